@@ -1,0 +1,145 @@
+// Bindings: check what the loops rely on, release the GIL, hand arrays over. No arithmetic.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Strided = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+Array<T> hand_over(std::vector<T>&& values, std::vector<size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array<T>(kept->data(), shape.size(), shape.data(), owner);
+}
+
+template <class T>
+sortal::Column<T> column_of(const Strided<T>& x) {
+    return {x.data(), x.size() < 2 ? 1 : x.stride(0)};
+}
+
+void need(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+sortal::Rows rows_of(const Vector<std::int32_t>& classes, std::int64_t n_classes,
+                     const std::optional<Vector<std::int64_t>>& units) {
+    need(n_classes >= 0, "n_classes is negative");
+    need(!units || units->size() == classes.size(), "units and classes differ in length");
+    need(classes.size() <= UINT32_MAX, "a block holds more than 2^32 - 1 rows");
+    const sortal::Column<std::int32_t> codes{classes.data(), 1};
+    const auto n = static_cast<std::int64_t>(classes.size());
+    need(sortal::no_negatives(codes, n) && sortal::codes_below(codes, n, n_classes),
+         "a class code lies outside 0 .. n_classes - 1");
+    return {n, n_classes, classes.data(), units ? units->data() : nullptr};
+}
+
+Array<std::int64_t> count_codes(Strided<std::int32_t> codes, std::int64_t n_values,
+                                Vector<std::int32_t> classes, std::int64_t n_classes,
+                                std::optional<Vector<std::int64_t>> units) {
+    need(codes.size() == classes.size(), "codes and classes differ in length");
+    need(n_values >= 0, "n_values is negative");
+    std::vector<std::int64_t> cells(static_cast<size_t>(n_values * n_classes), 0);
+    {
+        nb::gil_scoped_release nogil;
+        const auto rows = rows_of(classes, n_classes, units);
+        const auto column = column_of(codes);
+        need(sortal::codes_below(column, rows.n, n_values), "a code is too large");
+        sortal::count_codes(column, rows, cells.data());
+    }
+    return hand_over(std::move(cells),
+                     {static_cast<size_t>(n_values), static_cast<size_t>(n_classes)});
+}
+
+using Counted = std::optional<std::pair<std::int64_t, Array<std::int64_t>>>;
+
+std::vector<Counted> count_integers(std::vector<Strided<std::int64_t>> columns,
+                                    Vector<std::int32_t> classes, std::int64_t n_classes,
+                                    std::optional<Vector<std::int64_t>> units,
+                                    std::int64_t max_span) {
+    std::vector<sortal::Column<std::int64_t>> views;
+    for (const auto& x : columns) {
+        need(x.size() == classes.size(), "a column and classes differ in length");
+        views.push_back(column_of(x));
+    }
+    std::vector<sortal::ValueTable> tables;
+    {
+        nb::gil_scoped_release nogil;
+        tables = sortal::count_integers(views, rows_of(classes, n_classes, units), max_span);
+    }
+    std::vector<Counted> counted;
+    for (auto& table : tables) {
+        if (table.too_wide) {
+            counted.emplace_back(std::nullopt);
+            continue;
+        }
+        const auto size = static_cast<size_t>(table.size);
+        counted.emplace_back(std::pair{
+            table.low, hand_over(std::move(table.cells), {size, static_cast<size_t>(n_classes)})});
+    }
+    return counted;
+}
+
+std::pair<Array<std::int64_t>, Array<std::int32_t>> rank_integers(Strided<std::int64_t> column) {
+    need(column.size() <= INT32_MAX, "a block holds more than 2^31 - 1 rows");
+    std::vector<std::int64_t> values;
+    std::vector<std::int32_t> codes(column.size());
+    {
+        nb::gil_scoped_release nogil;
+        values = sortal::rank_integers(column_of(column), static_cast<std::int64_t>(column.size()),
+                                       codes.data());
+    }
+    const size_t n_values = values.size(), n = codes.size();
+    return {hand_over(std::move(values), {n_values}), hand_over(std::move(codes), {n})};
+}
+
+std::tuple<Array<std::int64_t>, Array<double>, Array<double>> class_moments(
+    Strided<double> values, Vector<std::int32_t> classes, std::int64_t n_classes,
+    std::optional<Vector<std::int64_t>> units, bool wide) {
+    need(values.size() == classes.size(), "values and classes differ in length");
+    sortal::ColumnMoments m;
+    {
+        nb::gil_scoped_release nogil;
+        m = sortal::class_moments(column_of(values), rows_of(classes, n_classes, units), wide);
+    }
+    const auto K = static_cast<size_t>(n_classes);
+    return {hand_over(std::move(m.units), {K}), hand_over(std::move(m.mean), {K}),
+            hand_over(std::move(m.m2), {K})};
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "Loops over one block of rows; see cpp/core.hpp for the words and the contract.";
+    m.def("count_codes", &count_codes, "codes"_a.noconvert(), "n_values"_a,
+          "classes"_a.noconvert(), "n_classes"_a, "units"_a.noconvert().none(),
+          "Weights by value and class; negative codes are holes.");
+    m.def("count_integers", &count_integers, "columns"_a.noconvert(), "classes"_a.noconvert(),
+          "n_classes"_a, "units"_a.noconvert().none(), "max_span"_a,
+          "Per column the lowest value and weights by value and class, or None if too wide.");
+    m.def("rank_integers", &rank_integers, "column"_a.noconvert(),
+          "The sorted distinct values and each row's rank among them.");
+    m.def("class_moments", &class_moments, "values"_a.noconvert(), "classes"_a.noconvert(),
+          "n_classes"_a, "units"_a.noconvert().none(), "wide"_a,
+          "Per class units, mean and squared deviations of the values that are not NaN.");
+}

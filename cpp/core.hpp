@@ -1,0 +1,91 @@
+// The compiled core: loops over one block of rows, nothing else.
+//
+// Words
+//   block    the rows handed to one call; i counts its rows, n of them
+//   column   one attribute of the block, j; a pointer and the distance between rows
+//   code     the rank of a category in a list of values; negative: a hole
+//   class    the code of a row's label, k of K; never negative
+//   units    a row's weight as a whole number of units (a unit is a power of two)
+//   cell     one entry of a count table, cell[v * K + k]
+//
+// Contract
+//   - Inputs are read only and may lie anywhere (memory maps, every n-th element of a matrix).
+//   - Sizes are 64-bit: more than 2^31 cells are ordinary.
+//   - Whole numbers are summed as whole numbers; results do not depend on the order of rows.
+//   - Floating point is summed in row order, one class and one column at a time, so that neither
+//     threads nor wider instructions can change a digit.
+//   - No threads, no global state, no Python: callers split the rows and release the GIL.
+//   - What was checked by the bindings (lengths, codes in range) is not checked again here.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+// Where the loader can choose between versions of a function, loops over whole numbers are also
+// compiled for AVX2 machines. Elsewhere the macro is empty.
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define SORTAL_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define SORTAL_CLONES
+#endif
+
+namespace sortal {
+
+template <class T>
+struct Column {
+    const T* data;
+    std::int64_t stride;  // in elements
+
+    const T& operator[](std::int64_t i) const { return data[i * stride]; }
+    Column from(std::int64_t i) const { return {data + i * stride, stride}; }
+};
+
+// The labels and weights of a block. `units` is null where every row weighs one unit.
+struct Rows {
+    std::int64_t n;
+    std::int64_t n_classes;
+    const std::int32_t* classes;
+    const std::int64_t* units;
+};
+
+// counts.cpp ------------------------------------------------------------------------------------
+
+// What the bindings check before a loop trusts its codes.
+bool codes_below(Column<std::int32_t> codes, std::int64_t n, std::int64_t limit);
+bool no_negatives(Column<std::int32_t> codes, std::int64_t n);
+
+// cells[v * K + k] += units of the rows of class k with code v. Rows with a negative code are holes.
+void count_codes(Column<std::int32_t> codes, const Rows& rows, std::int64_t* cells);
+
+// Counts of a column of whole numbers, over the values low, low + 1, …, low + size - 1.
+struct ValueTable {
+    std::int64_t low = 0;
+    std::int64_t size = 0;
+    std::vector<std::int64_t> cells;  // size * K
+    bool too_wide = false;  // the values span more than max_span; nothing was counted
+};
+
+// One pass over the block for all columns; a table grows when a value lies outside it.
+std::vector<ValueTable> count_integers(const std::vector<Column<std::int64_t>>& columns,
+                                       const Rows& rows, std::int64_t max_span);
+
+// ranks.cpp -------------------------------------------------------------------------------------
+
+// The sorted distinct values of a column; codes[i] becomes the rank of row i's value.
+std::vector<std::int64_t> rank_integers(Column<std::int64_t> column, std::int64_t n,
+                                        std::int32_t* codes);
+
+// moments.cpp -----------------------------------------------------------------------------------
+
+// Per class: units, mean and sum of squared deviations (in units) of the values that are numbers.
+struct ColumnMoments {
+    std::vector<std::int64_t> units;
+    std::vector<double> mean;
+    std::vector<double> m2;
+};
+
+// `wide` asks for the AVX2 version where the machine has it; the digits are the same.
+ColumnMoments class_moments(Column<double> values, const Rows& rows, bool wide);
+
+}  // namespace sortal

@@ -1,0 +1,34 @@
+"""sortal: classifiers that people can read.
+
+Public names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sortal import errors
+    from sortal.data import datasets
+    from sortal.estimators.bayes import DiscreteBayes
+
+__version__ = "0.1.0"
+__all__ = ["DiscreteBayes", "__version__", "datasets", "errors"]
+
+_HOMES = {
+    "DiscreteBayes": "sortal.estimators.bayes",
+    "datasets": "sortal.data.datasets",
+    "errors": "sortal.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sortal' has no attribute {name!r}")
+    module = import_module(_HOMES[name])
+    return module if _HOMES[name].endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

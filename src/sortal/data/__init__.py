@@ -1,0 +1,1 @@
+"""Tables: columns and their kinds, blocks of rows, where they come from, bundled data sets."""

@@ -1,0 +1,129 @@
+"""Tables that are NumPy arrays (or become one: lists of rows)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn, rank_array
+from sortal.data.objects import days, kind_of_objects, numbers_from_objects, rank_objects
+from sortal.data.schema import ColumnSchema, Kind
+from sortal.errors import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class ArrayTable:
+    """A two-dimensional array; its columns are called x0, x1, … and matched by position."""
+
+    has_names = False
+    backend: str | None = None
+
+    def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:
+        self._array = array
+        self.n_rows = len(array)
+        self.names = names or tuple(f"x{j}" for j in range(array.shape[1]))
+
+    def column_schema(self, j: int) -> ColumnSchema:
+        """Name and kind of a column."""
+        kinds: dict[str, Kind] = {"b": "category", "U": "category", "M": "date"}
+        letter = self._array.dtype.kind
+        if letter == "O":
+            kind = kind_of_objects(self._array[:, j])
+        else:
+            kind = kinds.get(letter, "number")
+        return ColumnSchema(self.names[j], kind)
+
+    def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
+        """Rows start .. stop - 1 of a column as float64."""
+        cells = self._array[start:stop, j]
+        return NumberColumn(as_float64(cells, self.names[j]))
+
+    def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column as categories."""
+        return categories_of(self._array[start:stop, j], self.names[j])
+
+
+def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerColumn:
+    """The cells of an array as categories."""
+    letter = cells.dtype.kind
+    if letter == "O":
+        return rank_objects(cells, name)
+    if letter in "iu" and (letter == "i" or cells.dtype.itemsize < 8):
+        return IntegerColumn(cells.astype(np.int64, copy=False))
+    if letter == "f":
+        if np.isinf(cells).any():
+            raise infinite(name)
+        return rank_array(cells, np.isnan(cells))
+    if letter in "mM":
+        raise InputError(
+            f"Column {name!r} holds dates, which are numbers of days: to use them as categories, "
+            "convert the column to strings first."
+        )
+    return rank_array(cells)
+
+
+def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Cells as float64, without loss."""
+    letter = cells.dtype.kind
+    if letter == "O":
+        return numbers_from_objects(cells, name)
+    if letter in "mM":
+        return days(cells)
+    if letter not in "fiub":
+        raise InputError(
+            f"Column {name!r} was fitted as numbers, and now holds words: convert it to numbers, "
+            "or fit again with this column as words."
+        )
+    if letter in "iu" and len(cells) and max(-int(cells.min()), int(cells.max())) > 2**53:
+        raise InputError(
+            f"Column {name!r} holds whole numbers beyond 2**53, which float64 cannot tell apart: "
+            "if they are identifiers, convert the column to strings or drop it."
+        )
+    return cells.astype(np.float64, copy=False)
+
+
+def infinite(name: str) -> InputError:
+    """The error for a column with infinite values."""
+    return InputError(
+        f"Column {name!r} holds infinite values (inf or -inf): only finite numbers and holes (NaN) "
+        "are allowed. Replace or drop them."
+    )
+
+
+def as_two_dimensional(X: Any) -> NDArray[Any]:
+    """Whatever NumPy can read as a table, or an error that says why not."""
+    array = X if isinstance(X, np.ndarray) else _from_sequence(X)
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: give real numbers, words or dates.")
+    if array.dtype.kind in "SV":
+        raise InputTypeError(
+            f"An array of type {array.dtype} was given: a table holds numbers, words, truth "
+            "values or dates. Decode bytes to strings; turn records into a data frame."
+        )
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. Reshape "
+            "your data: one row a case and one column an attribute, with array.reshape(-1, 1) for "
+            "a single column or array.reshape(1, -1) for a single row."
+        )
+    return np.asarray(array)  # a matrix or a memory map becomes a plain view
+
+
+def _from_sequence(X: Any) -> NDArray[Any]:
+    if hasattr(X, "__cuda_array_interface__"):
+        raise InputTypeError(
+            "An array on a graphics card was given: sortal reads arrays in main memory. "
+            "Copy it there first."
+        )
+    try:
+        array = np.asarray(X)
+        # a list that mixes words and numbers would become words throughout
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"This {type(X).__name__} cannot be read as a table ({error}): give a data frame, a "
+            "two-dimensional array or a list of rows of equal length."
+        ) from None

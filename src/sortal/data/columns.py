@@ -1,0 +1,97 @@
+"""Columns of one block of rows, in the three forms in which they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal import native
+from sortal.data.values import Value, Values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HOLE = -1
+UNKNOWN = -2
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Numbers as float64; NaN is a hole."""
+
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def n_holes(self) -> int:
+        """How many rows have no value."""
+        return int(np.isnan(self.values).sum())
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """Codes: ranks in this block's sorted values; negative where there is no value."""
+
+    values: Values
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def n_holes(self) -> int:
+        """How many rows have no value."""
+        return int((self.codes == HOLE).sum())
+
+    def recode(self, place: dict[Value, int]) -> NDArray[np.int32]:
+        """Codes by another list of values: HOLE stays, what the list lacks becomes UNKNOWN."""
+        at = [place.get(value, UNKNOWN) for value in self.values]
+        # the last entry is what code -1 finds
+        return np.array([*at, HOLE], dtype=np.int32)[self.codes]
+
+
+@dataclass(frozen=True)
+class IntegerColumn:
+    """Categories that are whole numbers, without holes, not yet ranked."""
+
+    numbers: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def n_holes(self) -> int:
+        """Always 0."""
+        return 0
+
+    def ranked(self) -> CategoryColumn:
+        """The same rows as codes."""
+        values, codes = native.rank_integers(self.numbers)
+        return CategoryColumn(tuple(values.tolist()), codes)
+
+
+Column = NumberColumn | CategoryColumn | IntegerColumn
+
+
+def as_categories(column: Column) -> CategoryColumn:
+    """A column of categories as codes."""
+    if isinstance(column, IntegerColumn):
+        return column.ranked()
+    assert isinstance(column, CategoryColumn)  # noqa: S101  (kinds are fixed by the schema)
+    return column
+
+
+def rank_array(raw: NDArray[Any], holes: NDArray[np.bool_] | None = None) -> CategoryColumn:
+    """Codes of an array of sortable items of one type, with holes marked by a mask."""
+    codes = np.full(len(raw), HOLE, dtype=np.int32)
+    keep = slice(None) if holes is None else ~holes
+    values, inverse = np.unique(raw[keep], return_inverse=True)
+    codes[keep] = inverse
+    return CategoryColumn(tuple(_plain(value) for value in values.tolist()), codes)
+
+
+def _plain(value: Any) -> Value:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, bool | int | float) else str(value)

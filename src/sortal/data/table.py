@@ -1,0 +1,65 @@
+"""A table: whatever was given, behind one face."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import narwhals as nw
+from narwhals.exceptions import NarwhalsError
+
+from sortal.data.arrays import ArrayTable, as_two_dimensional
+from sortal.data.frames import FrameTable
+from sortal.errors import ColumnError, InputTypeError
+
+if TYPE_CHECKING:
+    from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
+    from sortal.data.schema import ColumnSchema
+
+
+class Table(Protocol):
+    """Columns by number, rows by range."""
+
+    n_rows: int
+    names: tuple[str, ...]
+    has_names: bool
+    """Whether columns are matched by name (else by position)."""
+    backend: str | None
+    """The data frame library that came in, None for arrays."""
+
+    def column_schema(self, j: int) -> ColumnSchema:
+        """Name, kind and declared values of a column."""
+
+    def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
+        """Rows start .. stop - 1 of a column as float64."""
+
+    def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column as categories."""
+
+
+def read_table(X: Any) -> Table:
+    """A data frame, a two-dimensional array or a list of rows, as a table."""
+    if _is_sparse(X):
+        raise InputTypeError(
+            "Sparse data was passed, but dense data is required: use X.toarray() where memory "
+            "allows."
+        )
+    frame = read_frame(X)
+    return ArrayTable(as_two_dimensional(X)) if frame is None else FrameTable(frame)
+
+
+def read_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library, or None for what is not a data frame."""
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except NarwhalsError as error:
+        raise ColumnError(f"This data frame cannot be read ({error}).") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise InputTypeError(
+            f"A lazy {frame.implementation} frame was given: collect() it first, so that its rows "
+            "can be read."
+        )
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _is_sparse(X: Any) -> bool:
+    return type(X).__module__.startswith(("scipy.sparse", "sparse")) and hasattr(X, "tocsr")

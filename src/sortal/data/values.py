@@ -1,0 +1,72 @@
+"""Values: what a category or a class label can be, and the one order they have.
+
+Words, truth values and numbers. Numbers (and truth values, which compare as 0 and 1) sort before
+words; a number with no fraction is kept as an int, so that 1 and 1.0 are one category.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Value = str | bool | int | float
+Values = tuple[Value, ...]
+
+
+def order_of(value: Value) -> tuple[bool, Any]:
+    """The sorting key of a value."""
+    return isinstance(value, str), value
+
+
+def sort_values(values: Iterable[Value]) -> Values:
+    """Distinct values in their order."""
+    return tuple(sorted(set(values), key=order_of))
+
+
+def as_value(raw: object) -> Value | None:
+    """A raw cell as a value; None for a hole. Raises TypeError for what cannot be a category."""
+    if raw is None or isinstance(raw, str | bool):
+        return raw
+    if isinstance(raw, np.bool_):
+        return bool(raw)
+    if isinstance(raw, numbers.Integral):
+        return int(raw)
+    if isinstance(raw, numbers.Real) or type(raw).__name__ == "Decimal":
+        return _as_number(float(raw))  # type: ignore[arg-type]
+    if is_hole(raw):
+        return None
+    raise TypeError(type(raw).__name__)
+
+
+def _as_number(x: float) -> Value | None:
+    if math.isnan(x):
+        return None
+    if math.isinf(x):
+        raise TypeError("infinity")
+    return int(x) if x.is_integer() else x
+
+
+def is_hole(raw: object) -> bool:
+    """None, NaN, NaT and pandas' NA are holes."""
+    return raw is None or type(raw).__name__ in {"NAType", "NaTType"} or raw != raw  # noqa: PLR0124
+
+
+def union(a: Values, b: Values) -> tuple[Values, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The sorted union of two sorted lists, and where the items of each stand in it."""
+    if a == b:
+        same = np.arange(len(a))
+        return a, same, same
+    both = sort_values((*a, *b))
+    place = {value: v for v, value in enumerate(both)}
+    return both, places(place, a), places(place, b)
+
+
+def places(place: dict[Value, int], values: Values) -> np.ndarray[Any, Any]:
+    """Where each value stands, by a dictionary."""
+    return np.fromiter((place[value] for value in values), dtype=np.intp, count=len(values))

@@ -1,0 +1,87 @@
+"""Weights as whole numbers of units, so that sums are exact in any order.
+
+Whole-number weights are copies: a unit is 1. As soon as one weight has a fraction, weights are
+rounded once, to multiples of a power of two so small that the total stays below 2**52 units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.errors import WeightError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_TOTAL_BITS = 52
+
+
+@dataclass(frozen=True)
+class Weights:
+    """`units` whole numbers of 2**-exponent each; None where every row weighs one."""
+
+    units: NDArray[np.int64] | None
+    exponent: int = 0
+
+
+def read_weights(given: ArrayLike | None, n_rows: int, exponent: int | None = None) -> Weights:
+    """Checked weights in units; `exponent` fixes the unit where a summary already has one."""
+    if given is None:
+        return Weights(None)
+    weights = _checked(given, n_rows)
+    is_whole = bool((weights == np.floor(weights)).all())
+    if is_whole and not exponent:
+        return Weights(_rounded(weights, 0))
+    power = exponent if exponent else _exponent_for(float(weights.sum()))
+    return Weights(_rounded(weights, power), power)
+
+
+def _checked(given: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise WeightError(
+            f"sample_weight holds something that is not a number ({error}): give one "
+            "non-negative number a row."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise WeightError(
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: give one number a row."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise WeightError(
+            "sample_weight has negative, missing or infinite values: weights must be finite and "
+            "at least 0 (0 leaves a row out)."
+        )
+    if n_rows and not weights.any():
+        raise WeightError(
+            "sample_weight is zero for every row, so no row is left to learn from: give at least "
+            "one row a weight above 0."
+        )
+    return weights
+
+
+def _exponent_for(total: float) -> int:
+    """The finest unit that keeps `total` below 2**52 units."""
+    return _TOTAL_BITS - math.frexp(total)[1]
+
+
+def _rounded(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:
+    units = np.rint(np.ldexp(weights, exponent))
+    if units.sum() >= 2.0**62:
+        raise WeightError(
+            f"sample_weight sums to {weights.sum():.3g}, too much to be counted exactly in units "
+            f"of 2**-{exponent}: divide the weights by a constant."
+        )
+    if ((weights > 0) & (units == 0)).any():
+        raise WeightError(
+            "sample_weight spans too many orders of magnitude: a weight above 0 vanishes beside "
+            "the total. Drop such rows or give them weight 0."
+        )
+    return units.astype(np.int64)

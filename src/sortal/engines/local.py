@@ -1,0 +1,79 @@
+"""The local engine: this machine's threads. Compiled loops release the GIL, so threads suffice."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, TypeVar
+
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
+
+from sortal.engines.merging import merge_all
+from sortal.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sortal.data.batch import Batch
+    from sortal.data.sources import Source
+    from sortal.summaries.protocol import Summary
+
+S = TypeVar("S", bound="Summary")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Blocks in threads; at most twice as many blocks are open as there are threads.
+
+    Threads live for one pass, so none is kept across a fork. Ctrl-C is answered between blocks.
+    """
+
+    n_jobs: int | None = None
+
+    def reduce(self, source: Source, summarize: Callable[[Batch], S]) -> S:
+        """The merged summary of all blocks."""
+        with closing(self.map(source, summarize)) as summaries:  # type: ignore[type-var]
+            return merge_all(summaries)
+
+    def map(self, source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
+        """The results block by block, in order."""
+        threads = min(n_threads(self.n_jobs), source.n_blocks)
+        if threads == 1:
+            return (function(source.block(b)) for b in range(source.n_blocks))
+        return _map_in_threads(source, function, threads)
+
+
+def _map_in_threads(
+    source: Source, function: Callable[[Batch], T], threads: int
+) -> Iterator[T]:
+    waiting: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="sortal")
+    try:
+        for b in range(source.n_blocks):
+            waiting.append(pool.submit(lambda b=b: function(source.block(b))))  # type: ignore[misc]
+            if len(waiting) >= 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """None: all cores, or one inside a joblib worker, where the cores are already at work.
+
+    Negative numbers count back from all cores, as joblib has it: -1 is all, -2 all but one.
+    """
+    if n_jobs is None:
+        nested = getattr(get_active_backend()[0], "nesting_level", 0) or 0
+        return 1 if nested > 0 else int(cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise OptionError(
+            f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
+        )
+    return int(n_jobs) if n_jobs > 0 else max(1, int(cpu_count()) + 1 + n_jobs)

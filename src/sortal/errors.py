@@ -1,0 +1,81 @@
+"""Every exception and warning of sortal.
+
+Each message says what was given, what is allowed and what to do.
+
+    SortalError
+    ├── OptionError (ValueError)          a parameter has a value it cannot have
+    ├── InputError (ValueError)           the table or the labels cannot be used
+    │   ├── ColumnError                   a named column is missing, or is not what was fitted
+    │   ├── LabelError                    the labels cannot be used as classes
+    │   ├── WeightError                   sample weights cannot be used
+    │   ├── MissingValueError             holes, where the policy forbids them
+    │   ├── UnknownCategoryError          values never seen at fit, where the policy forbids them
+    │   └── SubtractError                 rows cannot be taken out of a summary
+    ├── InputTypeError (TypeError)        this kind of object is not a table sortal reads
+    └── FormatError (ValueError)          bytes that are not a summary of this version
+
+    SortalWarning (UserWarning)
+    ├── MissingValueWarning               holes met at predict, with their count
+    ├── UnknownCategoryWarning            values never seen at fit, with their count
+    └── ImpossibleRowWarning              rows to which every class gives probability zero
+"""
+
+
+class SortalError(Exception):
+    """Whatever sortal raises on purpose."""
+
+
+class OptionError(SortalError, ValueError):
+    """A parameter has a value it cannot have."""
+
+
+class InputError(SortalError, ValueError):
+    """The table or the labels cannot be used."""
+
+
+class ColumnError(InputError):
+    """A column is missing, or is not what was fitted."""
+
+
+class LabelError(InputError):
+    """The labels cannot be used as classes."""
+
+
+class WeightError(InputError):
+    """Sample weights cannot be used."""
+
+
+class MissingValueError(InputError):
+    """Holes, where the policy forbids them."""
+
+
+class UnknownCategoryError(InputError):
+    """Values never seen at fit, where the policy forbids them."""
+
+
+class SubtractError(InputError):
+    """Rows cannot be taken out of a summary."""
+
+
+class InputTypeError(SortalError, TypeError):
+    """This kind of object is not a table sortal reads."""
+
+
+class FormatError(SortalError, ValueError):
+    """Bytes that are not a summary of this version."""
+
+
+class SortalWarning(UserWarning):
+    """Whatever sortal warns of."""
+
+
+class MissingValueWarning(SortalWarning):
+    """Holes met at predict, with their count."""
+
+
+class UnknownCategoryWarning(SortalWarning):
+    """Values never seen at fit, with their count."""
+
+
+class ImpossibleRowWarning(SortalWarning):
+    """Rows to which every class gives probability zero."""

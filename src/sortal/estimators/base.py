@@ -1,0 +1,174 @@
+"""What every estimator does at its door: read the table and the labels, match columns, set names."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.data.sources import TableSource
+from sortal.data.table import Table, read_table
+from sortal.data.weights import read_weights
+from sortal.engines.local import LocalEngine
+from sortal.errors import (
+    InputError,
+    LabelError,
+    MissingValueError,
+    MissingValueWarning,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+)
+from sortal.estimators.features import check_kinds, declare_schema, match_columns
+from sortal.estimators.target import class_array, read_target, split_target
+
+if TYPE_CHECKING:
+    from sortal.data.schema import Schema
+    from sortal.data.values import Values
+    from sortal.engines.protocol import Engine
+    from sortal.estimators.target import Target
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """What a fit met: rows, holes by column (columns with holes only), and what it did about it."""
+
+    rows: int
+    holes: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        holes = ", ".join(f"{name} {count}" for name, count in self.holes.items()) or "none"
+        return "\n".join([f"{self.rows} rows; holes: {holes}", *self.notes])
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """Reading and matching of tables, common to all classifiers."""
+
+    n_jobs: int | None
+    categorical_features: Any
+    missing: str
+    unknown: str
+    _schema: Schema
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _engine(self) -> Engine:
+        return LocalEngine(self.n_jobs)
+
+    def _open_training(self, X: Any, y: Any, sample_weight: Any, exponent: int | None) -> TableSource:
+        """The source of a fit; sets the names of columns and the type of labels."""
+        X, y = split_target(X, y, type(self).__name__)
+        table = read_table(X)
+        _refuse_empty(table)
+        target = read_target(y, table.n_rows)
+        schema = declare_schema(table, self.categorical_features)
+        self._remember(table, target)
+        return TableSource(
+            table=table,
+            schema=schema,
+            places=tuple(range(len(table.names))),
+            target=target.table,
+            weights=read_weights(sample_weight, table.n_rows, exponent),
+        )
+
+    def _remember(self, table: Table, target: Target) -> None:
+        self.n_features_in_ = len(table.names)
+        if table.has_names:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._label_dtype = target.dtype
+        self._backend = table.backend or "pandas"
+
+    def _reopen_training(self, X: Any, y: Any, sample_weight: Any, exponent: int) -> TableSource:
+        """The source of more rows, or of rows to be taken out, by the fitted schema."""
+        X, y = split_target(X, y, type(self).__name__)
+        table = read_table(X)
+        _refuse_empty(table)
+        target = read_target(y, table.n_rows)
+        places = self._places(table)
+        if target.dtype != self._label_dtype and target.dtype.kind != self._label_dtype.kind:
+            self._label_dtype = np.dtype(object)
+        weights = read_weights(sample_weight, table.n_rows, exponent)
+        return TableSource(table, self._schema, places, target.table, weights)
+
+    def _open(self, X: Any) -> TableSource:
+        """The source of rows to be predicted."""
+        check_is_fitted(self)
+        table = read_table(X)
+        if len(table.names) == 0 or table.n_rows == 0:
+            _refuse_empty(table)
+        return TableSource(table, self._schema, self._places(table))
+
+    def _places(self, table: Table) -> tuple[int, ...]:
+        by_name = hasattr(self, "feature_names_in_")
+        owner = type(self).__name__
+        if by_name and not table.has_names:
+            warnings.warn(
+                f"X does not have valid feature names, but {owner} was fitted with feature names: "
+                "its columns are taken in the order of the fit.",
+                UserWarning,
+                stacklevel=4,
+            )
+        places = match_columns(table, self._schema, by_name, owner)
+        check_kinds(table, self._schema, places)
+        return places
+
+    def _set_classes(self, classes: Values) -> None:
+        self.classes_ = class_array(classes, self._label_dtype)
+
+    def _report_cells(self, n_holes: int, n_unknown: int) -> None:
+        """Says once, with the count, what predict met; or raises where the policy forbids it."""
+        if n_holes:
+            _say(
+                self.missing,
+                f"{n_holes} cells have no value",
+                MissingValueError,
+                MissingValueWarning,
+                "Fill them, or set missing='skip' to leave them out.",
+            )
+        if n_unknown:
+            _say(
+                self.unknown,
+                f"{n_unknown} cells hold values that were never seen at fit",
+                UnknownCategoryError,
+                UnknownCategoryWarning,
+                "Map them to known values, or set unknown='skip' to leave them out.",
+            )
+
+
+def _say(
+    policy: str, what: str, error: type[Exception], warning: type[Warning], remedy: str
+) -> None:
+    if policy == "error":
+        raise error(f"{what}, and the policy is 'error'. {remedy}")
+    warnings.warn(f"{what}; they are left out.", warning, stacklevel=4)
+
+
+def _refuse_empty(table: Table) -> None:
+    if len(table.names) == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "
+            "required: the table has no columns."
+        )
+    if table.n_rows == 0:
+        raise InputError(
+            f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is "
+            "required: the table has no rows."
+        )
+
+
+def refuse_one_class(classes: Values, owner: str) -> None:
+    """Two classes at least."""
+    if len(classes) < 2:
+        raise LabelError(
+            f"{owner} needs at least two classes, and y holds 1 class only ({classes[0]!r}): there "
+            "is nothing to tell apart. Check the labels, or add rows of another class."
+        )

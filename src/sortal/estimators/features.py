@@ -1,0 +1,122 @@
+"""Which columns of a table are used, and as what: `categorical_features`, names and positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.schema import Schema
+from sortal.errors import ColumnError, InputError, OptionError
+
+if TYPE_CHECKING:
+    from sortal.data.table import Table
+
+
+def declare_schema(table: Table, categorical_features: Any) -> Schema:
+    """The columns of a table before its rows are read: names, kinds, declared values."""
+    columns = [table.column_schema(j) for j in range(len(table.names))]
+    for j in _chosen(categorical_features, table):
+        if columns[j].kind == "date":
+            raise OptionError(
+                f"categorical_features names {columns[j].name!r}, which holds dates: convert the "
+                "column to strings to use it as a category."
+            )
+        if columns[j].kind == "number":
+            columns[j] = replace(columns[j], kind="category")
+    return Schema(tuple(columns))
+
+
+def _chosen(given: Any, table: Table) -> list[int]:
+    """The columns that the user declares to be categories."""
+    n = len(table.names)
+    if given is None or (isinstance(given, str) and given == "from_dtype"):
+        return []
+    if isinstance(given, str):
+        if given != "all":
+            raise _unreadable(given)
+        return list(range(n))
+    listed = np.asarray(given)
+    if listed.ndim != 1:
+        raise _unreadable(given)
+    if listed.size == 0:
+        return []
+    if listed.dtype.kind == "b":
+        return _from_mask(listed, n)
+    if listed.dtype.kind in "iu":
+        return [_position(int(j), n) for j in listed]
+    if all(isinstance(name, str) for name in listed.tolist()):
+        return [_named(str(name), table) for name in listed.tolist()]
+    raise _unreadable(given)
+
+
+def _from_mask(mask: np.ndarray[Any, Any], n: int) -> list[int]:
+    if len(mask) != n:
+        raise OptionError(
+            f"categorical_features is a mask of length {len(mask)}, and the table has {n} columns."
+        )
+    return [int(j) for j in np.flatnonzero(mask)]
+
+
+def _position(j: int, n: int) -> int:
+    if not -n <= j < n:
+        raise OptionError(f"categorical_features names column {j}, and the table has {n} columns.")
+    return j % n
+
+
+def _named(name: str, table: Table) -> int:
+    if name not in table.names:
+        raise OptionError(
+            f"categorical_features names {name!r}, which is no column of this table: "
+            f"it has {_listed(table.names)}."
+        )
+    return table.names.index(name)
+
+
+def _unreadable(given: Any) -> OptionError:
+    return OptionError(
+        f"categorical_features={given!r} cannot be read: give 'from_dtype', 'all', None, a mask, "
+        "a list of positions or a list of names."
+    )
+
+
+def match_columns(table: Table, schema: Schema, by_name: bool, owner: str) -> tuple[int, ...]:
+    """Where each column of a fitted schema stands in a table; a missing one is an error."""
+    if not (by_name and table.has_names):
+        if len(table.names) != len(schema.columns):
+            raise InputError(
+                f"X has {len(table.names)} features, but {owner} is expecting "
+                f"{len(schema.columns)} features as input."
+            )
+        return tuple(range(len(schema.columns)))
+    place = {name: j for j, name in enumerate(table.names)}
+    absent = [name for name in schema.names if name not in place]
+    if absent:
+        raise ColumnError(
+            f"{owner} was fitted with the columns {_listed(tuple(absent))}, which this table lacks: "
+            f"it has {_listed(table.names)}."
+        )
+    return tuple(place[name] for name in schema.names)
+
+
+def check_kinds(table: Table, schema: Schema, places: tuple[int, ...]) -> None:
+    """Words where numbers were fitted, or numbers where words were, are an error, not a surprise."""
+    for column, j in zip(schema.columns, places, strict=True):
+        given = table.column_schema(j).kind
+        if column.is_number and given == "category":
+            raise ColumnError(
+                f"Column {column.name!r} was fitted as numbers, and now holds words: convert it to "
+                "numbers, or fit again with it as words."
+            )
+        words_fitted = column.values and all(isinstance(value, str) for value in column.values)
+        if words_fitted and given in ("number", "date"):
+            raise ColumnError(
+                f"Column {column.name!r} was fitted with words, such as {column.values[0]!r}, and "
+                f"now holds a {given}: convert it to strings, or fit again."
+            )
+
+
+def _listed(names: tuple[str, ...], most: int = 10) -> str:
+    listed = ", ".join(map(repr, names[:most]))
+    return listed if len(names) <= most else f"{listed}, … ({len(names)} in all)"

@@ -1,0 +1,1 @@
+"""Learners: summary → model, as pure functions of frozen options."""

@@ -1,0 +1,190 @@
+"""Discrete Bayes: a summary of the rows → probabilities. Smoothing is applied here, on reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.learners.options import choose, non_negative, read_class_weight, read_priors
+from sortal.models.bayes import BayesModel, JointTable
+from sortal.summaries.bayes import SummarizeBayes
+from sortal.summaries.counts import aligned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.summaries.bayes import BayesSummary
+    from sortal.summaries.moments import ColumnMoments
+
+    Float = NDArray[np.float64]
+
+# A class whose values all agree would have a density without bound: its variance is at least
+# this share of the column's total variance.
+VARIANCE_FLOOR = 1e-9
+
+
+@dataclass(frozen=True)
+class BayesOptions:
+    """Checked options."""
+
+    structure: str = "naive"
+    alpha: float = 1.0
+    numeric: str = "gaussian"
+    priors: Any = None
+    class_weight: Any = None
+
+    def __post_init__(self) -> None:
+        choose("structure", self.structure, ("naive", "joint"))
+        choose("numeric", self.numeric, ("gaussian",))
+        non_negative("alpha", self.alpha)
+
+
+def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:
+    """Which columns are counted and which are measured."""
+    numbers = tuple(j for j, column in enumerate(schema.columns) if column.is_number)
+    categories = tuple(j for j, column in enumerate(schema.columns) if not column.is_number)
+    names = tuple(schema.columns[j].name for j in numbers)
+    return SummarizeBayes(categories, numbers, names, options.structure == "joint")
+
+
+def read_schema(declared: Schema, summary: BayesSummary, options: BayesOptions) -> Schema:
+    """What was declared, joined by the values and classes that were seen."""
+    columns = list(declared.columns)
+    for place, j in enumerate(plan(declared, options).categories):
+        seen = ColumnSchema(columns[j].name, "category", summary.values.values[place])
+        columns[j] = columns[j].merge(seen) if seen.values else columns[j]
+    return Schema(tuple(columns), declared.classes).merge(
+        Schema(tuple(columns), summary.classes.classes)
+    )
+
+
+def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) -> BayesModel:
+    """The model of a summary, over the values and classes of a schema."""
+    parts = plan(schema, options)
+    counts = class_units(summary, schema)
+    factor = read_class_weight(options.class_weight, schema.classes, counts)
+    moments = summary.moments.over(schema.classes)
+    mean, variance, constant = gaussians(moments)
+    return BayesModel(
+        schema=schema,
+        prior=class_priors(counts * factor, read_priors(options.priors, schema.classes)),
+        categories=parts.categories,
+        tables=category_tables(summary, schema, options.alpha, factor),
+        numbers=parts.numbers,
+        mean=mean,
+        variance=variance,
+        constant=constant,
+        joint=joint_table(summary, schema, options.alpha, factor),
+    )
+
+
+def class_units(summary: BayesSummary, schema: Schema) -> Float:
+    """The weight of each class of the schema."""
+    place = {label: k for k, label in enumerate(schema.classes)}
+    weight = np.zeros(len(schema.classes))
+    at = [place[label] for label in summary.classes.classes]
+    weight[at] = np.ldexp(summary.classes.units.astype(np.float64), -summary.classes.exponent)
+    return weight
+
+
+def class_priors(weight: Float, given: Float | None) -> Float:
+    """P(c) = n(c) / n, along the last axis, unless given. (ZM 19.11)"""
+    if given is not None:
+        return np.broadcast_to(given, weight.shape)
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+
+
+def category_counts(summary: BayesSummary, schema: Schema) -> tuple[Float, ...]:
+    """n(v, c) of each category column, over the schema's values and classes."""
+    listed = [column.values for column in schema.columns if not column.is_number]
+    return tuple(
+        np.ldexp(
+            aligned(table, seen, summary.values.classes, (values, schema.classes)).astype(float),
+            -summary.values.exponent,
+        )
+        for table, seen, values in zip(
+            summary.values.tables, summary.values.values, listed, strict=True
+        )
+    )
+
+
+def category_tables(
+    summary: BayesSummary, schema: Schema, alpha: float, factor: Float
+) -> tuple[Float, ...]:
+    """ln P(v|c) of each category column, smoothed by (S 2), which with alpha 0 is (ZM 19.20)."""
+    tables = []
+    for counts in category_counts(summary, schema):
+        weighted = counts * factor
+        tables.append(log_smoothed(weighted, weighted.sum(axis=0), alpha, len(counts)))
+    return tuple(tables)
+
+
+def log_smoothed(count: Float, total: Float, alpha: float, n_values: int) -> Float:
+    """ln (count + α) / (total + α V); ln 1/V, the limit, where α and total are both 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # ln 0 = -inf: never seen, not smoothed
+        log_p = np.log(count + alpha) - np.log(total + alpha * n_values)
+    if alpha > 0 or n_values == 0:
+        return np.asarray(log_p)
+    return np.where(np.broadcast_to(total, count.shape) > 0, log_p, -np.log(n_values))
+
+
+def gaussians(moments: ColumnMoments) -> tuple[Float, Float, tuple[int, ...]]:
+    """Mean and floored variance M2 / weight by column and class, and the constant columns. (S 4)
+
+    A class without any value of a column takes the column's overall mean and variance.
+    """
+    n = moments.units.astype(np.float64)
+    total_n, total_mean, total_m2 = pooled(n, moments.mean, moments.m2)
+    total_variance = total_m2 / np.maximum(total_n, 1.0)
+    constant = tuple(int(j) for j in np.flatnonzero(is_constant(total_mean, total_variance)))
+    mean, variance = floored(n, moments.mean, moments.m2, total_mean, total_variance)
+    return mean, variance, constant
+
+
+def is_constant(mean: Float, variance: Float) -> NDArray[np.bool_]:
+    """Whether a spread is no more than the rounding of equal numbers."""
+    return np.asarray(variance <= (8 * np.finfo(float).eps * mean) ** 2)
+
+
+def pooled(n: Float, mean: Float, m2: Float) -> tuple[Float, Float, Float]:
+    """Weight, mean and squared deviations over all classes (the last axis)."""
+    total = n.sum(axis=-1)
+    safe = np.maximum(total, np.finfo(float).tiny)
+    center = (n * mean).sum(axis=-1) / safe
+    # about the pooled mean, so that an offset common to all classes costs no digits
+    center = center + (n * (mean - center[..., None])).sum(axis=-1) / safe
+    spread = m2.sum(axis=-1) + (n * (mean - center[..., None]) ** 2).sum(axis=-1)
+    return total, center, spread
+
+
+def floored(
+    n: Float, mean: Float, m2: Float, total_mean: Float, total_variance: Float
+) -> tuple[Float, Float]:
+    """Each class's mean and variance, with the floor and the stand-in for classes without values."""
+    present = n > 0
+    variance = np.maximum(m2, 0.0) / np.where(present, n, 1.0)
+    variance = np.maximum(variance, VARIANCE_FLOOR * total_variance[..., None])
+    variance = np.where(present, variance, total_variance[..., None])
+    return np.where(present, mean, total_mean[..., None]), variance
+
+
+def joint_table(
+    summary: BayesSummary, schema: Schema, alpha: float, factor: Float
+) -> JointTable | None:
+    cells = summary.cells
+    if cells is None:
+        return None
+    listed = [column.values for column in schema.columns if not column.is_number]
+    codes = np.empty_like(cells.codes)
+    for j, values in enumerate(listed):
+        place = {value: v for v, value in enumerate(values)}
+        at = np.array([place[value] for value in cells.values[j]], dtype=np.int32)
+        codes[:, j] = at[cells.codes[:, j]] if len(at) else 0
+    weight = np.zeros((len(codes), len(schema.classes)))
+    columns = [schema.classes.index(label) for label in cells.classes]
+    weight[:, columns] = np.ldexp(cells.units.astype(np.float64), -cells.exponent)
+    weight *= factor
+    return JointTable(codes, weight, weight.sum(axis=0), alpha)

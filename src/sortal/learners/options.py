@@ -1,0 +1,121 @@
+"""Options that several learners share, checked once: priors, class weights, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import OptionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+
+    Float = NDArray[np.float64]
+
+
+def choose(name: str, given: Any, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if given not in allowed:
+        words = ", ".join(map(repr, allowed))
+        raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
+    return str(given)
+
+
+def non_negative(name: str, given: Any) -> float:
+    """A finite number of at least 0."""
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not is_number or not np.isfinite(given) or given < 0:
+        raise OptionError(f"{name}={given!r} cannot be used: give a finite number of at least 0.")
+    return float(given)
+
+
+def read_priors(given: Any, classes: Values) -> Float | None:
+    """Probabilities in the order of the classes, from a list or a mapping by label."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        _refuse_strangers("priors", given, classes)
+        given = [given.get(label, 0.0) for label in classes]
+    priors = _numbers("priors", given)
+    if priors.shape != (len(classes),):
+        raise OptionError(
+            f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
+            f"({_listed(classes)}): give one probability a class, in this order, or a dict by label."
+        )
+    if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
+        raise OptionError(
+            f"priors={priors.tolist()} are no probabilities: each must be at least 0 and their sum "
+            f"1 (it is {priors.sum():.9g}). Divide them by their sum."
+        )
+    return priors / priors.sum()
+
+
+def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
+    """A factor a class: 1, from a mapping by label, or N / (K n_c) where "balanced"."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str):
+        choose("class_weight", given, ("balanced",))
+        return balanced(weight)
+    if not isinstance(given, Mapping):
+        raise OptionError(
+            f"class_weight={given!r} cannot be used: give None, 'balanced' or a dict by label."
+        )
+    _refuse_strangers("class_weight", given, classes)
+    factors = _numbers("class_weight", [given.get(label, 1.0) for label in classes])
+    if (factors < 0).any() or not factors.any():
+        raise OptionError(
+            f"class_weight={dict(given)!r} cannot be used: each weight must be at least 0, and one "
+            "of them above 0."
+        )
+    return factors
+
+
+def balanced(weight: Float) -> Float:
+    """N / (K n_c) along the last axis, over the classes that have rows; 0 for those without."""
+    n_classes = (weight > 0).sum(axis=-1, keepdims=True)
+    total = weight.sum(axis=-1, keepdims=True)
+    safe = np.where(weight > 0, weight, 1.0) * np.maximum(n_classes, 1)
+    return np.asarray(np.where(weight > 0, total / safe, 0.0))
+
+
+def read_costs(given: Any, classes: Values) -> Float | None:
+    """costs[i, j]: the cost of saying j when i is true."""
+    if given is None:
+        return None
+    costs = _numbers("costs", given)
+    K = len(classes)
+    if costs.shape != (K, K) or (costs < 0).any():
+        raise OptionError(
+            f"costs has the shape {costs.shape} and a least entry of {costs.min(initial=0):.6g}: "
+            f"give {K} × {K} numbers of at least 0, costs[i, j] being the cost of saying class j "
+            f"when class i is true, classes in the order {_listed(classes)}."
+        )
+    return costs
+
+
+def _numbers(name: str, given: Any) -> Float:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise OptionError(f"{name}={given!r} cannot be used: it must hold finite numbers only.")
+    return array
+
+
+def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> None:
+    strangers = [label for label in given if label not in classes]
+    if strangers:
+        raise OptionError(
+            f"{name} names {strangers!r}, and the classes are {_listed(classes)}: name these only."
+        )
+
+
+def _listed(classes: Values, most: int = 10) -> str:
+    listed = ", ".join(map(repr, classes[:most]))
+    return listed if len(classes) <= most else f"{listed}, … ({len(classes)} in all)"

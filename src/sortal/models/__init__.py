@@ -1,0 +1,1 @@
+"""Models: immutable, predict only; decisions; the records in which working is shown."""

@@ -1,0 +1,194 @@
+"""The fitted discrete Bayes model: tables of log probabilities, read only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.data.columns import HOLE, UNKNOWN, NumberColumn, as_categories
+from sortal.data.numbering import number_cells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.schema import Schema
+    from sortal.data.values import Values
+
+    Codes = NDArray[np.int32]
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointTable:
+    """The weight by class of each cell that was seen, and of each class."""
+
+    codes: Codes
+    weight: Float
+    class_weight: Float
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class BayesModel:
+    """Probabilities over a schema's columns and classes.
+
+    `tables[place]` is ln P(v|c) of category column `categories[place]`; `mean[place]` and
+    `variance[place]` belong to number column `numbers[place]`. A number column that never varies
+    is listed in `constant` and left out of every product.
+    """
+
+    schema: Schema
+    prior: Float
+    categories: tuple[int, ...]
+    tables: tuple[Float, ...]
+    numbers: tuple[int, ...]
+    mean: Float
+    variance: Float
+    constant: tuple[int, ...]
+    joint: JointTable | None
+
+    @property
+    def classes(self) -> Values:
+        """The classes, sorted."""
+        return self.schema.classes
+
+    @property
+    def log_prior(self) -> Float:
+        """ln P(c)."""
+        with np.errstate(divide="ignore"):  # a class without rows has P(c) = 0
+            return np.asarray(np.log(self.prior))
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A block in a model's terms: codes by its values, numbers as they are."""
+
+    codes: Codes
+    numbers: Float
+
+    def n_holes(self) -> int:
+        """Cells without a value."""
+        return int((self.codes == HOLE).sum() + np.isnan(self.numbers).sum())
+
+    def n_unknown(self) -> int:
+        """Cells with a value that was never fitted."""
+        return int((self.codes == UNKNOWN).sum())
+
+
+def encode(model: BayesModel, batch: Batch) -> Encoded:
+    """Values → codes of the model; numbers → an array."""
+    codes = np.empty((len(model.categories), batch.n_rows), dtype=np.int32)
+    for place, j in enumerate(model.categories):
+        at = {value: v for v, value in enumerate(model.schema.columns[j].values)}
+        codes[place] = as_categories(batch.columns[j]).recode(at)
+    numbers = np.empty((len(model.numbers), batch.n_rows))
+    for place, j in enumerate(model.numbers):
+        column = batch.columns[j]
+        assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
+        numbers[place] = column.values
+    return Encoded(codes, numbers)
+
+
+def category_term(table: Float, codes: Codes) -> Float:
+    """ln P(x_j|c) of a category column, row by row; 0 for holes and unknown values."""
+    left_out = np.zeros((2, table.shape[1]))
+    return np.vstack([table, left_out])[codes]  # codes -1 and -2 find the two last rows
+
+
+def number_term(mean: Float, variance: Float, x: Float) -> Float:
+    """ln of the normal density of a number column, row by row; 0 for holes."""
+    known = ~np.isnan(x)
+    d = np.where(known, x, 0.0)[:, None] - mean
+    term = -0.5 * (np.log(2 * np.pi * variance) + d * d / variance)
+    return np.where(known[:, None], term, 0.0)
+
+
+def category_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
+    """The terms of the category columns, one by one."""
+    pairs = zip(model.tables, encoded.codes, strict=True)
+    return [category_term(table, codes) for table, codes in pairs]
+
+
+def number_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
+    """The terms of the number columns, one by one; a constant column says nothing."""
+    silent = np.zeros((encoded.numbers.shape[1], len(model.classes)))
+    return [
+        silent
+        if place in model.constant
+        else number_term(model.mean[place], model.variance[place], encoded.numbers[place])
+        for place in range(len(model.numbers))
+    ]
+
+
+def log_likelihood(model: BayesModel, encoded: Encoded) -> Float:
+    """ln P(x|c) = Σ_j ln P(x_j|c), or the joint cell's; holes and unknown values left out. (S 1)"""
+    n = encoded.codes.shape[1]
+    total = np.zeros((n, len(model.classes)))
+    for term in category_terms(model, encoded):
+        total += term
+    if model.joint is not None:
+        weight = cell_weight(model.joint, encoded.codes)
+        total = joint_log_likelihood(weight, model.joint.class_weight, total, model.joint.alpha)
+    for term in number_terms(model, encoded):
+        total += term
+    return total
+
+
+def joint_log_likelihood(cell: Float, n_class: Float, log_naive: Float, alpha: float) -> Float:
+    """ln P(x|c) = ln (n(x,c) + α P_b(x|c)) / (n(c) + α), P_b the naive product. (S 3)
+
+    With α = 0, P_b itself for a cell that no class has seen and for a class without any cell.
+    """
+    n_class = np.broadcast_to(n_class, cell.shape)
+    backed_off = cell + alpha * np.exp(log_naive)
+    with np.errstate(divide="ignore"):  # ln 0 = -inf: this class excludes this cell
+        log_joint = np.log(backed_off) - np.log(np.where(n_class + alpha > 0, n_class + alpha, 1))
+    if alpha > 0:
+        # far below the smallest float, exp(log_naive) is 0 while its logarithm is still good
+        only_naive = (cell == 0) & (backed_off < 1e-290)
+        deep = np.log(alpha) + log_naive - np.log(n_class + alpha)
+        return np.where(only_naive, deep, log_joint)
+    silent = (cell.sum(axis=1, keepdims=True) == 0) | (n_class == 0)
+    return np.where(silent, log_naive, log_joint)
+
+
+def cell_weight(joint: JointTable, codes: Codes) -> Float:
+    """n(x, c) of each row: the weight of the cells that agree with what is known of the row."""
+    weight = np.zeros((codes.shape[1], joint.weight.shape[1]))
+    known = codes >= 0
+    if known.all():
+        return _agreeing(joint, codes, np.arange(len(codes)))
+    patterns, pattern = np.unique(known, axis=1, return_inverse=True)
+    for p in range(patterns.shape[1]):
+        rows = np.flatnonzero(pattern.ravel() == p)
+        weight[rows] = _agreeing(joint, codes[:, rows], np.flatnonzero(patterns[:, p]))
+    return weight
+
+
+def _agreeing(joint: JointTable, codes: Codes, known: NDArray[np.intp]) -> Float:
+    """Cells and rows are numbered together; rows take the weight of the cells of their number."""
+    n_cells = len(joint.codes)
+    both = np.vstack([joint.codes[:, known], codes[known].T])
+    sizes = [int(column.max(initial=0)) + 1 for column in both.T]
+    number, first = number_cells(np.ascontiguousarray(both), sizes)
+    weight = np.zeros((len(first), joint.weight.shape[1]))
+    np.add.at(weight, number[:n_cells], joint.weight)
+    return np.asarray(weight[number[n_cells:]])
+
+
+def linear_functions(model: BayesModel) -> tuple[Float, Float] | None:
+    """g_c(x) = w_cᵀx + w_c0 over two-valued columns coded 0 and 1 (Sch LDF), by (S 8).
+
+    None where the model is not of this form: a column with other than two values, a number
+    column, the joint structure, or a probability of zero.
+    """
+    two_valued = all(len(table) == 2 and np.isfinite(table).all() for table in model.tables)
+    if model.joint is not None or model.numbers or not two_valued or not model.tables:
+        return None
+    log_p = np.stack(model.tables)  # column, value, class
+    weights = (log_p[:, 1] - log_p[:, 0]).T
+    offsets = model.log_prior + log_p[:, 0].sum(axis=0)
+    return weights, offsets

@@ -1,0 +1,186 @@
+"""Why discrete Bayes decided as it did: a prior and weights of evidence that add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sortal.data.columns import HOLE, UNKNOWN
+from sortal.models.bayes import (
+    category_terms,
+    cell_weight,
+    joint_log_likelihood,
+    number_terms,
+)
+from sortal.models.decision import decide, posterior
+from sortal.models.records import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Value, Values
+    from sortal.models.bayes import BayesModel, Encoded
+
+    Float = NDArray[np.float64]
+
+Mark = Literal["", "missing", "unknown", "constant", "unseen cell"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One attribute's part: its log2 likelihood by class, and its weight of evidence in bits."""
+
+    attribute: str
+    value: str
+    log2_likelihood: tuple[float, ...]
+    bits: float
+    mark: Mark = ""
+
+
+@dataclass(frozen=True)
+class BayesExplanation:
+    """prior_bits + Σ evidence bits = total_bits = log2 of P(label|x) / P(against|x).
+
+    `against` is the most probable of the other classes. Marks say which attributes were left out
+    (missing, unknown, constant) and whether the joint cell was never seen. `possible` is False
+    where every class gives the row probability zero; the posterior is then the prior.
+    """
+
+    label: Value
+    against: Value
+    classes: Values
+    prior: tuple[float, ...]
+    posterior: tuple[float, ...]
+    prior_bits: float
+    evidence: tuple[Evidence, ...]
+    total_bits: float
+    possible: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        parts = [{**vars(part), "log2_likelihood": list(part.log2_likelihood)} for part in self.evidence]
+        return {
+            "label": self.label,
+            "against": self.against,
+            "prior": dict(zip(map(str, self.classes), self.prior, strict=True)),
+            "posterior": dict(zip(map(str, self.classes), self.posterior, strict=True)),
+            "prior_bits": self.prior_bits,
+            "evidence": parts,
+            "total_bits": self.total_bits,
+            "possible": self.possible,
+        }
+
+    def to_table(self, backend: str = "pandas") -> Table:
+        """Prior, evidence and total, in bits."""
+        rows = [("prior", "", self.prior_bits, "")]
+        rows += [(part.attribute, part.value, part.bits, part.mark) for part in self.evidence]
+        share = self.posterior[self.classes.index(self.label)]
+        rows.append(("total", "", self.total_bits, "" if self.possible else "impossible row"))
+        title = f"{self.label} (P = {share:.4g}) against {self.against}, in bits"
+        columns = ("part", "value", "bits", "mark")
+        return Table("evidence", title, columns, tuple(rows), "S 5", backend)
+
+    def __str__(self) -> str:
+        return str(self.to_table())
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A factor of the likelihood for all rows: ln P(part|c), and how each row's value reads."""
+
+    attribute: str
+    values: list[str]
+    terms: Float
+    marks: list[Mark]
+
+
+def explain(
+    model: BayesModel, encoded: Encoded, costs: Float | None
+) -> tuple[BayesExplanation, ...]:
+    """One explanation a row."""
+    parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
+    log_joint = model.log_prior + sum((part.terms for part in parts), start=np.zeros(1))
+    log_joint = np.broadcast_to(log_joint, (encoded.codes.shape[1], len(model.classes)))
+    shares = posterior(log_joint, model.prior)
+    labels = decide(shares, costs)
+    return tuple(
+        explain_row(model, parts, i, shares[i], int(labels[i]), bool(np.isfinite(log_joint[i]).any()))
+        for i in range(len(shares))
+    )
+
+
+def explain_row(
+    model: BayesModel, parts: list[_Part], i: int, shares: Float, label: int, possible: bool
+) -> BayesExplanation:
+    """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
+    others = [k for k in range(len(shares)) if k != label]
+    against = max(others, key=lambda k: (shares[k], -k))
+    evidence = []
+    for part in parts:
+        log2 = part.terms[i] / np.log(2)
+        bits = _difference(log2[label], log2[against])
+        likelihoods = tuple(map(float, log2))
+        evidence.append(Evidence(part.attribute, part.values[i], likelihoods, bits, part.marks[i]))
+    log2_prior = model.log_prior / np.log(2)
+    prior_bits = _difference(log2_prior[label], log2_prior[against])
+    return BayesExplanation(
+        label=model.classes[label],
+        against=model.classes[against],
+        classes=model.classes,
+        prior=tuple(map(float, model.prior)),
+        posterior=tuple(map(float, shares)),
+        prior_bits=prior_bits,
+        evidence=tuple(evidence),
+        total_bits=prior_bits + sum(part.bits for part in evidence),
+        possible=possible,
+    )
+
+
+def _difference(a: float, b: float) -> float:
+    """a - b, where two zeros of probability (both -inf) tell nothing apart."""
+    return 0.0 if a == b else float(a - b)
+
+
+def _discrete_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
+    terms = category_terms(model, encoded)
+    parts = []
+    for place, j in enumerate(model.categories):
+        column, codes = model.schema.columns[j], encoded.codes[place]
+        values = ["" if v < 0 else str(column.values[v]) for v in codes]
+        parts.append(_Part(column.name, values, terms[place], [_mark(int(v)) for v in codes]))
+    if model.joint is None or not parts:
+        return parts
+    naive = np.sum(terms, axis=0)
+    weight = cell_weight(model.joint, encoded.codes)
+    joint = joint_log_likelihood(weight, model.joint.class_weight, naive, model.joint.alpha)
+    return [_joined(parts, joint, (weight == 0).all(axis=1))]
+
+
+def _joined(parts: list[_Part], terms: Float, unseen: NDArray[np.bool_]) -> _Part:
+    """All category columns as the one factor they are in the joint structure."""
+    values, marks = [], []
+    for i in range(len(terms)):
+        values.append(", ".join(part.values[i] or "?" for part in parts))
+        left_out: list[Mark] = [part.marks[i] for part in parts if part.marks[i]]
+        marks.append("unseen cell" if unseen[i] else (left_out[0] if left_out else ""))
+    return _Part(", ".join(part.attribute for part in parts), values, terms, marks)
+
+
+def _number_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
+    parts = []
+    for place, terms in enumerate(number_terms(model, encoded)):
+        name = model.schema.columns[model.numbers[place]].name
+        x = encoded.numbers[place]
+        silent: Mark = "constant" if place in model.constant else ""
+        marks: list[Mark] = ["missing" if np.isnan(value) else silent for value in x]
+        values = ["" if np.isnan(value) else f"{value:.6g}" for value in x]
+        parts.append(_Part(name, values, terms, marks))
+    return parts
+
+
+def _mark(code: int) -> Mark:
+    if code == HOLE:
+        return "missing"
+    return "unknown" if code == UNKNOWN else ""

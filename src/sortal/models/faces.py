@@ -1,0 +1,75 @@
+"""Faces of records: plain text and HTML. Names and values come from data and are escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Cell = str | bool | int | float | None
+
+
+def number_text(cell: Cell) -> str:
+    """A cell as one would write it: six digits at most, whole numbers without a point."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and not isinstance(cell, bool):
+        return f"{cell:.6g}"
+    return str(cell)
+
+
+def table_text(
+    title: str, equation: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> str:
+    """A title and aligned columns: words to the left, numbers to the right."""
+    cells = [[number_text(cell) for cell in row] for row in rows]
+    words = [_is_words([row[j] for row in rows]) for j in range(len(columns))]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    lines = [_line(list(columns), widths, words), _line(["-" * w for w in widths], widths, words)]
+    lines += [_line(row, widths, words) for row in cells]
+    return "\n".join([_headed(title, equation), *lines])
+
+
+def table_html(
+    title: str, equation: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> str:
+    """A plain table with a caption, readable without styles."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(number_text(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    caption = escape(_headed(title, equation))
+    return (
+        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def join_text(title: str, parts: Sequence[str]) -> str:
+    """Parts under a title, an empty line between them."""
+    return "\n\n".join([title, *parts] if title else parts)
+
+
+def join_html(title: str, parts: Sequence[str]) -> str:
+    """Parts under a heading."""
+    heading = f"<h4>{escape(title)}</h4>" if title else ""
+    return f"<div>{heading}{''.join(parts)}</div>"
+
+
+def _headed(title: str, equation: str) -> str:
+    return f"{title}  ({equation})" if equation else title
+
+
+def _is_words(cells: Sequence[Cell]) -> bool:
+    return any(isinstance(cell, str | bool) for cell in cells)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], words: Sequence[bool]) -> str:
+    padded = [
+        cell.ljust(width) if left else cell.rjust(width)
+        for cell, width, left in zip(cells, widths, words, strict=True)
+    ]
+    return "  ".join(padded).rstrip()

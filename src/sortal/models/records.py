@@ -1,0 +1,151 @@
+"""Records: the tables of `working()` and the base of what `explain()` gives.
+
+A record holds numbers; how it looks as text or HTML is in `faces`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+import narwhals as nw
+
+from sortal.errors import OptionError
+from sortal.models import faces
+
+Cell = str | bool | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table; `equation` is the tag of the formula behind it, as in docs/math.md."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    equation: str = ""
+    backend: str = "pandas"
+
+    def column(self, name: str) -> tuple[Cell, ...]:
+        """The cells of a column."""
+        j = self.columns.index(name)
+        return tuple(row[j] for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "equation": self.equation,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+        }
+
+    def to_frame(self) -> Any:
+        """A data frame of the library that the rows came in, or pandas."""
+        return frame_of(self.columns, self.rows, self.backend)
+
+    def __str__(self) -> str:
+        return faces.table_text(self.title, self.equation, self.columns, self.rows)
+
+    def _repr_html_(self) -> str:
+        return faces.table_html(self.title, self.equation, self.columns, self.rows)
+
+
+@dataclass(frozen=True)
+class Working:
+    """The textbook's numbers for a fit: named tables, in the order in which one would work."""
+
+    title: str
+    tables: tuple[Table, ...]
+
+    def __getitem__(self, name: str) -> Table:
+        for table in self.tables:
+            if table.name == name:
+                return table
+        names = ", ".join(repr(table.name) for table in self.tables)
+        raise OptionError(f"There is no table {name!r} in this working: it has {names}.")
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        return {"title": self.title, "tables": [table.to_dict() for table in self.tables]}
+
+    def to_frame(self) -> dict[str, Any]:
+        """A data frame for each table, by name."""
+        return {table.name: table.to_frame() for table in self.tables}
+
+    def __str__(self) -> str:
+        return faces.join_text(self.title, [str(table) for table in self.tables])
+
+    def _repr_html_(self) -> str:
+        return faces.join_html(self.title, [table._repr_html_() for table in self.tables])
+
+
+class Record(Protocol):
+    """One row's explanation."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings."""
+
+    def to_table(self, backend: str) -> Table:
+        """The parts that add up, as a table."""
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Explanations(Sequence[R], Generic[R]):
+    """One frozen record a row, in the order of the rows."""
+
+    records: tuple[R, ...]
+    backend: str = "pandas"
+
+    @overload
+    def __getitem__(self, i: int) -> R: ...
+    @overload
+    def __getitem__(self, i: slice) -> Explanations[R]: ...
+    def __getitem__(self, i: int | slice) -> R | Explanations[R]:
+        if isinstance(i, slice):
+            return Explanations(self.records[i], self.backend)
+        return self.records[i]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Plain lists and strings, a dictionary a row."""
+        return [record.to_dict() for record in self.records]
+
+    def to_frame(self) -> Any:
+        """One long data frame: the parts of every row, with the row's number."""
+        tables = [record.to_table(self.backend) for record in self.records]
+        columns = ("row", *(tables[0].columns if tables else ()))
+        rows = [(i, *row) for i, table in enumerate(tables) for row in table.rows]
+        return frame_of(columns, rows, self.backend)
+
+    def __str__(self) -> str:
+        tables = [str(record.to_table(self.backend)) for record in self.records]
+        return faces.join_text("", [f"Row {i}. {table}" for i, table in enumerate(tables)])
+
+    def _repr_html_(self) -> str:
+        tables = [record.to_table(self.backend)._repr_html_() for record in self.records]
+        return faces.join_html("", tables)
+
+
+def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: str) -> Any:
+    """A data frame of a library; a column that mixes words and numbers becomes words."""
+    data = {}
+    for j, name in enumerate(columns):
+        cells = [row[j] for row in rows]
+        mixed = any(isinstance(cell, str) for cell in cells)
+        data[name] = [None if c is None else str(c) for c in cells] if mixed else cells
+    return nw.from_dict(data, backend=backend).to_native()

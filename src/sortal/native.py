@@ -1,0 +1,50 @@
+"""The one module that imports the compiled core (import-linter cannot see compiled modules).
+
+Each function takes one block of rows: `classes` are int32 codes in 0 .. n_classes - 1, `units`
+int64 weights or None where every row weighs one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sortal import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Int32 = NDArray[np.int32]
+    Int64 = NDArray[np.int64]
+    Float = NDArray[np.float64]
+
+# Beyond this span of values a table over the span wastes more than ranking costs.
+MAX_SPAN = 1 << 16
+
+
+def count_codes(
+    codes: Int32, n_values: int, classes: Int32, n_classes: int, units: Int64 | None
+) -> Int64:
+    """Weights by value and class; a negative code is a hole."""
+    return _core.count_codes(codes, n_values, classes, n_classes, units)
+
+
+def count_integers(
+    columns: Sequence[Int64], classes: Int32, n_classes: int, units: Int64 | None
+) -> list[tuple[int, Int64] | None]:
+    """Per column (lowest value, weights by value and class); None where values span too far."""
+    return _core.count_integers(list(columns), classes, n_classes, units, MAX_SPAN)
+
+
+def rank_integers(column: Int64) -> tuple[Int64, Int32]:
+    """The sorted distinct values of a column, and each row's rank among them."""
+    return _core.rank_integers(column)
+
+
+def class_moments(
+    values: Float, classes: Int32, n_classes: int, units: Int64 | None, *, wide: bool = True
+) -> tuple[Int64, Float, Float]:
+    """Per class (units, mean, M2) of the values that are not NaN."""
+    return _core.class_moments(values, classes, n_classes, units, wide)

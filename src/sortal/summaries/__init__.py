@@ -1,0 +1,1 @@
+"""Summaries: small statistics of labeled rows that merge. Nothing smoothed is ever stored."""

@@ -1,0 +1,101 @@
+"""What discrete Bayes needs of the rows: counts, moments and, for the joint table, cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sortal.summaries.cells import CellCounts, count_cells
+from sortal.summaries.counts import (
+    ClassCounts,
+    RowCounts,
+    ValueCounts,
+    count_classes,
+    count_rows,
+    count_values,
+)
+from sortal.summaries.moments import ColumnMoments, measure_columns
+from sortal.summaries.pack import pack, unpack
+
+if TYPE_CHECKING:
+    from sortal.data.batch import Batch
+
+
+@dataclass(frozen=True, eq=False)
+class BayesSummary:
+    """The parts merge and subtract one by one; `cells` is None for the naive structure."""
+
+    rows: RowCounts
+    classes: ClassCounts
+    values: ValueCounts
+    moments: ColumnMoments
+    cells: CellCounts | None
+
+    def merge(self, other: Self) -> BayesSummary:
+        """The summary of both sets of rows."""
+        cells = None if self.cells is None or other.cells is None else self.cells.merge(other.cells)
+        return BayesSummary(
+            self.rows.merge(other.rows),
+            self.classes.merge(other.classes),
+            self.values.merge(other.values),
+            self.moments.merge(other.moments),
+            cells,
+        )
+
+    def subtract(self, other: Self) -> BayesSummary:
+        """The summary without the other's rows."""
+        both = self.cells is not None and other.cells is not None
+        return BayesSummary(
+            self.rows.subtract(other.rows),
+            self.classes.subtract(other.classes),
+            self.values.subtract(other.values),
+            self.moments.subtract(other.moments),
+            self.cells.subtract(other.cells) if both else None,  # type: ignore[union-attr, arg-type]
+        )
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes: each part's bytes as one array of the whole."""
+        parts = {name: getattr(self, name) for name in _PARTS}
+        blobs = {name: part.to_bytes() for name, part in parts.items() if part is not None}
+        return pack("bayes", {}, {name: np.frombuffer(b, np.uint8) for name, b in blobs.items()})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        _, blobs = unpack("bayes", data)
+        parts = {
+            name: kind.from_bytes(blobs[name].tobytes()) if name in blobs else None
+            for name, kind in _PARTS.items()
+        }
+        return cls(**parts)  # type: ignore[arg-type]
+
+
+_PARTS: dict[str, type[Any]] = {
+    "rows": RowCounts,
+    "classes": ClassCounts,
+    "values": ValueCounts,
+    "moments": ColumnMoments,
+    "cells": CellCounts,
+}
+
+
+@dataclass(frozen=True)
+class SummarizeBayes:
+    """Block → BayesSummary; a picklable value that can be sent to where the rows are."""
+
+    categories: tuple[int, ...]
+    numbers: tuple[int, ...]
+    names: tuple[str, ...]
+    joint: bool
+
+    def __call__(self, batch: Batch) -> BayesSummary:
+        """The summary of one block."""
+        return BayesSummary(
+            count_rows(batch),
+            count_classes(batch),
+            count_values(batch, self.categories),
+            measure_columns(batch, self.numbers, self.names),
+            count_cells(batch, self.categories) if self.joint else None,
+        )

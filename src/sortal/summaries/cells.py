@@ -1,0 +1,123 @@
+"""Cells: weight by class of each combination of values that occurs (the joint table, seen cells).
+
+A row with a hole in any of the columns belongs to no cell and is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from sortal import native
+from sortal.data.columns import as_categories
+from sortal.data.numbering import number_cells
+from sortal.data.values import Values, union
+from sortal.summaries.pack import pack, unpack
+from sortal.summaries.units import refuse_negative, rescale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+
+    Codes = NDArray[np.int32]
+    Units = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """units[c, k]: weight of class k in cell c; codes[c, j]: rank of its value among values[j].
+
+    Cells are in lexicographic order of their values.
+    """
+
+    classes: Values
+    values: tuple[Values, ...]
+    codes: Codes
+    units: Units
+    exponent: int = 0
+
+    def merge(self, other: Self) -> CellCounts:
+        """The cells of both."""
+        return self._combine(other, 1)
+
+    def subtract(self, other: Self) -> CellCounts:
+        """The cells without the other's rows."""
+        return self._combine(other, -1)
+
+    def _combine(self, other: Self, sign: int) -> CellCounts:
+        exponent = max(self.exponent, other.exponent)
+        classes, a, b = union(self.classes, other.classes)
+        unions = [union(u, v) for u, v in zip(self.values, other.values, strict=True)]
+        values = tuple(both for both, _, _ in unions)
+        codes = np.vstack(
+            [
+                _recode(self.codes, [at for _, at, _ in unions]),
+                _recode(other.codes, [at for _, _, at in unions]),
+            ]
+        )
+        units = np.zeros((len(codes), len(classes)), dtype=np.int64)
+        split = len(self.codes)
+        units[:split, a] = rescale(self.units, self.exponent, exponent)
+        units[split:, b] = sign * rescale(other.units, other.exponent, exponent)
+        return _closed(classes, values, codes, units, exponent)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        meta = {"classes": self.classes, "values": self.values, "exponent": self.exponent}
+        return pack("cells", meta, {"codes": self.codes, "units": self.units})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        meta, arrays = unpack("cells", data)
+        values = tuple(tuple(listed) for listed in meta["values"])
+        classes = tuple(meta["classes"])
+        return cls(classes, values, arrays["codes"], arrays["units"], meta["exponent"])
+
+
+def count_cells(batch: Batch, columns: Sequence[int]) -> CellCounts:
+    """The cells of a block over the given category columns."""
+    labels = batch.labels()
+    ranked = [as_categories(batch.columns[j]) for j in columns]
+    codes = np.empty((batch.n_rows, len(columns)), dtype=np.int32)
+    for place, column in enumerate(ranked):
+        codes[:, place] = column.codes
+    complete = (codes >= 0).all(axis=1)
+    codes, classes = codes[complete], labels.codes[complete]
+    units = None if batch.units is None else batch.units[complete]
+    values = tuple(column.values for column in ranked)
+    cell, first = number_cells(codes, [len(listed) for listed in values])
+    table = native.count_codes(cell, len(first), classes, len(labels.values), units)
+    return _closed(labels.values, values, codes[first], table, batch.exponent)
+
+
+def _recode(codes: Codes, places: list[NDArray[np.intp]]) -> Codes:
+    recoded = np.empty_like(codes)
+    for j, at in enumerate(places):
+        recoded[:, j] = at[codes[:, j]]
+    return recoded
+
+
+def _closed(
+    classes: Values, values: tuple[Values, ...], codes: Codes, units: Units, exponent: int
+) -> CellCounts:
+    """Equal cells added up, in order; cells, values and classes without weight left out."""
+    cell, first = number_cells(codes, [len(listed) for listed in values])
+    table = np.zeros((len(first), len(classes)), dtype=np.int64)
+    np.add.at(table, cell, units)
+    refuse_negative(table, "the weight of a cell")
+    keep = table.any(axis=1)
+    table, codes = table[keep], codes[first][keep]
+    kept_values = []
+    for j, listed in enumerate(values):
+        used = np.unique(codes[:, j])
+        kept_values.append(tuple(listed[v] for v in used))
+        codes[:, j] = np.searchsorted(used, codes[:, j])
+    stays = table.any(axis=0)
+    kept = tuple(label for label, stay in zip(classes, stays, strict=True) if stay)
+    return CellCounts(kept, tuple(kept_values), codes, table[:, stays], exponent)

@@ -1,0 +1,238 @@
+"""Counts: rows and holes; weight by class; weight by class, attribute and value.
+
+Counts are whole numbers of units of 2**-exponent. A class or a value is listed if and only if it
+has weight, so that taking rows out leaves what the rest alone would have given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sortal import native
+from sortal.data.columns import Column, IntegerColumn, as_categories
+from sortal.data.values import Values, union
+from sortal.errors import SubtractError
+from sortal.summaries.pack import pack, unpack
+from sortal.summaries.units import refuse_negative, rescale, scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+
+    Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class RowCounts:
+    """How many rows there are, and how many holes each column has. Rows of weight 0 do not count."""
+
+    rows: int
+    holes: NDArray[np.int64]
+
+    def merge(self, other: Self) -> RowCounts:
+        """The counts of both."""
+        return RowCounts(self.rows + other.rows, self.holes + other.holes)
+
+    def subtract(self, other: Self) -> RowCounts:
+        """The counts without the other's rows."""
+        refuse_negative(np.array([self.rows - other.rows]), "the number of rows")
+        refuse_negative(self.holes - other.holes, "the number of holes")
+        return RowCounts(self.rows - other.rows, self.holes - other.holes)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        return pack("rows", {"rows": self.rows}, {"holes": self.holes})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        meta, arrays = unpack("rows", data)
+        return cls(meta["rows"], arrays["holes"])
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Weight by class."""
+
+    classes: Values
+    units: NDArray[np.int64]
+    exponent: int = 0
+
+    def merge(self, other: Self) -> ClassCounts:
+        """The counts of both."""
+        return self._combine(other, 1)
+
+    def subtract(self, other: Self) -> ClassCounts:
+        """The counts without the other's rows."""
+        return self._combine(other, -1)
+
+    def _combine(self, other: Self, sign: int) -> ClassCounts:
+        exponent = max(self.exponent, other.exponent)
+        classes, a, b = union(self.classes, other.classes)
+        units = np.zeros(len(classes), dtype=np.int64)
+        units[a] += rescale(self.units, self.exponent, exponent)
+        units[b] += sign * rescale(other.units, other.exponent, exponent)
+        refuse_negative(units, "the weight of a class")
+        keep = units > 0
+        return ClassCounts(_kept(classes, keep), units[keep], exponent)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        meta = {"classes": self.classes, "exponent": self.exponent}
+        return pack("classes", meta, {"units": self.units})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        meta, arrays = unpack("classes", data)
+        return cls(tuple(meta["classes"]), arrays["units"], meta["exponent"])
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts:
+    """Weight by attribute, value and class: tables[j][v, k]."""
+
+    classes: Values
+    values: tuple[Values, ...]
+    tables: tuple[Table, ...]
+    exponent: int = 0
+
+    def merge(self, other: Self) -> ValueCounts:
+        """The counts of both."""
+        return self._combine(other, 1)
+
+    def subtract(self, other: Self) -> ValueCounts:
+        """The counts without the other's rows."""
+        return self._combine(other, -1)
+
+    def _combine(self, other: Self, sign: int) -> ValueCounts:
+        if len(self.values) != len(other.values):
+            raise SubtractError("Counts of different numbers of attributes do not combine.")
+        exponent = max(self.exponent, other.exponent)
+        classes, a, b = union(self.classes, other.classes)
+        values, tables = [], []
+        for j in range(len(self.values)):
+            both, u, v = union(self.values[j], other.values[j])
+            shape = len(both), len(classes)
+            table = scatter(rescale(self.tables[j], self.exponent, exponent), u, a, shape)
+            table[np.ix_(v, b)] += sign * rescale(other.tables[j], other.exponent, exponent)
+            refuse_negative(table, "the weight of a value")
+            keep = table.any(axis=1)
+            values.append(_kept(both, keep))
+            tables.append(table[keep])
+        return _without_empty_classes(classes, tuple(values), tuple(tables), exponent)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        meta = {"classes": self.classes, "values": self.values, "exponent": self.exponent}
+        return pack("values", meta, {str(j): table for j, table in enumerate(self.tables)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        meta, arrays = unpack("values", data)
+        values = tuple(tuple(listed) for listed in meta["values"])
+        tables = tuple(arrays[str(j)] for j in range(len(values)))
+        return cls(tuple(meta["classes"]), values, tables, meta["exponent"])
+
+
+def count_rows(batch: Batch) -> RowCounts:
+    """The rows and holes of a block."""
+    if batch.units is None or (batch.units > 0).all():
+        holes = [column.n_holes() for column in batch.columns]
+        return RowCounts(batch.n_rows, np.array(holes, dtype=np.int64))
+    keep = batch.units > 0
+    holes = [int((keep & _hole_mask(column)).sum()) for column in batch.columns]
+    return RowCounts(int(keep.sum()), np.array(holes, dtype=np.int64))
+
+
+def count_classes(batch: Batch) -> ClassCounts:
+    """The weight of each class in a block."""
+    labels = batch.labels()
+    units = np.zeros(len(labels.values), dtype=np.int64)
+    if batch.units is None:
+        units += np.bincount(labels.codes, minlength=len(units))
+    else:
+        np.add.at(units, labels.codes, batch.units)
+    keep = units > 0
+    return ClassCounts(_kept(labels.values, keep), units[keep], batch.exponent)
+
+
+def count_values(batch: Batch, columns: Sequence[int]) -> ValueCounts:
+    """The weight of each value of the given columns in each class of a block. (ZM 19.19)"""
+    labels = batch.labels()
+    counted = _count_integers(batch, columns)
+    values, tables = [], []
+    for j in columns:
+        listed, table = counted[j] if j in counted else _count_codes(batch, batch.columns[j])
+        keep = table.any(axis=1)
+        values.append(listed if keep.all() else _kept(listed, keep))
+        tables.append(table if keep.all() else table[keep])
+    return _without_empty_classes(labels.values, tuple(values), tuple(tables), batch.exponent)
+
+
+def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Values, Table]]:
+    """Whole numbers are counted as they are, without ranking them first, where they lie close."""
+    labels = batch.labels()
+    chosen = [j for j in columns if isinstance(batch.columns[j], IntegerColumn)]
+    numbers = [batch.columns[j].numbers for j in chosen]  # type: ignore[union-attr]
+    found = native.count_integers(numbers, labels.codes, len(labels.values), batch.units)
+    counted: dict[int, tuple[Values, Table]] = {}
+    for j, result in zip(chosen, found, strict=True):
+        if result is None:
+            continue
+        low, table = result
+        present = np.flatnonzero(table.any(axis=1))
+        counted[j] = tuple((present + low).tolist()), table[present]
+    return counted
+
+
+def _count_codes(batch: Batch, column: Column) -> tuple[Values, Table]:
+    labels, categories = batch.labels(), as_categories(column)
+    table = native.count_codes(
+        categories.codes, len(categories.values), labels.codes, len(labels.values), batch.units
+    )
+    return categories.values, table
+
+
+def _hole_mask(column: Column) -> NDArray[np.bool_]:
+    if isinstance(column, IntegerColumn):
+        return np.zeros(len(column), dtype=bool)
+    holes: Any = getattr(column, "codes", None)
+    return holes < 0 if holes is not None else np.isnan(column.values)  # type: ignore[union-attr, arg-type]
+
+
+def _kept(values: Values, keep: NDArray[np.bool_]) -> Values:
+    return tuple(value for value, kept in zip(values, keep.tolist(), strict=True) if kept)
+
+
+def _without_empty_classes(
+    classes: Values, values: tuple[Values, ...], tables: tuple[Table, ...], exponent: int
+) -> ValueCounts:
+    """A class without any value (all holes, or all weights zero) is not listed."""
+    keep = np.zeros(len(classes), dtype=bool)
+    for table in tables:
+        keep |= table.any(axis=0)
+    if not keep.all():
+        classes, tables = _kept(classes, keep), tuple(table[:, keep] for table in tables)
+    return ValueCounts(classes, values, tables, exponent)
+
+
+def aligned(table: Table, values: Values, classes: Values, to: tuple[Values, Values]) -> Table:
+    """A table read over the values and classes of a schema; absent ones have no weight."""
+    rows = {value: v for v, value in enumerate(to[0])}
+    columns = {label: k for k, label in enumerate(to[1])}
+    wide = np.zeros((len(to[0]), len(to[1])), dtype=np.int64)
+    at = [rows[value] for value in values], [columns[label] for label in classes]
+    wide[np.ix_(*at)] = table
+    return wide
+
+
+
+

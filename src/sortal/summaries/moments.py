@@ -1,0 +1,136 @@
+"""Moments of number columns: weight, mean and squared deviations by column and class.
+
+Each column has its own weight, because each has its own holes. M2 is kept in units, like the
+weight; what reads it divides one by the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from sortal import native
+from sortal.data.arrays import infinite
+from sortal.data.columns import NumberColumn
+from sortal.data.values import Values, union
+from sortal.errors import SubtractError
+from sortal.summaries.pack import pack, unpack
+from sortal.summaries.units import refuse_negative, rescale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+
+    Units = NDArray[np.int64]
+    Float = NDArray[np.float64]
+
+# Below this share of its former size, what is left of M2 has lost more than 1e-12 to rounding.
+_LEAST_REMAINDER = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMoments:
+    """units[j, k], mean[j, k] and m2[j, k] of number column j within class k."""
+
+    names: tuple[str, ...]
+    classes: Values
+    units: Units
+    mean: Float
+    m2: Float
+    exponent: int = 0
+
+    def merge(self, other: Self) -> ColumnMoments:
+        """The moments of both sets of rows. (S 6)"""
+        classes, a, b = self._pair(other)
+        n_a, n_b = a.units, b.units
+        n = np.maximum(n_a + n_b, 1).astype(np.float64)
+        delta = np.where((n_a > 0) & (n_b > 0), b.mean - a.mean, 0.0)
+        base = np.where(n_a > 0, a.mean, b.mean)
+        mean = base + delta * (n_b / n)
+        m2 = a.m2 + b.m2 + delta * delta * (n_a / n) * n_b
+        return ColumnMoments(self.names, classes, n_a + n_b, mean, m2, a.exponent)
+
+    def subtract(self, other: Self) -> ColumnMoments:
+        """The moments without the other's rows, unless cancellation forbids it. (S 7)"""
+        classes, whole, part = self._pair(other)
+        units = whole.units - part.units
+        refuse_negative(units, "the weight of a number column")
+        n, n_b = units.astype(np.float64), part.units
+        left = np.maximum(n, 1.0)
+        delta = np.where(n_b > 0, part.mean - whole.mean, 0.0)
+        mean = np.where(units > 0, whole.mean - delta * (n_b / left), 0.0)
+        between = np.where(n_b > 0, delta * delta * n_b * (whole.units / left), 0.0)
+        m2 = np.where(units > 0, whole.m2 - part.m2 - between, 0.0)
+        self._refuse_cancellation(whole.m2, m2, (units > 0) & (n_b > 0))
+        keep = units.any(axis=0)
+        kept = tuple(label for label, stays in zip(classes, keep, strict=True) if stays)
+        return ColumnMoments(
+            self.names, kept, units[:, keep], mean[:, keep], m2[:, keep], whole.exponent
+        )
+
+    def _refuse_cancellation(self, before: Float, after: Float, where: NDArray[np.bool_]) -> None:
+        lost = where & (after < _LEAST_REMAINDER * before)
+        if lost.any():
+            names = [self.names[j] for j in np.flatnonzero(lost.any(axis=1))]
+            raise SubtractError(
+                f"These rows cannot be taken out exactly: they carry nearly all the spread of "
+                f"{', '.join(map(repr, names))}, so that what remains would be lost to rounding. "
+                "Fit again without them."
+            )
+
+    def _pair(self, other: Self) -> tuple[Values, ColumnMoments, ColumnMoments]:
+        """Both over the union of classes and in the finer unit."""
+        classes, a, b = union(self.classes, other.classes)
+        exponent = max(self.exponent, other.exponent)
+        return classes, self._over(classes, a, exponent), other._over(classes, b, exponent)
+
+    def _over(self, classes: Values, at: NDArray[np.intp], exponent: int) -> ColumnMoments:
+        shape = len(self.names), len(classes)
+        units, mean, m2 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+        units[:, at] = rescale(self.units, self.exponent, exponent)
+        mean[:, at] = self.mean
+        m2[:, at] = np.ldexp(self.m2, exponent - self.exponent)
+        return ColumnMoments(self.names, classes, units, mean, m2, exponent)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        meta = {"names": self.names, "classes": self.classes, "exponent": self.exponent}
+        return pack("moments", meta, {"units": self.units, "mean": self.mean, "m2": self.m2})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        meta, arrays = unpack("moments", data)
+        names, classes = tuple(meta["names"]), tuple(meta["classes"])
+        return cls(names, classes, arrays["units"], arrays["mean"], arrays["m2"], meta["exponent"])
+
+    def over(self, classes: Values) -> ColumnMoments:
+        """The moments over a longer list of classes; absent ones have no weight."""
+        place = {label: k for k, label in enumerate(classes)}
+        at = np.array([place[label] for label in self.classes], dtype=np.intp)
+        return self._over(classes, at, self.exponent)
+
+
+def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) -> ColumnMoments:
+    """The moments of the given number columns of a block."""
+    labels = batch.labels()
+    shape = len(columns), len(labels.values)
+    units, mean, m2 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+    for row, j in enumerate(columns):
+        column = batch.columns[j]
+        assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
+        if np.isinf(column.values).any():
+            raise infinite(names[row])
+        units[row], mean[row], m2[row] = native.class_moments(
+            column.values, labels.codes, len(labels.values), batch.units
+        )
+    keep = units.any(axis=0)
+    classes = tuple(label for label, stays in zip(labels.values, keep, strict=True) if stays)
+    return ColumnMoments(
+        tuple(names), classes, units[:, keep], mean[:, keep], m2[:, keep], batch.exponent
+    )

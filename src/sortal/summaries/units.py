@@ -1,0 +1,43 @@
+"""Whole-number weights of different units, brought to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.errors import SubtractError, WeightError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def rescale(units: NDArray[np.int64], exponent: int, to: int) -> NDArray[np.int64]:
+    """Units of 2**-exponent as units of 2**-to, which are no coarser."""
+    shift = to - exponent
+    if shift == 0:
+        return units
+    if shift > 62 or (units.size and int(units.max()) >= 1 << (62 - shift)):
+        raise WeightError(
+            "These weights differ too much in size to be counted exactly together: bring them to "
+            "a common scale, for example by dividing all of them by their mean."
+        )
+    return units << np.int64(shift)
+
+
+def scatter(
+    units: NDArray[np.int64], rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]
+) -> NDArray[np.int64]:
+    """A table put into a larger one."""
+    table = np.zeros(shape, dtype=np.int64)
+    table[np.ix_(rows, columns)] = units
+    return table
+
+
+def refuse_negative(units: NDArray[np.int64], what: str) -> None:
+    """Rows that were never added cannot be taken out."""
+    if (units < 0).any():
+        raise SubtractError(
+            f"These rows cannot be taken out, because {what} would fall below zero: only rows that "
+            "were fitted, with the weights they were fitted with, can be forgotten."
+        )

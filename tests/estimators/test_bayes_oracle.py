@@ -1,0 +1,836 @@
+"""DiscreteBayes against a slow oracle, scikit-learn, and sums done by hand.
+
+The oracle is the textbook read aloud: it walks over a list of rows and adds up weights. Weights,
+shares, means and variances are fractions, so they are exact; only the bell curve needs more, and
+takes 50 decimal digits. Whatever differs from the oracle is rounding, or a bug.
+"""
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from sortal import DiscreteBayes, datasets
+from sortal.errors import (
+    ImpossibleRowWarning,
+    MissingValueError,
+    MissingValueWarning,
+    SortalWarning,
+    SubtractError,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+)
+
+T = TypeVar("T")
+Cell: TypeAlias = str | bool | int | float | None  # None is a hole
+Cells: TypeAlias = tuple[Cell, ...]
+Floats: TypeAlias = NDArray[np.float64]
+
+# --- The oracle ----------------------------------------------------------------------------------
+
+ONE: Final = Fraction(1)
+# Fifty digits, and exponents so wide that no density is ever rounded to zero.
+DIGITS: Final = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
+FLOOR: Final = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Row:
+    cells: Cells
+    label: str
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The classes in their order, and the known values of each column; None for numbers."""
+
+    classes: tuple[str, ...]
+    values: tuple[frozenset[Cell] | None, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    structure: str = "naive"
+    alpha: Fraction = Fraction(1)
+    priors: Mapping[str, Fraction] | None = None
+    class_weight: Mapping[str, Fraction] | str | None = None
+
+
+@dataclass(frozen=True)
+class Bell:
+    """A normal distribution, and the variance that its own variance was read from."""
+
+    mean: Fraction
+    variance: Fraction
+    source: Fraction
+
+    def density(self, x: Fraction) -> Decimal:
+        """The density times √(2π), a factor that all classes share."""
+        exponent = decimal((x - self.mean) ** 2 / (2 * self.variance))
+        return (-exponent).exp() / decimal(self.variance).sqrt()
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A model is its rows: every question walks over all of them again."""
+
+    rows: tuple[Row, ...]
+    schema: Schema
+    rules: Rules = Rules()
+
+    def posterior(self, cells: Cells) -> list[float]:
+        """P(c | x) for each class; the priors, where x is impossible."""
+        with localcontext(DIGITS):
+            joint = [self.joint(cells, label) for label in self.schema.classes]
+            evidence = sum(joint, Decimal(0))
+            if evidence == 0:
+                return [float(self.prior(label)) for label in self.schema.classes]
+            return [float(p / evidence) for p in joint]
+
+    def joint(self, cells: Cells, label: str) -> Decimal:
+        """P(c) P(x | c)."""
+        likelihood = self.naive if self.rules.structure == "naive" else self.table
+        product = decimal(self.prior(label) * likelihood(cells, label))
+        for j, bell in self.bells(cells, label).items():
+            product *= bell.density(Fraction(cells[j] or 0))
+        return product
+
+    def prior(self, label: str) -> Fraction:
+        """P(c) = n(c) / N, unless it is given."""
+        if self.rules.priors is not None:
+            return self.rules.priors[label]
+        return self.n(label) / total(self.n(other) for other in self.schema.classes)
+
+    def naive(self, cells: Cells, label: str) -> Fraction:
+        """The product over the attributes with a known value."""
+        return math.prod((self.share(j, cells[j], label) for j in self.known(cells)), start=ONE)
+
+    def share(self, j: int, value: Cell, label: str) -> Fraction:
+        """P(v | c) = (n(v, c) + α) / (n_j(c) + α V_j), or 1 / V_j for 0 / 0."""
+        n_values = len(self.schema.values[j] or ())
+        with_value = self.n(label, lambda cells: cells[j] == value)
+        with_any = self.n(label, lambda cells: cells[j] is not None)
+        if with_any + self.rules.alpha == 0:
+            return Fraction(1, n_values)
+        return (with_value + self.rules.alpha) / (with_any + self.rules.alpha * n_values)
+
+    def table(self, cells: Cells, label: str) -> Fraction:
+        """The joint table: (n(x, c) + α P_b(x | c)) / (n(c) + α), or P_b where it says nothing."""
+        known = self.known(cells)
+
+        def agrees(other: Cells) -> bool:
+            return self.is_complete(other) and all(other[j] == cells[j] for j in known)
+
+        backoff = self.naive(cells, label)
+        complete = self.n(label, self.is_complete)
+        is_seen = any(self.n(c, agrees) > 0 for c in self.schema.classes)
+        if self.rules.alpha == 0 and (complete == 0 or not is_seen):
+            return backoff
+        return (self.n(label, agrees) + self.rules.alpha * backoff) / (complete + self.rules.alpha)
+
+    def known(self, cells: Cells) -> list[int]:
+        """The category columns whose value is no hole and was there at fit."""
+        values = enumerate(self.schema.values)
+        return [j for j, known in values if known is not None and cells[j] in known]
+
+    def is_complete(self, cells: Cells) -> bool:
+        """No hole in any category column."""
+        values = enumerate(self.schema.values)
+        return all(cells[j] is not None for j, known in values if known is not None)
+
+    def n(self, label: str, keep: Callable[[Cells], bool] = lambda _: True) -> Fraction:
+        """The weight of the rows of one class that `keep` takes, class_weight included."""
+        own = (row for row in self.rows if row.label == label)
+        return self.factors[label] * total(row.weight for row in own if keep(row.cells))
+
+    @cached_property
+    def factors(self) -> dict[str, Fraction]:
+        """The class_weight of each class."""
+        if isinstance(self.rules.class_weight, Mapping):
+            return dict(self.rules.class_weight)
+        sizes = dict.fromkeys(self.schema.classes, Fraction(0))
+        if self.rules.class_weight is None:
+            return dict.fromkeys(sizes, ONE)
+        for row in self.rows:
+            sizes[row.label] += row.weight
+        present = sum(n > 0 for n in sizes.values())
+        share = total(sizes.values()) / present
+        return {label: share / n if n else ONE for label, n in sizes.items()}
+
+    def bells(self, cells: Cells, label: str) -> dict[int, Bell]:
+        """The bell curve of one class for every number of a row; constant columns have none."""
+        found = {}
+        numbers = [j for j, known in enumerate(self.schema.values) if known is None]
+        for j in numbers:
+            column = moments(j, self.rows)
+            if cells[j] is None or column is None or column[1] == 0:
+                continue
+            own = moments(j, [row for row in self.rows if row.label == label])
+            mean, variance = own or column
+            floor = FLOOR * column[1]
+            source = column[1] if variance < floor else variance
+            found[j] = Bell(mean, max(variance, floor), source)
+        return found
+
+    def conditioning(self, cells: Cells) -> float:
+        """By how many ulps log P(x | c) moves if mean and variance are one ulp off.
+
+        A floored variance is tiny, and makes a density of exp(−10⁹) out of one step aside; then
+        nobody who computes in floats can have nine digits of it.
+        """
+        worst = 1.0
+        for label in self.schema.classes:
+            for j, bell in self.bells(cells, label).items():
+                x, mean, spread = float(cells[j] or 0), float(bell.mean), math.sqrt(bell.variance)
+                z = abs(x - mean) / spread
+                worst += z * (abs(x) + abs(mean)) / spread
+                worst += (1 + z * z) * (1 + abs(mean) / math.sqrt(bell.source))
+        return worst
+
+
+def decimal(x: Fraction) -> Decimal:
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def moments(j: int, rows: Sequence[Row]) -> tuple[Fraction, Fraction] | None:
+    """Mean and variance of column j, by sample weights alone; None without any number."""
+    pairs = [(r.weight, Fraction(x)) for r in rows if r.weight and (x := r.cells[j]) is not None]
+    if not pairs:
+        return None
+    weight = total(w for w, _ in pairs)
+    mean = total(w * x for w, x in pairs) / weight
+    return mean, total(w * (x - mean) ** 2 for w, x in pairs) / weight
+
+
+def total(terms: Iterable[Fraction]) -> Fraction:
+    return sum(terms, Fraction(0))
+
+
+def learn_schema(
+    rows: Sequence[Row], kinds: Sequence[str], levels: Sequence[Sequence[str]]
+) -> Schema:
+    """Classes and values of the rows that count; declared levels are known without rows."""
+    counted = [row for row in rows if row.weight > 0]
+    values = [
+        None if kind == "number" else frozenset({*levels[j], *(r.cells[j] for r in counted)} - HOLE)
+        for j, kind in enumerate(kinds)
+    ]
+    return Schema(tuple(sorted({row.label for row in counted})), tuple(values))
+
+
+# --- Random tables -------------------------------------------------------------------------------
+
+HOLE: Final = frozenset({None})
+LABELS: Final = ("yes", "no", "maybe", "ask")
+POOLS: Final[Mapping[str, tuple[Cell, ...]]] = {
+    "word": ("a", "b", "c", "d"),
+    "flag": (False, True),
+    "level": ("a", "b", "c", "d"),
+    "code": (0, 1, 2, 3),
+}
+STRANGERS: Final[Mapping[str, tuple[Cell, ...]]] = {
+    "word": ("z",),
+    "flag": (),
+    "level": ("z",),
+    "code": (9,),
+}
+WEIGHTS: Final[Mapping[str, tuple[float, ...]]] = {
+    "none": (1.0,),
+    "whole": (0.0, 1.0, 2.0, 3.0),
+    "fractional": (0.0, 0.25, 0.3, 1.5, 2.7),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A training table, fresh rows, and what the learner is told."""
+
+    kinds: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]  # declared ones, for columns of kind "level"
+    rows: tuple[Row, ...]
+    weighting: str
+    fresh: tuple[Cells, ...]
+    rules: Rules
+    backend: str
+
+    @property
+    def is_exact(self) -> bool:
+        """Only categories and whole weights: everything is counted, so no order can matter."""
+        return "number" not in self.kinds and self.weighting != "fractional"
+
+    @property
+    def asked(self) -> list[Cells]:
+        """All rows to predict: those of the training table and the fresh ones."""
+        return [*(row.cells for row in self.rows), *self.fresh]
+
+    @property
+    def schema(self) -> Schema:
+        return learn_schema(self.rows, self.kinds, self.levels)
+
+    @property
+    def oracle(self) -> Oracle:
+        return Oracle(self.rows, self.schema, self.rules)
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, *, numbers: bool = True, least: float = 0.0, weightings: Sequence[str] = ()
+) -> Problem:
+    """Small mixed tables; the first rows are one of each class, with a weight above 0.
+
+    `least` is the smallest weight a row may have.
+    """
+    labels = LABELS[: draw(st.integers(2, 4))]
+    kinds = draw(st.lists(st.sampled_from(list(POOLS)), min_size=1, max_size=4))
+    kinds += ["number"] * (draw(st.integers(0, 2)) if numbers else 0)
+    cells = [draw(cell_strategies(kind)) for kind in kinds]
+    levels = tuple(draw(declared_levels()) if kind == "level" else () for kind in kinds)
+    weighting = draw(st.sampled_from(weightings or list(WEIGHTS)))
+    allowed = [w for w in WEIGHTS[weighting] if w >= least]
+    row = st.builds(
+        Row,
+        st.tuples(*(trained for trained, _ in cells)),
+        st.sampled_from(labels),
+        st.sampled_from(allowed).map(Fraction),
+    )
+    rows = draw(st.lists(row, min_size=len(labels), max_size=12))
+    for i, label in enumerate(labels):
+        rows[i] = replace(rows[i], label=label, weight=rows[i].weight or ONE)
+    asked = st.tuples(*(fresh for _, fresh in cells))
+    fresh = draw(st.lists(asked, min_size=1, max_size=6).map(tuple))
+    backend = draw(st.sampled_from(["pandas", "polars"]))
+    rules = draw(rules_for(labels))
+    return Problem(tuple(kinds), levels, tuple(rows), weighting, fresh, rules, backend)
+
+
+@st.composite
+def cell_strategies(draw: st.DrawFn, kind: str) -> tuple[st.SearchStrategy[Cell], ...]:
+    """What a column may hold in the training table, and what in fresh rows."""
+    if kind == "number":
+        # A shifted column shows who subtracts squares of large numbers.
+        shift = draw(st.sampled_from([0.0, 1000.0]))
+        grid = st.integers(-8, 8).map(lambda k: k / 4 + shift)
+        return st.none() | grid, st.none() | grid
+    pool = POOLS[kind][: draw(st.integers(1, 4))]
+    return st.sampled_from([*pool, None]), st.sampled_from([*pool, *STRANGERS[kind], None])
+
+
+def declared_levels() -> st.SearchStrategy[tuple[str, ...]]:
+    """All values a column may hold, and perhaps one that it never does."""
+    return st.sampled_from([("a", "b", "c", "d"), ("e", "d", "c", "b", "a")])
+
+
+@st.composite
+def rules_for(draw: st.DrawFn, labels: Sequence[str]) -> Rules:
+    parts = draw(st.tuples(*(st.integers(1, 5) for _ in labels)))
+    priors = {c: Fraction(k / sum(parts)) for c, k in zip(labels, parts, strict=True)}
+    factor = st.sampled_from([0.3, 0.5, 1.0, 2.0]).map(Fraction)
+    by_label = st.fixed_dictionaries(dict.fromkeys(labels, factor))
+    return Rules(
+        draw(st.sampled_from(["naive", "joint"])),
+        draw(st.sampled_from([Fraction(0), Fraction(1, 2), ONE, Fraction(2)])),
+        draw(st.none() | st.just(priors)),
+        draw(st.none() | st.just("balanced") | by_label),
+    )
+
+
+# --- From problems to estimators -----------------------------------------------------------------
+
+QUICK: Final = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+# The oracle rounds once, the library some dozens of times, by 1e-16 of a logarithm that is seldom
+# above 1e3: nine digits leave room for that, and no wrong count or variance hides in the tenth.
+NINE_DIGITS: Final = 1e-9
+# Two models of the same rows differ by their last roundings only.
+TWELVE_DIGITS: Final = 1e-12
+
+
+def make_frame(problem: Problem, rows: Sequence[Cells], strangers: Sequence[str] = ()) -> Any:
+    """The rows as a frame; `strangers` are levels that were not declared at fit."""
+    columns: dict[str, Any] = {}
+    for j, kind in enumerate(problem.kinds):
+        cells = [row[j] for row in rows]
+        levels = [*problem.levels[j], *strangers]
+        if problem.backend == "pandas":
+            columns[f"x{j}"] = pd.Series(cells, dtype=pandas_type(kind, levels))
+        else:
+            columns[f"x{j}"] = pl.Series(cells, dtype=polars_type(kind, levels))
+    return pd.DataFrame(columns) if problem.backend == "pandas" else pl.DataFrame(columns)
+
+
+def pandas_type(kind: str, levels: Sequence[str]) -> Any:
+    plain = {"word": "str", "flag": "boolean", "code": "float64", "number": "float64"}
+    return pd.CategoricalDtype(levels) if kind == "level" else plain[kind]
+
+
+def polars_type(kind: str, levels: Sequence[str]) -> Any:
+    plain = {"word": pl.String, "flag": pl.Boolean, "code": pl.Int64, "number": pl.Float64}
+    return pl.Enum(levels) if kind == "level" else plain[kind]
+
+
+def make_learner(problem: Problem) -> Any:
+    rules = problem.rules
+    codes = [f"x{j}" for j, kind in enumerate(problem.kinds) if kind == "code"]
+    given_weight = rules.class_weight
+    class_weight: Any = given_weight
+    if isinstance(given_weight, Mapping):
+        class_weight = {label: float(w) for label, w in given_weight.items()}
+    return DiscreteBayes(
+        structure=rules.structure,
+        alpha=float(rules.alpha),
+        priors=rules.priors and {label: float(p) for label, p in rules.priors.items()},
+        class_weight=class_weight,
+        categorical_features=codes or "from_dtype",
+    )
+
+
+def arguments(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
+    """X, y and sample_weight of some rows."""
+    weights = None if problem.weighting == "none" else np.array([float(r.weight) for r in rows])
+    labels = np.array([row.label for row in rows])
+    cells = [row.cells for row in rows]
+    return {"X": make_frame(problem, cells), "y": labels, "sample_weight": weights}
+
+
+def fit(problem: Problem, rows: Sequence[Row]) -> Any:
+    return make_learner(problem).fit(**arguments(problem, rows))
+
+
+def quietly(call: Callable[[], T]) -> T:
+    """Holes, unknown values and impossible rows are meant here; no other warning is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        return call()
+
+
+def probabilities(learner: Any, problem: Problem) -> Floats:
+    """predict_proba of all rows of a problem."""
+    X = make_frame(problem, problem.asked, ["z"])
+    return np.asarray(quietly(lambda: learner.predict_proba(X)))
+
+
+def assert_posteriors(
+    got: Floats, oracles: Sequence[Oracle], rows: Sequence[Cells], ulps: int = 16
+) -> None:
+    """Row i has the posterior of oracle i, to nine digits or as many as its numbers allow."""
+    assert got.shape == (len(rows), len(oracles[0].schema.classes))
+    for line, oracle, cells in zip(got, oracles, rows, strict=True):
+        rel = NINE_DIGITS + ulps * 2.0**-52 * oracle.conditioning(cells)
+        assert line.tolist() == pytest.approx(oracle.posterior(cells), rel=rel, abs=1e-300)
+
+
+def assert_same_model(got: Any, want: Any, problem: Problem) -> None:
+    """Two learners say the same; bit by bit, if nothing was ever rounded."""
+    assert list(got.classes_) == list(want.classes_)
+    p, q = probabilities(got, problem), probabilities(want, problem)
+    if problem.is_exact:
+        np.testing.assert_array_equal(p, q)
+        return
+    oracle = problem.oracle
+    for cells, left, right in zip(problem.asked, p, q, strict=True):
+        # Taking rows out may cost three digits of a variance, so an ulp counts a thousandfold.
+        rel = TWELVE_DIGITS + 2.0**-42 * oracle.conditioning(cells) * ("number" in problem.kinds)
+        assert left.tolist() == pytest.approx(right.tolist(), rel=rel, abs=1e-300)
+
+
+# --- The oracle itself ---------------------------------------------------------------------------
+
+
+def as_rows(X: NDArray[Any], y: NDArray[Any], w: NDArray[Any] | None = None) -> tuple[Row, ...]:
+    """Arrays as rows of the oracle."""
+    weights = [1] * len(y) if w is None else w.tolist()
+    parts = zip(X.tolist(), y.tolist(), weights, strict=True)
+    return tuple(Row(tuple(cells), str(label), Fraction(k)) for cells, label, k in parts)
+
+
+def test_the_oracle_agrees_with_categorical_nb() -> None:
+    rng = np.random.default_rng(1)
+    X, y = full_codes(rng, 40, [3, 2, 4]), rng.permutation(np.arange(40) % 3)
+    w = rng.integers(1, 5, 40)
+    reference = CategoricalNB(alpha=0.5).fit(X, y, sample_weight=w)
+    rows = as_rows(X, y, w)
+    schema = learn_schema(rows, ["code"] * 3, [()] * 3)
+    oracle = Oracle(rows, schema, Rules(alpha=Fraction(1, 2)))
+    got = [oracle.posterior(tuple(x)) for x in X.tolist()]
+    np.testing.assert_allclose(got, reference.predict_proba(X), rtol=1e-12)
+
+
+def test_the_oracle_agrees_with_gaussian_nb() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    w = rng.uniform(0.5, 2.0, 30)
+    reference = GaussianNB(var_smoothing=0.0).fit(X, y, sample_weight=w)
+    rows = as_rows(X, y, w)
+    oracle = Oracle(rows, learn_schema(rows, ["number"] * 2, [()] * 2))
+    got = [oracle.posterior(tuple(x)) for x in X.tolist()]
+    np.testing.assert_allclose(got, reference.predict_proba(X), rtol=1e-9)
+
+
+def full_codes(rng: np.random.Generator, n: int, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Random codes of which every value occurs, so that all learners count the same values."""
+    return np.column_stack([rng.permutation(np.arange(n) % size) for size in sizes])
+
+
+# --- Random tables: the learner and the oracle ---------------------------------------------------
+
+
+@QUICK
+@given(problems())
+def test_posteriors_are_those_of_the_oracle(problem: Problem) -> None:
+    learner, oracle = fit(problem, problem.rows), problem.oracle
+    assert list(learner.classes_) == list(oracle.schema.classes)
+    got = probabilities(learner, problem)
+    assert_posteriors(got, [oracle] * len(got), problem.asked)
+
+
+@QUICK
+@given(problems())
+def test_log_posteriors_and_labels_follow_the_posteriors(problem: Problem) -> None:
+    learner = fit(problem, problem.rows)
+    X = make_frame(problem, problem.asked, ["z"])
+    p = probabilities(learner, problem)
+    logs = np.asarray(quietly(lambda: learner.predict_log_proba(X)))
+    np.testing.assert_allclose(np.exp(logs), p, rtol=1e-9, atol=1e-300)
+    assert quietly(lambda: learner.predict(X)).tolist() == learner.classes_[p.argmax(1)].tolist()
+
+
+@QUICK
+@given(problems())
+def test_leaving_one_out_is_a_fit_without_the_row(problem: Problem) -> None:
+    """The classes and values of the full table stay known, also those of one row alone."""
+    learner = fit(problem, problem.rows)
+    got = np.asarray(quietly(lambda: learner.loo_proba(**arguments(problem, problem.rows))))
+    rows = problem.rows
+    oracles = [
+        Oracle(rows[:i] + rows[i + 1 :], problem.schema, problem.rules) for i in range(len(rows))
+    ]
+    assert_posteriors(got, oracles, [row.cells for row in rows], ulps=2**10)
+
+
+# --- Random tables: the same model by another way ------------------------------------------------
+
+
+@QUICK
+@given(problems(least=0.1), st.data())
+def test_batches_in_any_order_make_one_fit(problem: Problem, data: st.DataObject) -> None:
+    rows = data.draw(st.permutations(problem.rows))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(rows) - 1))))
+    learner = make_learner(problem)
+    for start, stop in zip([0, *cuts], [*cuts, len(rows)], strict=True):
+        classes = None if start else list(problem.schema.classes)
+        learner.partial_fit(**arguments(problem, rows[start:stop]), classes=classes)
+    assert_same_model(learner, fit(problem, problem.rows), problem)
+
+
+@QUICK
+@given(problems(least=0.1), st.data())
+def test_forgetting_is_a_fit_without_the_rows(problem: Problem, data: st.DataObject) -> None:
+    """Values that go with their last row are unknown again; the first rows keep the classes."""
+    n_classes = len(problem.schema.classes)
+    rest = range(n_classes, len(problem.rows))
+    gone = data.draw(st.sets(st.sampled_from(rest), min_size=1)) if rest else set()
+    forgotten = [problem.rows[i] for i in sorted(gone)]
+    kept = tuple(row for i, row in enumerate(problem.rows) if i not in gone)
+    learner = fit(problem, problem.rows)
+    try:
+        if forgotten:
+            learner.forget(**arguments(problem, forgotten))
+    except SubtractError:
+        # Numbers may be refused, where what is left of a variance would be all rounding.
+        assert "number" in problem.kinds
+        return
+    assert_same_model(learner, fit(problem, kept), replace(problem, rows=kept))
+
+
+@QUICK
+@given(problems(weightings=["whole"]))
+def test_whole_weights_are_copies(problem: Problem) -> None:
+    copies = tuple(replace(row, weight=ONE) for row in problem.rows for _ in range(int(row.weight)))
+    plain = replace(problem, rows=copies, weighting="none")
+    assert_same_model(fit(problem, problem.rows), fit(plain, copies), problem)
+
+
+@QUICK
+@given(problems())
+def test_rows_of_no_weight_are_absent(problem: Problem) -> None:
+    """Neither their values nor their classes are known; a class of its own shows it."""
+    ghost = Row(tuple(None for _ in problem.kinds), "ghost", Fraction(0))
+    weighting = "whole" if problem.weighting == "none" else problem.weighting
+    haunted = replace(problem, rows=(*problem.rows, ghost), weighting=weighting)
+    kept = tuple(row for row in problem.rows if row.weight > 0)
+    assert_same_model(fit(haunted, haunted.rows), fit(problem, kept), problem)
+
+
+# --- Other learners ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("alpha", [0.25, 1.0, 3.0])
+def test_equals_categorical_nb(seed: int, alpha: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = full_codes(rng, 60, [2, 3, 5]), rng.permutation(np.arange(60) % 3)
+    w = [None, rng.integers(1, 4, 60), rng.uniform(0.1, 2.0, 60)][seed % 3]
+    reference = CategoricalNB(alpha=alpha).fit(X, y, sample_weight=w)
+    learner = DiscreteBayes(alpha=alpha, categorical_features="all").fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(
+        learner.predict_proba(X), reference.predict_proba(X), rtol=1e-12, atol=0
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_gaussian_nb(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(60) % 3)
+    X = rng.normal(size=(60, 3)) + y[:, None] * [0.0, 1.0, 2.0] + [0.0, 0.0, 50.0]
+    w = [None, rng.integers(1, 4, 60), rng.uniform(0.1, 2.0, 60)][seed % 3]
+    reference = GaussianNB(var_smoothing=0.0).fit(X, y, sample_weight=w)
+    learner = DiscreteBayes().fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(
+        learner.predict_proba(X), reference.predict_proba(X), rtol=1e-9, atol=0
+    )
+
+
+def test_forgetting_a_few_of_many_numbers_is_never_refused() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    learner = DiscreteBayes().fit(X, y).forget(X[:6], y[:6])
+    want = DiscreteBayes().fit(X[6:], y[6:]).predict_proba(X)
+    np.testing.assert_allclose(learner.predict_proba(X), want, rtol=1e-12, atol=0)
+
+
+# --- By hand -------------------------------------------------------------------------------------
+
+# Sunny, Hot, High, Strong: the prior times the share of each value among the days of the class.
+# With α = 1 each count grows by 1, each total by the number of values: 3, 3, 2 and 2.
+TENNIS: Final = {
+    0.0: {
+        "No": [Fraction(5, 14), *map(Fraction, ("3/5", "2/5", "4/5", "3/5"))],
+        "Yes": [Fraction(9, 14), *map(Fraction, ("2/9", "2/9", "3/9", "3/9"))],
+    },
+    1.0: {
+        "No": [Fraction(5, 14), *map(Fraction, ("4/8", "3/8", "5/7", "4/7"))],
+        "Yes": [Fraction(9, 14), *map(Fraction, ("3/12", "3/12", "4/11", "4/11"))],
+    },
+}
+HOT_DAY: Final = ("Sunny", "Hot", "High", "Strong")
+
+
+@pytest.mark.parametrize("alpha", TENNIS)
+def test_play_tennis_by_hand(alpha: float) -> None:
+    """Bayes' rule, with P(x) = Σ P(x | c) P(c) from (Sch 4-14)."""
+    table = datasets.play_tennis()
+    joint = {label: math.prod(factors) for label, factors in TENNIS[alpha].items()}
+    evidence = sum(joint.values())
+    want = [float(joint["No"] / evidence), float(joint["Yes"] / evidence)]
+    learner = DiscreteBayes(alpha=alpha).fit(table, "PlayTennis")
+    day = pd.DataFrame([HOT_DAY], columns=list(table.columns[:4]))
+    assert learner.classes_.tolist() == ["No", "Yes"]
+    assert learner.predict_proba(day)[0].tolist() == pytest.approx(want, rel=1e-14)
+    assert learner.predict(day).tolist() == ["No"]
+    rows = as_rows(table.iloc[:, :4].to_numpy(), table["PlayTennis"].to_numpy())
+    oracle = Oracle(rows, learn_schema(rows, ["word"] * 4, [()] * 4), Rules(alpha=Fraction(alpha)))
+    assert oracle.posterior(HOT_DAY) == pytest.approx(want, rel=1e-15)
+
+
+def test_play_tennis_sums() -> None:
+    """The same numbers worked out: 2/567 for yes and 36/875 for no, with α = 0."""
+    joint = {label: math.prod(factors) for label, factors in TENNIS[0.0].items()}
+    assert joint == {"No": Fraction(36, 875), "Yes": Fraction(2, 567)}
+    assert joint["No"] / sum(joint.values()) == Fraction(1458, 1583)
+
+
+@QUICK
+@given(problems(numbers=False, weightings=["none", "whole"]))
+def test_a_joint_table_without_smoothing_is_counting(problem: Problem) -> None:
+    """P(c | x) = P(c) n(x, c) / n(c) / P(x) = n(x, c) / n(x), where no row has a hole."""
+    rows = tuple(row for row in problem.rows if None not in row.cells and row.weight > 0)
+    if len({row.label for row in rows}) < 2:
+        return
+    plain = replace(problem, rows=rows, fresh=(), rules=Rules("joint", Fraction(0)))
+    got = probabilities(fit(plain, rows), plain)
+    n_cell: Counter[Cells] = Counter()
+    n_both: Counter[tuple[Cells, str]] = Counter()
+    for row in rows:
+        n_cell[row.cells] += int(row.weight)
+        n_both[row.cells, row.label] += int(row.weight)
+    want = [[n_both[r.cells, c] / n_cell[r.cells] for c in plain.schema.classes] for r in rows]
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-300)
+
+
+def test_a_joint_table_learns_what_a_product_cannot() -> None:
+    """Exclusive or: each attribute alone says nothing, both together say all."""
+    X = pd.DataFrame({"a": ["0", "0", "1", "1"], "b": ["0", "1", "0", "1"]})
+    y = np.array(["even", "odd", "odd", "even"])
+    naive = DiscreteBayes().fit(X, y).predict_proba(X)
+    joint = DiscreteBayes(structure="joint", alpha=1.0).fit(X, y).predict_proba(X)
+    assert naive.tolist() == [[0.5, 0.5]] * 4
+    # (1 + 1/4) / (2 + 1) against (0 + 1/4) / (2 + 1)
+    want = [[5 / 6, 1 / 6], [1 / 6, 5 / 6], [1 / 6, 5 / 6], [5 / 6, 1 / 6]]
+    np.testing.assert_allclose(joint, want, rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_valued_attributes_make_linear_functions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = full_codes(rng, 30, [2, 2, 2, 2])
+    words = np.array(["absent", "present"])[codes]
+    X = pd.DataFrame(words, columns=list("abcd"), dtype="str")
+    y = np.array(["p", "q", "r"])[rng.permutation(np.arange(30) % 3)]
+    learner = DiscreteBayes(alpha=0.5).fit(X, y)
+    g = codes @ learner.coef_.T + learner.intercept_
+    assert learner.coef_.shape == (3, 4)
+    assert learner.intercept_.shape == (3,)
+    logs = learner.predict_log_proba(X)
+    np.testing.assert_allclose(logs - logs[:, :1], g - g[:, :1], rtol=1e-12, atol=1e-12)
+    rows = as_rows(words, y)
+    oracle = Oracle(rows, learn_schema(rows, ["word"] * 4, [()] * 4), Rules(alpha=Fraction(1, 2)))
+    want = [[math.log(oracle.joint(r.cells, c)) for c in "pqr"] for r in rows]
+    np.testing.assert_allclose(g, want, rtol=1e-12)
+
+
+def test_the_class_that_sorts_first_wins_a_tie() -> None:
+    X = pd.DataFrame({"a": ["u", "v", "u", "v"]})
+    learner = DiscreteBayes().fit(X, np.array(["zebra", "zebra", "ant", "ant"]))
+    assert learner.predict_proba(X).tolist() == [[0.5, 0.5]] * 4
+    assert learner.predict(X).tolist() == ["ant"] * 4
+
+
+@pytest.mark.parametrize(
+    ("cost_of_missing", "said"), [(1.0, "fine"), (3.0, "fine"), (4.0, "ill"), (2.0, "fine")]
+)
+def test_costs_by_hand(cost_of_missing: float, said: str) -> None:
+    """P(ill) = 1/4. Saying fine costs 1/4 of a miss, saying ill costs 3/4 of an alarm.
+
+    A miss three times as bad as an alarm is a tie, and fine sorts first.
+    """
+    X = pd.DataFrame({"a": ["u", "u", "u", "u"]})
+    y = np.array(["fine", "fine", "fine", "ill"])
+    costs = np.array([[0.0, 1.0], [cost_of_missing, 0.0]])
+    learner = DiscreteBayes(costs=costs).fit(X, y)
+    assert learner.predict_proba(X)[0].tolist() == [0.75, 0.25]
+    assert learner.predict(X).tolist() == [said] * 4
+
+
+def test_declared_levels_count_as_values() -> None:
+    """One row a class, V = 3: (1 + 1) / (1 + 3) against (0 + 1) / (1 + 3)."""
+    X = pd.DataFrame({"a": pd.Categorical(["u", "v"], categories=["u", "v", "w"])})
+    learner = DiscreteBayes().fit(X, np.array(["p", "q"]))
+    np.testing.assert_allclose(learner.predict_proba(X), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    level = pd.DataFrame({"a": pd.Categorical(["w"], categories=["u", "v", "w"])})
+    # Known, though no row has it: there is nothing to warn of.
+    assert learner.predict_proba(level).tolist() == [[0.5, 0.5]]
+
+
+def test_a_class_without_numbers_takes_those_of_the_column() -> None:
+    """p has 0 and 2: mean 1, variance 1. So has the whole column, and so has q, without any."""
+    X = np.array([[0.0], [2.0], [np.nan], [np.nan]])
+    learner = DiscreteBayes().fit(X, np.array(["p", "p", "q", "q"]))
+    np.testing.assert_allclose(learner.predict_proba(np.array([[0.5], [7.0]])), 0.5, rtol=1e-15)
+
+
+def test_a_narrow_class_gets_the_floor() -> None:
+    """p is 0, 0 and q is −1, 1: column variance 1/2, so p has 5e-10."""
+    X = np.array([[0.0], [0.0], [-1.0], [1.0]])
+    learner = DiscreteBayes().fit(X, np.array(["p", "p", "q", "q"]))
+    x = 1e-4
+    log_odds = math.log(1 / 5e-10) / 2 - x**2 / (2 * 5e-10) + x**2 / 2
+    got = learner.predict_log_proba(np.array([[x]]))[0]
+    assert got[0] - got[1] == pytest.approx(log_odds, rel=1e-12)
+
+
+def test_a_constant_number_is_left_out() -> None:
+    X = np.array([[0.1], [0.1], [0.1]])
+    learner = DiscreteBayes().fit(X, np.array(["p", "p", "q"]))
+    got = learner.predict_proba(np.array([[0.1], [5.0]]))
+    np.testing.assert_allclose(got, [[2 / 3, 1 / 3]] * 2, rtol=1e-15)
+
+
+# --- Ways in, and what is said on the way --------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", ["all", [True, True], [0, 1], ["a", "b"]], ids=str)
+def test_all_ways_to_name_categories_are_one(chosen: Any) -> None:
+    X = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [7, 8, 7, 8, 7]})
+    y = np.array(["p", "q", "q", "p", "p"])
+    got = DiscreteBayes(categorical_features=chosen).fit(X, y).predict_proba(X)
+    want = DiscreteBayes().fit(X.astype("str"), y).predict_proba(X.astype("str"))
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_the_target_may_be_a_name_in_any_frame(backend: str) -> None:
+    table = datasets.play_tennis()
+    X, y = table.drop(columns="PlayTennis"), table["PlayTennis"]
+    want = DiscreteBayes().fit(X, y).predict_proba(X)
+    learner = DiscreteBayes().fit(datasets.play_tennis(backend), "PlayTennis")
+    np.testing.assert_array_equal(learner.predict_proba(X), want)
+
+
+@pytest.mark.parametrize("priors", [{"No": 0.9, "Yes": 0.1}, [0.9, 0.1]], ids=["dict", "array"])
+def test_priors_by_label_or_in_order(priors: Any) -> None:
+    table = datasets.play_tennis()
+    X = table.drop(columns="PlayTennis")
+    plain = DiscreteBayes().fit(table, "PlayTennis").predict_proba(X)
+    got = DiscreteBayes(priors=priors).fit(table, "PlayTennis").predict_proba(X)
+    odds = plain[:, 0] / plain[:, 1] / (5 / 9) * 9
+    np.testing.assert_allclose(got[:, 0] / got[:, 1], odds, rtol=1e-12)
+
+
+def test_priors_must_sum_to_one() -> None:
+    with pytest.raises(ValueError, match=r"prior"):
+        DiscreteBayes(priors=[0.5, 0.6]).fit(datasets.play_tennis(), "PlayTennis")
+
+
+SMALL_X: Final = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["s", "s", "t", "t"]})
+SMALL_Y: Final = np.array(["p", "q", "q", "p"])
+ODD_ROWS: Final = {
+    "missing": (pd.DataFrame({"a": ["u", None, "v"], "b": ["s", "s", None]}), MissingValueWarning),
+    "unknown": (pd.DataFrame({"a": ["u", "x", "v"], "b": ["s", "s", "y"]}), UnknownCategoryWarning),
+}
+
+
+@pytest.mark.parametrize("policy", ODD_ROWS)
+@pytest.mark.parametrize("structure", ["naive", "joint"])
+def test_skipped_cells_are_counted_in_one_warning(policy: str, structure: str) -> None:
+    X, category = ODD_ROWS[policy]
+    learner = DiscreteBayes(structure=structure).fit(SMALL_X, SMALL_Y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.predict_proba(X)
+    assert [w.category for w in caught] == [category]
+    assert "2" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("policy", "error"), [("missing", MissingValueError), ("unknown", UnknownCategoryError)]
+)
+def test_skipping_can_be_forbidden(policy: str, error: type[ValueError]) -> None:
+    X, _ = ODD_ROWS[policy]
+    learner = DiscreteBayes(**{policy: "error"}).fit(SMALL_X, SMALL_Y)
+    with pytest.raises(error):
+        learner.predict_proba(X)
+
+
+def test_an_impossible_row_keeps_its_priors() -> None:
+    """No q is u, no p is t: with α = 0 nothing can be both."""
+    X = pd.DataFrame({"a": ["u", "u", "v"], "b": ["s", "s", "t"]})
+    learner = DiscreteBayes(alpha=0.0).fit(X, np.array(["p", "p", "q"]))
+    with pytest.warns(ImpossibleRowWarning):
+        got = learner.predict_proba(pd.DataFrame({"a": ["u"], "b": ["t"]}))
+    np.testing.assert_allclose(got, [[2 / 3, 1 / 3]], rtol=1e-15)
