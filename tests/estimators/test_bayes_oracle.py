@@ -711,20 +711,29 @@ def test_the_class_that_sorts_first_wins_a_tie() -> None:
     assert learner.predict(X).tolist() == ["ant"] * 4
 
 
-@pytest.mark.parametrize(
-    ("cost_of_missing", "said"), [(1.0, "fine"), (3.0, "fine"), (4.0, "ill"), (2.0, "fine")]
-)
-def test_costs_by_hand(cost_of_missing: float, said: str) -> None:
-    """P(ill) = 1/4. Saying fine costs 1/4 of a miss, saying ill costs 3/4 of an alarm.
-
-    A miss three times as bad as an alarm is a tie, and fine sorts first.
-    """
+@pytest.mark.parametrize(("miss", "said"), [(1.0, "fine"), (2.9, "fine"), (3.1, "ill")])
+def test_costs_by_hand(miss: float, said: str) -> None:
+    """P(ill) = 1/4: saying fine costs 1/4 of a miss, saying ill costs 3/4 of an alarm."""
     X = pd.DataFrame({"a": ["u", "u", "u", "u"]})
     y = np.array(["fine", "fine", "fine", "ill"])
-    costs = np.array([[0.0, 1.0], [cost_of_missing, 0.0]])
-    learner = DiscreteBayes(costs=costs).fit(X, y)
-    assert learner.predict_proba(X)[0].tolist() == [0.75, 0.25]
+    learner = DiscreteBayes(costs=np.array([[0.0, 1.0], [miss, 0.0]])).fit(X, y)
+    assert learner.predict_proba(X)[0].tolist() == pytest.approx([0.75, 0.25], rel=1e-15)
     assert learner.predict(X).tolist() == [said] * 4
+
+
+def test_costs_of_three_classes_by_hand() -> None:
+    """Each class has 1/3; saying p costs (0 + 4 + 5) / 3, q (2 + 0 + 3) / 3, r (6 + 1 + 0) / 3."""
+    X = pd.DataFrame({"a": ["u", "u", "u"]})
+    costs = np.array([[0.0, 2.0, 6.0], [4.0, 0.0, 1.0], [5.0, 3.0, 0.0]])
+    learner = DiscreteBayes(costs=costs).fit(X, np.array(["p", "q", "r"]))
+    assert learner.predict(X).tolist() == ["q"] * 3
+
+
+def test_the_class_that_sorts_first_wins_a_tie_of_costs() -> None:
+    X = pd.DataFrame({"a": ["u", "u"]})
+    costs = np.array([[0.0, 2.0], [2.0, 0.0]])
+    learner = DiscreteBayes(costs=costs).fit(X, np.array(["zebra", "ant"]))
+    assert learner.predict(X).tolist() == ["ant"] * 2
 
 
 def test_declared_levels_count_as_values() -> None:

@@ -73,11 +73,11 @@ class BayesExplanation:
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """Prior, evidence and total, in bits."""
-        rows = [("prior", "", self.prior_bits, "")]
-        rows += [(part.attribute, part.value, part.bits, part.mark) for part in self.evidence]
+        """Prior, evidence and total, in bits, without the last digits that are rounding only."""
+        rows = [("prior", "", round(self.prior_bits, 12), "")]
+        rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
         share = self.posterior[self.classes.index(self.label)]
-        rows.append(("total", "", self.total_bits, "" if self.possible else "impossible row"))
+        rows.append(("total", "", round(self.total_bits, 12), "" if self.possible else "impossible row"))
         title = f"{self.label} (P = {share:.4g}) against {self.against}, in bits"
         columns = ("part", "value", "bits", "mark")
         return Table("evidence", title, columns, tuple(rows), "S 5", backend)
@@ -88,8 +88,12 @@ class BayesExplanation:
 
 @dataclass(frozen=True)
 class _Part:
-    """A factor of the likelihood for all rows: ln P(part|c), and how each row's value reads."""
+    """A factor of the likelihood for all rows: ln P(part|c), and how each row's value reads.
 
+    `j` is the (first) column of the schema it stands for.
+    """
+
+    j: int
     attribute: str
     values: list[str]
     terms: Float
@@ -101,6 +105,7 @@ def explain(
 ) -> tuple[BayesExplanation, ...]:
     """One explanation a row."""
     parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
+    parts.sort(key=lambda part: part.j)
     log_joint = model.log_prior + sum((part.terms for part in parts), start=np.zeros(1))
     log_joint = np.broadcast_to(log_joint, (encoded.codes.shape[1], len(model.classes)))
     shares = posterior(log_joint, model.prior)
@@ -149,7 +154,7 @@ def _discrete_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
     for place, j in enumerate(model.categories):
         column, codes = model.schema.columns[j], encoded.codes[place]
         values = ["" if v < 0 else str(column.values[v]) for v in codes]
-        parts.append(_Part(column.name, values, terms[place], [_mark(int(v)) for v in codes]))
+        parts.append(_Part(j, column.name, values, terms[place], [_mark(int(v)) for v in codes]))
     if model.joint is None or not parts:
         return parts
     naive = np.sum(terms, axis=0)
@@ -165,18 +170,18 @@ def _joined(parts: list[_Part], terms: Float, unseen: NDArray[np.bool_]) -> _Par
         values.append(", ".join(part.values[i] or "?" for part in parts))
         left_out: list[Mark] = [part.marks[i] for part in parts if part.marks[i]]
         marks.append("unseen cell" if unseen[i] else (left_out[0] if left_out else ""))
-    return _Part(", ".join(part.attribute for part in parts), values, terms, marks)
+    return _Part(parts[0].j, ", ".join(part.attribute for part in parts), values, terms, marks)
 
 
 def _number_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
     parts = []
     for place, terms in enumerate(number_terms(model, encoded)):
-        name = model.schema.columns[model.numbers[place]].name
+        j = model.numbers[place]
         x = encoded.numbers[place]
         silent: Mark = "constant" if place in model.constant else ""
         marks: list[Mark] = ["missing" if np.isnan(value) else silent for value in x]
         values = ["" if np.isnan(value) else f"{value:.6g}" for value in x]
-        parts.append(_Part(name, values, terms, marks))
+        parts.append(_Part(j, model.schema.columns[j].name, values, terms, marks))
     return parts
 
 

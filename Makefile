@@ -1,0 +1,76 @@
+# Everything happens in .venv, which the first target that needs it creates.
+PYTHON ?= python3
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
+PIP := -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers pytest oldest format docs docs-check bench asan stub clean
+
+help:  ## list what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
+
+demo: $(VENV)/.installed  ## the main job on bundled data
+	$(BIN)/python examples/demo.py
+
+test: lint types layers docs-check pytest oldest  ## lint, types, layers, documentation and every test
+
+lint: $(VENV)/.installed  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed  ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(VENV)/.installed  ## the floors: imports point down only
+	$(BIN)/lint-imports --no-cache
+
+docs-check: $(VENV)/.installed
+	$(BIN)/python tools/docs.py --check
+
+pytest: $(VENV)/.installed  ## the tests alone, with coverage
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+oldest: $(OLDEST)/.installed  ## scikit-learn's checks with the oldest versions allowed
+	$(OLDEST)/bin/python -m pytest tests/estimators -n 2
+
+format: $(VENV)/.installed  ## write the code as ruff has it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed  ## run the documentation again and write its outputs
+	$(BIN)/python tools/docs.py
+
+bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
+	$(BIN)/python bench/run.py
+
+asan: $(VENV)/.installed  ## tests of the compiled loops under address and undefined-behavior sanitizers
+	$(BIN)/python tools/asan.py
+
+stub: $(VENV)/.installed  ## write the typed stub of the compiled module
+	$(BIN)/python -m nanobind.stubgen -m sortal._core -o src/sortal/_core.pyi
+
+clean:  ## remove what was made
+	rm -rf $(VENV) $(OLDEST) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP) --upgrade pip -c constraints.txt
+
+# Editable, without build isolation: Python files come from src, and a second build is quick.
+$(VENV)/.installed: $(VENV)/bin/python $(BUILD_INPUTS)
+	$(BIN)/python $(PIP) -c constraints.txt scikit-build-core nanobind cmake ninja
+	$(BIN)/python $(PIP) -c constraints.txt --no-build-isolation --editable '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.installed bench/requirements.txt
+	$(BIN)/python $(PIP) -c constraints.txt -r bench/requirements.txt
+	touch $@
+
+$(OLDEST)/.installed: constraints-oldest.txt $(BUILD_INPUTS)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python $(PIP) -c constraints-oldest.txt scikit-build-core nanobind cmake ninja
+	$(OLDEST)/bin/python $(PIP) -c constraints-oldest.txt --no-build-isolation -C build-dir=.build/oldest --editable '.[test]'
+	touch $@

@@ -1,0 +1,63 @@
+"""Side by side: whole calls on the same input, alternating, the median of at least five runs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+REPEATS = 7
+
+
+@dataclass(frozen=True)
+class Result:
+    """Median seconds by name; ours is the first."""
+
+    question: str
+    seconds: dict[str, float]
+    bar: str
+    load: float
+    notes: list[str] = field(default_factory=list)
+
+    def ratio(self, ours: str, peer: str) -> float:
+        """How many times faster ours is."""
+        return self.seconds[peer] / self.seconds[ours]
+
+
+def compare(question: str, calls: dict[str, Callable[[], object]], bar: str) -> Result:
+    """Run all calls in turn, REPEATS times, after one unmeasured round."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for repeat in range(REPEATS + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            elapsed = time.perf_counter() - start
+            if repeat:
+                times[name].append(elapsed)
+    medians = {name: statistics.median(runs) for name, runs in times.items()}
+    return Result(question, medians, bar, os.getloadavg()[0])
+
+
+def render(results: list[Result], packages: list[str]) -> str:
+    """Markdown: one table a question."""
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    processor = f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    lines = [f"{processor}; {versions}. Median of {REPEATS} alternating runs.", ""]
+    for result in results:
+        lines += [f"### {result.question}", "", f"{result.bar}. Load {result.load:.2f}.", ""]
+        lines += ["| call | seconds | times ours |", "|---|--:|--:|"]
+        ours = next(iter(result.seconds))
+        for name, seconds in result.seconds.items():
+            lines.append(f"| {name} | {seconds:.4f} | {result.ratio(ours, name):.1f} |")
+        lines += ["", *result.notes, ""] if result.notes else [""]
+    return "\n".join(lines)
+
+
+def _processor() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as info:  # noqa: PTH123
+        names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    return names[0] if names else platform.processor()
