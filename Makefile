@@ -50,7 +50,7 @@ asan: $(VENV)/.installed  ## tests of the compiled loops under address and undef
 	$(BIN)/python tools/asan.py
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
-	$(BIN)/python -m nanobind.stubgen -m sortal._core -o src/sortal/_core.pyi
+	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
 
 clean:  ## remove what was made
 	rm -rf $(VENV) $(OLDEST) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from harness import Result, compare
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
+from harness import Result, compare
 from sortal import DiscreteBayes, native
 
 SEED = 0

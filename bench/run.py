@@ -12,7 +12,9 @@ SECTIONS = {"Discrete Bayes": bayes}
 
 def main() -> None:
     """One section a script."""
-    parts = ["# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"]
+    parts = [
+        "# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"
+    ]
     for title, script in SECTIONS.items():
         parts.append(f"## {title}\n\n{render(script.results(), script.PACKAGES)}")
     text = "\n".join(parts)

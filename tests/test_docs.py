@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,13 @@ TOOL = load_tool()
 def test_a_page_prints_what_it_says(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert TOOL.regenerate(text) == text
+
+
+@pytest.mark.parametrize("module", ["sortal.estimators.bayes"])
+def test_the_examples_in_docstrings_run(module: str) -> None:
+    done = doctest.testmod(import_module(module))
+    assert done.attempted > 0
+    assert done.failed == 0
 
 
 def test_a_wrong_output_is_noticed() -> None:

@@ -54,6 +54,10 @@ def test_the_version_is_that_of_the_metadata() -> None:
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    script = "import sys, sortal; print([m for m in ('numpy', 'sklearn', 'pandas') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = (
+        "import sys, sortal; print([m for m in ('numpy', 'sklearn', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

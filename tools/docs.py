@@ -80,7 +80,9 @@ def main() -> int:
         name = str(page.relative_to(ROOT))
         if check:
             sys.stdout.writelines(
-                difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "as run now")
+                difflib.unified_diff(
+                    old.splitlines(keepends=True), new.splitlines(keepends=True), name, "as run now"
+                )
             )
         else:
             page.write_text(new, encoding="utf-8")

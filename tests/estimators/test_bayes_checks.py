@@ -29,7 +29,9 @@ def series_of(version: str) -> str:
 @pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
 def test_check_estimator_passes_whole(name: str) -> None:
     results: list[dict[str, Any]] = check_estimator(INSTANCES[name], on_fail=None, on_skip=None)
-    troubled = [(r["check_name"], r["status"], r["exception"]) for r in results if r["status"] != "passed"]
+    troubled = [
+        (r["check_name"], r["status"], r["exception"]) for r in results if r["status"] != "passed"
+    ]
     assert troubled == []
 
 

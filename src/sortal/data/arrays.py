@@ -54,9 +54,8 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
     if letter in "iu" and (letter == "i" or cells.dtype.itemsize < 8):
         return IntegerColumn(cells.astype(np.int64, copy=False))
     if letter == "f":
-        if np.isinf(cells).any():
-            raise infinite(name)
-        return rank_array(cells, np.isnan(cells))
+        numbers = as_float64(cells, name)
+        return rank_array(numbers, np.isnan(numbers))
     if letter in "mM":
         raise InputError(
             f"Column {name!r} holds dates, which are numbers of days: to use them as categories, "
@@ -66,16 +65,19 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
 
 
 def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Cells as float64, without loss."""
+    """Cells as float64, without loss; finite, or NaN where there is a hole."""
     letter = cells.dtype.kind
-    if letter == "O":
-        return numbers_from_objects(cells, name)
+    if letter in "Of":
+        numbers = numbers_from_objects(cells, name) if letter == "O" else cells
+        if np.isinf(numbers).any():
+            raise infinite(name)
+        return numbers.astype(np.float64, copy=False)
     if letter in "mM":
         return days(cells)
-    if letter not in "fiub":
+    if letter not in "iub":
         raise InputError(
             f"Column {name!r} was fitted as numbers, and now holds words: convert it to numbers, "
-            "or fit again with this column as words."
+            "or fit again with it as words."
         )
     if letter in "iu" and len(cells) and max(-int(cells.min()), int(cells.max())) > 2**53:
         raise InputError(
@@ -103,13 +105,25 @@ def as_two_dimensional(X: Any) -> NDArray[Any]:
             f"An array of type {array.dtype} was given: a table holds numbers, words, truth "
             "values or dates. Decode bytes to strings; turn records into a data frame."
         )
+    if array.ndim == 0:
+        raise InputError(
+            f"Expected 2D array, got a {type(X).__name__} instead: give a data frame, a "
+            "two-dimensional array or a list of rows of equal length."
+        )
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead, of shape {array.shape}. Reshape "
             "your data: one row a case and one column an attribute, with array.reshape(-1, 1) for "
             "a single column or array.reshape(1, -1) for a single row."
         )
-    return np.asarray(array)  # a matrix or a memory map becomes a plain view
+    return _plain(array)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """A matrix or a memory map as a plain view; masked cells and strings of any width as objects."""
+    if isinstance(array, np.ma.MaskedArray):
+        return np.asarray(array.astype(object).filled(None))
+    return array.astype(object) if array.dtype.kind == "T" else np.asarray(array)
 
 
 def _from_sequence(X: Any) -> NDArray[Any]:
@@ -120,10 +134,26 @@ def _from_sequence(X: Any) -> NDArray[Any]:
         )
     try:
         array = np.asarray(X)
-        # a list that mixes words and numbers would become words throughout
-        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+        return np.asarray(X, dtype=object) if _is_changed(array, X) else array
     except (TypeError, ValueError) as error:
         raise InputError(
             f"This {type(X).__name__} cannot be read as a table ({error}): give a data frame, a "
             "two-dimensional array or a list of rows of equal length."
         ) from None
+
+
+def _is_changed(array: NDArray[Any], rows: Any) -> bool:
+    """Whether NumPy brought different things in a list to one type at the cost of some.
+
+    Words beside numbers become words throughout, truth values beside numbers become numbers, and
+    whole numbers beyond 2**53 beside fractions lose digits.
+    """
+    letter = array.dtype.kind
+    if letter in "US":
+        return True
+    if not isinstance(rows, list | tuple) or letter not in "iuf" or array.ndim != 2:
+        return False
+    if letter == "f" and (np.abs(array) > 2**53).any():
+        return True
+    listed = (row for row in rows if isinstance(row, list | tuple))
+    return any(isinstance(cell, bool | np.bool_) for row in listed for cell in row)

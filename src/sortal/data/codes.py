@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 
-from sortal.data.objects import rank_by_value, rank_objects
-from sortal.data.values import Values, as_value, sort_values
+from sortal.data.objects import objects_of, rank_by_value, rank_objects, read_values
+from sortal.data.values import Values, sort_values
 
 if TYPE_CHECKING:
     from sortal.data.columns import CategoryColumn
@@ -23,17 +22,17 @@ def rank_series(series: nw.Series[Any]) -> CategoryColumn:
     return rank(series)
 
 
-def declared_values(series: nw.Series[Any]) -> tuple[Values, bool]:
-    """The values that a column's type declares, and whether it declares an order."""
-    if series.implementation.is_pandas_like() and series.dtype in (nw.Categorical, nw.Enum):
-        dtype = series.to_native().dtype
-        levels, ordered = list(dtype.categories), bool(dtype.ordered)
-    elif series.dtype == nw.Enum:
-        levels, ordered = list(series.dtype.categories), True  # type: ignore[attr-defined]
-    else:
-        return (), False
-    values = tuple(value for value in map(as_value, levels) if value is not None)
-    return (values, True) if ordered else (sort_values(values), False)
+def declared_values(series: nw.Series[Any]) -> tuple[Values, Values]:
+    """The values that a column's type declares, and those whose order it declares."""
+    if series.dtype not in (nw.Categorical, nw.Enum):
+        return (), ()
+    pandas_like = series.implementation.is_pandas_like()
+    dtype = series.to_native().dtype if pandas_like else series.dtype
+    # of Arrow's and polars' categoricals the type does not say which values there are
+    items = read_values(getattr(dtype, "categories", ()), series.name)
+    levels = tuple(value for value in items if value is not None)
+    ordered = getattr(dtype, "ordered", False) if pandas_like else series.dtype == nw.Enum
+    return (levels, levels) if ordered else (sort_values(levels), ())
 
 
 def _rank_by_polars(series: nw.Series[Any]) -> CategoryColumn:
@@ -46,7 +45,10 @@ def _rank_by_polars(series: nw.Series[Any]) -> CategoryColumn:
 
 
 def _rank_by_pandas(series: nw.Series[Any]) -> CategoryColumn:
-    codes, items = series.to_native().factorize()
+    try:
+        codes, items = series.to_native().factorize()
+    except TypeError:  # something among the words cannot be hashed; the slow way names it
+        return _rank_by_python(series)
     return rank_by_value(list(items), codes, series.name)
 
 
@@ -58,7 +60,7 @@ def _rank_by_pyarrow(series: nw.Series[Any]) -> CategoryColumn:
 
 
 def _rank_by_python(series: nw.Series[Any]) -> CategoryColumn:
-    return rank_objects(np.array(series.to_list(), dtype=object), series.name)
+    return rank_objects(objects_of(series.to_list()), series.name)
 
 
 _RANKERS = {

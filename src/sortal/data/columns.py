@@ -26,9 +26,9 @@ class NumberColumn:
     def __len__(self) -> int:
         return len(self.values)
 
-    def n_holes(self) -> int:
-        """How many rows have no value."""
-        return int(np.isnan(self.values).sum())
+    def holes(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return np.isnan(self.values)
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class CategoryColumn:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def n_holes(self) -> int:
-        """How many rows have no value."""
-        return int((self.codes == HOLE).sum())
+    def holes(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return np.asarray(self.codes == HOLE)
 
     def recode(self, place: dict[Value, int]) -> NDArray[np.int32]:
         """Codes by another list of values: HOLE stays, what the list lacks becomes UNKNOWN."""
@@ -61,9 +61,9 @@ class IntegerColumn:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def n_holes(self) -> int:
-        """Always 0."""
-        return 0
+    def holes(self) -> NDArray[np.bool_]:
+        """No row is without a value."""
+        return np.zeros(len(self), dtype=bool)
 
     def ranked(self) -> CategoryColumn:
         """The same rows as codes."""

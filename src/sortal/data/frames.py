@@ -9,63 +9,94 @@ import numpy as np
 
 from sortal.data.arrays import as_float64, categories_of
 from sortal.data.codes import declared_values, rank_series
-from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
-from sortal.data.objects import kind_of_objects
+from sortal.data.columns import HOLE, CategoryColumn, IntegerColumn, NumberColumn, as_categories
+from sortal.data.objects import kind_of_objects, objects_of
 from sortal.data.schema import ColumnSchema
 from sortal.errors import ColumnError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sortal.data.schema import Kind
 
-_WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
+_WORDS = (nw.String, nw.Categorical, nw.Enum)
 _DATES = (nw.Date, nw.Datetime)
+_WIDER_THAN_NUMPY = (nw.Int128, nw.UInt128)
 
 
 class FrameTable:
-    """A data frame; its columns are matched by name."""
-
-    has_names = True
+    """A data frame; its columns are matched by name, unless no name is a string."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self._frame = frame
         self._columns = list(frame.iter_columns())
         self.n_rows = len(frame)
         self.names = tuple(str(name) for name in frame.columns)
-        self.has_names = all(isinstance(name, str) for name in frame.columns)
+        self.has_names = any(isinstance(name, str) for name in frame.columns)
         self.backend: str | None = str(frame.implementation)
+        if len(set(self.names)) < len(self.names):
+            raise ColumnError(
+                "Two columns of this table have the same name, once as a string and once as "
+                "something else: rename them, so that each name occurs once."
+            )
 
     def column_schema(self, j: int) -> ColumnSchema:
         """Name, kind and declared values of a column."""
         series = self._columns[j]
-        values, ordered = declared_values(series)
-        return ColumnSchema(self.names[j], _kind(series, self.names[j]), values, ordered)
+        values, order = declared_values(series)
+        return ColumnSchema(self.names[j], _kind(series, self.names[j]), values, order)
 
     def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
         """Rows start .. stop - 1 of a column as float64."""
-        series = self._columns[j][start:stop]
+        series, name = self._columns[j][start:stop], self.names[j]
         if series.dtype.is_decimal():
             series = series.cast(nw.Float64())
-        if series.dtype in _WORDS and series.dtype != nw.Boolean:
-            raise ColumnError(
-                f"Column {self.names[j]!r} was fitted as numbers, and now holds words "
-                f"({series.dtype}): convert it to numbers, or fit again with it as words."
-            )
-        return NumberColumn(as_float64(series.to_numpy(), self.names[j]))
+        if series.dtype in _WORDS and not _is_of_objects(series):
+            if series.null_count() < len(series):
+                raise ColumnError(
+                    f"Column {name!r} was fitted as numbers, and now holds words "
+                    f"({series.dtype}): convert it to numbers, or fit again with it as words."
+                )
+            return NumberColumn(np.full(len(series), np.nan))
+        if _has_whole_numbers_and_holes(series):
+            # with holes they come as float64: whether they fit can be told from the rest only
+            as_float64(_cells(series.drop_nulls()), name)
+        return NumberColumn(as_float64(_cells(series), name))
 
     def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
         """Rows start .. stop - 1 of a column as categories."""
-        series = self._columns[j][start:stop]
-        if series.dtype in _WORDS[:3]:
+        series, name = self._columns[j][start:stop], self.names[j]
+        if series.dtype in _WORDS:
             return rank_series(series)
-        cells = series.to_numpy()
-        if series.dtype == nw.Unknown:  # a column of nulls has no type
-            cells = np.asarray(cells, dtype=object)
-        return categories_of(cells, self.names[j])
+        if _has_whole_numbers_and_holes(series):
+            present = as_categories(categories_of(_cells(series.drop_nulls()), name))
+            codes = np.full(len(series), HOLE, dtype=np.int32)
+            codes[~series.is_null().to_numpy()] = present.codes
+            return CategoryColumn(present.values, codes)
+        return categories_of(_cells(series), name)
+
+
+def _cells(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.dtype in _WIDER_THAN_NUMPY:
+        return objects_of(series.to_list())
+    cells = series.to_numpy()
+    # a column of nulls has no type
+    return np.asarray(cells, dtype=object) if series.dtype == nw.Unknown else cells
+
+
+def _has_whole_numbers_and_holes(series: nw.Series[Any]) -> bool:
+    return series.dtype.is_integer() and series.null_count() > 0
+
+
+def _is_of_objects(series: nw.Series[Any]) -> bool:
+    """Whether the cells are Python objects; narwhals calls them words if the first hundred are."""
+    return series.implementation.is_pandas_like() and series.to_native().dtype == object
 
 
 def _kind(series: nw.Series[Any], name: str) -> Kind:
     dtype = series.dtype
-    if dtype in _WORDS:
+    if dtype == nw.String and _is_of_objects(series) and series.head(100).is_null().all():
+        return kind_of_objects(series.to_numpy())
+    if dtype in _WORDS or dtype == nw.Boolean:
         return "category"
     if dtype.is_numeric() or dtype == nw.Duration:
         return "number"

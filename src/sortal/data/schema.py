@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sortal.data.values import Values, union
+from sortal.data.values import Values, sort_values, union
 from sortal.errors import ColumnError
 
 Kind = Literal["number", "date", "category", "empty"]
@@ -19,6 +19,9 @@ Kind = Literal["number", "date", "category", "empty"]
 class ColumnSchema:
     """A column: its name, its kind and, for categories, its values.
 
+    `order` lists the values whose order the column's type declares, () where it declares none;
+    `values` are then these, followed by the sorted rest.
+
     Kinds: `number`; `date`, a number of days since 1970-01-01; `category`; `empty`, a column
     without any value, which agrees with every other kind.
     """
@@ -26,7 +29,12 @@ class ColumnSchema:
     name: str
     kind: Kind
     values: Values = ()
-    ordered: bool = False
+    order: Values = ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the column's type declares an order."""
+        return bool(self.order)
 
     @property
     def is_number(self) -> bool:
@@ -50,16 +58,15 @@ class ColumnSchema:
         return self._merge_values(other)
 
     def _merge_values(self, other: ColumnSchema) -> ColumnSchema:
-        if self.ordered and other.ordered and self.values != other.values:
+        if self.ordered and other.ordered and self.order != other.order:
             raise ColumnError(
-                f"Column {self.name!r} is an ordered category with the values {self.values!r} in "
-                f"one block and {other.values!r} in another: give both the same declared order."
+                f"Column {self.name!r} is an ordered category with the values {self.order!r} in "
+                f"one block and {other.order!r} in another: give both the same declared order."
             )
-        if self.ordered or other.ordered:
-            declared, seen = (self, other) if self.ordered else (other, self)
-            extra = tuple(value for value in seen.values if value not in declared.values)
-            return replace(declared, values=declared.values + extra)
-        return replace(self, values=union(self.values, other.values)[0])
+        order = self.order or other.order
+        listed = set(order)
+        rest = sort_values(v for v in (*self.values, *other.values) if v not in listed)
+        return replace(self, values=order + rest, order=order)
 
 
 @dataclass(frozen=True)

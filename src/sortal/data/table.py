@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
-from narwhals.exceptions import NarwhalsError
+from narwhals.exceptions import DuplicateError, NarwhalsError
 
 from sortal.data.arrays import ArrayTable, as_two_dimensional
 from sortal.data.frames import FrameTable
@@ -51,6 +51,11 @@ def read_frame(X: Any) -> nw.DataFrame[Any] | None:
     """A data frame of any library, or None for what is not a data frame."""
     try:
         frame = nw.from_native(X, pass_through=True)
+    except DuplicateError as error:
+        raise ColumnError(
+            f"Two columns of this table have the same name ({_one_line(error)}): rename them, so "
+            "that each name occurs once."
+        ) from None
     except NarwhalsError as error:
         raise ColumnError(f"This data frame cannot be read ({error}).") from None
     if isinstance(frame, nw.LazyFrame):
@@ -59,6 +64,10 @@ def read_frame(X: Any) -> nw.DataFrame[Any] | None:
             "can be read."
         )
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _is_sparse(X: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,22 +32,20 @@ def sort_values(values: Iterable[Value]) -> Values:
 
 def as_value(raw: object) -> Value | None:
     """A raw cell as a value; None for a hole. Raises TypeError for what cannot be a category."""
-    if raw is None or isinstance(raw, str | bool):
-        return raw
-    if isinstance(raw, np.bool_):
-        return bool(raw)
-    if isinstance(raw, numbers.Integral):
-        return int(raw)
-    if isinstance(raw, numbers.Real) or type(raw).__name__ == "Decimal":
-        return _as_number(float(raw))  # type: ignore[arg-type]
     if is_hole(raw):
         return None
+    if isinstance(raw, str):
+        return str.__str__(raw)  # a plain str, also of NumPy's words and of enumerations of words
+    if isinstance(raw, bool | np.bool_):
+        return bool(raw)
+    if isinstance(raw, numbers.Integral) and not isinstance(raw, np.timedelta64):
+        return int(raw)
+    if isinstance(raw, float | numbers.Real | Decimal):
+        return _as_number(float(raw))
     raise TypeError(type(raw).__name__)
 
 
-def _as_number(x: float) -> Value | None:
-    if math.isnan(x):
-        return None
+def _as_number(x: float) -> Value:
     if math.isinf(x):
         raise TypeError("infinity")
     return int(x) if x.is_integer() else x
@@ -54,7 +53,13 @@ def _as_number(x: float) -> Value | None:
 
 def is_hole(raw: object) -> bool:
     """None, NaN, NaT and pandas' NA are holes."""
-    return raw is None or type(raw).__name__ in {"NAType", "NaTType"} or raw != raw  # noqa: PLR0124
+    if raw is None or isinstance(raw, str):
+        return raw is None
+    if isinstance(raw, Decimal):
+        return raw.is_nan()
+    # only of these is it known that != gives a truth value: a cell may also hold an array
+    unequal = isinstance(raw, float | np.generic) and bool(raw != raw)  # noqa: PLR0124
+    return unequal or type(raw).__name__ in {"NAType", "NaTType"}
 
 
 def union(a: Values, b: Values) -> tuple[Values, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -65,6 +70,11 @@ def union(a: Values, b: Values) -> tuple[Values, np.ndarray[Any, Any], np.ndarra
     both = sort_values((*a, *b))
     place = {value: v for v, value in enumerate(both)}
     return both, places(place, a), places(place, b)
+
+
+def kept(values: Values, keep: np.ndarray[Any, Any]) -> Values:
+    """The values that a mask keeps."""
+    return tuple(value for value, stays in zip(values, keep.tolist(), strict=True) if stays)
 
 
 def places(place: dict[Value, int], values: Values) -> np.ndarray[Any, Any]:

@@ -48,9 +48,7 @@ class LocalEngine:
         return _map_in_threads(source, function, threads)
 
 
-def _map_in_threads(
-    source: Source, function: Callable[[Batch], T], threads: int
-) -> Iterator[T]:
+def _map_in_threads(source: Source, function: Callable[[Batch], T], threads: int) -> Iterator[T]:
     waiting: deque[Future[T]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="sortal")
     try:
@@ -72,7 +70,8 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         nested = getattr(get_active_backend()[0], "nesting_level", 0) or 0
         return 1 if nested > 0 else int(cpu_count())
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    given: object = n_jobs
+    if isinstance(given, bool) or not isinstance(given, Integral) or given == 0:
         raise OptionError(
             f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
         )

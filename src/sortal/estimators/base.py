@@ -1,4 +1,4 @@
-"""What every estimator does at its door: read the table and the labels, match columns, set names."""
+"""What every estimator does at its door: read table and labels, match columns, set names."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from sortal.errors import (
     UnknownCategoryWarning,
 )
 from sortal.estimators.features import check_kinds, declare_schema, match_columns
-from sortal.estimators.target import class_array, read_target, split_target
+from sortal.estimators.target import read_target, split_target
 
 if TYPE_CHECKING:
     from sortal.data.schema import Schema
     from sortal.data.values import Values
     from sortal.engines.protocol import Engine
-    from sortal.estimators.target import Target
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,14 @@ class FitReport:
     def __str__(self) -> str:
         holes = ", ".join(f"{name} {count}" for name, count in self.holes.items()) or "none"
         return "\n".join([f"{self.rows} rows; holes: {holes}", *self.notes])
+
+
+@dataclass(frozen=True)
+class Training:
+    """The rows of a fit, and the type in which their labels came."""
+
+    source: TableSource
+    label_dtype: np.dtype[Any]
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -62,49 +69,37 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _engine(self) -> Engine:
         return LocalEngine(self.n_jobs)
 
-    def _open_training(self, X: Any, y: Any, sample_weight: Any, exponent: int | None) -> TableSource:
-        """The source of a fit; sets the names of columns and the type of labels."""
+    def _open_training(
+        self, X: Any, y: Any, sample_weight: Any, exponent: int | None = None
+    ) -> Training:
+        """The rows of a fit. With `exponent`, by the schema and the unit of an earlier one."""
         X, y = split_target(X, y, type(self).__name__)
         table = read_table(X)
-        _refuse_empty(table)
+        refuse_empty(table)
         target = read_target(y, table.n_rows)
-        schema = declare_schema(table, self.categorical_features)
-        self._remember(table, target)
-        return TableSource(
-            table=table,
-            schema=schema,
-            places=tuple(range(len(table.names))),
-            target=target.table,
-            weights=read_weights(sample_weight, table.n_rows, exponent),
-        )
+        if exponent is None:
+            schema = declare_schema(table, self.categorical_features)
+            places = tuple(range(len(table.names)))
+        else:
+            schema, places = self._schema, self._places(table)
+        weights = read_weights(sample_weight, table.n_rows, exponent)
+        return Training(TableSource(table, schema, places, target.table, weights), target.dtype)
 
-    def _remember(self, table: Table, target: Target) -> None:
+    def _remember(self, training: Training) -> None:
+        """The names of columns, set when all else has succeeded."""
+        table = training.source.table
         self.n_features_in_ = len(table.names)
         if table.has_names:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._label_dtype = target.dtype
         self._backend = table.backend or "pandas"
-
-    def _reopen_training(self, X: Any, y: Any, sample_weight: Any, exponent: int) -> TableSource:
-        """The source of more rows, or of rows to be taken out, by the fitted schema."""
-        X, y = split_target(X, y, type(self).__name__)
-        table = read_table(X)
-        _refuse_empty(table)
-        target = read_target(y, table.n_rows)
-        places = self._places(table)
-        if target.dtype != self._label_dtype and target.dtype.kind != self._label_dtype.kind:
-            self._label_dtype = np.dtype(object)
-        weights = read_weights(sample_weight, table.n_rows, exponent)
-        return TableSource(table, self._schema, places, target.table, weights)
 
     def _open(self, X: Any) -> TableSource:
         """The source of rows to be predicted."""
         check_is_fitted(self)
         table = read_table(X)
-        if len(table.names) == 0 or table.n_rows == 0:
-            _refuse_empty(table)
+        refuse_empty(table)
         return TableSource(table, self._schema, self._places(table))
 
     def _places(self, table: Table) -> tuple[int, ...]:
@@ -120,9 +115,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         places = match_columns(table, self._schema, by_name, owner)
         check_kinds(table, self._schema, places)
         return places
-
-    def _set_classes(self, classes: Values) -> None:
-        self.classes_ = class_array(classes, self._label_dtype)
 
     def _report_cells(self, n_holes: int, n_unknown: int) -> None:
         """Says once, with the count, what predict met; or raises where the policy forbids it."""
@@ -152,7 +144,7 @@ def _say(
     warnings.warn(f"{what}; they are left out.", warning, stacklevel=4)
 
 
-def _refuse_empty(table: Table) -> None:
+def refuse_empty(table: Table) -> None:
     if len(table.names) == 0:
         raise InputError(
             f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "

@@ -12,6 +12,7 @@ from sortal.data.schema import Schema
 from sortal.data.values import as_value, sort_values
 from sortal.errors import ImpossibleRowWarning, LabelError
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
+from sortal.estimators.target import class_array, common_dtype
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted
 from sortal.learners.bayes_working import show_working
@@ -99,20 +100,15 @@ class DiscreteBayes(TableClassifier):
     >>> from sortal import DiscreteBayes, datasets
     >>> tennis = datasets.play_tennis()
     >>> model = DiscreteBayes(alpha=0).fit(tennis, "PlayTennis")
-    >>> day = {"Outlook": ["Sunny"], "Temperature": ["Hot"], "Humidity": ["High"], "Wind": ["Strong"]}
-    >>> import pandas as pd
-    >>> model.predict(pd.DataFrame(day)).tolist()
+    >>> day = tennis[1:2]  # sunny, hot, humid and windy
+    >>> model.predict(day).tolist()
     ['No']
-    >>> print(model.explain(pd.DataFrame(day))[0])
-    No (P = 0.921) against Yes, in bits  (S 5)
-    part         value       bits  mark
-    -----------  ------  --------  ----
-    prior                -0.847997
-    Outlook      Sunny     1.43296
-    Temperature  Hot       0.847997
-    Humidity     High      1.26303
-    Wind         Strong    0.847997
-    total                  3.54399
+    >>> for part in model.explain(day)[0].evidence:
+    ...     print(f"{part.attribute} = {part.value}: {part.bits:.3f} bits")
+    Outlook = Sunny: 1.433 bits
+    Temperature = Hot: 0.848 bits
+    Humidity = High: 1.263 bits
+    Wind = Strong: 0.848 bits
     """
 
     def __init__(
@@ -156,15 +152,19 @@ class DiscreteBayes(TableClassifier):
         self
         """
         options = self._options()
-        source = self._open_training(X, y, sample_weight, None)
-        summary = self._summarize(source, options)
+        training = self._open_training(X, y, sample_weight)
+        summary = self._summarize(training.source, options)
         refuse_one_class(summary.classes.classes, type(self).__name__)
-        self._declared = source.schema
-        self._adopt(summary, options)
+        self._adopt(summary, options, training.source.schema, training.label_dtype)
+        self._remember(training)
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add rows. Blocks in any order give the model of one `fit` on all rows.
 
@@ -180,19 +180,19 @@ class DiscreteBayes(TableClassifier):
         self
         """
         options = self._options()
-        if hasattr(self, "_summary"):
-            exponent = self._summary.classes.exponent
-            source = self._reopen_training(X, y, sample_weight, exponent)
-            summary = self._summary.merge(self._summarize(source, options))
-        else:
-            source = self._open_training(X, y, sample_weight, None)
-            summary = self._summarize(source, options)
-            self._declared = source.schema
+        first = not hasattr(self, "_summary")
+        exponent = None if first else self._summary.classes.exponent
+        training = self._open_training(X, y, sample_weight, exponent)
+        summary = self._summarize(training.source, options)
+        declared, dtype = training.source.schema, training.label_dtype
+        if not first:
+            summary = self._summary.merge(summary)
+            declared, dtype = self._declared, common_dtype(self._label_dtype, dtype)
         if classes is not None:
-            self._declared = self._declared.merge(
-                Schema(self._declared.columns, _as_classes(classes))
-            )
-        self._adopt(summary, options)
+            declared = declared.merge(Schema(declared.columns, _as_classes(classes)))
+        self._adopt(summary, options, declared, dtype)
+        if first:
+            self._remember(training)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -212,16 +212,18 @@ class DiscreteBayes(TableClassifier):
         """
         check_is_fitted(self)
         options = self._options()
-        source = self._reopen_training(X, y, sample_weight, self._summary.classes.exponent)
-        summary = self._summary.subtract(self._summarize(source, options))
-        refuse_one_class(summary.classes.classes or ("none",), type(self).__name__)
-        self._adopt(summary, options)
+        training = self._open_training(X, y, sample_weight, self._summary.classes.exponent)
+        summary = self._summary.subtract(self._summarize(training.source, options))
+        refuse_one_class(summary.classes.classes, type(self).__name__)
+        self._adopt(summary, options, self._declared, self._label_dtype)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         shares = self.predict_proba(X)
-        return np.asarray(self.classes_[decide(shares, read_costs(self.costs, self._schema.classes))])
+        return np.asarray(
+            self.classes_[decide(shares, read_costs(self.costs, self._schema.classes))]
+        )
 
     def predict_proba(self, X: Any) -> Float:
         """P(c|x) of each row, classes in the order of `classes_`."""
@@ -251,7 +253,7 @@ class DiscreteBayes(TableClassifier):
         """
         check_is_fitted(self)
         options = self._options()
-        source = self._reopen_training(X, y, sample_weight, self._summary.classes.exponent)
+        source = self._open_training(X, y, sample_weight, self._summary.classes.exponent).source
         if not _same_rows(self._summarize(source, options), self._summary):
             raise not_fitted()
         rows = gather_fitted(list(self._engine().map(source, ReadFittedBlock(self._model))))
@@ -268,7 +270,7 @@ class DiscreteBayes(TableClassifier):
         return Explanations(explain(self._model, encoded, costs), self._backend)
 
     def working(self, X: Any = None) -> Working:
-        """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule step by step."""
+        """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         check_is_fitted(self)
         encoded = None if X is None else self._encode(X)
         return show_working(self._model, self._summary, encoded, self._backend)
@@ -305,13 +307,20 @@ class DiscreteBayes(TableClassifier):
             self._report_cells(int(summary.rows.holes.sum()), 0)
         return summary
 
-    def _adopt(self, summary: BayesSummary, options: BayesOptions) -> None:
-        """Everything that follows from a summary, set at once."""
-        schema = read_schema(self._declared, summary, options)
+    def _adopt(
+        self,
+        summary: BayesSummary,
+        options: BayesOptions,
+        declared: Schema,
+        label_dtype: np.dtype[Any],
+    ) -> None:
+        """Everything that follows from a summary; nothing is set unless all of it could be made."""
+        schema = read_schema(declared, summary, options)
         model = build_model(summary, schema, options)
         read_costs(self.costs, schema.classes)
+        self.classes_ = class_array(schema.classes, label_dtype)
+        self._declared, self._label_dtype = declared, label_dtype
         self._summary, self._schema, self._model = summary, schema, model
-        self._set_classes(schema.classes)
         self.fit_report_ = _report(summary, model)
 
     def _encode(self, X: Any) -> Encoded:

@@ -104,7 +104,9 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
 
 def _refuse_measurements(labels: NDArray[Any]) -> None:
     if np.isnan(labels).any():
-        raise LabelError("Input y contains NaN: every row needs a label. Drop the rows without one.")
+        raise LabelError(
+            "Input y contains NaN: every row needs a label. Drop the rows without one."
+        )
     if np.isinf(labels).any():
         raise LabelError(
             "Input y contains infinity or a value too large for dtype('float64'). "
@@ -115,6 +117,11 @@ def _refuse_measurements(labels: NDArray[Any]) -> None:
             "Unknown label type: continuous. Labels are words, whole numbers or truth values; "
             "for a number to be predicted, cut it into classes first."
         )
+
+
+def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The type for labels that came in two types."""
+    return np.result_type(a, b) if a.kind == b.kind else np.dtype(object)
 
 
 def class_array(classes: Values, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -163,7 +163,7 @@ def pooled(n: Float, mean: Float, m2: Float) -> tuple[Float, Float, Float]:
 def floored(
     n: Float, mean: Float, m2: Float, total_mean: Float, total_variance: Float
 ) -> tuple[Float, Float]:
-    """Each class's mean and variance, with the floor and the stand-in for classes without values."""
+    """Each class's mean and variance: the floor, and the stand-in for classes without values."""
     present = n > 0
     variance = np.maximum(m2, 0.0) / np.where(present, n, 1.0)
     variance = np.maximum(variance, VARIANCE_FLOOR * total_variance[..., None])

@@ -41,7 +41,9 @@ def loo_scores(
     own = rows.own(len(schema.classes))
     counts = class_units(summary, schema) - own
     factor = _class_factors(options, schema, counts)
-    prior = class_priors(_without_nothing_left(counts * factor), read_priors(options.priors, schema.classes))
+    prior = class_priors(
+        _without_nothing_left(counts * factor), read_priors(options.priors, schema.classes)
+    )
     with np.errstate(divide="ignore"):  # a class that loses its only row has P(c) = 0
         total = np.log(prior) + _categories(summary, schema, options.alpha, rows, factor)
     for place in range(len(rows.encoded.numbers)):
@@ -76,7 +78,7 @@ def _categories(
     joint = joint_table(summary, schema, alpha, np.ones(len(schema.classes)))
     if joint is None:
         return total
-    in_a_cell = np.where((rows.encoded.codes >= 0).all(axis=0)[:, None], own, 0.0)
+    in_a_cell = np.where(np.all(rows.encoded.codes >= 0, axis=0)[:, None], own, 0.0)
     cell = cell_weight(joint, rows.encoded.codes) - in_a_cell
     if (cell < 0).any():
         raise not_fitted()
@@ -85,7 +87,7 @@ def _categories(
 
 
 def _numbers(summary: BayesSummary, schema: Schema, rows: FittedRows, place: int) -> Float:
-    """ln density of one number column, with the row's own class and the total measured without it."""
+    """ln density of one number column; own class and total are measured without the row."""
     moments = summary.moments.over(schema.classes)
     scale = -moments.exponent
     x = rows.encoded.numbers[place]

@@ -104,7 +104,9 @@ def _rows(model: BayesModel, encoded: Encoded, backend: str) -> list[Table]:
     columns = ("row", "class", "P(x|c)", "P(c)", "P(x|c)P(c)", "P(c|x)")
     return [
         Table("rule", "Bayes' rule", columns, tuple(factors), "Sch 4-13", backend),
-        Table("evidence", "P(x)", ("row", "P(x)", "most probable"), tuple(rule), "Sch 4-14", backend),
+        Table(
+            "evidence", "P(x)", ("row", "P(x)", "most probable"), tuple(rule), "Sch 4-14", backend
+        ),
     ]
 
 

@@ -44,14 +44,14 @@ def read_priors(given: Any, classes: Values) -> Float | None:
     if priors.shape != (len(classes),):
         raise OptionError(
             f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
-            f"({_listed(classes)}): give one probability a class, in this order, or a dict by label."
+            f"({_listed(classes)}): give one probability a class in this order, or a dict."
         )
     if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
         raise OptionError(
             f"priors={priors.tolist()} are no probabilities: each must be at least 0 and their sum "
             f"1 (it is {priors.sum():.9g}). Divide them by their sum."
         )
-    return priors / priors.sum()
+    return np.asarray(priors / priors.sum())
 
 
 def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:

@@ -1,4 +1,4 @@
-"""What a pass over blocks does with a Bayes model; picklable values, so that it can run anywhere."""
+"""What a pass over blocks does with a Bayes model: picklable values that can run anywhere."""
 
 from __future__ import annotations
 

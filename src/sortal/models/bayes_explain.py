@@ -60,7 +60,9 @@ class BayesExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        parts = [{**vars(part), "log2_likelihood": list(part.log2_likelihood)} for part in self.evidence]
+        parts = [
+            {**vars(part), "log2_likelihood": list(part.log2_likelihood)} for part in self.evidence
+        ]
         return {
             "label": self.label,
             "against": self.against,
@@ -77,7 +79,9 @@ class BayesExplanation:
         rows = [("prior", "", round(self.prior_bits, 12), "")]
         rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
         share = self.posterior[self.classes.index(self.label)]
-        rows.append(("total", "", round(self.total_bits, 12), "" if self.possible else "impossible row"))
+        rows.append(
+            ("total", "", round(self.total_bits, 12), "" if self.possible else "impossible row")
+        )
         title = f"{self.label} (P = {share:.4g}) against {self.against}, in bits"
         columns = ("part", "value", "bits", "mark")
         return Table("evidence", title, columns, tuple(rows), "S 5", backend)
@@ -111,7 +115,9 @@ def explain(
     shares = posterior(log_joint, model.prior)
     labels = decide(shares, costs)
     return tuple(
-        explain_row(model, parts, i, shares[i], int(labels[i]), bool(np.isfinite(log_joint[i]).any()))
+        explain_row(
+            model, parts, i, shares[i], int(labels[i]), bool(np.isfinite(log_joint[i]).any())
+        )
         for i in range(len(shares))
     )
 

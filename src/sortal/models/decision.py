@@ -1,4 +1,4 @@
-"""Decisions: log joint probabilities → posterior → label. The same for every probabilistic model."""
+"""Decisions: log joint probabilities → posterior → label, for every probabilistic model."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:
     costs[i, j] is the cost of saying j when i is true.
     """
     if costs is None:
-        return probabilities.argmax(axis=1)
-    return (probabilities @ costs).argmin(axis=1)
+        return np.asarray(probabilities.argmax(axis=1))
+    return np.asarray((probabilities @ costs).argmin(axis=1))

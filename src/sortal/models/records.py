@@ -141,7 +141,7 @@ class Explanations(Sequence[R], Generic[R]):
         return faces.join_html("", tables)
 
 
-def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: str) -> Any:
+def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: Any) -> Any:
     """A data frame of a library; a column that mixes words and numbers becomes words."""
     data = {}
     for j, name in enumerate(columns):

@@ -13,7 +13,7 @@ import numpy as np
 from sortal import native
 from sortal.data.columns import as_categories
 from sortal.data.numbering import number_cells
-from sortal.data.values import Values, union
+from sortal.data.values import Values, kept, union
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import refuse_negative, rescale
 
@@ -118,6 +118,5 @@ def _closed(
         used = np.unique(codes[:, j])
         kept_values.append(tuple(listed[v] for v in used))
         codes[:, j] = np.searchsorted(used, codes[:, j])
-    stays = table.any(axis=0)
-    kept = tuple(label for label, stay in zip(classes, stays, strict=True) if stay)
-    return CellCounts(kept, tuple(kept_values), codes, table[:, stays], exponent)
+    stays = np.any(table, axis=0)
+    return CellCounts(kept(classes, stays), tuple(kept_values), codes, table[:, stays], exponent)

@@ -7,13 +7,13 @@ has weight, so that taking rows out leaves what the rest alone would have given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from sortal import native
 from sortal.data.columns import Column, IntegerColumn, as_categories
-from sortal.data.values import Values, union
+from sortal.data.values import Values, kept, union
 from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import refuse_negative, rescale, scatter
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RowCounts:
-    """How many rows there are, and how many holes each column has. Rows of weight 0 do not count."""
+    """How many rows there are, and how many holes each column has; weight 0 does not count."""
 
     rows: int
     holes: NDArray[np.int64]
@@ -80,7 +80,7 @@ class ClassCounts:
         units[b] += sign * rescale(other.units, other.exponent, exponent)
         refuse_negative(units, "the weight of a class")
         keep = units > 0
-        return ClassCounts(_kept(classes, keep), units[keep], exponent)
+        return ClassCounts(kept(classes, keep), units[keep], exponent)
 
     def to_bytes(self) -> bytes:
         """Versioned bytes."""
@@ -123,8 +123,8 @@ class ValueCounts:
             table = scatter(rescale(self.tables[j], self.exponent, exponent), u, a, shape)
             table[np.ix_(v, b)] += sign * rescale(other.tables[j], other.exponent, exponent)
             refuse_negative(table, "the weight of a value")
-            keep = table.any(axis=1)
-            values.append(_kept(both, keep))
+            keep = np.any(table, axis=1)
+            values.append(kept(both, keep))
             tables.append(table[keep])
         return _without_empty_classes(classes, tuple(values), tuple(tables), exponent)
 
@@ -144,12 +144,9 @@ class ValueCounts:
 
 def count_rows(batch: Batch) -> RowCounts:
     """The rows and holes of a block."""
-    if batch.units is None or (batch.units > 0).all():
-        holes = [column.n_holes() for column in batch.columns]
-        return RowCounts(batch.n_rows, np.array(holes, dtype=np.int64))
-    keep = batch.units > 0
-    holes = [int((keep & _hole_mask(column)).sum()) for column in batch.columns]
-    return RowCounts(int(keep.sum()), np.array(holes, dtype=np.int64))
+    present = batch.row_units() > 0
+    holes = [int((column.holes() & present).sum()) for column in batch.columns]
+    return RowCounts(int(present.sum()), np.array(holes, dtype=np.int64))
 
 
 def count_classes(batch: Batch) -> ClassCounts:
@@ -161,7 +158,7 @@ def count_classes(batch: Batch) -> ClassCounts:
     else:
         np.add.at(units, labels.codes, batch.units)
     keep = units > 0
-    return ClassCounts(_kept(labels.values, keep), units[keep], batch.exponent)
+    return ClassCounts(kept(labels.values, keep), units[keep], batch.exponent)
 
 
 def count_values(batch: Batch, columns: Sequence[int]) -> ValueCounts:
@@ -171,8 +168,8 @@ def count_values(batch: Batch, columns: Sequence[int]) -> ValueCounts:
     values, tables = [], []
     for j in columns:
         listed, table = counted[j] if j in counted else _count_codes(batch, batch.columns[j])
-        keep = table.any(axis=1)
-        values.append(listed if keep.all() else _kept(listed, keep))
+        keep = np.any(table, axis=1)
+        values.append(listed if keep.all() else kept(listed, keep))
         tables.append(table if keep.all() else table[keep])
     return _without_empty_classes(labels.values, tuple(values), tuple(tables), batch.exponent)
 
@@ -201,17 +198,6 @@ def _count_codes(batch: Batch, column: Column) -> tuple[Values, Table]:
     return categories.values, table
 
 
-def _hole_mask(column: Column) -> NDArray[np.bool_]:
-    if isinstance(column, IntegerColumn):
-        return np.zeros(len(column), dtype=bool)
-    holes: Any = getattr(column, "codes", None)
-    return holes < 0 if holes is not None else np.isnan(column.values)  # type: ignore[union-attr, arg-type]
-
-
-def _kept(values: Values, keep: NDArray[np.bool_]) -> Values:
-    return tuple(value for value, kept in zip(values, keep.tolist(), strict=True) if kept)
-
-
 def _without_empty_classes(
     classes: Values, values: tuple[Values, ...], tables: tuple[Table, ...], exponent: int
 ) -> ValueCounts:
@@ -220,7 +206,7 @@ def _without_empty_classes(
     for table in tables:
         keep |= table.any(axis=0)
     if not keep.all():
-        classes, tables = _kept(classes, keep), tuple(table[:, keep] for table in tables)
+        classes, tables = kept(classes, keep), tuple(table[:, keep] for table in tables)
     return ValueCounts(classes, values, tables, exponent)
 
 
@@ -232,7 +218,3 @@ def aligned(table: Table, values: Values, classes: Values, to: tuple[Values, Val
     at = [rows[value] for value in values], [columns[label] for label in classes]
     wide[np.ix_(*at)] = table
     return wide
-
-
-
-

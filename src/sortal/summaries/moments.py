@@ -14,7 +14,7 @@ import numpy as np
 from sortal import native
 from sortal.data.arrays import infinite
 from sortal.data.columns import NumberColumn
-from sortal.data.values import Values, union
+from sortal.data.values import Values, kept, union
 from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import refuse_negative, rescale
@@ -67,10 +67,14 @@ class ColumnMoments:
         between = np.where(n_b > 0, delta * delta * n_b * (whole.units / left), 0.0)
         m2 = np.where(units > 0, whole.m2 - part.m2 - between, 0.0)
         self._refuse_cancellation(whole.m2, m2, (units > 0) & (n_b > 0))
-        keep = units.any(axis=0)
-        kept = tuple(label for label, stays in zip(classes, keep, strict=True) if stays)
+        keep = np.any(units, axis=0)
         return ColumnMoments(
-            self.names, kept, units[:, keep], mean[:, keep], m2[:, keep], whole.exponent
+            self.names,
+            kept(classes, keep),
+            units[:, keep],
+            mean[:, keep],
+            m2[:, keep],
+            whole.exponent,
         )
 
     def _refuse_cancellation(self, before: Float, after: Float, where: NDArray[np.bool_]) -> None:
@@ -129,8 +133,8 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
         units[row], mean[row], m2[row] = native.class_moments(
             column.values, labels.codes, len(labels.values), batch.units
         )
-    keep = units.any(axis=0)
-    classes = tuple(label for label, stays in zip(labels.values, keep, strict=True) if stays)
+    keep = np.any(units, axis=0)
+    classes = kept(labels.values, keep)
     return ColumnMoments(
         tuple(names), classes, units[:, keep], mean[:, keep], m2[:, keep], batch.exponent
     )

@@ -18,7 +18,12 @@ from sortal.errors import FormatError
 
 VERSION = 1
 _START = struct.Struct("<4sHI")
-_TYPES = {"u1": np.dtype("u1"), "i4": np.dtype("<i4"), "i8": np.dtype("<i8"), "f8": np.dtype("<f8")}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "u1": np.dtype("u1"),
+    "i4": np.dtype("<i4"),
+    "i8": np.dtype("<i8"),
+    "f8": np.dtype("<f8"),
+}
 
 
 def pack(kind: str, meta: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:

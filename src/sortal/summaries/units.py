@@ -26,7 +26,10 @@ def rescale(units: NDArray[np.int64], exponent: int, to: int) -> NDArray[np.int6
 
 
 def scatter(
-    units: NDArray[np.int64], rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, int]
+    units: NDArray[np.int64],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    shape: tuple[int, int],
 ) -> NDArray[np.int64]:
     """A table put into a larger one."""
     table = np.zeros(shape, dtype=np.int64)

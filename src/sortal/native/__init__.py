@@ -1,4 +1,4 @@
-"""The one module that imports the compiled core (import-linter cannot see compiled modules).
+"""The one floor that imports the compiled core (import-linter cannot see compiled modules).
 
 Each function takes one block of rows: `classes` are int32 codes in 0 .. n_classes - 1, `units`
 int64 weights or None where every row weighs one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sortal import _core
+from sortal.native import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

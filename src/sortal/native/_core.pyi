@@ -1,0 +1,26 @@
+"""
+Loops over one block of rows; see cpp/core.hpp for the words and the contract.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def count_codes(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)], n_values: int, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.int64]:
+    """Weights by value and class; negative codes are holes."""
+
+def count_integers(columns: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_span: int) -> list[tuple[int, NDArray[numpy.int64]] | None]:
+    """
+    Per column the lowest value and weights by value and class, or None if too wide.
+    """
+
+def rank_integers(column: Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]:
+    """The sorted distinct values and each row's rank among them."""
+
+def class_moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, wide: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Per class units, mean and squared deviations of the values that are not NaN.
+    """

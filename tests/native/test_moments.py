@@ -1,0 +1,175 @@
+"""Moments against sums of fractions, which round nothing."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from sortal import native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Layout = Callable[[NDArray[Any]], NDArray[Any]]
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float = NDArray[np.float64]
+Rows = tuple[Float, Int32, int, Int64 | None]
+
+OFFSETS = (0.0, 1.0, -1e8, 1e8, 1e15)
+quick = settings(max_examples=60, deadline=None)
+
+
+def rows_of_class(rows: Rows, k: int) -> list[tuple[int, Fraction]]:
+    """(units, value) of the rows of class k that have a number."""
+    values, classes, _, units = rows
+    weights = np.ones(len(values), dtype=np.int64) if units is None else units
+    return [
+        (int(weights[i]), Fraction(float(values[i])))
+        for i in range(len(values))
+        if classes[i] == k and not math.isnan(values[i])
+    ]
+
+
+def exact(rows: Rows, k: int) -> tuple[int, Fraction, Fraction]:
+    """Units, mean and squared deviations of class k."""
+    members = rows_of_class(rows, k)
+    total = sum(u for u, _ in members)
+    if total == 0:
+        return 0, Fraction(0), Fraction(0)
+    mean = sum((u * x for u, x in members), Fraction(0)) / total
+    return total, mean, sum((u * (x - mean) ** 2 for u, x in members), Fraction(0))
+
+
+def assert_exact(rows: Rows, found: tuple[Int64, Float, Float]) -> None:
+    """Means to the last digits and 1e-12 of the range; M2 to 1e-12, whatever the offset.
+
+    Around an offset, a mean has no finer neighbors than `step`, so that the deviations of equal
+    values may differ from zero by it.
+    """
+    units, mean, m2 = found
+    for k in range(rows[2]):
+        total, center, spread = exact(rows, k)
+        values = [x for u, x in rows_of_class(rows, k) if u] or [Fraction(0)]
+        step = Fraction(math.ulp(max(abs(x) for x in values)))
+        assert units[k] == total
+        reach = max(values) - min(values)
+        assert abs(Fraction(mean[k]) - center) <= 2 * step + reach / 10**12
+        assert abs(Fraction(m2[k]) - spread) <= (spread + total * step**2) / 10**12
+
+
+@st.composite
+def labeled_numbers(draw: st.DrawFn) -> Rows:
+    n = draw(st.integers(0, 12) | st.sampled_from([1, 127, 128, 129, 300]))
+    n_classes = draw(st.integers(1, 4))
+    offset = draw(st.sampled_from(OFFSETS))
+    scale = draw(st.sampled_from([1.0, 1e-3, 1e6]))
+    number = st.floats(-1, 1, width=32) | st.just(math.nan)
+    values = offset + scale * draw(arrays(np.float64, n, elements=number, fill=number))
+    classes = draw(arrays(np.int32, n, elements=st.integers(0, n_classes - 1)))
+    weights = arrays(np.int64, n, elements=st.integers(0, 3) | st.integers(0, 2**40))
+    return values, classes, n_classes, draw(st.none() | weights)
+
+
+@quick
+@given(rows=labeled_numbers())
+def test_moments_equal_sums_of_fractions(layout: Layout, rows: Rows) -> None:
+    values, classes, n_classes, units = rows
+    assert_exact(rows, native.class_moments(layout(values), classes, n_classes, units))
+
+
+@quick
+@given(rows=labeled_numbers())
+@example(rows=(np.array([]), np.array([], dtype=np.int32), 2, None))
+def test_wider_instructions_change_no_digit(rows: Rows) -> None:
+    plain = native.class_moments(*rows, wide=False)
+    wide = native.class_moments(*rows, wide=True)
+    assert [part.tobytes() for part in plain] == [part.tobytes() for part in wide]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_an_offset_costs_no_digits_of_the_spread(offset: float) -> None:
+    # thirds of eighths, so that neither the sum nor the mean is a float64
+    values = offset + np.arange(1000) % 7 / 8
+    rows: Rows = (values, np.zeros(1000, dtype=np.int32), 1, None)
+    assert_exact(rows, native.class_moments(*rows))
+
+
+def test_a_class_of_equal_numbers_has_no_spread() -> None:
+    values = np.full(1000, 0.1)
+    _, mean, m2 = native.class_moments(values, np.zeros(1000, dtype=np.int32), 1, None)
+    assert mean[0] == 0.1
+    assert m2[0] <= 1000 * (0.1 * 2**-52) ** 2 * 1e-12
+
+
+def test_whole_weights_are_copies() -> None:
+    values, times = np.array([1.0, 4.0, 9.5]), np.array([3, 0, 2])
+    once = native.class_moments(values, np.zeros(3, dtype=np.int32), 1, times)
+    copies = native.class_moments(np.repeat(values, times), np.zeros(5, dtype=np.int32), 1, None)
+    assert [part.tolist() for part in once] == [part.tolist() for part in copies]
+
+
+def test_holes_belong_to_no_class() -> None:
+    values = np.array([math.nan, 1.0, math.nan, 3.0])
+    units, mean, m2 = native.class_moments(values, np.array([0, 0, 1, 0], dtype=np.int32), 3, None)
+    assert units.tolist() == [2, 0, 0]
+    assert mean.tolist() == [2.0, 0.0, 0.0]
+    assert m2.tolist() == [2.0, 0.0, 0.0]
+
+
+def test_many_classes_are_measured_apart() -> None:
+    classes = np.repeat(np.arange(2000, dtype=np.int32), 2)
+    values = classes + np.tile([-1.0, 1.0], 2000)
+    units, mean, m2 = native.class_moments(values, classes, 2000, None)
+    assert units.tolist() == [2] * 2000
+    assert mean.tolist() == list(range(2000))
+    assert m2.tolist() == [2.0] * 2000
+
+
+VALUES = np.array([1.0, 2.0, 3.0])
+ROWS = np.zeros(3, dtype=np.int32)
+UNITS = np.array([1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "n_classes", "units", "message"),
+    [
+        (VALUES, ROWS, 0, None, "class code"),
+        (VALUES, ROWS - 1, 1, None, "class code"),
+        (VALUES, ROWS + 1, 1, None, "class code"),
+        (VALUES[:0], ROWS[:0], -1, None, "n_classes is negative"),
+        (VALUES[:2], ROWS, 1, None, "differ in length"),
+        (VALUES, ROWS, 1, UNITS[:2], "differ in length"),
+    ],
+)
+def test_rows_out_of_place_are_refused(
+    values: Float, classes: Int32, n_classes: int, units: Int64 | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        native.class_moments(values, classes, n_classes, units)
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "units"),
+    [
+        (VALUES.astype(np.float32), ROWS, None),
+        (UNITS, ROWS, None),
+        (VALUES.astype(">f8"), ROWS, None),
+        (VALUES[:, None], ROWS, None),
+        (VALUES, UNITS, None),
+        (VALUES, np.zeros(6, dtype=np.int32)[::2], None),
+        (VALUES, ROWS, VALUES),
+    ],
+)
+def test_numbers_of_another_form_are_refused(values: Any, classes: Any, units: Any) -> None:
+    with pytest.raises(TypeError):
+        native.class_moments(values, classes, 100, units)
