@@ -113,6 +113,42 @@ std::pair<Array<std::int64_t>, Array<std::int32_t>> rank_integers(Strided<std::i
     return {hand_over(std::move(values), {n_values}), hand_over(std::move(codes), {n})};
 }
 
+Array<std::int32_t> place_integers(std::vector<Strided<std::int64_t>> columns,
+                                   std::vector<std::pair<std::int64_t, Vector<std::int32_t>>> lists,
+                                   std::int64_t n, std::int32_t unknown) {
+    need(columns.size() == lists.size(), "columns and lists differ in number");
+    need(n >= 0, "n is negative");
+    std::vector<sortal::Column<std::int64_t>> views;
+    std::vector<sortal::Lookup> lookups;
+    for (size_t j = 0; j < columns.size(); ++j) {
+        need(columns[j].size() == static_cast<size_t>(n), "a column is not of length n");
+        views.push_back(column_of(columns[j]));
+        const auto& codes = lists[j].second;
+        lookups.push_back({lists[j].first, static_cast<std::int64_t>(codes.size()), codes.data()});
+    }
+    std::vector<std::int32_t> out(columns.size() * static_cast<size_t>(n));
+    {
+        nb::gil_scoped_release nogil;
+        sortal::place_integers(views, lookups, n, unknown, out.data());
+    }
+    return hand_over(std::move(out), {columns.size(), static_cast<size_t>(n)});
+}
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Total = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void add_terms(Total total, Matrix table, Strided<std::int32_t> codes) {
+    need(total.shape(0) == codes.size(), "total and codes differ in length");
+    need(total.shape(1) == table.shape(1), "total and table differ in classes");
+    nb::gil_scoped_release nogil;
+    const auto n = static_cast<std::int64_t>(codes.size());
+    const auto column = column_of(codes);
+    need(sortal::codes_below(column, n, static_cast<std::int64_t>(table.shape(0))),
+         "a code is too large");
+    sortal::add_terms(column, n, table.data(), static_cast<std::int64_t>(table.shape(1)),
+                      total.data());
+}
+
 std::tuple<Array<std::int64_t>, Array<double>, Array<double>> class_moments(
     Strided<double> values, Vector<std::int32_t> classes, std::int64_t n_classes,
     std::optional<Vector<std::int64_t>> units, bool wide) {
@@ -139,6 +175,10 @@ NB_MODULE(_core, m) {
           "Per column the lowest value and weights by value and class, or None if too wide.");
     m.def("rank_integers", &rank_integers, "column"_a.noconvert(),
           "The sorted distinct values and each row's rank among them.");
+    m.def("place_integers", &place_integers, "columns"_a.noconvert(), "lists"_a.noconvert(), "n"_a,
+          "unknown"_a, "Codes by (lowest value, codes of the values from there on), a row a column.");
+    m.def("add_terms", &add_terms, "total"_a.noconvert(), "table"_a.noconvert(),
+          "codes"_a.noconvert(), "Add each row's row of the table; negative codes add nothing.");
     m.def("class_moments", &class_moments, "values"_a.noconvert(), "classes"_a.noconvert(),
           "n_classes"_a, "units"_a.noconvert().none(), "wide"_a,
           "Per class units, mean and squared deviations of the values that are not NaN.");

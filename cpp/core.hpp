@@ -32,6 +32,12 @@
 
 namespace sortal {
 
+// Rows per tile, where several columns are read together: of a row-major matrix of 20 columns a tile
+// stays in the first-level cache, so that looking at it once a column costs no memory traffic.
+// Counting 2,000,000 x 20 took 0.102 s with 64 rows, 0.096 s with 128, 0.099 s with 256, 0.155 s
+// with 1024.
+constexpr std::int64_t tile_rows = 128;
+
 template <class T>
 struct Column {
     const T* data;
@@ -75,6 +81,24 @@ std::vector<ValueTable> count_integers(const std::vector<Column<std::int64_t>>& 
 // The sorted distinct values of a column; codes[i] becomes the rank of row i's value.
 std::vector<std::int64_t> rank_integers(Column<std::int64_t> column, std::int64_t n,
                                         std::int32_t* codes);
+
+// The codes of whole numbers by a list of values: codes[x - low], and `unknown` outside the list.
+struct Lookup {
+    std::int64_t low;
+    std::int64_t size;
+    const std::int32_t* codes;
+};
+
+// Column j's codes go to out[j * n], out[j * n + 1], …; all columns in one pass over the block.
+void place_integers(const std::vector<Column<std::int64_t>>& columns,
+                    const std::vector<Lookup>& lookups, std::int64_t n, std::int32_t unknown,
+                    std::int32_t* out);
+
+// terms.cpp -------------------------------------------------------------------------------------
+
+// total[i * K + k] += table[v * K + k] for row i's code v; rows with a negative code stay as they are.
+void add_terms(Column<std::int32_t> codes, std::int64_t n, const double* table,
+               std::int64_t n_classes, double* total);
 
 // moments.cpp -----------------------------------------------------------------------------------
 

@@ -12,11 +12,6 @@
 namespace sortal {
 namespace {
 
-// Rows per tile: of a row-major matrix of 20 columns a tile stays in the first-level cache, so that
-// looking at it once per column, twice, costs no memory traffic. Measured on 2,000,000 x 20:
-// 64 rows 0.102 s, 128 rows 0.096 s, 256 rows 0.099 s, 1024 rows 0.155 s.
-constexpr std::int64_t tile_rows = 128;
-
 using int64_limits = std::numeric_limits<std::int64_t>;
 
 // A table of counts while a block is being read: class-major, its width a power of two, so that a
@@ -58,7 +53,7 @@ bool grow(OpenTable<Count>& table, Column<std::int64_t> x, std::int64_t n, std::
     const std::int64_t span = distance(low, high);
     if (span >= max_span) return false;
 
-    const int bits = std::bit_width(static_cast<std::uint64_t>(span));
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(span)));
     const std::int64_t size = std::int64_t{1} << bits;
     // Room to spare belongs on the side the values move to: above it, a falling column would
     // double its table with every tile.

@@ -53,4 +53,22 @@ std::vector<std::int64_t> rank_integers(Column<std::int64_t> column, std::int64_
                             : rank_by_sorting(column, n, codes);
 }
 
+void place_integers(const std::vector<Column<std::int64_t>>& columns,
+                    const std::vector<Lookup>& lookups, std::int64_t n, std::int32_t unknown,
+                    std::int32_t* out) {
+    for (std::int64_t start = 0; start < n; start += tile_rows) {
+        const std::int64_t rows = std::min(tile_rows, n - start);
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            const auto x = columns[j].from(start);
+            const auto low = static_cast<std::uint64_t>(lookups[j].low);
+            const auto size = static_cast<std::uint64_t>(lookups[j].size);
+            std::int32_t* codes = out + static_cast<std::int64_t>(j) * n + start;
+            for (std::int64_t i = 0; i < rows; ++i) {
+                const std::uint64_t offset = static_cast<std::uint64_t>(x[i]) - low;
+                codes[i] = offset < size ? lookups[j].codes[offset] : unknown;
+            }
+        }
+    }
+}
+
 }  // namespace sortal

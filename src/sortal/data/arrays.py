@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn, rank_array
+from sortal.data.columns import HOLE, CategoryColumn, IntegerColumn, NumberColumn, rank_array
 from sortal.data.objects import days, kind_of_objects, numbers_from_objects, rank_objects
 from sortal.data.schema import ColumnSchema, Kind
 from sortal.errors import InputError, InputTypeError
@@ -30,11 +30,10 @@ class ArrayTable:
         """Name and kind of a column."""
         kinds: dict[str, Kind] = {"b": "category", "U": "category", "M": "date"}
         letter = self._array.dtype.kind
-        if letter == "O":
-            kind = kind_of_objects(self._array[:, j])
-        else:
-            kind = kinds.get(letter, "number")
-        return ColumnSchema(self.names[j], kind)
+        kind = kinds.get(letter, "number")
+        return ColumnSchema(
+            self.names[j], kind_of_objects(self._array[:, j]) if letter == "O" else kind
+        )
 
     def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
         """Rows start .. stop - 1 of a column as float64."""
@@ -57,6 +56,8 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
         numbers = as_float64(cells, name)
         return rank_array(numbers, np.isnan(numbers))
     if letter in "mM":
+        if np.isnat(cells).all():
+            return CategoryColumn((), np.full(len(cells), HOLE, dtype=np.int32))
         raise InputError(
             f"Column {name!r} holds dates, which are numbers of days: to use them as categories, "
             "convert the column to strings first."
@@ -116,13 +117,15 @@ def as_two_dimensional(X: Any) -> NDArray[Any]:
             "your data: one row a case and one column an attribute, with array.reshape(-1, 1) for "
             "a single column or array.reshape(1, -1) for a single row."
         )
-    return _plain(array)
+    return plain_array(array)
 
 
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """A matrix or a memory map as a plain view; masked cells and strings of any width as objects."""
+def plain_array(array: NDArray[Any]) -> NDArray[Any]:
+    """A plain view of a matrix or a memory map; masked cells and words of any width as objects."""
     if isinstance(array, np.ma.MaskedArray):
-        return np.asarray(array.astype(object).filled(None))
+        cells = array.data.astype(object)
+        cells[np.ma.getmaskarray(array)] = None
+        return cells
     return array.astype(object) if array.dtype.kind == "T" else np.asarray(array)
 
 
@@ -153,7 +156,7 @@ def _is_changed(array: NDArray[Any], rows: Any) -> bool:
         return True
     if not isinstance(rows, list | tuple) or letter not in "iuf" or array.ndim != 2:
         return False
-    if letter == "f" and (np.abs(array) > 2**53).any():
+    if letter == "f" and (np.abs(array) >= 2**53).any():
         return True
     listed = (row for row in rows if isinstance(row, list | tuple))
     return any(isinstance(cell, bool | np.bool_) for row in listed for cell in row)

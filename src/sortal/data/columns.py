@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
-from sortal.data.values import Value, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sortal.data.values import Value, Values
 
 HOLE = -1
 UNKNOWN = -2

@@ -89,7 +89,7 @@ def _has_whole_numbers_and_holes(series: nw.Series[Any]) -> bool:
 
 def _is_of_objects(series: nw.Series[Any]) -> bool:
     """Whether the cells are Python objects; narwhals calls them words if the first hundred are."""
-    return series.implementation.is_pandas_like() and series.to_native().dtype == object
+    return series.implementation.is_pandas_like() and bool(series.to_native().dtype == object)
 
 
 def _kind(series: nw.Series[Any], name: str) -> Kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import numbers
 import reprlib
 from decimal import Decimal
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sortal.data.schema import Kind
     from sortal.data.values import Value
 
-_DATES = datetime.date | np.datetime64
-_SPANS = datetime.timedelta | np.timedelta64
+_DATES = dt.date | np.datetime64
+_SPANS = dt.timedelta | np.timedelta64
 
 # Ticks of a day in the units in which dates are kept.
 _TICKS = {
@@ -43,7 +43,7 @@ def objects_of(items: Sequence[Any]) -> NDArray[Any]:
 
 
 def kind_of_objects(cells: Iterable[Any]) -> Kind:
-    """Numbers are numbers and dates are dates, also as objects; anything with words is a category."""
+    """Numbers are numbers and dates are dates, also as objects; with words, it is a category."""
     kinds = {_kind_of(cell) for cell in cells if not is_hole(cell)}
     if not kinds:
         return "empty"
@@ -107,7 +107,7 @@ def numbers_from_objects(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 def _as_number(cell: Any) -> float:
     if isinstance(cell, str):
-        raise ValueError(cell)  # a word that looks like a number is still a word
+        raise TypeError(cell)  # a word that looks like a number is still a word
     if isinstance(cell, _DATES | _SPANS):
         return _as_days(cell)
     if isinstance(cell, numbers.Integral) and abs(int(cell)) > 2**53:
@@ -117,7 +117,7 @@ def _as_number(cell: Any) -> float:
 
 def _as_days(cell: Any) -> float:
     if getattr(cell, "tzinfo", None) is not None:  # as libraries do it: the same instant in UTC
-        cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
+        cell = cell.astimezone(dt.UTC).replace(tzinfo=None)
     if hasattr(cell, "to_numpy"):  # pandas keeps nanoseconds, which Python's datetime has not
         cell = cell.to_numpy()
     unit = "m8" if isinstance(cell, _SPANS) else "M8"

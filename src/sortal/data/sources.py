@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Column
     from sortal.data.schema import Schema
     from sortal.data.table import Table
+    from sortal.data.values import Values
     from sortal.data.weights import Weights
 
 # Cells a block holds at most: 32 MB of numbers. At least one block, however few the rows.
@@ -87,4 +88,15 @@ class TableSource:
                 f"Input y contains NaN or None, first in row {first}: every row needs a label. "
                 "Drop the rows without one."
             )
+        refuse_measurements(labels.values)
         return labels
+
+
+def refuse_measurements(values: Values) -> None:
+    """Numbers with a fraction are measured, not named (whole ones are ints among values)."""
+    measured = next((value for value in values if isinstance(value, float)), None)
+    if measured is not None:
+        raise LabelError(
+            f"Unknown label type: continuous (y holds {measured!r}). Labels are words, whole "
+            "numbers or truth values; for a number to be predicted, cut it into classes first."
+        )

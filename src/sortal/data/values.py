@@ -38,7 +38,9 @@ def as_value(raw: object) -> Value | None:
         return str.__str__(raw)  # a plain str, also of NumPy's words and of enumerations of words
     if isinstance(raw, bool | np.bool_):
         return bool(raw)
-    if isinstance(raw, numbers.Integral) and not isinstance(raw, np.timedelta64):
+    if isinstance(raw, np.timedelta64):  # NumPy counts it among the whole numbers
+        raise TypeError("timedelta64")
+    if isinstance(raw, numbers.Integral):
         return int(raw)
     if isinstance(raw, float | numbers.Real | Decimal):
         return _as_number(float(raw))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,18 +36,12 @@ def read_weights(given: ArrayLike | None, n_rows: int, exponent: int | None = No
     is_whole = bool((weights == np.floor(weights)).all())
     if is_whole and not exponent:
         return Weights(_rounded(weights, 0))
-    power = exponent if exponent else _exponent_for(float(weights.sum()))
+    power = exponent if exponent else _exponent_for(_total(weights))
     return Weights(_rounded(weights, power), power)
 
 
 def _checked(given: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    try:
-        weights = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise WeightError(
-            f"sample_weight holds something that is not a number ({error}): give one "
-            "non-negative number a row."
-        ) from None
+    weights = _as_numbers(given)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -67,17 +61,37 @@ def _checked(given: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
+def _as_numbers(given: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array: np.ma.MaskedArray[Any, Any] = np.ma.asarray(given)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"its type is {array.dtype}")  # noqa: TRY301  (one message for all)
+        return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
+    except (TypeError, ValueError) as error:
+        raise WeightError(
+            f"sample_weight holds something that is not a number ({error}): give one "
+            "non-negative number a row."
+        ) from None
+
+
+def _total(weights: NDArray[np.float64]) -> float:
+    """The sum; infinity, and no warning, beyond the largest float."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
+
+
 def _exponent_for(total: float) -> int:
     """The finest unit that keeps `total` below 2**52 units."""
     return _TOTAL_BITS - math.frexp(total)[1]
 
 
 def _rounded(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:
-    units = np.rint(np.ldexp(weights, exponent))
-    if units.sum() >= 2.0**62:
+    with np.errstate(over="ignore"):  # what is too large is refused below
+        units = np.rint(np.ldexp(weights, exponent))
+    if _total(units) >= 2.0**62:
         raise WeightError(
-            f"sample_weight sums to {weights.sum():.3g}, too much to be counted exactly in units "
-            f"of 2**-{exponent}: divide the weights by a constant."
+            f"sample_weight sums to {_total(weights):.3g}, too much to be counted exactly in units "
+            f"of 2**{-exponent}: divide the weights by a constant."
         )
     if ((weights > 0) & (units == 0)).any():
         raise WeightError(

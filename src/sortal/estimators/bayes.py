@@ -231,8 +231,8 @@ class DiscreteBayes(TableClassifier):
         refuse_one_class(self._schema.classes, type(self).__name__)
         scored = gather_scored(list(self._engine().map(source, ScoreBlock(self._model))))
         self._report_cells(scored.n_holes, scored.n_unknown)
-        _warn_of_impossible(scored.log_joint)
-        return posterior(scored.log_joint, self._model.prior)
+        _warn_of_impossible(scored.n_impossible)
+        return scored.shares
 
     def predict_log_proba(self, X: Any) -> Float:
         """ln P(c|x) of each row."""
@@ -343,8 +343,7 @@ def _same_rows(a: BayesSummary, b: BayesSummary) -> bool:
     return same and bool((a.classes.units == b.classes.units).all())
 
 
-def _warn_of_impossible(log_joint: Float) -> None:
-    n = int((~np.isfinite(log_joint.max(axis=1))).sum())
+def _warn_of_impossible(n: int) -> None:
     if n:
         warnings.warn(
             f"{n} rows have probability zero in every class (a value was never seen in it, and "

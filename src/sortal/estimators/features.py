@@ -11,6 +11,7 @@ from sortal.data.schema import Schema
 from sortal.errors import ColumnError, InputError, OptionError
 
 if TYPE_CHECKING:
+    from sortal.data.schema import ColumnSchema, Kind
     from sortal.data.table import Table
 
 
@@ -37,7 +38,10 @@ def _chosen(given: Any, table: Table) -> list[int]:
         if given != "all":
             raise _unreadable(given)
         return list(range(n))
-    listed = np.asarray(given)
+    try:
+        listed = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        raise _unreadable(given) from None
     if listed.ndim != 1:
         raise _unreadable(given)
     if listed.size == 0:
@@ -69,7 +73,7 @@ def _named(name: str, table: Table) -> int:
     if name not in table.names:
         raise OptionError(
             f"categorical_features names {name!r}, which is no column of this table: "
-            f"it has {_listed(table.names)}."
+            f"it has {listed_names(table.names)}."
         )
     return table.names.index(name)
 
@@ -94,29 +98,43 @@ def match_columns(table: Table, schema: Schema, by_name: bool, owner: str) -> tu
     absent = [name for name in schema.names if name not in place]
     if absent:
         raise ColumnError(
-            f"{owner} was fitted with the columns {_listed(tuple(absent))}, which this table lacks: "
-            f"it has {_listed(table.names)}."
+            f"{owner} was fitted with the columns {listed_names(tuple(absent))}, which this table "
+            f"lacks: it has {listed_names(table.names)}."
         )
     return tuple(place[name] for name in schema.names)
 
 
 def check_kinds(table: Table, schema: Schema, places: tuple[int, ...]) -> None:
-    """Words where numbers were fitted, or numbers where words were, are an error, not a surprise."""
+    """Words where numbers were fitted, or the reverse, are an error, not a surprise."""
     for column, j in zip(schema.columns, places, strict=True):
         given = table.column_schema(j).kind
-        if column.is_number and given == "category":
+        if not _agree(column, given) and not _is_all_holes(table, j, given):
+            fitted = f"with words, such as {column.values[0]!r}," if column.values else ""
             raise ColumnError(
-                f"Column {column.name!r} was fitted as numbers, and now holds words: convert it to "
-                "numbers, or fit again with it as words."
-            )
-        words_fitted = column.values and all(isinstance(value, str) for value in column.values)
-        if words_fitted and given in ("number", "date"):
-            raise ColumnError(
-                f"Column {column.name!r} was fitted with words, such as {column.values[0]!r}, and "
-                f"now holds a {given}: convert it to strings, or fit again."
+                f"Column {column.name!r} was fitted {fitted or _CONTENTS[column.kind]} and now "
+                f"holds {_CONTENTS[given]}: convert it to what was fitted, or fit again."
             )
 
 
-def _listed(names: tuple[str, ...], most: int = 10) -> str:
+_CONTENTS = {"number": "numbers", "date": "dates", "category": "words or truth values"}
+
+
+def _agree(column: ColumnSchema, given: Kind) -> bool:
+    if "empty" in (column.kind, given):
+        return True
+    if column.is_number:
+        return given == column.kind
+    words = bool(column.values) and all(isinstance(value, str) for value in column.values)
+    return given == "category" or not words
+
+
+def _is_all_holes(table: Table, j: int, kind: Kind) -> bool:
+    """An empty column says nothing, whatever type its library gives it."""
+    read = table.categories if kind == "category" else table.numbers
+    return bool(read(j, 0, table.n_rows).holes().all())
+
+
+def listed_names(names: tuple[str, ...], most: int = 10) -> str:
+    """Names for a message; of many, the first and their number."""
     listed = ", ".join(map(repr, names[:most]))
     return listed if len(names) <= most else f"{listed}, … ({len(names)} in all)"

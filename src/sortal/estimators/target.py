@@ -10,10 +10,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from sortal.data.arrays import ArrayTable
+from sortal.data.arrays import ArrayTable, plain_array
 from sortal.data.frames import FrameTable
+from sortal.data.objects import objects_of
+from sortal.data.sources import refuse_measurements
 from sortal.data.table import Table, read_frame
 from sortal.errors import ColumnError, LabelError
+from sortal.estimators.features import listed_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +48,7 @@ def split_target(X: Any, y: Any, owner: str) -> tuple[Any, Any]:
             "data frame, or the labels themselves."
         )
     if y not in frame.columns:
-        names = ", ".join(map(repr, frame.columns))
+        names = listed_names(tuple(map(str, frame.columns)))
         raise ColumnError(f"y={y!r} is no column of this table: it has {names}.")
     return frame.drop(y).to_native(), frame.get_column(y).to_native()
 
@@ -71,18 +74,25 @@ def _from_series(series: nw.Series[Any]) -> Target:
         return read_target(series.to_numpy(), len(series))
     if series.dtype in (nw.Date, nw.Datetime, nw.Duration):
         raise LabelError("y holds dates or times, which are no labels: convert them to strings.")
-    renamed = series.alias("y")
-    kind = np.dtype(np.int64) if series.dtype.is_integer() else np.dtype(object)
-    if series.dtype == nw.Boolean:
-        kind = np.dtype(bool)
-    return Target(FrameTable(renamed.to_frame()), kind)
+    return Target(FrameTable(series.alias("y").to_frame()), _label_dtype(series.dtype))
+
+
+def _label_dtype(dtype: nw.dtypes.DType) -> np.dtype[Any]:
+    if dtype == nw.Boolean:
+        return np.dtype(bool)
+    if not dtype.is_integer() or dtype in (nw.Int128, nw.UInt128):
+        return np.dtype(object)
+    return np.dtype(np.uint64 if dtype == nw.UInt64 else np.int64)
 
 
 def _one_dimensional(y: Any) -> NDArray[Any]:
     try:
-        labels = np.asarray(y)
+        labels = plain_array(np.asanyarray(y))
     except ValueError as error:
         raise LabelError(f"y cannot be read ({error}): give one label a row.") from None
+    listed = isinstance(y, list | tuple) and labels.ndim == 1 and labels.dtype.kind == "U"
+    if listed and not all(isinstance(label, str) for label in y):
+        labels = objects_of(y)  # among words, NumPy would make the word "nan" of a hole
     if labels.ndim == 2 and labels.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
@@ -94,7 +104,7 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
     if labels.ndim != 1:
         raise LabelError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
     if labels.dtype.kind == "f":
-        _refuse_measurements(labels)
+        _check_numbers(labels)
     elif labels.dtype.kind not in "iubUO":
         raise LabelError(
             f"Unknown label type: {labels.dtype}. Labels are words, whole numbers or truth values."
@@ -102,21 +112,18 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
     return labels
 
 
-def _refuse_measurements(labels: NDArray[Any]) -> None:
+def _check_numbers(labels: NDArray[Any]) -> None:
     if np.isnan(labels).any():
         raise LabelError(
-            "Input y contains NaN: every row needs a label. Drop the rows without one."
+            f"Input y contains NaN, first in row {int(np.isnan(labels).argmax())}: every row needs "
+            "a label. Drop the rows without one."
         )
     if np.isinf(labels).any():
         raise LabelError(
             "Input y contains infinity or a value too large for dtype('float64'). "
             "Labels are words, whole numbers or truth values."
         )
-    if (labels != np.floor(labels)).any():
-        raise LabelError(
-            "Unknown label type: continuous. Labels are words, whole numbers or truth values; "
-            "for a number to be predicted, cut it into classes first."
-        )
+    refuse_measurements(tuple(labels[labels != np.floor(labels)][:1].tolist()))
 
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.columns import HOLE, UNKNOWN, NumberColumn, as_categories
+from sortal import native
+from sortal.data.columns import HOLE, UNKNOWN, NumberColumn
 from sortal.data.numbering import number_cells
+from sortal.data.recoding import recode_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,10 +82,11 @@ class Encoded:
 
 def encode(model: BayesModel, batch: Batch) -> Encoded:
     """Values → codes of the model; numbers → an array."""
-    codes = np.empty((len(model.categories), batch.n_rows), dtype=np.int32)
-    for place, j in enumerate(model.categories):
-        at = {value: v for v, value in enumerate(model.schema.columns[j].values)}
-        codes[place] = as_categories(batch.columns[j]).recode(at)
+    codes = recode_columns(
+        [batch.columns[j] for j in model.categories],
+        [model.schema.columns[j].values for j in model.categories],
+        batch.n_rows,
+    )
     numbers = np.empty((len(model.numbers), batch.n_rows))
     for place, j in enumerate(model.numbers):
         column = batch.columns[j]
@@ -94,8 +97,9 @@ def encode(model: BayesModel, batch: Batch) -> Encoded:
 
 def category_term(table: Float, codes: Codes) -> Float:
     """ln P(x_j|c) of a category column, row by row; 0 for holes and unknown values."""
-    left_out = np.zeros((2, table.shape[1]))
-    return np.vstack([table, left_out])[codes]  # codes -1 and -2 find the two last rows
+    term = np.zeros((len(codes), table.shape[1]))
+    native.add_terms(term, table, codes)
+    return term
 
 
 def number_term(mean: Float, variance: Float, x: Float) -> Float:
@@ -127,8 +131,8 @@ def log_likelihood(model: BayesModel, encoded: Encoded) -> Float:
     """ln P(x|c) = Σ_j ln P(x_j|c), or the joint cell's; holes and unknown values left out. (S 1)"""
     n = encoded.codes.shape[1]
     total = np.zeros((n, len(model.classes)))
-    for term in category_terms(model, encoded):
-        total += term
+    for table, codes in zip(model.tables, encoded.codes, strict=True):
+        native.add_terms(total, table, codes)
     if model.joint is not None:
         weight = cell_weight(model.joint, encoded.codes)
         total = joint_log_likelihood(weight, model.joint.class_weight, total, model.joint.alpha)

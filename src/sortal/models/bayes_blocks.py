@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.models.bayes import Encoded, encode, log_likelihood
+from sortal.models.decision import n_impossible, posterior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """ln P(x|c)P(c) of a block's rows, and how many cells were left out."""
+    """P(c|x) of a block's rows; how many cells were left out, how many rows are impossible."""
 
-    log_joint: Float
+    shares: Float
     n_holes: int
     n_unknown: int
+    n_impossible: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,8 @@ class ScoreBlock:
         """Score one block."""
         encoded = encode(self.model, batch)
         log_joint = self.model.log_prior + log_likelihood(self.model, encoded)
-        return Scored(log_joint, encoded.n_holes(), encoded.n_unknown())
+        shares = posterior(log_joint, self.model.prior)
+        return Scored(shares, encoded.n_holes(), encoded.n_unknown(), n_impossible(log_joint))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +95,10 @@ def gather_encoded(blocks: Sequence[Encoded]) -> Encoded:
 def gather_scored(blocks: Sequence[Scored]) -> Scored:
     """Blocks as one."""
     return Scored(
-        np.concatenate([block.log_joint for block in blocks]),
+        np.concatenate([block.shares for block in blocks]),
         sum(block.n_holes for block in blocks),
         sum(block.n_unknown for block in blocks),
+        sum(block.n_impossible for block in blocks),
     )
 
 

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 def log_evidence(log_joint: Float) -> Float:
     """ln P(x) = ln Σ_c P(x|c) P(c), row by row; -inf where every class gives zero. (Sch 4-14)"""
-    peak = log_joint.max(axis=1)
-    shift = np.where(np.isfinite(peak), peak, 0.0)
+    peak, _, total = _scaled(log_joint)
     with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
-        return np.asarray(shift + np.log(np.exp(log_joint - shift[:, None]).sum(axis=1)))
+        return np.asarray(peak + np.log(total))
 
 
 def posterior(log_joint: Float, prior: Float) -> Float:
@@ -25,13 +24,33 @@ def posterior(log_joint: Float, prior: Float) -> Float:
 
     A row that no class can produce has P(x) = 0 and says nothing: the prior stands.
     """
-    evidence = log_evidence(log_joint)
-    possible = np.isfinite(evidence)
-    shift = np.where(possible, evidence, 0.0)
-    shares = np.exp(log_joint - shift[:, None])
-    shares[possible] /= shares[possible].sum(axis=1, keepdims=True)
-    shares[~possible] = np.broadcast_to(prior, shares.shape)[~possible]
+    _, shares, total = _scaled(log_joint)
+    impossible = total == 0
+    shares /= np.where(impossible, 1.0, total)[:, None]
+    if impossible.any():
+        shares[impossible] = np.broadcast_to(prior, shares.shape)[impossible]
     return shares
+
+
+def n_impossible(log_joint: Float) -> int:
+    """How many rows have probability zero in every class."""
+    return int(np.isneginf(_across(np.maximum, log_joint)).sum())
+
+
+def _scaled(log_joint: Float) -> tuple[Float, Float, Float]:
+    """ln of each row's largest product, all products divided by it, and their sum."""
+    peak = _across(np.maximum, log_joint)
+    peak[np.isneginf(peak)] = 0.0
+    shares = np.exp(log_joint - peak[:, None])
+    return peak, shares, _across(np.add, shares)
+
+
+def _across(fold: np.ufunc, scores: Float) -> Float:
+    """Fold over the classes, column by column: along a short axis NumPy is five times slower."""
+    folded = scores[:, 0].copy()
+    for k in range(1, scores.shape[1]):
+        fold(folded, scores[:, k], out=folded)
+    return folded
 
 
 def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:

@@ -43,6 +43,18 @@ def rank_integers(column: Int64) -> tuple[Int64, Int32]:
     return _core.rank_integers(column)
 
 
+def place_integers(
+    columns: Sequence[Int64], lists: Sequence[tuple[int, Int32]], n: int, unknown: int
+) -> Int32:
+    """Codes of whole numbers, a row a column; list j is (lowest value, codes from there on)."""
+    return _core.place_integers(list(columns), list(lists), n, unknown)
+
+
+def add_terms(total: Float, table: Float, codes: Int32) -> None:
+    """Add row codes[i] of the table to row i of the total, in place; negative codes add nothing."""
+    _core.add_terms(total, table, codes)
+
+
 def class_moments(
     values: Float, classes: Int32, n_classes: int, units: Int64 | None, *, wide: bool = True
 ) -> tuple[Int64, Float, Float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sortal.summaries.pack import pack, unpack
 
 if TYPE_CHECKING:
     from sortal.data.batch import Batch
+    from sortal.summaries.protocol import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,28 +58,28 @@ class BayesSummary:
 
     def to_bytes(self) -> bytes:
         """Versioned bytes: each part's bytes as one array of the whole."""
-        parts = {name: getattr(self, name) for name in _PARTS}
+        parts: dict[str, Summary | None] = {
+            "rows": self.rows,
+            "classes": self.classes,
+            "values": self.values,
+            "moments": self.moments,
+            "cells": self.cells,
+        }
         blobs = {name: part.to_bytes() for name, part in parts.items() if part is not None}
         return pack("bayes", {}, {name: np.frombuffer(b, np.uint8) for name, b in blobs.items()})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        _, blobs = unpack("bayes", data)
-        parts = {
-            name: kind.from_bytes(blobs[name].tobytes()) if name in blobs else None
-            for name, kind in _PARTS.items()
-        }
-        return cls(**parts)  # type: ignore[arg-type]
-
-
-_PARTS: dict[str, type[Any]] = {
-    "rows": RowCounts,
-    "classes": ClassCounts,
-    "values": ValueCounts,
-    "moments": ColumnMoments,
-    "cells": CellCounts,
-}
+        got = unpack("bayes", data)
+        cells = CellCounts.from_bytes(got.blob("cells")) if "cells" in got.arrays else None
+        return cls(
+            RowCounts.from_bytes(got.blob("rows")),
+            ClassCounts.from_bytes(got.blob("classes")),
+            ValueCounts.from_bytes(got.blob("values")),
+            ColumnMoments.from_bytes(got.blob("moments")),
+            cells,
+        )
 
 
 @dataclass(frozen=True)

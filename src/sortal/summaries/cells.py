@@ -74,10 +74,12 @@ class CellCounts:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        meta, arrays = unpack("cells", data)
-        values = tuple(tuple(listed) for listed in meta["values"])
-        classes = tuple(meta["classes"])
-        return cls(classes, values, arrays["codes"], arrays["units"], meta["exponent"])
+        got = unpack("cells", data)
+        classes, values = got.classes(), got.values()
+        codes = got.codes("codes", [len(listed) for listed in values])
+        return cls(
+            classes, values, codes, got.counts("units", len(codes), len(classes)), got.exponent()
+        )
 
 
 def count_cells(batch: Batch, columns: Sequence[int]) -> CellCounts:

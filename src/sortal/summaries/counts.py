@@ -52,8 +52,8 @@ class RowCounts:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        meta, arrays = unpack("rows", data)
-        return cls(meta["rows"], arrays["holes"])
+        got = unpack("rows", data)
+        return cls(got.rows(), got.counts("holes", -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +90,9 @@ class ClassCounts:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        meta, arrays = unpack("classes", data)
-        return cls(tuple(meta["classes"]), arrays["units"], meta["exponent"])
+        got = unpack("classes", data)
+        classes = got.classes()
+        return cls(classes, got.counts("units", len(classes)), got.exponent())
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +137,10 @@ class ValueCounts:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        meta, arrays = unpack("values", data)
-        values = tuple(tuple(listed) for listed in meta["values"])
-        tables = tuple(arrays[str(j)] for j in range(len(values)))
-        return cls(tuple(meta["classes"]), values, tables, meta["exponent"])
+        got = unpack("values", data)
+        classes, values = got.classes(), got.values()
+        tables = (got.counts(str(j), len(v), len(classes)) for j, v in enumerate(values))
+        return cls(classes, values, tuple(tables), got.exponent())
 
 
 def count_rows(batch: Batch) -> RowCounts:

@@ -109,9 +109,11 @@ class ColumnMoments:
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` wrote."""
-        meta, arrays = unpack("moments", data)
-        names, classes = tuple(meta["names"]), tuple(meta["classes"])
-        return cls(names, classes, arrays["units"], arrays["mean"], arrays["m2"], meta["exponent"])
+        got = unpack("moments", data)
+        names, classes = got.names(), got.classes()
+        shape = len(names), len(classes)
+        units, mean = got.counts("units", *shape), got.numbers("mean", *shape)
+        return cls(names, classes, units, mean, got.numbers("m2", *shape), got.exponent())
 
     def over(self, classes: Values) -> ColumnMoments:
         """The moments over a longer list of classes; absent ones have no weight."""

@@ -3,6 +3,8 @@
     b"SRTL" | version u16 | length of header u32 | header (JSON, UTF-8) | arrays, one after another
 
 The header holds `kind`, `meta` (what the summary says of itself) and `arrays`: name, type, shape.
+Bytes may come from anywhere, so that everything read from them is checked; what cannot be a summary
+is a FormatError.
 """
 
 from __future__ import annotations
@@ -10,10 +12,13 @@ from __future__ import annotations
 import json
 import math
 import struct
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from sortal.data.values import Values, order_of
 from sortal.errors import FormatError
 
 VERSION = 1
@@ -24,6 +29,8 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "i8": np.dtype("<i8"),
     "f8": np.dtype("<f8"),
 }
+# No float64 needs a finer or a coarser unit.
+_MOST_EXPONENT = 1200
 
 
 def pack(kind: str, meta: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> bytes:
@@ -37,23 +44,105 @@ def pack(kind: str, meta: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]
     return b"".join([_START.pack(b"SRTL", VERSION, len(header)), header, *bodies])
 
 
-def unpack(kind: str, data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+def unpack(kind: str, data: bytes) -> Unpacked:
     """What `pack` wrote, or a FormatError that says what is wrong."""
     header, at = _header(data)
-    if header.get("kind") != kind:
-        raise FormatError(f"These bytes hold a {header.get('kind')!r}, and a {kind!r} was wanted.")
+    if header["kind"] != kind:
+        raise FormatError(f"These bytes hold a {header['kind']!r}, and a {kind!r} was wanted.")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for entry in header["arrays"]:
-        dtype, shape = _array_plan(entry)
+        name, dtype, shape = _array_plan(entry)
         size = math.prod(shape) * dtype.itemsize
         if at + size > len(data):
-            raise FormatError(f"These bytes end within the array {entry['name']!r}: cut short?")
+            raise FormatError(f"These bytes end within the array {name!r}: cut short?")
         flat = np.frombuffer(data, dtype=dtype, count=math.prod(shape), offset=at)
-        arrays[entry["name"]] = flat.reshape(shape).astype(dtype.newbyteorder("="))
+        arrays[name] = flat.reshape(shape).astype(dtype.newbyteorder("="))
         at += size
     if at != len(data):
         raise FormatError(f"{len(data) - at} bytes follow the last array: two summaries in one?")
-    return header["meta"], arrays
+    return Unpacked(kind, header["meta"], arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class Unpacked:
+    """What bytes hold. Whoever asks for an item says what it has to be."""
+
+    kind: str
+    meta: dict[str, Any]
+    arrays: dict[str, np.ndarray[Any, Any]]
+
+    def rows(self) -> int:
+        """A number of rows."""
+        n = self.meta.get("rows")
+        self._need(type(n) is int and 0 <= n < 1 << 63, "rows")
+        return int(n)  # type: ignore[arg-type]
+
+    def exponent(self) -> int:
+        """The exponent of the unit of weight."""
+        power = self.meta.get("exponent")
+        self._need(type(power) is int and abs(power) <= _MOST_EXPONENT, "exponent")
+        return int(power)  # type: ignore[arg-type]
+
+    def classes(self) -> Values:
+        """The classes, in order."""
+        return self._values(self.meta.get("classes"), "classes")
+
+    def values(self) -> tuple[Values, ...]:
+        """The values of each attribute, in order."""
+        listed = self._list("values")
+        return tuple(self._values(values, "values") for values in listed)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of columns."""
+        names = self._list("names")
+        self._need(all(isinstance(name, str) for name in names), "names")
+        return tuple(names)
+
+    def counts(self, name: str, *shape: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """An array of whole numbers, none negative; -1 in the shape stands for any length."""
+        array = self._array(name, np.int64, shape)
+        self._need(bool((array >= 0).all()), name)
+        return array
+
+    def numbers(self, name: str, *shape: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """An array of finite numbers."""
+        array = self._array(name, np.float64, shape)
+        self._need(bool(np.isfinite(array).all()), name)
+        return array
+
+    def codes(self, name: str, sizes: list[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Rows of codes; column j holds codes below sizes[j]."""
+        array = self._array(name, np.int32, (-1, len(sizes)))
+        self._need(bool(((array >= 0) & (array < np.array(sizes, dtype=np.int64))).all()), name)
+        return array
+
+    def blob(self, name: str) -> bytes:
+        """Bytes within the bytes."""
+        return bytes(self._array(name, np.uint8, (-1,)).tobytes())
+
+    def _array(self, name: str, dtype: type[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        array = self.arrays.get(name, np.empty(0, dtype=np.void))
+        same = array.ndim == len(shape) and all(
+            wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
+        )
+        self._need(array.dtype == dtype and same, name)
+        return array
+
+    def _list(self, name: str) -> list[Any]:
+        listed = self.meta.get(name)
+        self._need(isinstance(listed, list), name)
+        return list(listed)  # type: ignore[arg-type]
+
+    def _values(self, listed: Any, name: str) -> Values:
+        self._need(isinstance(listed, list) and all(map(_is_value, listed)), name)
+        self._need(all(order_of(a) < order_of(b) for a, b in pairwise(listed)), name)
+        return tuple(listed)
+
+    def _need(self, holds: bool, name: str) -> None:
+        if not holds:
+            raise FormatError(
+                f"These bytes hold a {self.kind!r} whose {name!r} is missing or cannot be: damaged?"
+            )
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], int]:
@@ -66,18 +155,28 @@ def _header(data: bytes) -> tuple[dict[str, Any], int]:
         )
     try:
         header = json.loads(data[_START.size : _START.size + length].decode())
-        _ = header["kind"], header["meta"], header["arrays"]
-    except (ValueError, KeyError, TypeError):
-        raise FormatError("The header of these bytes cannot be read: damaged or cut.") from None
+    except (ValueError, RecursionError):
+        header = None
+    kinds = {"kind": str, "meta": dict, "arrays": list}
+    if not isinstance(header, dict) or not all(
+        isinstance(header.get(name), kind) for name, kind in kinds.items()
+    ):
+        raise FormatError("The header of these bytes cannot be read: damaged or cut.")
     return header, _START.size + length
 
 
-def _array_plan(entry: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _array_plan(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     try:
-        shape = tuple(int(size) for size in entry["shape"])
-        dtype = _TYPES[entry["type"]]
-    except (KeyError, TypeError, ValueError):
-        raise FormatError(f"The header describes an array as {entry!r}, which is none.") from None
-    if any(size < 0 for size in shape):
-        raise FormatError(f"The header describes an array of the shape {shape}.")
-    return dtype, shape
+        name, dtype, shape = str(entry["name"]), _TYPES[entry["type"]], tuple(entry["shape"])
+        # NumPy refuses what it cannot address, also where the product is 0
+        is_shape = all(type(size) is int and 0 <= size < 1 << 48 for size in shape)
+    except (KeyError, TypeError):
+        is_shape = False
+    if not is_shape or len(shape) > 2:
+        raise FormatError(f"The header describes an array as {entry!r}, which is none.")
+    return name, dtype, shape
+
+
+def _is_value(value: Any) -> bool:
+    is_number = isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value))
+    return is_number or isinstance(value, str)
