@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+ASAN := .venv-asan
+CXX ?= g++
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -46,14 +48,16 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py
 
-asan: $(VENV)/.installed  ## tests of the compiled loops under address and undefined-behavior sanitizers
-	$(BIN)/python tools/asan.py
+asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
+	$(ASAN)/bin/python -m pytest tests/native tests/summaries
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
 
 clean:  ## remove what was made
-	rm -rf $(VENV) $(OLDEST) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(OLDEST) $(ASAN) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -73,4 +77,14 @@ $(OLDEST)/.installed: constraints-oldest.txt $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python $(PIP) -c constraints-oldest.txt scikit-build-core nanobind cmake ninja
 	$(OLDEST)/bin/python $(PIP) -c constraints-oldest.txt --no-build-isolation -C build-dir=.build/oldest --editable '.[test]'
+	touch $@
+
+# Everything but sortal itself is borrowed from .venv; a plain path does not bring its editable hook.
+$(ASAN)/.installed: $(VENV)/.installed $(BUILD_INPUTS)
+	$(PYTHON) -m venv --clear $(ASAN)
+	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
+	  > "$$($(ASAN)/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth"
+	$(ASAN)/bin/python $(PIP) --no-deps --no-build-isolation -C build-dir=.build/asan \
+	  -C cmake.build-type=RelWithDebInfo \
+	  -C cmake.define.CMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" .
 	touch $@

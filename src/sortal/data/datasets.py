@@ -139,16 +139,16 @@ def table_19_3(backend: str = "pandas") -> Any:
     return _load("table_19_3.csv", {"Age": int, "Car": str, "Risk": str}, backend)
 
 
-def table_19_4(backend: str = "pandas") -> Any:
+def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
     """Nine instances with two binary attributes and a number.
 
-    Columns: a1, a2 (T, F), a3 (a number) and the class, Class: Y (4 rows) or N (5). The number
-    of the instance, 1 to 9 in the order of the rows, is left out.
+    Columns: a1, a2 (T, F), a3 (a number) and the class, Class: Y (4 rows) or N (5). The number of
+    the instance is an identifier, so Instance is given only if asked for.
 
     Source: Zaki & Meira, Table 19.4 (chapter 19, Q4).
     """
     types: _Types = {"a1": str, "a2": str, "a3": float, "Class": str}
-    return _load("table_19_4.csv", types, backend)
+    return _load("table_19_4.csv", {"Instance": int, **types} if instance else types, backend)
 
 
 def table_19_5(backend: str = "pandas") -> Any:

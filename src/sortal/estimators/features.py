@@ -109,9 +109,9 @@ def check_kinds(table: Table, schema: Schema, places: tuple[int, ...]) -> None:
     for column, j in zip(schema.columns, places, strict=True):
         given = table.column_schema(j).kind
         if not _agree(column, given) and not _is_all_holes(table, j, given):
-            fitted = f"with words, such as {column.values[0]!r}," if column.values else ""
+            example = f" (such as {column.values[0]!r})" if column.values else ""
             raise ColumnError(
-                f"Column {column.name!r} was fitted {fitted or _CONTENTS[column.kind]} and now "
+                f"Column {column.name!r} was fitted with {_CONTENTS[column.kind]}{example}, and now "
                 f"holds {_CONTENTS[given]}: convert it to what was fitted, or fit again."
             )
 

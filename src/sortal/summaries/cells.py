@@ -15,10 +15,10 @@ from sortal.data.columns import as_categories
 from sortal.data.numbering import number_cells
 from sortal.data.values import Values, kept, union
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, rescale
+from sortal.summaries.units import refuse_negative, refuse_overflow, rescale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int32]
     Units = NDArray[np.int64]
+    Check = Callable[[Units, str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +44,13 @@ class CellCounts:
 
     def merge(self, other: Self) -> CellCounts:
         """The cells of both."""
-        return self._combine(other, 1)
+        return self._combine(other, 1, refuse_overflow)
 
     def subtract(self, other: Self) -> CellCounts:
         """The cells without the other's rows."""
-        return self._combine(other, -1)
+        return self._combine(other, -1, refuse_negative)
 
-    def _combine(self, other: Self, sign: int) -> CellCounts:
+    def _combine(self, other: Self, sign: int, check: Check) -> CellCounts:
         exponent = max(self.exponent, other.exponent)
         classes, a, b = union(self.classes, other.classes)
         unions = [union(u, v) for u, v in zip(self.values, other.values, strict=True)]
@@ -64,7 +65,7 @@ class CellCounts:
         split = len(self.codes)
         units[:split, a] = rescale(self.units, self.exponent, exponent)
         units[split:, b] = sign * rescale(other.units, other.exponent, exponent)
-        return _closed(classes, values, codes, units, exponent)
+        return _closed(CellCounts(classes, values, codes, units, exponent), check)
 
     def to_bytes(self) -> bytes:
         """Versioned bytes."""
@@ -95,7 +96,8 @@ def count_cells(batch: Batch, columns: Sequence[int]) -> CellCounts:
     values = tuple(column.values for column in ranked)
     cell, first = number_cells(codes, [len(listed) for listed in values])
     table = native.count_codes(cell, len(first), classes, len(labels.values), units)
-    return _closed(labels.values, values, codes[first], table, batch.exponent)
+    cells = CellCounts(labels.values, values, codes[first], table, batch.exponent)
+    return _closed(cells, refuse_overflow)
 
 
 def _recode(codes: Codes, places: list[NDArray[np.intp]]) -> Codes:
@@ -105,20 +107,19 @@ def _recode(codes: Codes, places: list[NDArray[np.intp]]) -> Codes:
     return recoded
 
 
-def _closed(
-    classes: Values, values: tuple[Values, ...], codes: Codes, units: Units, exponent: int
-) -> CellCounts:
+def _closed(cells: CellCounts, check: Check) -> CellCounts:
     """Equal cells added up, in order; cells, values and classes without weight left out."""
-    cell, first = number_cells(codes, [len(listed) for listed in values])
-    table = np.zeros((len(first), len(classes)), dtype=np.int64)
-    np.add.at(table, cell, units)
-    refuse_negative(table, "the weight of a cell")
-    keep = table.any(axis=1)
-    table, codes = table[keep], codes[first][keep]
-    kept_values = []
-    for j, listed in enumerate(values):
+    cell, first = number_cells(cells.codes, [len(listed) for listed in cells.values])
+    table = np.zeros((len(first), len(cells.classes)), dtype=np.int64)
+    np.add.at(table, cell, cells.units)
+    check(table, "the weight of a cell")
+    keep = np.any(table, axis=1)
+    table, codes = table[keep], cells.codes[first][keep]
+    values = []
+    for j, listed in enumerate(cells.values):
         used = np.unique(codes[:, j])
-        kept_values.append(tuple(listed[v] for v in used))
+        values.append(tuple(listed[v] for v in used))
         codes[:, j] = np.searchsorted(used, codes[:, j])
     stays = np.any(table, axis=0)
-    return CellCounts(kept(classes, stays), tuple(kept_values), codes, table[:, stays], exponent)
+    classes = kept(cells.classes, stays)
+    return CellCounts(classes, tuple(values), codes, table[:, stays], cells.exponent)

@@ -16,16 +16,17 @@ from sortal.data.columns import Column, IntegerColumn, as_categories
 from sortal.data.values import Values, kept, union
 from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, rescale, scatter
+from sortal.summaries.units import refuse_negative, refuse_overflow, rescale, scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
 
     Table = NDArray[np.int64]
+    Check = Callable[[Table, str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +67,19 @@ class ClassCounts:
 
     def merge(self, other: Self) -> ClassCounts:
         """The counts of both."""
-        return self._combine(other, 1)
+        return self._combine(other, 1, refuse_overflow)
 
     def subtract(self, other: Self) -> ClassCounts:
         """The counts without the other's rows."""
-        return self._combine(other, -1)
+        return self._combine(other, -1, refuse_negative)
 
-    def _combine(self, other: Self, sign: int) -> ClassCounts:
+    def _combine(self, other: Self, sign: int, check: Check) -> ClassCounts:
         exponent = max(self.exponent, other.exponent)
         classes, a, b = union(self.classes, other.classes)
         units = np.zeros(len(classes), dtype=np.int64)
         units[a] += rescale(self.units, self.exponent, exponent)
         units[b] += sign * rescale(other.units, other.exponent, exponent)
-        refuse_negative(units, "the weight of a class")
+        check(units, "the weight of a class")
         keep = units > 0
         return ClassCounts(kept(classes, keep), units[keep], exponent)
 
@@ -106,13 +107,13 @@ class ValueCounts:
 
     def merge(self, other: Self) -> ValueCounts:
         """The counts of both."""
-        return self._combine(other, 1)
+        return self._combine(other, 1, refuse_overflow)
 
     def subtract(self, other: Self) -> ValueCounts:
         """The counts without the other's rows."""
-        return self._combine(other, -1)
+        return self._combine(other, -1, refuse_negative)
 
-    def _combine(self, other: Self, sign: int) -> ValueCounts:
+    def _combine(self, other: Self, sign: int, check: Check) -> ValueCounts:
         if len(self.values) != len(other.values):
             raise SubtractError("Counts of different numbers of attributes do not combine.")
         exponent = max(self.exponent, other.exponent)
@@ -123,7 +124,7 @@ class ValueCounts:
             shape = len(both), len(classes)
             table = scatter(rescale(self.tables[j], self.exponent, exponent), u, a, shape)
             table[np.ix_(v, b)] += sign * rescale(other.tables[j], other.exponent, exponent)
-            refuse_negative(table, "the weight of a value")
+            check(table, "the weight of a value")
             keep = np.any(table, axis=1)
             values.append(kept(both, keep))
             tables.append(table[keep])

@@ -15,9 +15,9 @@ from sortal import native
 from sortal.data.arrays import infinite
 from sortal.data.columns import NumberColumn
 from sortal.data.values import Values, kept, union
-from sortal.errors import SubtractError
+from sortal.errors import InputError, SubtractError
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, rescale
+from sortal.summaries.units import refuse_negative, refuse_overflow, rescale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     Units = NDArray[np.int64]
     Float = NDArray[np.float64]
 
-# Below this share of its former size, what is left of M2 has lost more than 1e-12 to rounding.
-_LEAST_REMAINDER = 1e-3
+# What is left of M2 after subtraction may have lost this share of itself to rounding, not more.
+_TOLERANCE = 1e-12
+_EPS = float(np.finfo(float).eps)
+# The squares of larger numbers, times the units of all weights, may exceed what float64 holds.
+_LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,7 @@ class ColumnMoments:
         """The moments of both sets of rows. (S 6)"""
         classes, a, b = self._pair(other)
         n_a, n_b = a.units, b.units
+        refuse_overflow(n_a + n_b, "the weight of a number column")
         n = np.maximum(n_a + n_b, 1).astype(np.float64)
         delta = np.where((n_a > 0) & (n_b > 0), b.mean - a.mean, 0.0)
         base = np.where(n_a > 0, a.mean, b.mean)
@@ -60,13 +64,19 @@ class ColumnMoments:
         classes, whole, part = self._pair(other)
         units = whole.units - part.units
         refuse_negative(units, "the weight of a number column")
-        n, n_b = units.astype(np.float64), part.units
-        left = np.maximum(n, 1.0)
+        n_b = part.units
+        left = np.maximum(units, 1).astype(np.float64)
         delta = np.where(n_b > 0, part.mean - whole.mean, 0.0)
         mean = np.where(units > 0, whole.mean - delta * (n_b / left), 0.0)
-        between = np.where(n_b > 0, delta * delta * n_b * (whole.units / left), 0.0)
-        m2 = np.where(units > 0, whole.m2 - part.m2 - between, 0.0)
-        self._refuse_cancellation(whole.m2, m2, (units > 0) & (n_b > 0))
+        between = delta * delta * n_b * (whole.units / left)
+        m2 = np.where(units > 0, np.maximum(whole.m2 - part.m2 - between, 0.0), 0.0)
+        # (S 7) subtracts numbers of the size of M2, and squares a difference of rounded means
+        last_digit = _EPS * np.maximum(np.abs(whole.mean), np.abs(part.mean))
+        between_error = 2 * np.abs(delta) * last_digit * n_b * (whole.units / left)
+        error = 4 * _EPS * whole.m2 + between_error
+        # where all values agree, M2 is nothing but rounding, before and after
+        varies = whole.m2 > whole.units * (8 * last_digit) ** 2
+        self._refuse(varies & (units > 0) & (n_b > 0) & (error > _TOLERANCE * m2))
         keep = np.any(units, axis=0)
         return ColumnMoments(
             self.names,
@@ -77,14 +87,13 @@ class ColumnMoments:
             whole.exponent,
         )
 
-    def _refuse_cancellation(self, before: Float, after: Float, where: NDArray[np.bool_]) -> None:
-        lost = where & (after < _LEAST_REMAINDER * before)
+    def _refuse(self, lost: NDArray[np.bool_]) -> None:
         if lost.any():
             names = [self.names[j] for j in np.flatnonzero(lost.any(axis=1))]
             raise SubtractError(
                 f"These rows cannot be taken out exactly: they carry nearly all the spread of "
-                f"{', '.join(map(repr, names))}, so that what remains would be lost to rounding. "
-                "Fit again without them."
+                f"{', '.join(map(repr, names))}, or its values lie far from zero beside it, so "
+                "that what remains would be lost to rounding. Fit again without them."
             )
 
     def _pair(self, other: Self) -> tuple[Values, ColumnMoments, ColumnMoments]:
@@ -130,13 +139,20 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
     for row, j in enumerate(columns):
         column = batch.columns[j]
         assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
-        if np.isinf(column.values).any():
-            raise infinite(names[row])
         units[row], mean[row], m2[row] = native.class_moments(
             column.values, labels.codes, len(labels.values), batch.units
         )
+        if not ((np.abs(mean[row]) <= _LARGEST) & (m2[row] <= _LARGEST**2)).all():
+            raise infinite(names[row]) if np.isinf(column.values).any() else _too_large(names[row])
     keep = np.any(units, axis=0)
     classes = kept(labels.values, keep)
     return ColumnMoments(
         tuple(names), classes, units[:, keep], mean[:, keep], m2[:, keep], batch.exponent
+    )
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(
+        f"Column {name!r} holds numbers beyond {_LARGEST:g}, whose squares cannot be added up: "
+        "divide the column by a constant."
     )

@@ -44,3 +44,12 @@ def refuse_negative(units: NDArray[np.int64], what: str) -> None:
             f"These rows cannot be taken out, because {what} would fall below zero: only rows that "
             "were fitted, with the weights they were fitted with, can be forgotten."
         )
+
+
+def refuse_overflow(units: NDArray[np.int64], what: str) -> None:
+    """Sums beyond int64, which show as negative ones, are not counts."""
+    if (units < 0).any():
+        raise WeightError(
+            f"These weights are too large to be counted exactly together, because {what} would "
+            "exceed 2**63 units: divide all weights by a constant."
+        )

@@ -1,0 +1,68 @@
+"""From log joint probabilities to posteriors and labels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sortal.models.decision import decide, log_evidence, n_impossible, posterior
+
+SCORES = arrays(
+    np.float64, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(-800, 5)
+)
+
+
+@given(SCORES)
+def test_posteriors_are_shares_of_the_evidence(scores: np.ndarray) -> None:
+    shares = posterior(scores, np.full(scores.shape[1], 1 / scores.shape[1]))
+    for row, share in zip(scores, shares, strict=True):
+        top = max(row)
+        total = math.fsum(math.exp(s - top) for s in row)
+        assert share == pytest.approx([math.exp(s - top) / total for s in row], abs=1e-15)
+        assert math.fsum(share) == pytest.approx(1, abs=1e-14)
+
+
+@given(SCORES)
+def test_evidence_is_the_log_of_the_sum(scores: np.ndarray) -> None:
+    for row, evidence in zip(scores, log_evidence(scores), strict=True):
+        top = max(row)
+        assert evidence == pytest.approx(top + math.log(math.fsum(math.exp(s - top) for s in row)))
+
+
+def test_scores_far_below_the_smallest_float_still_compare() -> None:
+    shares = posterior(np.array([[-2000.0, -2000.0 - math.log(3)]]), np.array([0.5, 0.5]))
+    assert shares == pytest.approx(np.array([[0.75, 0.25]]))
+
+
+def test_an_impossible_row_keeps_its_prior_and_is_counted() -> None:
+    scores = np.array([[-np.inf, -np.inf], [0.0, -np.inf]])
+    assert posterior(scores, np.array([0.3, 0.7])).tolist() == [[0.3, 0.7], [1.0, 0.0]]
+    assert log_evidence(scores).tolist() == [-np.inf, 0.0]
+    assert n_impossible(scores) == 1
+
+
+def test_each_impossible_row_can_have_a_prior_of_its_own() -> None:
+    scores = np.full((2, 2), -np.inf)
+    priors = np.array([[0.1, 0.9], [0.4, 0.6]])
+    assert posterior(scores, priors).tolist() == priors.tolist()
+
+
+def test_the_first_of_equals_is_said() -> None:
+    assert decide(np.array([[0.4, 0.4, 0.2], [0.2, 0.4, 0.4]]), None).tolist() == [0, 1]
+
+
+def test_costs_can_overrule_the_more_probable_class() -> None:
+    # saying 0 when 1 is true costs ten times as much as the reverse
+    costs = np.array([[0.0, 1.0], [10.0, 0.0]])
+    assert decide(np.array([[0.8, 0.2], [0.95, 0.05]]), costs).tolist() == [1, 0]
+
+
+def test_scores_are_not_changed() -> None:
+    scores = np.array([[0.0, 1.0]])
+    posterior(scores, np.array([0.5, 0.5]))
+    assert scores.tolist() == [[0.0, 1.0]]

@@ -1,0 +1,55 @@
+"""Records hold numbers; their faces show them."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from sortal.errors import OptionError
+from sortal.models.records import Table, Working
+
+TABLE = Table("t", "A <b>title</b>", ("word", "n"), (("a&b", 1), ("c", 0.25), (None, 3.0)), "S 2")
+
+
+def test_a_table_prints_words_left_and_numbers_right() -> None:
+    assert str(TABLE).splitlines() == [
+        "A <b>title</b>  (S 2)",
+        "word     n",
+        "----  ----",
+        "a&b      1",
+        "c     0.25",
+        "         3",
+    ]
+
+
+def test_text_from_data_is_escaped_in_html() -> None:
+    html = TABLE._repr_html_()
+    assert "<b>" not in html
+    assert "A &lt;b&gt;title&lt;/b&gt;" in html
+    assert "a&amp;b" in html
+
+
+def test_a_table_is_a_dictionary_a_frame_and_columns() -> None:
+    assert json.loads(json.dumps(TABLE.to_dict()))["rows"][0] == ["a&b", 1]
+    assert TABLE.column("n") == (1, 0.25, 3.0)
+    assert isinstance(TABLE.to_frame(), pd.DataFrame)
+
+
+def test_frames_go_out_as_the_library_that_came_in() -> None:
+    table = Table("t", "", ("x", "y"), ((1, "a"), (2, 3)), backend="polars")
+    frame = table.to_frame()
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.to_dict(as_series=False) == {"x": [1, 2], "y": ["a", "3"]}
+
+
+def test_working_finds_tables_by_name_and_says_which_there_are() -> None:
+    working = Working("All", (TABLE,))
+    assert working["t"] is TABLE
+    assert len(working) == 1
+    assert [table.name for table in working] == ["t"]
+    assert set(working.to_frame()) == {"t"}
+    with pytest.raises(OptionError, match="no table 'x'.*it has 't'"):
+        _ = working["x"]

@@ -1,0 +1,347 @@
+"""The laws of summaries, on random partitions of random rows.
+
+Counts keep them bit for bit. Moments keep them as if every number had been changed by 1e-14 of the
+largest in its column: around an offset, a float64 knows its neighbors no better than that.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from sortal.errors import SubtractError
+from sortal.summaries.bayes import BayesSummary, SummarizeBayes
+from sortal.summaries.cells import CellCounts, count_cells
+from sortal.summaries.counts import (
+    ClassCounts,
+    RowCounts,
+    ValueCounts,
+    count_classes,
+    count_rows,
+    count_values,
+)
+from sortal.summaries.moments import ColumnMoments, measure_columns
+from sortal.summaries.protocol import Subtractable
+
+if TYPE_CHECKING:
+    from sortal.data.batch import Batch
+
+    BuildBatch = Callable[..., Batch]
+
+ROUNDING = 1e-14
+KINDS = (RowCounts, ClassCounts, ValueCounts, ColumnMoments, CellCounts, BayesSummary)
+Kind = type[Any]
+laws = settings(max_examples=40, deadline=None)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A labeled table by columns; None is a hole."""
+
+    labels: list[Any]
+    categories: list[list[Any]]
+    numbers: list[list[float | None]]
+    weights: list[float] | None
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A table and the rows of each block."""
+
+    rows: Rows
+    parts: list[list[int]]
+
+
+# --- Random tables -------------------------------------------------------------------------------
+
+LABELS = (["no", "yes", "maybe", "é"], [-3, 0, 2, 10**12], [False, True], ["b", 2, "a", 0.5])
+# 10**6 lies too far from the others for a table over the span
+CATEGORIES = (["u", "v", "w"], [-2, 0, 7, 10**6], [False, True], ["x", 3, 2.5])
+WHOLE = st.integers(0, 3).map(float)
+FRACTIONS = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0])
+
+
+def with_holes(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.integers(0, 4).flatmap(lambda pick: st.none() if pick == 0 else cells)
+
+
+@st.composite
+def columns(draw: st.DrawFn, n: int, cells: st.SearchStrategy[Any]) -> list[Any]:
+    """n cells: without holes, with some, or nothing but holes."""
+    kind = draw(st.sampled_from([cells, with_holes(cells), with_holes(cells), st.none()]))
+    return draw(st.lists(kind, min_size=n, max_size=n))
+
+
+@st.composite
+def numbers(draw: st.DrawFn, n: int) -> list[float | None]:
+    offset = draw(st.sampled_from([0.0, 0.0, 1e8, -1e8]))
+    step = st.sampled_from([0.0, 0.1, -2.5, 3.0]) | st.floats(-10, 10)
+    return draw(columns(n, step.map(lambda x: offset + x)))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Rows:
+    n = draw(st.integers(0, 14))
+    labels = st.sampled_from(draw(st.sampled_from(LABELS)))
+    pools = draw(st.lists(st.sampled_from(CATEGORIES), max_size=3))
+    weight = draw(st.sampled_from([None, WHOLE, FRACTIONS])) if n else None
+    weights = None if weight is None else draw(st.lists(weight, min_size=n, max_size=n))
+    if weights is not None and not any(weights):
+        weights[0] = 1.0  # a table without any weight is refused
+    return Rows(
+        labels=draw(st.lists(labels, min_size=n, max_size=n)),
+        categories=[draw(columns(n, st.sampled_from(pool))) for pool in pools],
+        numbers=[draw(numbers(n)) for _ in range(draw(st.integers(0, 2)))],
+        weights=weights,
+    )
+
+
+@st.composite
+def partitions(draw: st.DrawFn, at_least: int = 1) -> Blocks:
+    """A table cut into blocks, of which any may be empty."""
+    rows = draw(tables())
+    n_parts = draw(st.integers(at_least, 5))
+    n = len(rows.labels)
+    owner = draw(st.lists(st.integers(0, n_parts - 1), min_size=n, max_size=n))
+    return Blocks(rows, [[i for i in range(n) if owner[i] == part] for part in range(n_parts)])
+
+
+# --- Summaries of them ---------------------------------------------------------------------------
+
+
+def plan(rows: Rows) -> SummarizeBayes:
+    n_categories, n_numbers = len(rows.categories), len(rows.numbers)
+    places = range(n_categories, n_categories + n_numbers)
+    names = tuple(f"x{j}" for j in places)
+    return SummarizeBayes(tuple(range(n_categories)), tuple(places), names, joint=True)
+
+
+def summarizer(kind: Kind, rows: Rows) -> Callable[[Batch], Any]:
+    chosen = plan(rows)
+    by_kind: dict[Kind, Callable[[Batch], Any]] = {
+        RowCounts: count_rows,
+        ClassCounts: count_classes,
+        ValueCounts: lambda batch: count_values(batch, chosen.categories),
+        ColumnMoments: lambda batch: measure_columns(batch, chosen.numbers, chosen.names),
+        CellCounts: lambda batch: count_cells(batch, chosen.categories),
+        BayesSummary: chosen,
+    }
+    return by_kind[kind]
+
+
+def read_block(build: BuildBatch, rows: Rows, part: Sequence[int] | None = None) -> Batch:
+    return build(rows.labels, rows.categories, rows.numbers, rows.weights, part)
+
+
+def summarize(kind: Kind, build: BuildBatch, rows: Rows, part: Sequence[int] | None = None) -> Any:
+    return summarizer(kind, rows)(read_block(build, rows, part))
+
+
+def summaries(kind: Kind, build: BuildBatch, blocks: Blocks) -> list[Any]:
+    return [summarize(kind, build, blocks.rows, part) for part in blocks.parts]
+
+
+# --- Equality ------------------------------------------------------------------------------------
+
+
+def facts(item: Any) -> Any:
+    """Everything a summary holds, with types, so that == is bit for bit (1, True and 1.0 differ)."""
+    if isinstance(item, np.ndarray):
+        return item.dtype, item.shape, item.tobytes()
+    if isinstance(item, tuple):
+        return tuple(facts(part) for part in item)
+    if isinstance(item, KINDS):
+        return type(item), tuple(facts(getattr(item, field.name)) for field in fields(item))
+    return type(item), item
+
+
+def assert_same(found: Any, wanted: Any, rows: Rows) -> None:
+    if isinstance(wanted, ColumnMoments):
+        assert_same_moments(found, wanted, rows)
+    elif isinstance(wanted, BayesSummary):
+        assert_same_moments(found.moments, wanted.moments, rows)
+        assert [facts(part) for part in counts_of(found)] == [
+            facts(part) for part in counts_of(wanted)
+        ]
+    else:
+        assert facts(found) == facts(wanted)
+
+
+def counts_of(summary: BayesSummary) -> tuple[Any, ...]:
+    return summary.rows, summary.classes, summary.values, summary.cells
+
+
+def assert_same_moments(found: ColumnMoments, wanted: ColumnMoments, rows: Rows) -> None:
+    names = "names", "classes", "units", "exponent"
+    assert [facts(getattr(found, name)) for name in names] == [
+        facts(getattr(wanted, name)) for name in names
+    ]
+    change = ROUNDING * largest(rows)
+    assert (abs(found.mean - wanted.mean) <= change).all()
+    # What changing every number by `change` can do to √M2, which is a length
+    length = np.sqrt(wanted.units) * change
+    assert (abs(np.sqrt(found.m2) - np.sqrt(wanted.m2)) <= length).all()
+
+
+def largest(rows: Rows) -> np.ndarray[Any, Any]:
+    """The largest size of a number in each column, as a column."""
+    sizes = [max((abs(x) for x in cells if x is not None), default=0.0) for cells in rows.numbers]
+    return np.array(sizes).reshape(-1, 1)
+
+
+# --- The laws ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(blocks=partitions(), data=st.data())
+def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
+    kind: Kind, build_batch: BuildBatch, blocks: Blocks, data: st.DataObject
+) -> None:
+    waiting = data.draw(st.permutations(summaries(kind, build_batch, blocks)))
+    while len(waiting) > 1:
+        at = data.draw(st.integers(0, len(waiting) - 2))
+        waiting[at : at + 2] = [waiting[at].merge(waiting[at + 1])]
+    assert_same(waiting[0], summarize(kind, build_batch, blocks.rows), blocks.rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(blocks=partitions(at_least=2))
+def test_merging_is_commutative(kind: Kind, build_batch: BuildBatch, blocks: Blocks) -> None:
+    a, b, *_ = summaries(kind, build_batch, blocks)
+    assert_same(a.merge(b), b.merge(a), blocks.rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(blocks=partitions(at_least=3))
+def test_merging_is_associative(kind: Kind, build_batch: BuildBatch, blocks: Blocks) -> None:
+    a, b, c, *_ = summaries(kind, build_batch, blocks)
+    assert_same(a.merge(b).merge(c), a.merge(b.merge(c)), blocks.rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(rows=tables())
+def test_the_summary_of_no_rows_is_neutral(
+    kind: Kind, build_batch: BuildBatch, rows: Rows
+) -> None:
+    nothing, all_rows = (summarize(kind, build_batch, rows, part) for part in ([], None))
+    assert_same(all_rows.merge(nothing), all_rows, rows)
+    assert_same(nothing.merge(all_rows), all_rows, rows)
+    assert_same(all_rows.subtract(nothing), all_rows, rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(rows=tables())
+def test_taking_all_rows_out_leaves_the_summary_of_no_rows(
+    kind: Kind, build_batch: BuildBatch, rows: Rows
+) -> None:
+    nothing, all_rows = (summarize(kind, build_batch, rows, part) for part in ([], None))
+    assert_same(all_rows.subtract(all_rows), nothing, rows)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not ColumnMoments])
+@laws
+@given(blocks=partitions(at_least=2))
+def test_subtracting_undoes_merging(kind: Kind, build_batch: BuildBatch, blocks: Blocks) -> None:
+    a, b, *_ = summaries(kind, build_batch, blocks)
+    both = a.merge(b)
+    try:
+        found = both.subtract(b)
+    except SubtractError:
+        assert kind is BayesSummary  # because of its moments; counts never refuse
+        found = BayesSummary(
+            both.rows.subtract(b.rows),
+            both.classes.subtract(b.classes),
+            both.values.subtract(b.values),
+            a.moments,
+            both.cells.subtract(b.cells),
+        )
+    wanted = counts_of(a) if kind is BayesSummary else (a,)
+    parts = counts_of(found) if kind is BayesSummary else (found,)
+    assert [facts(part) for part in parts] == [facts(part) for part in wanted]
+
+
+@settings(max_examples=200, deadline=None)
+@given(blocks=partitions(at_least=2))
+def test_subtracting_moments_undoes_merging_or_refuses(
+    build_batch: BuildBatch, blocks: Blocks
+) -> None:
+    a, b, *_ = summaries(ColumnMoments, build_batch, blocks)
+    try:
+        found = a.merge(b).subtract(b)
+    except SubtractError:
+        event("refused")
+        return
+    assert facts(found.units) == facts(a.units)
+    size = largest(blocks.rows)
+    assert (abs(found.mean - a.mean) <= 1e-9 * size).all()
+    # where all numbers agree, M2 is nothing but the rounding of their mean
+    noise = a.units * (8 * np.finfo(float).eps * size) ** 2
+    assert (abs(found.m2 - a.m2) <= 1e-9 * a.m2 + noise).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(rows=tables())
+def test_bytes_lose_nothing(kind: Kind, build_batch: BuildBatch, rows: Rows) -> None:
+    summary = summarize(kind, build_batch, rows)
+    assert facts(kind.from_bytes(summary.to_bytes())) == facts(summary)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(blocks=partitions(at_least=2))
+def test_no_argument_is_changed(kind: Kind, build_batch: BuildBatch, blocks: Blocks) -> None:
+    a, b, *_ = summaries(kind, build_batch, blocks)
+    both = a.merge(b)
+    before = [facts(summary) for summary in (a, b, both)]
+    both.merge(a)
+    try:
+        both.subtract(b)
+    except SubtractError:
+        event("refused")
+    assert [facts(summary) for summary in (a, b, both)] == before
+
+
+@pytest.mark.parametrize("kind", [ClassCounts, ValueCounts, CellCounts, ColumnMoments])
+@laws
+@given(rows=tables(), data=st.data())
+def test_whole_weights_are_copies(
+    kind: Kind, build_batch: BuildBatch, rows: Rows, data: st.DataObject
+) -> None:
+    n = len(rows.labels)
+    times = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any))
+    weighted = Rows(rows.labels, rows.categories, rows.numbers, [float(t) for t in times])
+    copies = [i for i in range(n) for _ in range(times[i])]
+    plain = Rows(rows.labels, rows.categories, rows.numbers, None)
+    found = summarize(kind, build_batch, weighted)
+    assert_same(found, summarize(kind, build_batch, plain, copies), rows)
+
+
+@laws
+@given(rows=tables())
+def test_what_summarizes_can_be_sent_to_where_the_rows_are(
+    build_batch: BuildBatch, rows: Rows
+) -> None:
+    sent = pickle.loads(pickle.dumps(plan(rows)))  # noqa: S301  (written on this line)
+    batch = read_block(build_batch, rows)
+    assert sent == plan(rows)
+    assert facts(sent(batch)) == facts(plan(rows)(batch))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_summary_keeps_the_protocol(kind: Kind, build_batch: BuildBatch) -> None:
+    rows = Rows(["a", "b"], [["u", None]], [[1.0, math.nan]], None)
+    assert isinstance(summarize(kind, build_batch, rows), Subtractable)
