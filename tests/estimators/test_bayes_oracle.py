@@ -29,6 +29,7 @@ from sortal.errors import (
     ImpossibleRowWarning,
     MissingValueError,
     MissingValueWarning,
+    SortalError,
     SortalWarning,
     SubtractError,
     UnknownCategoryError,
@@ -302,19 +303,15 @@ def problems(
     levels = tuple(draw(declared_levels()) if kind == "level" else () for kind in kinds)
     weighting = draw(st.sampled_from(weightings or list(WEIGHTS)))
     allowed = [w for w in WEIGHTS[weighting] if w >= least]
-    row = st.builds(
-        Row,
-        st.tuples(*(trained for trained, _ in cells)),
-        st.sampled_from(labels),
-        st.sampled_from(allowed).map(Fraction),
-    )
+    weight = st.sampled_from(allowed).map(Fraction)
+    trained = st.tuples(*(trained for trained, _ in cells))
+    row = st.builds(Row, trained, st.sampled_from(labels), weight)
     rows = draw(st.lists(row, min_size=len(labels), max_size=12))
     for i, label in enumerate(labels):
         rows[i] = replace(rows[i], label=label, weight=rows[i].weight or ONE)
     asked = st.tuples(*(fresh for _, fresh in cells))
     fresh = draw(st.lists(asked, min_size=1, max_size=6).map(tuple))
-    backend = draw(st.sampled_from(["pandas", "polars"]))
-    rules = draw(rules_for(labels))
+    rules, backend = draw(rules_for(labels)), draw(st.sampled_from(["pandas", "polars"]))
     return Problem(tuple(kinds), levels, tuple(rows), weighting, fresh, rules, backend)
 
 
@@ -351,9 +348,9 @@ def rules_for(draw: st.DrawFn, labels: Sequence[str]) -> Rules:
 
 # --- From problems to estimators -----------------------------------------------------------------
 
-QUICK: Final = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+SLOW_IS_FINE: Final = [HealthCheck.too_slow]
+QUICK: Final = settings(max_examples=100, deadline=None, suppress_health_check=SLOW_IS_FINE)
+THOROUGH: Final = settings(QUICK, max_examples=200)
 # The oracle rounds once, the library some dozens of times, by 1e-16 of a logarithm that is seldom
 # above 1e3: nine digits leave room for that, and no wrong count or variance hides in the tenth.
 NINE_DIGITS: Final = 1e-9
@@ -387,17 +384,18 @@ def polars_type(kind: str, levels: Sequence[str]) -> Any:
 def make_learner(problem: Problem) -> Any:
     rules = problem.rules
     codes = [f"x{j}" for j, kind in enumerate(problem.kinds) if kind == "code"]
-    given_weight = rules.class_weight
-    class_weight: Any = given_weight
-    if isinstance(given_weight, Mapping):
-        class_weight = {label: float(w) for label, w in given_weight.items()}
     return DiscreteBayes(
         structure=rules.structure,
         alpha=float(rules.alpha),
-        priors=rules.priors and {label: float(p) for label, p in rules.priors.items()},
-        class_weight=class_weight,
+        priors=as_floats(rules.priors),
+        class_weight=as_floats(rules.class_weight),
         categorical_features=codes or "from_dtype",
     )
+
+
+def as_floats(given: Mapping[str, Fraction] | str | None) -> Any:
+    """What the learner is told, in its own numbers."""
+    return {c: float(x) for c, x in given.items()} if isinstance(given, Mapping) else given
 
 
 def arguments(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
@@ -490,7 +488,7 @@ def full_codes(rng: np.random.Generator, n: int, sizes: Sequence[int]) -> NDArra
 # --- Random tables: the learner and the oracle ---------------------------------------------------
 
 
-@QUICK
+@THOROUGH
 @given(problems())
 def test_posteriors_are_those_of_the_oracle(problem: Problem) -> None:
     learner, oracle = fit(problem, problem.rows), problem.oracle
@@ -510,7 +508,7 @@ def test_log_posteriors_and_labels_follow_the_posteriors(problem: Problem) -> No
     assert quietly(lambda: learner.predict(X)).tolist() == learner.classes_[p.argmax(1)].tolist()
 
 
-@QUICK
+@THOROUGH
 @given(problems())
 def test_leaving_one_out_is_a_fit_without_the_row(problem: Problem) -> None:
     """The classes and values of the full table stay known, also those of one row alone."""
@@ -606,12 +604,58 @@ def test_equals_gaussian_nb(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize(("width", "size"), [(10, 3), (70, 2)])
+def test_a_joint_table_may_be_wide(width: int, size: int) -> None:
+    """70 columns have 2⁷⁰ cells: more than fit in memory, and more than a number of 64 bits."""
+    rng = np.random.default_rng(width)
+    X, y = full_codes(rng, 40, [size] * width), np.array(["p", "q"])[np.arange(40) % 2]
+    learner = DiscreteBayes("joint", 0.5, categorical_features="all").fit(X, y)
+    rows = as_rows(X, y)
+    schema = learn_schema(rows, ["code"] * width, [()] * width)
+    oracle = Oracle(rows, schema, Rules("joint", Fraction(1, 2)))
+    asked = np.vstack([X[:5], rng.integers(0, size, (5, width))]).astype(float)
+    asked[::2, ::3] = np.nan
+    cells = [tuple(None if math.isnan(x) else x for x in line) for line in asked.tolist()]
+    got = np.asarray(quietly(lambda: learner.predict_proba(asked)))
+    assert_posteriors(got, [oracle] * len(cells), cells)
+
+
+# --- Forgetting ----------------------------------------------------------------------------------
+
+SMALL_X: Final = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["s", "s", "t", "t"]})
+SMALL_Y: Final = np.array(["p", "q", "q", "p"])
+
+
 def test_forgetting_a_few_of_many_numbers_is_never_refused() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     learner = DiscreteBayes().fit(X, y).forget(X[:6], y[:6])
     want = DiscreteBayes().fit(X[6:], y[6:]).predict_proba(X)
     np.testing.assert_allclose(learner.predict_proba(X), want, rtol=1e-12, atol=0)
+
+
+def test_a_class_goes_with_its_last_row() -> None:
+    X = pd.DataFrame({"a": ["u", "v", "u", "v", "w"]})
+    y = np.array(["p", "p", "q", "q", "r"])
+    learner = DiscreteBayes().fit(X, y).forget(X[4:], y[4:])
+    assert learner.classes_.tolist() == ["p", "q"]
+    want = DiscreteBayes().fit(X[:4], y[:4]).predict_proba(X[:4])
+    np.testing.assert_array_equal(learner.predict_proba(X[:4]), want)
+
+
+def test_a_row_that_was_never_fitted_cannot_be_forgotten() -> None:
+    """The refusal leaves the model as it was."""
+    learner = DiscreteBayes().fit(SMALL_X, SMALL_Y)
+    before = learner.predict_proba(SMALL_X)
+    with pytest.raises(SubtractError):
+        learner.forget(pd.DataFrame({"a": ["u", "u"], "b": ["s", "s"]}), np.array(["p", "p"]))
+    np.testing.assert_array_equal(learner.predict_proba(SMALL_X), before)
+
+
+def test_forgetting_everything_is_refused_like_a_fit_on_nothing() -> None:
+    learner = DiscreteBayes().fit(SMALL_X, SMALL_Y)
+    with pytest.raises(SortalError):
+        learner.forget(SMALL_X, SMALL_Y)
 
 
 # --- By hand -------------------------------------------------------------------------------------
@@ -711,6 +755,15 @@ def test_the_class_that_sorts_first_wins_a_tie() -> None:
     assert learner.predict(X).tolist() == ["ant"] * 4
 
 
+def test_balanced_classes_tie_if_nothing_tells_them_apart() -> None:
+    """Balanced priors are 1/3 each, whatever the sizes, and P(u | c) = 1 in each class."""
+    X = pd.DataFrame({"a": ["u"] * 16})
+    y = np.array(["ant"] + ["bee"] * 11 + ["cow"] * 4)
+    learner = DiscreteBayes(class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(learner.predict_proba(X), 1 / 3, rtol=1e-14)
+    assert learner.predict(X).tolist() == ["ant"] * 16
+
+
 @pytest.mark.parametrize(("miss", "said"), [(1.0, "fine"), (2.9, "fine"), (3.1, "ill")])
 def test_costs_by_hand(miss: float, said: str) -> None:
     """P(ill) = 1/4: saying fine costs 1/4 of a miss, saying ill costs 3/4 of an alarm."""
@@ -806,8 +859,6 @@ def test_priors_must_sum_to_one() -> None:
         DiscreteBayes(priors=[0.5, 0.6]).fit(datasets.play_tennis(), "PlayTennis")
 
 
-SMALL_X: Final = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["s", "s", "t", "t"]})
-SMALL_Y: Final = np.array(["p", "q", "q", "p"])
 ODD_ROWS: Final = {
     "missing": (pd.DataFrame({"a": ["u", None, "v"], "b": ["s", "s", None]}), MissingValueWarning),
     "unknown": (pd.DataFrame({"a": ["u", "x", "v"], "b": ["s", "s", "y"]}), UnknownCategoryWarning),
@@ -831,7 +882,8 @@ def test_skipped_cells_are_counted_in_one_warning(policy: str, structure: str) -
 )
 def test_skipping_can_be_forbidden(policy: str, error: type[ValueError]) -> None:
     X, _ = ODD_ROWS[policy]
-    learner = DiscreteBayes(**{policy: "error"}).fit(SMALL_X, SMALL_Y)
+    options: dict[str, Any] = {policy: "error"}
+    learner = DiscreteBayes(**options).fit(SMALL_X, SMALL_Y)
     with pytest.raises(error):
         learner.predict_proba(X)
 

@@ -49,7 +49,7 @@ def test_columns_of_a_row_major_matrix_are_read_in_place() -> None:
     matrix.flags.writeable = False
     ranks = (0, np.arange(4, dtype=np.int32))
     codes = native.place_integers([matrix[:, j] for j in range(3)], [ranks] * 3, 1000, -2)
-    assert (codes.T == matrix).all()
+    assert (matrix == codes.T).all()
 
 
 def test_what_does_not_fit_is_refused() -> None:

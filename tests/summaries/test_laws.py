@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,8 @@ from sortal.summaries.moments import ColumnMoments, measure_columns
 from sortal.summaries.protocol import Subtractable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from sortal.data.batch import Batch
 
     BuildBatch = Callable[..., Batch]
@@ -62,9 +63,19 @@ class Blocks:
 
 # --- Random tables -------------------------------------------------------------------------------
 
-LABELS = (["no", "yes", "maybe", "é"], [-3, 0, 2, 10**12], [False, True], ["b", 2, "a", 0.5])
+LABELS: tuple[list[Any], ...] = (
+    ["no", "yes", "maybe", "é"],
+    [-3, 0, 2, 10**12],
+    [False, True],
+    ["b", 2, "a", 0.5],
+)
 # 10**6 lies too far from the others for a table over the span
-CATEGORIES = (["u", "v", "w"], [-2, 0, 7, 10**6], [False, True], ["x", 3, 2.5])
+CATEGORIES: tuple[list[Any], ...] = (
+    ["u", "v", "w"],
+    [-2, 0, 7, 10**6],
+    [False, True],
+    ["x", 3, 2.5],
+)
 WHOLE = st.integers(0, 3).map(float)
 FRACTIONS = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0])
 
@@ -153,7 +164,7 @@ def summaries(kind: Kind, build: BuildBatch, blocks: Blocks) -> list[Any]:
 
 
 def facts(item: Any) -> Any:
-    """Everything a summary holds, with types, so that == is bit for bit (1, True and 1.0 differ)."""
+    """Everything a summary holds, with types, so that == is bit for bit: 1 is not True."""
     if isinstance(item, np.ndarray):
         return item.dtype, item.shape, item.tobytes()
     if isinstance(item, tuple):
@@ -232,10 +243,8 @@ def test_merging_is_associative(kind: Kind, build_batch: BuildBatch, blocks: Blo
 @pytest.mark.parametrize("kind", KINDS)
 @laws
 @given(rows=tables())
-def test_the_summary_of_no_rows_is_neutral(
-    kind: Kind, build_batch: BuildBatch, rows: Rows
-) -> None:
-    nothing, all_rows = (summarize(kind, build_batch, rows, part) for part in ([], None))
+def test_the_summary_of_no_rows_is_neutral(kind: Kind, build_batch: BuildBatch, rows: Rows) -> None:
+    nothing, all_rows = summarize(kind, build_batch, rows, []), summarize(kind, build_batch, rows)
     assert_same(all_rows.merge(nothing), all_rows, rows)
     assert_same(nothing.merge(all_rows), all_rows, rows)
     assert_same(all_rows.subtract(nothing), all_rows, rows)
@@ -247,7 +256,7 @@ def test_the_summary_of_no_rows_is_neutral(
 def test_taking_all_rows_out_leaves_the_summary_of_no_rows(
     kind: Kind, build_batch: BuildBatch, rows: Rows
 ) -> None:
-    nothing, all_rows = (summarize(kind, build_batch, rows, part) for part in ([], None))
+    nothing, all_rows = summarize(kind, build_batch, rows, []), summarize(kind, build_batch, rows)
     assert_same(all_rows.subtract(all_rows), nothing, rows)
 
 

@@ -160,7 +160,8 @@ def refuse_empty(table: Table) -> None:
 def refuse_one_class(classes: Values, owner: str) -> None:
     """Two classes at least."""
     if len(classes) < 2:
+        only = f"1 class only ({classes[0]!r})" if classes else "no class"
         raise LabelError(
-            f"{owner} needs at least two classes, and y holds 1 class only ({classes[0]!r}): there "
-            "is nothing to tell apart. Check the labels, or add rows of another class."
+            f"{owner} needs at least two classes, and there is {only}: there is nothing to tell "
+            "apart. Check the labels, or keep rows of another class."
         )

@@ -199,7 +199,9 @@ class DiscreteBayes(TableClassifier):
         """Take rows out again: the model becomes that of a fit without them.
 
         Counts are exact. Where number columns are involved and the rows carry nearly all the
-        spread of one, the loss of digits is refused by name.
+        spread of one, the loss of digits is refused by name. A class without rows is no longer
+        known (unless `partial_fit` was told of it), so that priors, class weights and costs
+        must then fit the classes that stay; whatever is refused leaves the model as it was.
 
         Parameters
         ----------

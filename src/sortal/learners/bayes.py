@@ -70,7 +70,7 @@ def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) ->
     mean, variance, constant = gaussians(moments)
     return BayesModel(
         schema=schema,
-        prior=class_priors(counts * factor, read_priors(options.priors, schema.classes)),
+        prior=class_priors(counts, factor, options, schema),
         categories=parts.categories,
         tables=category_tables(summary, schema, options.alpha, factor),
         numbers=parts.numbers,
@@ -90,11 +90,18 @@ def class_units(summary: BayesSummary, schema: Schema) -> Float:
     return weight
 
 
-def class_priors(weight: Float, given: Float | None) -> Float:
-    """P(c) = n(c) / n, along the last axis, unless given. (ZM 19.11)"""
+def class_priors(counts: Float, factor: Float, options: BayesOptions, schema: Schema) -> Float:
+    """P(c) = n(c) / n, classes weighted and along the last axis, unless given. (ZM 19.11)"""
+    given = read_priors(options.priors, schema.classes)
     if given is not None:
-        return np.broadcast_to(given, weight.shape)
-    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+        return np.broadcast_to(given, counts.shape)
+    # balanced classes weigh the same exactly, not up to the rounding of n(c) · N / (K n(c))
+    balanced = isinstance(options.class_weight, str)
+    weight = (counts > 0).astype(np.float64) if balanced else counts * factor
+    total = weight.sum(axis=-1, keepdims=True)
+    return np.asarray(
+        np.where(total > 0, weight, 1.0) / np.where(total > 0, total, weight.shape[-1])
+    )
 
 
 def category_counts(summary: BayesSummary, schema: Schema) -> tuple[Float, ...]:

@@ -17,7 +17,7 @@ from sortal.learners.bayes import (
     log_smoothed,
     pooled,
 )
-from sortal.learners.options import balanced, read_class_weight, read_priors
+from sortal.learners.options import balanced, read_class_weight
 from sortal.models.bayes import cell_weight, joint_log_likelihood, number_term
 
 if TYPE_CHECKING:
@@ -41,19 +41,12 @@ def loo_scores(
     own = rows.own(len(schema.classes))
     counts = class_units(summary, schema) - own
     factor = _class_factors(options, schema, counts)
-    prior = class_priors(
-        _without_nothing_left(counts * factor), read_priors(options.priors, schema.classes)
-    )
+    prior = class_priors(counts, factor, options, schema)
     with np.errstate(divide="ignore"):  # a class that loses its only row has P(c) = 0
         total = np.log(prior) + _categories(summary, schema, options.alpha, rows, factor)
     for place in range(len(rows.encoded.numbers)):
         total += _numbers(summary, schema, rows, place)
     return total, prior
-
-
-def _without_nothing_left(weight: Float) -> Float:
-    """With all rows of all classes gone no prior is better than another."""
-    return np.where(weight.sum(axis=1, keepdims=True) > 0, weight, 1.0)
 
 
 def _class_factors(options: BayesOptions, schema: Schema, counts: Float) -> Float:

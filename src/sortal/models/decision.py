@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+_TIE = 16 * np.finfo(float).eps
+
+
 def log_evidence(log_joint: Float) -> Float:
     """ln P(x) = ln Σ_c P(x|c) P(c), row by row; -inf where every class gives zero. (Sch 4-14)"""
     peak, _, total = _scaled(log_joint)
@@ -41,7 +44,10 @@ def _scaled(log_joint: Float) -> tuple[Float, Float, Float]:
     """ln of each row's largest product, all products divided by it, and their sum."""
     peak = _across(np.maximum, log_joint)
     peak[np.isneginf(peak)] = 0.0
-    shares = np.exp(log_joint - peak[:, None])
+    behind = log_joint - peak[:, None]
+    # classes that are as probable as the first but for the rounding of their sums are as probable
+    behind[behind >= -_TIE * np.maximum(1.0, abs(peak))[:, None]] = 0.0
+    shares = np.exp(behind)
     return peak, shares, _across(np.add, shares)
 
 

@@ -15,7 +15,12 @@ from sortal.data.columns import as_categories
 from sortal.data.numbering import number_cells
 from sortal.data.values import Values, kept, union
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, refuse_overflow, rescale
+from sortal.summaries.units import (
+    refuse_negative,
+    refuse_other_columns,
+    refuse_overflow,
+    rescale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +56,7 @@ class CellCounts:
         return self._combine(other, -1, refuse_negative)
 
     def _combine(self, other: Self, sign: int, check: Check) -> CellCounts:
+        refuse_other_columns(self.values, other.values)
         exponent = max(self.exponent, other.exponent)
         classes, a, b = union(self.classes, other.classes)
         unions = [union(u, v) for u, v in zip(self.values, other.values, strict=True)]

@@ -14,9 +14,14 @@ import numpy as np
 from sortal import native
 from sortal.data.columns import Column, IntegerColumn, as_categories
 from sortal.data.values import Values, kept, union
-from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, refuse_overflow, rescale, scatter
+from sortal.summaries.units import (
+    refuse_negative,
+    refuse_other_columns,
+    refuse_overflow,
+    rescale,
+    scatter,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,10 +43,12 @@ class RowCounts:
 
     def merge(self, other: Self) -> RowCounts:
         """The counts of both."""
+        refuse_other_columns(self.holes, other.holes)
         return RowCounts(self.rows + other.rows, self.holes + other.holes)
 
     def subtract(self, other: Self) -> RowCounts:
         """The counts without the other's rows."""
+        refuse_other_columns(self.holes, other.holes)
         refuse_negative(np.array([self.rows - other.rows]), "the number of rows")
         refuse_negative(self.holes - other.holes, "the number of holes")
         return RowCounts(self.rows - other.rows, self.holes - other.holes)
@@ -114,8 +121,7 @@ class ValueCounts:
         return self._combine(other, -1, refuse_negative)
 
     def _combine(self, other: Self, sign: int, check: Check) -> ValueCounts:
-        if len(self.values) != len(other.values):
-            raise SubtractError("Counts of different numbers of attributes do not combine.")
+        refuse_other_columns(self.values, other.values)
         exponent = max(self.exponent, other.exponent)
         classes, a, b = union(self.classes, other.classes)
         values, tables = [], []

@@ -17,7 +17,12 @@ from sortal.data.columns import NumberColumn
 from sortal.data.values import Values, kept, union
 from sortal.errors import InputError, SubtractError
 from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import refuse_negative, refuse_overflow, rescale
+from sortal.summaries.units import (
+    refuse_negative,
+    refuse_other_columns,
+    refuse_overflow,
+    rescale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +103,7 @@ class ColumnMoments:
 
     def _pair(self, other: Self) -> tuple[Values, ColumnMoments, ColumnMoments]:
         """Both over the union of classes and in the finer unit."""
+        refuse_other_columns(self.names, other.names)
         classes, a, b = union(self.classes, other.classes)
         exponent = max(self.exponent, other.exponent)
         return classes, self._over(classes, a, exponent), other._over(classes, b, exponent)

@@ -1,4 +1,4 @@
-"""Whole-number weights of different units, brought to one."""
+"""What summaries share when they combine: one unit of weight, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.errors import SubtractError, WeightError
+from sortal.errors import ColumnError, SubtractError, WeightError
 
 if TYPE_CHECKING:
+    from collections.abc import Sized
+
     from numpy.typing import NDArray
 
 
@@ -35,6 +37,15 @@ def scatter(
     table = np.zeros(shape, dtype=np.int64)
     table[np.ix_(rows, columns)] = units
     return table
+
+
+def refuse_other_columns(a: Sized, b: Sized) -> None:
+    """Only summaries of the same columns combine."""
+    if len(a) != len(b):
+        raise ColumnError(
+            f"A summary of {len(a)} columns and one of {len(b)} columns do not combine: blocks of "
+            "one table have the same columns in the same order."
+        )
 
 
 def refuse_negative(units: NDArray[np.int64], what: str) -> None:

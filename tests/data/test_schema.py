@@ -1,0 +1,151 @@
+"""The schema: a mergeable summary in which the order of blocks cannot matter."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sortal.data.arrays import ArrayTable
+from sortal.data.columns import HOLE, as_categories
+from sortal.data.schema import ColumnSchema, Kind, Schema
+from sortal.data.values import Value, Values, order_of, sort_values
+from sortal.errors import ColumnError
+
+WORDS = st.text("abcdef", max_size=2)
+VALUES = st.one_of(WORDS, st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, -1.5]))
+Triple = tuple[Schema, Schema, Schema]
+
+
+@st.composite
+def blocks_of_a_column(draw: st.DrawFn, name: str) -> list[ColumnSchema]:
+    """The column in three blocks: empty, with values, or with the order that its type declares."""
+    kind: Kind = draw(st.sampled_from(["number", "date", "category"]))
+    if kind != "category":
+        kinds = draw(st.lists(st.sampled_from([kind, "empty"]), min_size=3, max_size=3))
+        return [ColumnSchema(name, each) for each in kinds]
+    order = tuple(draw(st.lists(VALUES, unique=True, max_size=3)))
+    blocks = []
+    for _ in range(3):
+        form = draw(st.sampled_from(["empty", "seen", "declared"]))
+        seen = draw(st.lists(VALUES, max_size=3))
+        if form == "empty":
+            blocks.append(ColumnSchema(name, "empty"))
+        elif form == "seen":
+            blocks.append(ColumnSchema(name, "category", sort_values(seen)))
+        else:
+            rest = sort_values(value for value in seen if value not in order)
+            blocks.append(ColumnSchema(name, "category", order + rest, order))
+    return blocks
+
+
+@st.composite
+def three_blocks(draw: st.DrawFn) -> Triple:
+    columns = [draw(blocks_of_a_column(name)) for name in "ab"]
+    classes = draw(st.tuples(*[st.lists(VALUES, max_size=3).map(sort_values)] * 3))
+    a, b, c = (Schema(tuple(col[i] for col in columns), classes[i]) for i in range(3))
+    return a, b, c
+
+
+@given(three_blocks())
+def test_merge_is_associative(blocks: Triple) -> None:
+    a, b, c = blocks
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
+
+
+@given(three_blocks())
+def test_merge_is_commutative(blocks: Triple) -> None:
+    a, b, _ = blocks
+    assert a.merge(b) == b.merge(a)
+
+
+@given(three_blocks())
+def test_merging_a_schema_with_itself_changes_nothing(blocks: Triple) -> None:
+    a = blocks[0]
+    assert a.merge(a) == a
+
+
+@given(three_blocks())
+def test_merge_leaves_its_arguments_alone(blocks: Triple) -> None:
+    a, b, _ = blocks
+    before = repr((a, b))
+    a.merge(b)
+    assert repr((a, b)) == before
+
+
+@given(
+    st.lists(st.one_of(st.none(), VALUES), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.randoms(use_true_random=False),
+)
+def test_codes_are_ranks_in_the_sorted_union_for_any_blocks(
+    cells: list[Value | None], size: int, random: Any
+) -> None:
+    array = np.fromiter(cells, dtype=object, count=len(cells))[:, None]
+    table = ArrayTable(array)
+    cuts = range(0, len(cells), size)
+    blocks = [as_categories(table.categories(0, i, min(i + size, len(cells)))) for i in cuts]
+    schemas = [Schema((ColumnSchema("x0", "category", block.values),)) for block in blocks]
+    random.shuffle(schemas)
+    merged = schemas[0]
+    for schema in schemas[1:]:
+        merged = merged.merge(schema)
+    place = {value: v for v, value in enumerate(merged.columns[0].values)}
+    codes = np.concatenate([block.recode(place) for block in blocks]).tolist()
+    ranks = sorted({cell for cell in cells if cell is not None}, key=order_of)
+    assert codes == [HOLE if cell is None else ranks.index(cell) for cell in cells]
+
+
+def test_values_outside_a_declared_order_follow_it_sorted() -> None:
+    sizes = ColumnSchema("size", "category", ("S", "M", "L"), ("S", "M", "L"))
+    for late in (("XL", "XS"), ("XL",)):
+        sizes = sizes.merge(ColumnSchema("size", "category", late))
+    assert sizes.values == ("S", "M", "L", "XL", "XS")
+    assert sizes.ordered
+
+
+def test_an_empty_column_agrees_with_every_kind() -> None:
+    kinds: list[Kind] = ["number", "date", "category"]
+    for kind in kinds:
+        column = ColumnSchema("a", kind)
+        assert ColumnSchema("a", "empty").merge(column) == column
+
+
+def test_two_declared_orders_are_refused_by_name() -> None:
+    a = ColumnSchema("size", "category", ("S", "L"), ("S", "L"))
+    b = ColumnSchema("size", "category", ("L", "S"), ("L", "S"))
+    with pytest.raises(ColumnError, match=r"'size'.*same declared order"):
+        a.merge(b)
+
+
+@pytest.mark.parametrize(("a", "b"), [("number", "category"), ("number", "date")])
+def test_two_kinds_of_one_column_are_refused_by_name(a: Kind, b: Kind) -> None:
+    with pytest.raises(ColumnError, match=rf"'age' is a {a} in one block and a {b} in another"):
+        ColumnSchema("age", a).merge(ColumnSchema("age", b))
+
+
+def test_columns_of_different_names_are_refused() -> None:
+    with pytest.raises(ColumnError, match="'a' and 'b' cannot be merged"):
+        ColumnSchema("a", "number").merge(ColumnSchema("b", "number"))
+
+
+def test_tables_of_different_width_are_refused() -> None:
+    one = Schema((ColumnSchema("a", "number"),))
+    with pytest.raises(ColumnError, match="1 columns and one of 0 columns"):
+        one.merge(Schema(()))
+
+
+def test_classes_are_merged_sorted() -> None:
+    classes: Values = Schema((), (2, "b")).merge(Schema((), (1, "a"))).classes
+    assert classes == (1, 2, "a", "b")
+
+
+def test_dates_and_numbers_are_read_as_numbers() -> None:
+    kinds: list[Kind] = ["number", "date", "category", "empty"]
+    assert [ColumnSchema("a", kind).is_number for kind in kinds] == [True, True, False, False]
+
+
+def test_names_are_those_of_the_columns() -> None:
+    schema = Schema((ColumnSchema("b", "number"), ColumnSchema("a", "category")))
+    assert schema.names == ("b", "a")

@@ -1,0 +1,140 @@
+"""Sources: blocks cover the rows of a table once, in order, whatever their size."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sortal.data.arrays import ArrayTable
+from sortal.data.batch import Batch
+from sortal.data.columns import CategoryColumn, NumberColumn, as_categories
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.sources import TableSource
+from sortal.data.table import read_table
+from sortal.data.weights import Weights
+from sortal.errors import LabelError
+
+N = 30
+FRAME = pd.DataFrame({"number": np.arange(N) / 4, "word": [f"w{i % 5}" for i in range(N)]})
+
+
+def source_of(X: Any, y: Any = None, size: int | None = None, units: Any = None) -> TableSource:
+    table = read_table(X)
+    columns = tuple(table.column_schema(j) for j in range(len(table.names)))
+    target = None if y is None else ArrayTable(np.array(y, dtype=object)[:, None], ("y",))
+    weights = None if units is None else Weights(np.array(units), 3)
+    return TableSource(table, Schema(columns), tuple(range(len(columns))), target, weights, size)
+
+
+def blocks_of(source: TableSource) -> list[Batch]:
+    return [source.block(b) for b in range(source.n_blocks)]
+
+
+def cells_of(batch: Batch) -> list[tuple[Any, ...]]:
+    """The rows of a block, written out."""
+    written: list[list[Any]] = []
+    for column in batch.columns:
+        if isinstance(column, NumberColumn):
+            written.append(column.values.tolist())
+        else:
+            ranked = as_categories(column)
+            written.append([ranked.values[code] for code in ranked.codes])
+    return list(zip(*written, strict=True))
+
+
+@pytest.mark.parametrize("size", [1, 7, N, N + 1])
+@pytest.mark.parametrize("X", [FRAME, pl.from_pandas(FRAME), FRAME.to_numpy()], ids=type)
+def test_blocks_give_every_row_once_in_order(X: Any, size: int) -> None:
+    rows = [row for batch in blocks_of(source_of(X, size=size)) for row in cells_of(batch)]
+    assert rows == [tuple(row) for row in FRAME.to_numpy().tolist()]
+
+
+@given(st.integers(0, 50), st.integers(1, 60))
+def test_blocks_start_where_the_one_before_ends(n: int, size: int) -> None:
+    blocks = blocks_of(source_of(np.zeros((n, 1)), size=size))
+    assert [batch.start for batch in blocks] == list(range(0, max(n, 1), size))
+    assert sum(batch.n_rows for batch in blocks) == n
+    assert all(0 < batch.n_rows <= size for batch in blocks) or n == 0
+
+
+@pytest.mark.parametrize(
+    "X", [FRAME.iloc[:0], pl.from_pandas(FRAME).head(0), np.empty((0, 2))], ids=type
+)
+def test_a_table_without_rows_is_one_empty_block(X: Any) -> None:
+    source = source_of(X, y=[])
+    assert source.n_blocks == 1
+    batch = source.block(0)
+    assert batch.n_rows == 0
+    assert [len(column) for column in batch.columns] == [0, 0]
+    assert len(batch.labels()) == 0
+
+
+def test_the_size_of_a_block_follows_from_the_number_of_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 12)
+    assert [source_of(np.zeros((9, d))).rows_per_block for d in (0, 1, 5, 12, 13)] == [
+        12,
+        12,
+        2,
+        1,
+        1,
+    ]
+
+
+def test_units_and_labels_go_with_their_rows() -> None:
+    blocks = blocks_of(source_of(np.zeros((5, 1)), y=list("abcab"), units=[1, 2, 3, 4, 5], size=2))
+    units = [batch.row_units().tolist() for batch in blocks]
+    labels = [[b.labels().values[k] for k in b.labels().codes] for b in blocks]
+    assert units == [[1, 2], [3, 4], [5]]
+    assert labels == [["a", "b"], ["c", "a"], ["b"]]
+    assert {batch.exponent for batch in blocks} == {3}
+
+
+def test_without_weights_every_row_weighs_one() -> None:
+    batch = source_of(np.zeros((3, 1))).block(0)
+    assert batch.units is None
+    assert batch.row_units().tolist() == [1, 1, 1]
+    assert batch.exponent == 0
+
+
+def test_columns_are_read_from_their_places() -> None:
+    table = read_table(pd.DataFrame({"extra": [0.0], "b": [2.0], "a": [1.0]}))
+    schema = Schema((ColumnSchema("a", "number"), ColumnSchema("b", "number")))
+    assert cells_of(TableSource(table, schema, (2, 1)).block(0)) == [(1.0, 2.0)]
+
+
+def test_a_number_declared_a_category_is_read_as_one() -> None:
+    schema = Schema((ColumnSchema("x0", "category"),))
+    column = TableSource(read_table(np.array([[2.5], [1.0]])), schema, (0,)).block(0).columns[0]
+    assert isinstance(column, CategoryColumn)
+    assert column.values == (1, 2.5)
+
+
+@pytest.mark.parametrize("hole", [None, float("nan"), pd.NA, pd.NaT], ids=repr)
+def test_a_label_that_is_missing_is_named_by_its_row(hole: Any) -> None:
+    source = source_of(np.zeros((5, 1)), y=["a", "b", "a", hole, hole], size=2)
+    with pytest.raises(LabelError, match=r"Input y contains NaN or None, first in row 3: .*Drop"):
+        source.block(1)
+
+
+def test_a_label_with_a_fraction_is_a_measurement() -> None:
+    with pytest.raises(LabelError, match=r"Unknown label type: continuous \(y holds 0\.5\)"):
+        source_of(np.zeros((2, 1)), y=[0.5, 1]).block(0)
+
+
+def test_a_block_read_without_labels_says_so() -> None:
+    with pytest.raises(TypeError, match="without labels"):
+        source_of(np.zeros((2, 1))).block(0).labels()
+
+
+def test_blocks_can_be_read_by_several_threads() -> None:
+    source = source_of(pl.from_pandas(FRAME), size=1)
+    with ThreadPoolExecutor(4) as pool:
+        threaded = list(pool.map(source.block, range(source.n_blocks)))
+    assert [cells_of(b) for b in threaded] == [cells_of(b) for b in blocks_of(source)]

@@ -1,0 +1,122 @@
+"""A fit reaches rows only through an engine, and how an engine cuts them does not matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from sortal import DiscreteBayes, datasets
+from sortal.data.frames import FrameTable
+from sortal.data.sources import TableSource
+from sortal.engines.merging import merge_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sortal.data.batch import Batch
+    from sortal.data.sources import Source
+    from sortal.summaries.protocol import Summary
+
+    S = TypeVar("S", bound=Summary)
+T = TypeVar("T")
+
+
+@dataclass
+class Recutting:
+    """An engine that cuts every source anew and records which rows each pass read."""
+
+    block_rows: int
+    passes: list[list[int]] = field(default_factory=list)
+    is_reading: bool = False
+
+    def reduce(self, source: Source, summarize: Callable[[Batch], S]) -> S:
+        return merge_all(self.map(source, summarize))  # type: ignore[type-var]
+
+    def map(self, source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
+        assert isinstance(source, TableSource)
+        cut = replace(source, block_rows=self.block_rows)
+        self.passes.append([])
+        for b in range(cut.n_blocks):
+            self.is_reading = True
+            batch = cut.block(b)
+            self.is_reading = False
+            self.passes[-1].extend(range(batch.start, batch.start + batch.n_rows))
+            yield function(batch)
+
+
+def swap_engine(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> Recutting:
+    engine = Recutting(block_rows)
+    monkeypatch.setattr("sortal.estimators.base.LocalEngine", lambda _: engine)
+    return engine
+
+
+@pytest.fixture(scope="module")
+def words() -> pd.DataFrame:
+    """Penguins by island, sex (with holes) and year, in an order that mixes the species."""
+    table = datasets.penguins()[["species", "island", "sex", "year"]]
+    return table.sample(frac=1, random_state=0).reset_index(drop=True)
+
+
+def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
+    """Everything that passes over rows: fit, predict, leave-one-out, more rows, fewer rows."""
+    X, y = table.drop(columns="species"), table["species"]
+    learner = DiscreteBayes(structure, categorical_features="all").fit(X, y)
+    found = [learner.predict_proba(X), learner.loo_proba(X, y)]
+    learner.partial_fit(X[:50], y[:50])
+    found.append(learner.predict_proba(X))
+    learner.forget(X[20:90], y[20:90])
+    return [*found, learner.predict_proba(X)]
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+@pytest.mark.parametrize("structure", ["naive", "joint"])
+@pytest.mark.parametrize("block_rows", [1, 7, 344])
+def test_blocks_of_any_size_give_the_same_bits(
+    monkeypatch: pytest.MonkeyPatch, words: pd.DataFrame, structure: str, block_rows: int
+) -> None:
+    wanted = results(words, structure)
+    swap_engine(monkeypatch, block_rows)
+    found = results(words, structure)
+    assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
+
+
+@pytest.mark.parametrize("block_rows", [1, 7, 150])
+def test_blocks_of_any_size_give_the_same_densities(
+    monkeypatch: pytest.MonkeyPatch, block_rows: int
+) -> None:
+    table = datasets.iris()
+    wanted = DiscreteBayes().fit(table, "species").predict_proba(table)
+    swap_engine(monkeypatch, block_rows)
+    found = DiscreteBayes().fit(table, "species").predict_proba(table)
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-300)
+
+
+@pytest.mark.parametrize("block_rows", [1, 7, 14])
+def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> None:
+    engine = swap_engine(monkeypatch, block_rows)
+    DiscreteBayes().fit(datasets.play_tennis(), "PlayTennis")
+    assert engine.passes == [list(range(14))]
+
+
+def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = swap_engine(monkeypatch, 7)
+    for method in ("numbers", "categories"):
+        read = getattr(FrameTable, method)
+
+        def watched(*args: Any, read: Callable[..., Any] = read) -> Any:
+            assert engine.is_reading, "rows were read outside a pass"
+            return read(*args)
+
+        monkeypatch.setattr(FrameTable, method, watched)
+    table = datasets.discretized_iris()
+    learner = DiscreteBayes().fit(table, "species")
+    X, y = table.drop(columns="species"), table["species"]
+    learner.predict(X)
+    learner.loo_proba(X, y)
+    learner.partial_fit(X, y).forget(X, y)
+    assert all(rows == list(range(150)) for rows in engine.passes)
