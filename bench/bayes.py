@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 from sklearn.naive_bayes import CategoricalNB
@@ -59,7 +61,7 @@ def fit_words() -> Result:
     )
 
 
-def count(order: str) -> Result:
+def count(order: Literal["C", "F"]) -> Result:
     """The compiled count alone, one thread."""
     X, y = codes(2_000_000)
     X = np.asarray(X, order=order)

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from sortal import DiscreteBayes, datasets
 from sortal.data.frames import FrameTable
@@ -17,6 +15,9 @@ from sortal.engines.merging import merge_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pandas as pd
+    from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
     from sortal.data.sources import Source
@@ -35,7 +36,7 @@ class Recutting:
     is_reading: bool = False
 
     def reduce(self, source: Source, summarize: Callable[[Batch], S]) -> S:
-        return merge_all(self.map(source, summarize))  # type: ignore[type-var]
+        return merge_all(self.map(source, summarize))
 
     def map(self, source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
         assert isinstance(source, TableSource)
@@ -57,9 +58,9 @@ def swap_engine(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> Recutting:
 
 @pytest.fixture(scope="module")
 def words() -> pd.DataFrame:
-    """Penguins by island, sex (with holes) and year, in an order that mixes the species."""
+    """60 penguins of all species by island, sex (with holes) and year."""
     table = datasets.penguins()[["species", "island", "sex", "year"]]
-    return table.sample(frac=1, random_state=0).reset_index(drop=True)
+    return table.sample(n=60, random_state=3).reset_index(drop=True)
 
 
 def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
@@ -67,18 +68,19 @@ def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
     X, y = table.drop(columns="species"), table["species"]
     learner = DiscreteBayes(structure, categorical_features="all").fit(X, y)
     found = [learner.predict_proba(X), learner.loo_proba(X, y)]
-    learner.partial_fit(X[:50], y[:50])
+    learner.partial_fit(X[:20], y[:20])
     found.append(learner.predict_proba(X))
-    learner.forget(X[20:90], y[20:90])
+    learner.forget(X[10:30], y[10:30])
     return [*found, learner.predict_proba(X)]
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 @pytest.mark.parametrize("structure", ["naive", "joint"])
-@pytest.mark.parametrize("block_rows", [1, 7, 344])
+@pytest.mark.parametrize("block_rows", [1, 7, 60])
 def test_blocks_of_any_size_give_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, words: pd.DataFrame, structure: str, block_rows: int
 ) -> None:
+    assert words["sex"].isna().any()
     wanted = results(words, structure)
     swap_engine(monkeypatch, block_rows)
     found = results(words, structure)

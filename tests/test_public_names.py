@@ -33,7 +33,7 @@ def test_the_names_of_the_package() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Tree'"):
-        _ = sortal.Tree  # type: ignore[attr-defined]
+        _ = sortal.Tree
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

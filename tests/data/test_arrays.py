@@ -61,7 +61,6 @@ LAYOUTS = {
     "uint64": GRID.astype(np.uint64),
     "big endian whole": GRID.astype(">i4"),
     "objects": GRID.astype(object),
-    "matrix": np.asmatrix(GRID),
     "list of rows": GRID.tolist(),
     "tuple of rows": tuple(map(tuple, GRID.tolist())),
     "list of arrays": list(GRID),
@@ -79,6 +78,11 @@ def test_any_layout_gives_the_same_numbers(X: Any) -> None:
 @every_layout
 def test_any_layout_gives_the_same_categories(X: Any) -> None:
     assert [categories(X, j) for j in range(3)] == GRID.T.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_a_matrix_is_an_array() -> None:
+    assert np.array_equal(numbers(np.asmatrix(GRID)), GRID)
 
 
 def test_a_memory_map_is_read_in_place(tmp_path: Path) -> None:

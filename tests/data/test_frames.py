@@ -47,7 +47,7 @@ SOME_NUMBERS: dict[str, Any] = {
     "polars Int8": pl.Series([2, None, -1], dtype=pl.Int8),
     "polars Int128": pl.Series([2, None, -1], dtype=pl.Int128),
     "polars Float32": pl.Series([2, None, -1], dtype=pl.Float32),
-    "polars NaN": pl.Series([2, float("nan"), -1]),
+    "polars NaN": pl.Series([2.0, float("nan"), -1.0]),
     "polars Decimal": pl.Series([2, None, -1]).cast(pl.Decimal(10, 2)),
     "pyarrow int16": pa.array([2, None, -1], type=pa.int16()),
     "pyarrow float": pa.array([2, None, -1], type=pa.float32()),
@@ -236,11 +236,11 @@ def test_rows_are_taken_by_place_whatever_the_index(index: Any) -> None:
     assert as_categories(table.categories(1, 1, 3)).values == ("y", "z")
 
 
-def test_a_slice_lists_only_the_values_it_holds() -> None:
-    for column in SOME_WORDS.values():
-        part = as_categories(read_table(framed(column)).categories(0, 2, 3))
-        assert part.values == ("a",)
-        assert part.codes.tolist() == [0]
+@pytest.mark.parametrize("column", SOME_WORDS.values(), ids=SOME_WORDS)
+def test_a_slice_lists_only_the_values_it_holds(column: Any) -> None:
+    part = as_categories(read_table(framed(column)).categories(0, 2, 3))
+    assert part.values == ("a",)
+    assert part.codes.tolist() == [0]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def series_of(version: str) -> str:
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-# On small random tables some predicted values were never fitted, which is warned of as it should be.
+# On small random tables some predicted values were never fitted, which is rightly warned of.
 @pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
 def test_check_estimator_passes_whole(name: str) -> None:
     results: list[dict[str, Any]] = check_estimator(INSTANCES[name], on_fail=None, on_skip=None)

@@ -77,9 +77,13 @@ def rank_objects(cells: NDArray[Any], name: str) -> CategoryColumn:
 def rank_by_value(items: Iterable[Any], codes: NDArray[Any], name: str) -> CategoryColumn:
     """Codes into a list of items, in any order, become ranks in the sorted values."""
     values = read_values(items, name)
-    ranked = sort_values(value for value in values if value is not None)
+    met = np.zeros(len(values) + 1, dtype=bool)  # a dictionary may list more than the rows hold
+    met[codes] = True
+    ranked = sort_values(
+        v for v, is_met in zip(values, met[:-1], strict=True) if is_met and v is not None
+    )
     place = {value: v for v, value in enumerate(ranked)}
-    at = [HOLE if value is None else place[value] for value in values]
+    at = [place.get(value, HOLE) if value is not None else HOLE for value in values]
     return CategoryColumn(ranked, np.array([*at, HOLE], dtype=np.int32)[codes])
 
 

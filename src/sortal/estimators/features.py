@@ -111,8 +111,8 @@ def check_kinds(table: Table, schema: Schema, places: tuple[int, ...]) -> None:
         if not _agree(column, given) and not _is_all_holes(table, j, given):
             example = f" (such as {column.values[0]!r})" if column.values else ""
             raise ColumnError(
-                f"Column {column.name!r} was fitted with {_CONTENTS[column.kind]}{example}, and now "
-                f"holds {_CONTENTS[given]}: convert it to what was fitted, or fit again."
+                f"Column {column.name!r} was fitted with {_CONTENTS[column.kind]}{example}, and "
+                f"now holds {_CONTENTS[given]}: convert it to what was fitted, or fit again."
             )
 
 
