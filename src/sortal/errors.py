@@ -20,6 +20,9 @@ Each message says what was given, what is allowed and what to do.
     └── ImpossibleRowWarning              rows to which every class gives probability zero
 """
 
+import sys
+import warnings
+
 
 class SortalError(Exception):
     """Whatever sortal raises on purpose."""
@@ -79,3 +82,11 @@ class UnknownCategoryWarning(SortalWarning):
 
 class ImpossibleRowWarning(SortalWarning):
     """Rows to which every class gives probability zero."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside sortal that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sortal"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

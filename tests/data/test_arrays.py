@@ -218,14 +218,18 @@ def test_a_large_whole_number_beside_fractions_is_not_rounded() -> None:
 
 # --- Days ----------------------------------------------------------------------------------------
 
-UNITS = ["h", "m", "s", "ms", "us", "ns"]
+UNITS = {"h": 24, "m": 1440, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6}
 
 
-@given(st.integers(-80_000, 80_000), st.integers(0, 23))
-def test_every_unit_gives_the_same_number_of_days(day: int, hour: int) -> None:
-    moments = np.array([24 * day + hour], dtype="M8[h]")
-    found = {days(moments.astype(f"M8[{unit}]"))[0] for unit in UNITS}
-    assert found == {day + hour / 24}
+@given(
+    st.integers(-80_000, 80_000), st.sampled_from(list(UNITS)), st.floats(0, 1, exclude_max=True)
+)
+def test_a_moment_is_the_same_number_in_every_finer_unit(day: int, unit: str, share: float) -> None:
+    ticks = int(share * UNITS[unit])
+    moments = np.array([day * UNITS[unit] + ticks], dtype=f"M8[{unit}]")
+    finer = [*list(UNITS)[list(UNITS).index(unit) :], "ns"]
+    found = {days(moments.astype(f"M8[{each}]"))[0] for each in finer}
+    assert found == {day + ticks / UNITS[unit]}
 
 
 @pytest.mark.parametrize(

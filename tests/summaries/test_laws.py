@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -337,6 +337,45 @@ def test_whole_weights_are_copies(
     plain = Rows(rows.labels, rows.categories, rows.numbers, None)
     found = summarize(kind, build_batch, weighted)
     assert_same(found, summarize(kind, build_batch, plain, copies), rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@laws
+@given(rows=tables())
+def test_merging_takes_the_finer_unit(kind: Kind, build_batch: BuildBatch, rows: Rows) -> None:
+    """Rows that weigh one, joined by rows that weigh 1/4 each: together 5/4, wherever it shows."""
+    n = len(rows.labels)
+    plain = Rows(rows.labels, rows.categories, rows.numbers, None)
+    quarter = Rows(rows.labels, rows.categories, rows.numbers, [0.25] * n or None)
+    both = Rows(rows.labels, rows.categories, rows.numbers, [1.25] * n or None)
+    a, b = summarize(kind, build_batch, plain), summarize(kind, build_batch, quarter)
+    wanted = summarize(kind, build_batch, both)
+    for found in (a.merge(b), b.merge(a)):
+        assert_same_weights(found, wanted, rows)
+
+
+def assert_same_weights(found: Any, wanted: Any, rows: Rows) -> None:
+    """The same in different units; rows are counted, not weighed, and here were counted twice."""
+    if isinstance(found, BayesSummary):
+        for name in ("rows", "classes", "values", "moments", "cells"):
+            assert_same_weights(getattr(found, name), getattr(wanted, name), rows)
+    elif isinstance(found, RowCounts):
+        assert (found.rows, found.holes.tolist()) == (2 * wanted.rows, (2 * wanted.holes).tolist())
+    else:
+        finest = max(found.exponent, wanted.exponent)
+        assert_same(in_unit(found, finest), in_unit(wanted, finest), rows)
+
+
+def in_unit(summary: Any, exponent: int) -> Any:
+    """The same summary in a finer unit."""
+    factor = 2 ** (exponent - summary.exponent)
+    weights = {"units", "tables", "m2"} & {field.name for field in fields(summary)}
+    finer = {name: scaled(getattr(summary, name), factor) for name in weights}
+    return replace(summary, **finer, exponent=exponent)
+
+
+def scaled(item: Any, factor: int) -> Any:
+    return tuple(part * factor for part in item) if isinstance(item, tuple) else item * factor
 
 
 @laws

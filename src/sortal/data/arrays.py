@@ -88,6 +88,18 @@ def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
     return cells.astype(np.float64, copy=False)
 
 
+# The squares of larger numbers, times the units of all weights, may exceed what float64 holds.
+LARGEST = 1e140
+
+
+def too_large(name: str) -> InputError:
+    """The error for numbers whose squares are beyond float64."""
+    return InputError(
+        f"Column {name!r} holds numbers beyond {LARGEST:g}, whose squares cannot be added up: "
+        "divide the column by a constant."
+    )
+
+
 def infinite(name: str) -> InputError:
     """The error for a column with infinite values."""
     return InputError(

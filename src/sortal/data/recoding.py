@@ -41,9 +41,10 @@ def _lookup(values: Values) -> tuple[int, Codes] | None:
     """Whole numbers that lie close are looked up by position, without ranking the rows."""
     if not values or not all(isinstance(value, int) for value in values):
         return None
-    low, high = int(values[0]), int(values[-1])
-    if high - low >= native.MAX_SPAN:
+    whole = [int(value) for value in values]
+    low, high = min(whole), max(whole)  # a declared order need not rise
+    if high - low >= native.MAX_SPAN or low < -(2**63) or high >= 2**63:
         return None
     codes = np.full(high - low + 1, UNKNOWN, dtype=np.int32)
-    codes[np.array(values, dtype=np.int64) - low] = np.arange(len(values))
+    codes[[value - low for value in whole]] = np.arange(len(whole))
     return low, codes

@@ -53,15 +53,19 @@ def _as_number(x: float) -> Value:
     return int(x) if x.is_integer() else x
 
 
+# Only of these is it known that != gives a truth value: a cell may also hold an array.
+_COMPARED = (float, np.generic)
+
+
 def is_hole(raw: object) -> bool:
     """None, NaN, NaT and pandas' NA are holes."""
     if raw is None or isinstance(raw, str):
         return raw is None
+    if isinstance(raw, _COMPARED):
+        return bool(raw != raw)  # noqa: PLR0124
     if isinstance(raw, Decimal):
         return raw.is_nan()
-    # only of these is it known that != gives a truth value: a cell may also hold an array
-    unequal = isinstance(raw, float | np.generic) and bool(raw != raw)  # noqa: PLR0124
-    return unequal or type(raw).__name__ in {"NAType", "NaTType"}
+    return type(raw).__name__ in {"NAType", "NaTType"}
 
 
 def union(a: Values, b: Values) -> tuple[Values, np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from sortal.errors import (
     MissingValueWarning,
     UnknownCategoryError,
     UnknownCategoryWarning,
+    warn,
 )
 from sortal.estimators.features import check_kinds, declare_schema, match_columns
 from sortal.estimators.target import read_target, split_target
@@ -106,11 +106,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         by_name = hasattr(self, "feature_names_in_")
         owner = type(self).__name__
         if by_name and not table.has_names:
-            warnings.warn(
+            warn(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
                 "its columns are taken in the order of the fit.",
                 UserWarning,
-                stacklevel=4,
             )
         places = match_columns(table, self._schema, by_name, owner)
         check_kinds(table, self._schema, places)
@@ -141,7 +140,7 @@ def _say(
 ) -> None:
     if policy == "error":
         raise error(f"{what}, and the policy is 'error'. {remedy}")
-    warnings.warn(f"{what}; they are left out.", warning, stacklevel=4)
+    warn(f"{what}; they are left out.", warning)
 
 
 def refuse_empty(table: Table) -> None:

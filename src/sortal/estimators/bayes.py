@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.schema import Schema
 from sortal.data.values import as_value, sort_values
-from sortal.errors import ImpossibleRowWarning, LabelError
+from sortal.errors import ImpossibleRowWarning, LabelError, warn
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
 from sortal.estimators.target import class_array, common_dtype
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
@@ -347,11 +346,10 @@ def _same_rows(a: BayesSummary, b: BayesSummary) -> bool:
 
 def _warn_of_impossible(n: int) -> None:
     if n:
-        warnings.warn(
+        warn(
             f"{n} rows have probability zero in every class (a value was never seen in it, and "
             "alpha is 0): they get the prior. Set alpha above 0 to tell them apart.",
             ImpossibleRowWarning,
-            stacklevel=3,
         )
 
 

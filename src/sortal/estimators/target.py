@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of
 from sortal.data.sources import refuse_measurements
 from sortal.data.table import Table, read_frame
-from sortal.errors import ColumnError, LabelError
+from sortal.errors import ColumnError, LabelError, warn
 from sortal.estimators.features import listed_names
 
 if TYPE_CHECKING:
@@ -94,11 +93,10 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
     if listed and not all(isinstance(label, str) for label in y):
         labels = objects_of(y)  # among words, NumPy would make the word "nan" of a hole
     if labels.ndim == 2 and labels.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
             "y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=2,
         )
         labels = labels.ravel()
     if labels.ndim != 1:

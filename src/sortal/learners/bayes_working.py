@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+# Tables that every working can have; a column of such a name is called otherwise.
+_FIXED = ("priors", "gaussians", "cells", "rule", "evidence")
+
+
 def show_working(
     model: BayesModel, summary: BayesSummary, encoded: Encoded | None, backend: str
 ) -> Working:
@@ -59,7 +63,8 @@ def _category_tables(model: BayesModel, summary: BayesSummary, backend: str) -> 
             for v, value in enumerate(column.values)
         ]
         title = f"{column.name}: counts and probabilities by class"
-        tables.append(Table(column.name, title, heads, tuple(rows), "S 2", backend))
+        name = f"{column.name} (column)" if column.name in _FIXED else column.name
+        tables.append(Table(name, title, heads, tuple(rows), "S 2", backend))
     return tables
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def choose(name: str, given: Any, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
-    if given not in allowed:
+    if not isinstance(given, str) or given not in allowed:
         words = ", ".join(map(repr, allowed))
         raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
     return str(given)

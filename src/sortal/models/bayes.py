@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal import native
+from sortal.data.arrays import LARGEST, too_large
 from sortal.data.columns import HOLE, UNKNOWN, NumberColumn
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
@@ -92,6 +93,8 @@ def encode(model: BayesModel, batch: Batch) -> Encoded:
         column = batch.columns[j]
         assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
         numbers[place] = column.values
+        if (np.abs(column.values) > LARGEST).any():
+            raise too_large(model.schema.columns[j].name)
     return Encoded(codes, numbers)
 
 

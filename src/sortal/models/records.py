@@ -142,10 +142,16 @@ class Explanations(Sequence[R], Generic[R]):
 
 
 def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: Any) -> Any:
-    """A data frame of a library; a column that mixes words and numbers becomes words."""
-    data = {}
-    for j, name in enumerate(columns):
-        cells = [row[j] for row in rows]
-        mixed = any(isinstance(cell, str) for cell in cells)
-        data[name] = [None if c is None else str(c) for c in cells] if mixed else cells
+    """A data frame of a library, whose columns are of one type each."""
+    data = {name: _of_one_type([row[j] for row in rows]) for j, name in enumerate(columns)}
     return nw.from_dict(data, backend=backend).to_native()
+
+
+def _of_one_type(cells: list[Cell]) -> list[Cell]:
+    """Words where there is a word; else fractions where there is a fraction."""
+    kind: type[str] | type[float] | None = None
+    if any(isinstance(cell, str) for cell in cells):
+        kind = str
+    elif any(isinstance(cell, float) for cell in cells):
+        kind = float
+    return cells if kind is None else [None if cell is None else kind(cell) for cell in cells]

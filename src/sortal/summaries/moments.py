@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import infinite
+from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import NumberColumn
 from sortal.data.values import Values, kept, union
-from sortal.errors import InputError, SubtractError
+from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import (
     refuse_negative,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 # What is left of M2 after subtraction may have lost this share of itself to rounding, not more.
 _TOLERANCE = 1e-12
 _EPS = float(np.finfo(float).eps)
-# The squares of larger numbers, times the units of all weights, may exceed what float64 holds.
-_LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +146,10 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
         units[row], mean[row], m2[row] = native.class_moments(
             column.values, labels.codes, len(labels.values), batch.units
         )
-        if not ((np.abs(mean[row]) <= _LARGEST) & (m2[row] <= _LARGEST**2)).all():
-            raise infinite(names[row]) if np.isinf(column.values).any() else _too_large(names[row])
+        if not ((np.abs(mean[row]) <= LARGEST) & (m2[row] <= LARGEST**2)).all():
+            raise infinite(names[row]) if np.isinf(column.values).any() else too_large(names[row])
     keep = np.any(units, axis=0)
     classes = kept(labels.values, keep)
     return ColumnMoments(
         tuple(names), classes, units[:, keep], mean[:, keep], m2[:, keep], batch.exponent
-    )
-
-
-def _too_large(name: str) -> InputError:
-    return InputError(
-        f"Column {name!r} holds numbers beyond {_LARGEST:g}, whose squares cannot be added up: "
-        "divide the column by a constant."
     )

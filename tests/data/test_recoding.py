@@ -1,0 +1,70 @@
+"""Recoding by the values of a schema, against a dictionary."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sortal.data.columns import (
+    HOLE,
+    UNKNOWN,
+    CategoryColumn,
+    Column,
+    IntegerColumn,
+    as_categories,
+)
+from sortal.data.recoding import recode_columns
+from sortal.data.values import Values
+
+CLOSE = st.integers(-5, 5)
+FAR = st.integers(-(2**63), 2**63 - 1)
+LISTED = st.lists(st.one_of(CLOSE, FAR, st.sampled_from(["a", 0.5])), unique=True, max_size=6)
+
+
+def integers(*numbers: int) -> IntegerColumn:
+    return IntegerColumn(np.array(numbers, dtype=np.int64))
+
+
+def oracle(column: Column, values: Values) -> list[int]:
+    """A value at a time; the list may be in any order."""
+    ranked = as_categories(column)
+    cells = [None if code == HOLE else ranked.values[code] for code in ranked.codes]
+    place = {value: v for v, value in enumerate(values)}
+    return [HOLE if cell is None else place.get(cell, UNKNOWN) for cell in cells]
+
+
+@given(st.lists(st.one_of(CLOSE, FAR), max_size=12), LISTED)
+def test_whole_numbers_are_found_in_any_list(
+    numbers: list[int], listed: list[int | str | float]
+) -> None:
+    column, values = integers(*numbers), tuple(listed)
+    assert recode_columns([column], [values], len(numbers)).tolist() == [oracle(column, values)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 2, 3),
+        (3, 1, 2),
+        (False, True),
+        (2**63, 2**63 + 1),
+        (-(2**70), 1),
+        (1, 2**40),
+        (),
+    ],
+    ids=str,
+)
+def test_unusual_lists_are_looked_up_too(values: Values) -> None:
+    column = integers(2, 1, 0, 9, -(2**63), 2**63 - 1)
+    assert recode_columns([column], [values], 6).tolist() == [oracle(column, values)]
+
+
+def test_each_column_has_its_own_list() -> None:
+    words = CategoryColumn(("a", "b"), np.array([1, HOLE, 0], dtype=np.int32))
+    columns: list[Column] = [integers(7, 8, 9), words, integers(0, 1, 0)]
+    codes = recode_columns(columns, [(9, 7), ("b",), (0, 1)], 3)
+    assert codes.tolist() == [[1, UNKNOWN, 0], [0, HOLE, UNKNOWN], [0, 1, 0]]
+
+
+def test_no_columns_have_no_codes() -> None:
+    assert recode_columns([], [], 3).shape == (0, 3)
