@@ -197,6 +197,20 @@ def test_an_error_in_a_block_ends_the_pass(n_jobs: int, error: BaseException) ->
     assert source.opened <= 6 + 2 * n_jobs
 
 
+def test_blocks_that_wait_are_not_begun_after_an_error() -> None:
+    def summarize(batch: Batch) -> Expression:
+        if batch.start == 0:
+            raise ZeroDivisionError
+        time.sleep(0.3)
+        return Expression("")
+
+    source = Counting(10)
+    with pytest.raises(ZeroDivisionError):
+        LocalEngine(2).reduce(source, summarize)
+    # four were sent; two threads had begun two more when the first failed, the fourth had to wait
+    assert source.opened <= 3
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_an_error_of_the_reader_ends_the_pass(n_jobs: int) -> None:
     def read(results: Iterator[int]) -> None:

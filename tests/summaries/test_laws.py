@@ -94,7 +94,7 @@ def columns(draw: st.DrawFn, n: int, cells: st.SearchStrategy[Any]) -> list[Any]
 @st.composite
 def numbers(draw: st.DrawFn, n: int) -> list[float | None]:
     offset = draw(st.sampled_from([0.0, 0.0, 1e8, -1e8]))
-    step = st.sampled_from([0.0, 0.1, -2.5, 3.0]) | st.floats(-10, 10)
+    step = st.sampled_from([0.0, 0.1, -2.5, 3.0]) | st.floats(-10, 10, width=32)
     return draw(columns(n, step.map(lambda x: offset + x)))
 
 

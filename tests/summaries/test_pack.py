@@ -198,12 +198,20 @@ def test_negative_counts_are_refused() -> None:
         ClassCounts.from_bytes(ClassCounts(("a",), np.array([-1])).to_bytes())
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_moments_that_are_no_numbers_are_refused(number: float) -> None:
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e200])
+def test_moments_that_cannot_be_are_refused(number: float) -> None:
     one = np.array([[1]])
     broken = ColumnMoments(("x",), ("a",), one, one * number, one * 0.0)
     with pytest.raises(FormatError, match="'mean'"):
         ColumnMoments.from_bytes(broken.to_bytes())
+
+
+def test_a_negative_spread_is_refused() -> None:
+    one = np.array([[1]])
+    with pytest.raises(FormatError, match="'m2'"):
+        ColumnMoments.from_bytes(
+            ColumnMoments(("x",), ("a",), one, one * 0.0, one * -1.0).to_bytes()
+        )
 
 
 def test_codes_of_cells_must_have_a_value() -> None:

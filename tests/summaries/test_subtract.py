@@ -109,7 +109,7 @@ def test_a_row_is_taken_out_to_the_last_digits(build_batch: BuildBatch) -> None:
 
 
 def test_far_from_zero_many_rows_are_not_taken_out_by_guess(build_batch: BuildBatch) -> None:
-    """Means near 1e12 are known to 1e-4, so that half of a spread of 1 is not known to 1e-12."""
+    """Means near 1e12 are known to 1e-4, so that half of a spread of 1 is not known to 1e-9."""
     rest = measure(build_batch, [1e12, 1e12 + 1, 1e12 + 2])
     part = measure(build_batch, [1e12 + 7, 1e12 + 8, 1e12 + 9])
     with pytest.raises(SubtractError, match="far from zero"):
@@ -125,6 +125,14 @@ def test_rows_of_a_column_that_never_varies_can_be_taken_out(
     assert found.units.tolist() == [[4]]
     np.testing.assert_allclose(found.mean, value, rtol=1e-15)
     assert (found.m2 <= 4 * (value * 2**-50) ** 2).all()
+
+
+def test_a_spread_that_is_rounding_only_is_no_spread_to_lose() -> None:
+    # what the weighted mean of 32 times 0.1 can leave behind
+    spread, mean = np.array([[1.5e-33]]), np.array([[0.1]])
+    whole = ColumnMoments(("n0",), ("a",), np.array([[7]]), mean, spread)
+    part = ColumnMoments(("n0",), ("a",), np.array([[3]]), mean, spread)
+    assert whole.subtract(part).m2.tolist() == [[0.0]]
 
 
 # --- What does not fit together -------------------------------------------------------------------

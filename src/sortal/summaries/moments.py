@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     Units = NDArray[np.int64]
     Float = NDArray[np.float64]
 
-# What is left of M2 after subtraction may have lost this share of itself to rounding, not more.
-_TOLERANCE = 1e-12
+# What is left of M2 after subtraction may have lost this share of itself to rounding, not more:
+# to cancellation within M2, and to the rounding of means that lie far from zero.
+_CANCELLATION = 1e-12
+_ROUNDED_MEANS = 1e-9
 _EPS = float(np.finfo(float).eps)
 
 
@@ -76,10 +78,10 @@ class ColumnMoments:
         # (S 7) subtracts numbers of the size of M2, and squares a difference of rounded means
         last_digit = _EPS * np.maximum(np.abs(whole.mean), np.abs(part.mean))
         between_error = 2 * np.abs(delta) * last_digit * n_b * (whole.units / left)
-        error = 4 * _EPS * whole.m2 + between_error
+        lost = (4 * _EPS * whole.m2 > _CANCELLATION * m2) | (between_error > _ROUNDED_MEANS * m2)
         # where all values agree, M2 is nothing but rounding, before and after
         varies = whole.m2 > whole.units * (8 * last_digit) ** 2
-        self._refuse(varies & (units > 0) & (n_b > 0) & (error > _TOLERANCE * m2))
+        self._refuse(lost & varies & (units > 0) & (n_b > 0))
         keep = np.any(units, axis=0)
         return ColumnMoments(
             self.names,
@@ -125,8 +127,10 @@ class ColumnMoments:
         got = unpack("moments", data)
         names, classes = got.names(), got.classes()
         shape = len(names), len(classes)
-        units, mean = got.counts("units", *shape), got.numbers("mean", *shape)
-        return cls(names, classes, units, mean, got.numbers("m2", *shape), got.exponent())
+        units = got.counts("units", *shape)
+        mean = got.numbers("mean", *shape, least=-LARGEST, most=LARGEST)
+        m2 = got.numbers("m2", *shape, least=0.0, most=2.0**63 * LARGEST**2)
+        return cls(names, classes, units, mean, m2, got.exponent())
 
     def over(self, classes: Values) -> ColumnMoments:
         """The moments over a longer list of classes; absent ones have no weight."""

@@ -104,10 +104,12 @@ class Unpacked:
         self._need(bool((array >= 0).all()), name)
         return array
 
-    def numbers(self, name: str, *shape: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """An array of finite numbers."""
+    def numbers(
+        self, name: str, *shape: int, least: float, most: float
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """An array of numbers between two bounds."""
         array = self._array(name, np.float64, shape)
-        self._need(bool(np.isfinite(array).all()), name)
+        self._need(bool(((array >= least) & (array <= most)).all()), name)
         return array
 
     def codes(self, name: str, sizes: list[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
