@@ -59,6 +59,7 @@ Array<std::int64_t> count_codes(Strided<std::int32_t> codes, std::int64_t n_valu
                                 std::optional<Vector<std::int64_t>> units) {
     need(codes.size() == classes.size(), "codes and classes differ in length");
     need(n_values >= 0, "n_values is negative");
+    need(n_classes >= 0, "n_classes is negative");
     std::vector<std::int64_t> cells(static_cast<size_t>(n_values * n_classes), 0);
     {
         nb::gil_scoped_release nogil;
@@ -149,7 +150,7 @@ void add_terms(Total total, Matrix table, Strided<std::int32_t> codes) {
                       total.data());
 }
 
-std::tuple<Array<std::int64_t>, Array<double>, Array<double>> class_moments(
+std::tuple<Array<std::int64_t>, Array<double>, Array<double>, Array<double>> class_moments(
     Strided<double> values, Vector<std::int32_t> classes, std::int64_t n_classes,
     std::optional<Vector<std::int64_t>> units, bool wide) {
     need(values.size() == classes.size(), "values and classes differ in length");
@@ -160,7 +161,7 @@ std::tuple<Array<std::int64_t>, Array<double>, Array<double>> class_moments(
     }
     const auto K = static_cast<size_t>(n_classes);
     return {hand_over(std::move(m.units), {K}), hand_over(std::move(m.mean), {K}),
-            hand_over(std::move(m.m2), {K})};
+            hand_over(std::move(m.tail), {K}), hand_over(std::move(m.m2), {K})};
 }
 
 }  // namespace
@@ -181,5 +182,5 @@ NB_MODULE(_core, m) {
           "codes"_a.noconvert(), "Add each row's row of the table; negative codes add nothing.");
     m.def("class_moments", &class_moments, "values"_a.noconvert(), "classes"_a.noconvert(),
           "n_classes"_a, "units"_a.noconvert().none(), "wide"_a,
-          "Per class units, mean and squared deviations of the values that are not NaN.");
+          "Per class units, mean, its tail and squared deviations of the values that are not NaN.");
 }

@@ -103,9 +103,11 @@ void add_terms(Column<std::int32_t> codes, std::int64_t n, const double* table,
 // moments.cpp -----------------------------------------------------------------------------------
 
 // Per class: units, mean and sum of squared deviations (in units) of the values that are numbers.
+// The mean is mean + tail: the tail is what a float64 cannot hold of it, less than its last digit.
 struct ColumnMoments {
     std::vector<std::int64_t> units;
     std::vector<double> mean;
+    std::vector<double> tail;
     std::vector<double> m2;
 };
 

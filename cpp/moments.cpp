@@ -36,7 +36,11 @@ __attribute__((always_inline)) inline void two_passes(Column<double> x, const Ro
         if (out.units[k] == 0) continue;
         const double w = static_cast<double>(out.units[k]);
         const double shift = drift[k] / w;
-        out.mean[k] += shift;
+        const double first = out.mean[k];
+        out.mean[k] = first + shift;
+        // Knuth's two-sum: exact, whichever of the two is larger
+        const double added = out.mean[k] - first;
+        out.tail[k] = (first - (out.mean[k] - added)) + (shift - added);
         out.m2[k] = std::max(0.0, out.m2[k] - drift[k] * shift);
     }
 }
@@ -64,7 +68,7 @@ bool has_avx2() { return false; }
 ColumnMoments class_moments(Column<double> values, const Rows& rows, bool wide) {
     const auto K = static_cast<std::size_t>(rows.n_classes);
     ColumnMoments out{std::vector<std::int64_t>(K, 0), std::vector<double>(K, 0.0),
-                      std::vector<double>(K, 0.0)};
+                      std::vector<double>(K, 0.0), std::vector<double>(K, 0.0)};
     std::vector<double> drift(K, 0.0);
     (wide && has_avx2() ? avx2 : baseline)(values, rows, out, drift);
     return out;

@@ -198,7 +198,6 @@ def test_other_types_declare_nothing(column: Any) -> None:
 @pytest.mark.parametrize(
     ("levels", "named"),
     [
-        (pd.cut(pd.Series([1.0, 2.0]), 2), "Interval"),
         (pd.Series(pd.Categorical(pd.to_datetime(["2020-01-01"]))), "Timestamp"),
     ],
 )

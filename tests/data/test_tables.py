@@ -261,8 +261,6 @@ def test_words_are_not_parsed_as_numbers() -> None:
         ([1j], "complex"),
         ([float("inf"), "a"], "float"),
         ([dt.time(1)], "time"),
-        ([pd.Interval(0, 1)], "Interval"),
-        ([pd.Period("2020-01")], "Period"),
     ],
     ids=lambda cells: str(cells)[:30],
 )

@@ -64,7 +64,6 @@ NO_VALUES = [
     np.datetime64("2020-01-01"),
     dt.timedelta(1),
     np.timedelta64(1, "D"),
-    pd.Interval(0, 1),
 ]
 
 

@@ -131,7 +131,7 @@ def small_blocks() -> tuple[TableSource, SummarizeBayes]:
     schema = Schema((ColumnSchema("x", "number"), ColumnSchema("c", "category")))
     target = ArrayTable(rng.integers(0, 3, 390)[:, None], ("y",))
     source = TableSource(ArrayTable(table), schema, (0, 1), target, block_rows=3)
-    return source, SummarizeBayes((1,), (0,), ("x",), joint=True)
+    return source, SummarizeBayes((1,), (0,), ("x",), (1,))
 
 
 def test_every_number_of_threads_gives_the_same_bits() -> None:

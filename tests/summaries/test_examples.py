@@ -100,7 +100,13 @@ def test_weights_count_instead_of_rows(build_batch: BuildBatch) -> None:
     batch = build_batch(["a", "b", "a"], [["u", "u", "v"]], [], [2, 1, 0])
     counts = count_values(batch, [0])
     assert counts_by_value(counts, 0) == {"u": [2, 1]}
-    assert count_rows(batch).rows == 2
+
+
+def test_whole_weights_are_copies_in_the_number_of_rows_and_holes(build_batch: BuildBatch) -> None:
+    whole = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 3, 0]))
+    assert (whole.rows, whole.holes.tolist()) == (5, [3])
+    fractional = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 0.5, 0]))
+    assert (fractional.rows, fractional.holes.tolist()) == (2, [1])
 
 
 def test_fractions_are_counted_in_units_of_a_power_of_two(build_batch: BuildBatch) -> None:

@@ -46,7 +46,7 @@ def parts(build_batch: BuildBatch) -> dict[str, Any]:
         [[0.5, None, -1.0, 2.0]],
         [0.5, 1.0, 2.0, 0.25],
     )
-    whole = SummarizeBayes((0, 1), (2,), ("x",), joint=True)(batch)
+    whole = SummarizeBayes((0, 1), (2,), ("x",), (0, 1))(batch)
     listed = {name: getattr(whole, name) for name in KINDS if name != "bayes"}
     return {**listed, "bayes": whole}
 
@@ -201,7 +201,7 @@ def test_negative_counts_are_refused() -> None:
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e200])
 def test_moments_that_cannot_be_are_refused(number: float) -> None:
     one = np.array([[1]])
-    broken = ColumnMoments(("x",), ("a",), one, one * number, one * 0.0)
+    broken = ColumnMoments(("x",), ("a",), one, one * number, one * 0.0, one * 0.0, one * 0.0)
     with pytest.raises(FormatError, match="'mean'"):
         ColumnMoments.from_bytes(broken.to_bytes())
 
@@ -210,7 +210,9 @@ def test_a_negative_spread_is_refused() -> None:
     one = np.array([[1]])
     with pytest.raises(FormatError, match="'m2'"):
         ColumnMoments.from_bytes(
-            ColumnMoments(("x",), ("a",), one, one * 0.0, one * -1.0).to_bytes()
+            ColumnMoments(
+                ("x",), ("a",), one, one * 0.0, one * 0.0, one * -1.0, one * 0.0
+            ).to_bytes()
         )
 
 

@@ -37,12 +37,17 @@ class ArrayTable:
 
     def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
         """Rows start .. stop - 1 of a column as float64."""
-        cells = self._array[start:stop, j]
+        cells = aligned(self._array[start:stop, j])
         return NumberColumn(as_float64(cells, self.names[j]))
 
     def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
         """Rows start .. stop - 1 of a column as categories."""
-        return categories_of(self._array[start:stop, j], self.names[j])
+        return categories_of(aligned(self._array[start:stop, j]), self.names[j])
+
+
+def aligned(cells: NDArray[Any]) -> NDArray[Any]:
+    """Cells that lie across the machine's words, as in packed records, are copied."""
+    return np.require(cells, requirements="A")
 
 
 def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerColumn:

@@ -83,6 +83,13 @@ def as_categories(column: Column) -> CategoryColumn:
     return column
 
 
+def given_values(column: Column) -> list[Value | None]:
+    """The values of a category column as they were given, row by row; None where there is none."""
+    ranked = as_categories(column)
+    listed = [*ranked.values, None]  # code -1 finds the last
+    return [listed[v] for v in ranked.codes.tolist()]
+
+
 def rank_array(raw: NDArray[Any], holes: NDArray[np.bool_] | None = None) -> CategoryColumn:
     """Codes of an array of sortable items of one type, with holes marked by a mask."""
     codes = np.full(len(raw), HOLE, dtype=np.int32)

@@ -26,8 +26,13 @@ def order_of(value: Value) -> tuple[bool, Any]:
 
 
 def sort_values(values: Iterable[Value]) -> Values:
-    """Distinct values in their order."""
-    return tuple(sorted(set(values), key=order_of))
+    """Distinct values in their order; of True and 1, which are equal, the number."""
+    distinct: dict[Value, Value] = {}
+    for value in values:
+        if isinstance(distinct.get(value, True), bool):
+            distinct.pop(value, None)
+            distinct[value] = value
+    return tuple(sorted(distinct, key=order_of))
 
 
 def as_value(raw: object) -> Value | None:
@@ -44,6 +49,8 @@ def as_value(raw: object) -> Value | None:
         return int(raw)
     if isinstance(raw, float | numbers.Real | Decimal):
         return _as_number(float(raw))
+    if type(raw).__name__ in {"Interval", "Period"}:  # what pandas' cut and periods make
+        return str(raw)
     raise TypeError(type(raw).__name__)
 
 
@@ -70,7 +77,7 @@ def is_hole(raw: object) -> bool:
 
 def union(a: Values, b: Values) -> tuple[Values, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The sorted union of two sorted lists, and where the items of each stand in it."""
-    if a == b:
+    if a == b and (a is b or list(map(type, a)) == list(map(type, b))):
         same = np.arange(len(a))
         return a, same, same
     both = sort_values((*a, *b))

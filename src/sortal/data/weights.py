@@ -1,7 +1,8 @@
 """Weights as whole numbers of units, so that sums are exact in any order.
 
 Whole-number weights are copies: a unit is 1. As soon as one weight has a fraction, weights are
-rounded once, to multiples of a power of two so small that the total stays below 2**52 units.
+rounded once, to multiples of a power of two so small that the total stays below 2**48 units;
+later calls may add some ten thousand times as much before whole numbers end.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sortal.errors import WeightError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-_TOTAL_BITS = 52
+_TOTAL_BITS = 48
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _total(weights: NDArray[np.float64]) -> float:
 
 
 def _exponent_for(total: float) -> int:
-    """The finest unit that keeps `total` below 2**52 units."""
+    """The finest unit that keeps `total` below 2**48 units."""
     return _TOTAL_BITS - math.frexp(total)[1]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.schema import Schema
 from sortal.data.sources import TableSource
 from sortal.data.table import Table, read_table
 from sortal.data.weights import read_weights
@@ -22,11 +23,15 @@ from sortal.errors import (
     UnknownCategoryWarning,
     warn,
 )
-from sortal.estimators.features import check_kinds, declare_schema, match_columns
+from sortal.estimators.features import (
+    adopt_kinds,
+    check_kinds,
+    declare_schema,
+    match_columns,
+)
 from sortal.estimators.target import read_target, split_target
 
 if TYPE_CHECKING:
-    from sortal.data.schema import Schema
     from sortal.data.values import Values
     from sortal.engines.protocol import Engine
 
@@ -46,9 +51,10 @@ class FitReport:
 
 @dataclass(frozen=True)
 class Training:
-    """The rows of a fit, and the type in which their labels came."""
+    """The rows of a fit, what their table declares, and the type in which their labels came."""
 
     source: TableSource
+    declared: Schema
     label_dtype: np.dtype[Any]
 
 
@@ -77,13 +83,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         table = read_table(X)
         refuse_empty(table)
         target = read_target(y, table.n_rows)
+        declared = declare_schema(table, self.categorical_features)
         if exponent is None:
-            schema = declare_schema(table, self.categorical_features)
-            places = tuple(range(len(table.names)))
+            schema, places = declared, tuple(range(len(table.names)))
         else:
-            schema, places = self._schema, self._places(table)
+            places = self._places(table)
+            declared = Schema(tuple(declared.columns[j] for j in places))
+            schema = adopt_kinds(self._schema, declared)
         weights = read_weights(sample_weight, table.n_rows, exponent)
-        return Training(TableSource(table, schema, places, target.table, weights), target.dtype)
+        source = TableSource(table, schema, places, target.table, weights)
+        return Training(source, declared, target.dtype)
 
     def _remember(self, training: Training) -> None:
         """The names of columns, set when all else has succeeded."""
@@ -115,24 +124,36 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         check_kinds(table, self._schema, places)
         return places
 
-    def _report_cells(self, n_holes: int, n_unknown: int) -> None:
-        """Says once, with the count, what predict met; or raises where the policy forbids it."""
-        if n_holes:
+    def _report_cells(self, holes: dict[str, int], unknown: dict[str, int]) -> None:
+        """Says once, with the counts, what predict met; or raises where the policy forbids it."""
+        if sum(holes.values()):
             _say(
                 self.missing,
-                f"{n_holes} cells have no value",
+                f"{_counted(holes)} have no value",
                 MissingValueError,
                 MissingValueWarning,
                 "Fill them, or set missing='skip' to leave them out.",
             )
-        if n_unknown:
+        if sum(unknown.values()):
             _say(
                 self.unknown,
-                f"{n_unknown} cells hold values that were never seen at fit",
+                f"{_counted(unknown)} hold values that were never seen at fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
                 "Map them to known values, or set unknown='skip' to leave them out.",
             )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted rightly; y may be the name of a column of X."""
+        X, y = split_target(X, y, type(self).__name__)
+        return float(super().score(X, y, sample_weight))
+
+
+def _counted(cells: dict[str, int], most: int = 5) -> str:
+    """How many cells, and of which columns."""
+    named = [f"{name!r} {n}" for name, n in cells.items() if n]
+    more = f", and {len(named) - most} more columns" if len(named) > most else ""
+    return f"{sum(cells.values())} cells ({', '.join(named[:most])}{more})"
 
 
 def _say(
@@ -144,6 +165,7 @@ def _say(
 
 
 def refuse_empty(table: Table) -> None:
+    """One column and one row at least."""
     if len(table.names) == 0:
         raise InputError(
             f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "

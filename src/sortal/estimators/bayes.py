@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.columns import as_categories
 from sortal.data.schema import Schema
-from sortal.data.values import as_value, sort_values
-from sortal.errors import ImpossibleRowWarning, LabelError, warn
+from sortal.data.values import union
+from sortal.errors import ImpossibleRowWarning, LabelError, OptionError, warn
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
-from sortal.estimators.target import class_array, common_dtype
+from sortal.estimators.target import class_array, common_dtype, read_target
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted
 from sortal.learners.bayes_working import show_working
@@ -19,6 +21,7 @@ from sortal.learners.options import choose, read_costs
 from sortal.models.bayes import linear_functions
 from sortal.models.bayes_blocks import (
     EncodeBlock,
+    Label,
     ReadFittedBlock,
     ScoreBlock,
     gather_encoded,
@@ -26,14 +29,16 @@ from sortal.models.bayes_blocks import (
     gather_scored,
 )
 from sortal.models.bayes_explain import BayesExplanation, explain
-from sortal.models.decision import decide, posterior
+from sortal.models.decision import log_posterior, n_impossible, posterior
 from sortal.models.records import Explanations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.sources import TableSource
-    from sortal.data.values import Values
+    from sortal.estimators.base import Training
     from sortal.models.bayes import BayesModel, Encoded
     from sortal.models.records import Working
     from sortal.summaries.bayes import BayesSummary
@@ -45,8 +50,9 @@ class DiscreteBayes(TableClassifier):
     """Bayes' rule on tables of words, numbers and holes.
 
     P(c|x) = P(x|c) P(c) / P(x), with P(x|c) from counts: a product over attributes (naive) or the
-    full class-conditional table (joint). Everything is exact: counts are whole numbers, the same
-    in any order of rows, from any number of blocks and threads.
+    full class-conditional table (joint). Counts are whole numbers, the same to the last bit in any
+    order of rows, from any number of blocks and threads; means and variances of number columns
+    are the same to 1e-12.
 
     Parameters
     ----------
@@ -54,7 +60,8 @@ class DiscreteBayes(TableClassifier):
         "naive" takes attributes as independent given the class. "joint" keeps the full table
         P(x|c) over the category columns, of which only the cells seen are stored.
     alpha : float, default=1.0
-        Pseudo-count. Naive: P(v|c) = (n(v,c) + alpha) / (n(c) + alpha * V) with V values. Joint:
+        Pseudo-count. Naive: P(v|c) = (n(v,c) + alpha) / (n(c) + alpha * V) with V values and n(c)
+        the weight of class c's rows that have a value there. Joint:
         P(x|c) = (n(x,c) + alpha * Pb(x|c)) / (n(c) + alpha) with Pb the naive product. With 0,
         a value never seen in a class excludes the class; in the joint structure a cell that no
         class has seen falls back to the naive product.
@@ -71,7 +78,7 @@ class DiscreteBayes(TableClassifier):
         the class of least expected cost.
     categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
         Words, truth values and categorical types are always categories; numbers are categories
-        where named here.
+        where named here. Positions count the columns of X without y.
     missing : {"skip", "error"}, default="skip"
         A hole is left out of the counts and of the product (nothing is known, so nothing is
         said), or is an error. At predict holes are warned of once, with their number.
@@ -154,7 +161,7 @@ class DiscreteBayes(TableClassifier):
         training = self._open_training(X, y, sample_weight)
         summary = self._summarize(training.source, options)
         refuse_one_class(summary.classes.classes, type(self).__name__)
-        self._adopt(summary, options, training.source.schema, training.label_dtype)
+        self._adopt(summary, options, training.declared, training.label_dtype)
         self._remember(training)
         return self
 
@@ -179,19 +186,20 @@ class DiscreteBayes(TableClassifier):
         self
         """
         options = self._options()
-        first = not hasattr(self, "_summary")
-        exponent = None if first else self._summary.classes.exponent
-        training = self._open_training(X, y, sample_weight, exponent)
-        summary = self._summarize(training.source, options)
-        declared, dtype = training.source.schema, training.label_dtype
-        if not first:
-            summary = self._summary.merge(summary)
-            declared, dtype = self._declared, common_dtype(self._label_dtype, dtype)
-        if classes is not None:
-            declared = declared.merge(Schema(declared.columns, _as_classes(classes)))
-        self._adopt(summary, options, declared, dtype)
-        if first:
+        if not hasattr(self, "_summary"):
+            training = self._open_training(X, y, sample_weight)
+            summary = self._summarize(training.source, options)
+            named = _with_classes(training.declared, training.label_dtype, classes)
+            self._adopt(summary, options, *named)
             self._remember(training)
+            return self
+        training = self._open_again(X, y, sample_weight, options)
+        schema = training.source.schema
+        old = self._summary.recast(plan(self._schema, options), plan(schema, options))
+        summary = old.merge(self._summarize(training.source, options))
+        dtype = common_dtype(self._label_dtype, training.label_dtype)
+        declared = _merged(self._declared, training.declared)
+        self._adopt(summary, options, *_with_classes(declared, dtype, classes))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -213,7 +221,7 @@ class DiscreteBayes(TableClassifier):
         """
         check_is_fitted(self)
         options = self._options()
-        training = self._open_training(X, y, sample_weight, self._summary.classes.exponent)
+        training = self._open_again(X, y, sample_weight, options)
         summary = self._summary.subtract(self._summarize(training.source, options))
         refuse_one_class(summary.classes.classes, type(self).__name__)
         self._adopt(summary, options, self._declared, self._label_dtype)
@@ -221,27 +229,28 @@ class DiscreteBayes(TableClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
-        shares = self.predict_proba(X)
-        return np.asarray(
-            self.classes_[decide(shares, read_costs(self.costs, self._schema.classes))]
-        )
+        check_is_fitted(self)
+        costs = read_costs(self.costs, self._schema.classes)
+        return np.asarray(self.classes_[self._score(X, Label(costs))])
 
     def predict_proba(self, X: Any) -> Float:
         """P(c|x) of each row, classes in the order of `classes_`."""
-        source = self._open(X)
-        refuse_one_class(self._schema.classes, type(self).__name__)
-        scored = gather_scored(list(self._engine().map(source, ScoreBlock(self._model))))
-        self._report_cells(scored.n_holes, scored.n_unknown)
-        _warn_of_impossible(scored.n_impossible)
-        return scored.shares
+        return self._score(X, posterior)
 
     def predict_log_proba(self, X: Any) -> Float:
-        """ln P(c|x) of each row."""
-        with np.errstate(divide="ignore"):  # a class that is excluded has ln 0
-            return np.asarray(np.log(self.predict_proba(X)))
+        """ln P(c|x) of each row, also where P(c|x) is too small to be written down."""
+        return self._score(X, log_posterior)
+
+    def _score(self, X: Any, ask: Callable[[Float, Float], NDArray[Any]]) -> NDArray[Any]:
+        source = self._open(X)
+        refuse_one_class(self._schema.classes, type(self).__name__)
+        scored = gather_scored(list(self._engine().map(source, ScoreBlock(self._model, ask))))
+        self._report(scored.holes, scored.unknown)
+        _warn_of_impossible(scored.n_impossible)
+        return scored.answer
 
     def loo_proba(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Float:
-        """P(c|x) of each row by the model without this row, for the price of one prediction.
+        """P(c|x) of each row by the model without this row, for the price of a few predictions.
 
         Parameters
         ----------
@@ -253,12 +262,13 @@ class DiscreteBayes(TableClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        options = self._options()
-        source = self._open_training(X, y, sample_weight, self._summary.classes.exponent).source
+        options = self._fitted  # as predict: what was set since then needs a new fit
+        source = self._open_again(X, y, sample_weight, options).source
         if not _same_rows(self._summarize(source, options), self._summary):
             raise not_fitted()
         rows = gather_fitted(list(self._engine().map(source, ReadFittedBlock(self._model))))
         log_joint, prior = loo_scores(self._summary, self._schema, options, rows)
+        _warn_of_impossible(n_impossible(log_joint))
         return posterior(log_joint, prior)
 
     def explain(self, X: Any) -> Explanations[BayesExplanation]:
@@ -266,15 +276,16 @@ class DiscreteBayes(TableClassifier):
 
         The evidence is for the class predicted against the most probable other one.
         """
-        encoded = self._encode(X)
-        costs = read_costs(self.costs, self._schema.classes)
-        return Explanations(explain(self._model, encoded, costs), self._backend)
+        encoded, backend = self._encode(X)
+        made = explain(self._model, encoded, read_costs(self.costs, self._schema.classes))
+        _warn_of_impossible(n_impossible(made.log_joint))
+        return Explanations(made, range(len(made.shares)), backend)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         check_is_fitted(self)
-        encoded = None if X is None else self._encode(X)
-        return show_working(self._model, self._summary, encoded, self._backend)
+        encoded, backend = (None, self._backend) if X is None else self._encode(X)
+        return show_working(self._model, self._summary, encoded, backend)
 
     @property
     def coef_(self) -> Float:
@@ -302,10 +313,20 @@ class DiscreteBayes(TableClassifier):
             self.structure, self.alpha, self.numeric, self.priors, self.class_weight
         )
 
+    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: BayesOptions) -> Training:
+        """Rows to be added to a fit, or taken out of it."""
+        if (self._summary.cells is not None) != (options.structure == "joint"):
+            raise OptionError(
+                f"structure={options.structure!r} was set after a fit with the other structure, "
+                "whose summary it cannot use: set it back, or fit again."
+            )
+        return self._open_training(X, y, sample_weight, self._summary.classes.exponent)
+
     def _summarize(self, source: TableSource, options: BayesOptions) -> BayesSummary:
         summary = self._engine().reduce(source, plan(source.schema, options))
         if self.missing == "error":
-            self._report_cells(int(summary.rows.holes.sum()), 0)
+            holes = summary.rows.holes.tolist()
+            self._report_cells(dict(zip(source.schema.names, holes, strict=True)), {})
         return summary
 
     def _adopt(
@@ -322,26 +343,56 @@ class DiscreteBayes(TableClassifier):
         self.classes_ = class_array(schema.classes, label_dtype)
         self._declared, self._label_dtype = declared, label_dtype
         self._summary, self._schema, self._model = summary, schema, model
-        self.fit_report_ = _report(summary, model)
+        self._fitted = options
+        self.fit_report_ = _fit_report(summary, model)
 
-    def _encode(self, X: Any) -> Encoded:
+    def _encode(self, X: Any) -> tuple[Encoded, str]:
         source = self._open(X)
         refuse_one_class(self._schema.classes, type(self).__name__)
         encoded = gather_encoded(list(self._engine().map(source, EncodeBlock(self._model))))
-        self._report_cells(encoded.n_holes(), encoded.n_unknown())
-        return encoded
+        self._report(encoded.holes(), encoded.unknown())
+        return encoded, source.table.backend or self._backend
+
+    def _report(self, holes: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
+        names = [self._schema.columns[j].name for j in self._model.categories]
+        numbers = [self._schema.columns[j].name for j in self._model.numbers]
+        missing = dict(zip(names + numbers, holes.tolist(), strict=True))
+        self._report_cells(missing, dict(zip(names, unknown.tolist(), strict=True)))
 
 
-def _as_classes(given: ArrayLike) -> Values:
-    labels = [as_value(label) for label in np.asarray(given).tolist()]
-    if any(label is None for label in labels):
+def _merged(declared: Schema, met: Schema) -> Schema:
+    """What a later block declares joins what was declared before; kinds do not change."""
+    columns = []
+    for old, new in zip(declared.columns, met.columns, strict=True):
+        mergeable = "empty" in (old.kind, new.kind) or old.kind == new.kind
+        columns.append(old.merge(replace(new, name=old.name)) if mergeable else old)
+    return Schema(tuple(columns), declared.classes)
+
+
+def _with_classes(
+    declared: Schema, dtype: np.dtype[Any], given: ArrayLike | None
+) -> tuple[Schema, np.dtype[Any]]:
+    """Classes that are known before their first row comes, and the type for them and y's."""
+    if given is None:
+        return declared, dtype
+    labels = np.asarray(given)
+    target = read_target(labels, len(labels) if labels.ndim else 0)
+    known = as_categories(target.table.categories(0, 0, target.table.n_rows))
+    if (known.codes < 0).any():
         raise LabelError(f"classes={given!r} holds a missing label: name real classes only.")
-    return sort_values(label for label in labels if label is not None)
+    joined = Schema(declared.columns, union(declared.classes, known.values)[0])
+    return joined, common_dtype(dtype, target.dtype)
 
 
 def _same_rows(a: BayesSummary, b: BayesSummary) -> bool:
-    same = a.classes.classes == b.classes.classes and a.rows.rows == b.rows.rows
-    return same and bool((a.classes.units == b.classes.units).all())
+    """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
+    counts = (a.rows, b.rows), (a.classes, b.classes), (a.values, b.values)
+    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
+        return False
+    x, y = a.moments, b.moments
+    spread = np.sqrt(np.maximum(x.m2, y.m2) / np.maximum(x.units, 1))
+    near = np.abs(x.mean - y.mean) <= 1e-9 * (spread + np.abs(x.mean))
+    return bool((x.units == y.units).all() and near.all() and np.allclose(x.m2, y.m2, rtol=1e-6))
 
 
 def _warn_of_impossible(n: int) -> None:
@@ -353,8 +404,13 @@ def _warn_of_impossible(n: int) -> None:
         )
 
 
-def _report(summary: BayesSummary, model: BayesModel) -> FitReport:
+def _fit_report(summary: BayesSummary, model: BayesModel) -> FitReport:
     pairs = zip(model.schema.names, summary.rows.holes.tolist(), strict=True)
     names = [model.schema.columns[model.numbers[place]].name for place in model.constant]
     notes = [f"column {name!r} never varies and is left out" for name in names]
+    if summary.cells is not None:
+        rows, whole = summary.classes.units.sum(), summary.cells.units.sum()
+        if whole < rows:
+            share = f"{1 - whole / rows:.1%}"
+            notes.append(f"{share} of the rows have a hole and are not in the joint table")
     return FitReport(summary.rows.rows, {name: n for name, n in pairs if n}, tuple(notes))

@@ -29,6 +29,13 @@ def declare_schema(table: Table, categorical_features: Any) -> Schema:
     return Schema(tuple(columns))
 
 
+def adopt_kinds(schema: Schema, declared: Schema) -> Schema:
+    """A schema whose columns without any value so far take the kind a new table declares."""
+    pairs = zip(schema.columns, declared.columns, strict=True)
+    columns = tuple(new if old.kind == "empty" else old for old, new in pairs)
+    return Schema(columns, schema.classes)
+
+
 def _chosen(given: Any, table: Table) -> list[int]:
     """The columns that the user declares to be categories."""
     n = len(table.names)

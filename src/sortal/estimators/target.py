@@ -131,6 +131,10 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def class_array(classes: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
     """The classes as an array of the labels' own type (words as wide as needed)."""
-    if dtype.kind == "U":
-        return np.array(classes, dtype=str)
-    return np.array(classes, dtype=dtype)
+    words = dtype.kind == "U" and all(isinstance(label, str) for label in classes)
+    try:
+        array = np.array(classes, dtype=str if words else dtype)
+    except (OverflowError, TypeError, ValueError):
+        array = np.array([])
+    faithful = array.tolist() == list(classes)
+    return array if faithful else np.fromiter(classes, dtype=object, count=len(classes))

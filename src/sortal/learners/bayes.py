@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.values import union
+from sortal.errors import OptionError
 from sortal.learners.options import choose, non_negative, read_class_weight, read_priors
 from sortal.models.bayes import BayesModel, JointTable
 from sortal.summaries.bayes import SummarizeBayes
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 # this share of the column's total variance.
 VARIANCE_FLOOR = 1e-9
 
+LARGEST_ALPHA = 1e100
+
 
 @dataclass(frozen=True)
 class BayesOptions:
@@ -39,7 +43,10 @@ class BayesOptions:
     def __post_init__(self) -> None:
         choose("structure", self.structure, ("naive", "joint"))
         choose("numeric", self.numeric, ("gaussian",))
-        non_negative("alpha", self.alpha)
+        if non_negative("alpha", self.alpha) > LARGEST_ALPHA:
+            raise OptionError(
+                f"alpha={self.alpha!r} drowns every count: give at most {LARGEST_ALPHA:g}."
+            )
 
 
 def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:
@@ -47,7 +54,10 @@ def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:
     numbers = tuple(j for j, column in enumerate(schema.columns) if column.is_number)
     categories = tuple(j for j, column in enumerate(schema.columns) if not column.is_number)
     names = tuple(schema.columns[j].name for j in numbers)
-    return SummarizeBayes(categories, numbers, names, options.structure == "joint")
+    # a column without any value would leave every row out of the joint table
+    filled = tuple(j for j in categories if schema.columns[j].kind == "category")
+    cells = filled if options.structure == "joint" else None
+    return SummarizeBayes(categories, numbers, names, cells)
 
 
 def read_schema(declared: Schema, summary: BayesSummary, options: BayesOptions) -> Schema:
@@ -56,9 +66,7 @@ def read_schema(declared: Schema, summary: BayesSummary, options: BayesOptions) 
     for place, j in enumerate(plan(declared, options).categories):
         seen = ColumnSchema(columns[j].name, "category", summary.values.values[place])
         columns[j] = columns[j].merge(seen) if seen.values else columns[j]
-    return Schema(tuple(columns), declared.classes).merge(
-        Schema(tuple(columns), summary.classes.classes)
-    )
+    return Schema(tuple(columns), union(declared.classes, summary.classes.classes)[0])
 
 
 def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) -> BayesModel:
@@ -181,17 +189,19 @@ def floored(
 def joint_table(
     summary: BayesSummary, schema: Schema, alpha: float, factor: Float
 ) -> JointTable | None:
+    """The cells seen, over the schema's values and classes; None for the naive structure."""
     cells = summary.cells
     if cells is None:
         return None
-    listed = [column.values for column in schema.columns if not column.is_number]
+    categories = [column for column in schema.columns if not column.is_number]
+    places = tuple(place for place, column in enumerate(categories) if column.kind == "category")
     codes = np.empty_like(cells.codes)
-    for j, values in enumerate(listed):
-        place = {value: v for v, value in enumerate(values)}
-        at = np.array([place[value] for value in cells.values[j]], dtype=np.int32)
+    for j, place in enumerate(places):
+        ranks = {value: v for v, value in enumerate(categories[place].values)}
+        at = np.array([ranks[value] for value in cells.values[j]], dtype=np.int32)
         codes[:, j] = at[cells.codes[:, j]] if len(at) else 0
     weight = np.zeros((len(codes), len(schema.classes)))
     columns = [schema.classes.index(label) for label in cells.classes]
     weight[:, columns] = np.ldexp(cells.units.astype(np.float64), -cells.exponent)
     weight *= factor
-    return JointTable(codes, weight, weight.sum(axis=0), alpha)
+    return JointTable(places, codes, weight, weight.sum(axis=0), alpha)

@@ -71,7 +71,8 @@ def _categories(
     joint = joint_table(summary, schema, alpha, np.ones(len(schema.classes)))
     if joint is None:
         return total
-    in_a_cell = np.where(np.all(rows.encoded.codes >= 0, axis=0)[:, None], own, 0.0)
+    codes = rows.encoded.codes[list(joint.places)]
+    in_a_cell = np.where(np.all(codes >= 0, axis=0)[:, None], own, 0.0)
     cell = cell_weight(joint, rows.encoded.codes) - in_a_cell
     if (cell < 0).any():
         raise not_fitted()

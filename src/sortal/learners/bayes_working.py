@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from sortal.learners.bayes import category_counts, class_units
 from sortal.models.bayes import log_likelihood
 from sortal.models.decision import decide, log_evidence, posterior
-from sortal.models.records import Table, Working
+from sortal.models.records import Table, Working, unique
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from sortal.summaries.bayes import BayesSummary
 
     Float = NDArray[np.float64]
-
-
-# Tables that every working can have; a column of such a name is called otherwise.
-_FIXED = ("priors", "gaussians", "cells", "rule", "evidence")
 
 
 def show_working(
@@ -36,7 +33,13 @@ def show_working(
         tables.append(_cells(model, backend))
     if encoded is not None:
         tables += _rows(model, encoded, backend)
-    return Working("Discrete Bayes", tuple(tables))
+    # the tables of columns give way where a column is called like another table
+    fixed = [table for table in tables if table.equation != "S 2"]
+    columns = [table for table in tables if table.equation == "S 2"]
+    names = unique([table.name for table in (*fixed, *columns)])
+    called = dict(zip(map(id, (*fixed, *columns)), names, strict=True))
+    named = tuple(replace(table, name=called[id(table)]) for table in tables)
+    return Working("Discrete Bayes", named)
 
 
 def _priors(model: BayesModel, summary: BayesSummary, backend: str) -> Table:
@@ -63,8 +66,7 @@ def _category_tables(model: BayesModel, summary: BayesSummary, backend: str) -> 
             for v, value in enumerate(column.values)
         ]
         title = f"{column.name}: counts and probabilities by class"
-        name = f"{column.name} (column)" if column.name in _FIXED else column.name
-        tables.append(Table(name, title, heads, tuple(rows), "S 2", backend))
+        tables.append(Table(column.name, title, unique(heads), tuple(rows), "S 2", backend))
     return tables
 
 
@@ -82,36 +84,37 @@ def _gaussians(model: BayesModel, backend: str) -> Table:
 
 def _cells(model: BayesModel, backend: str) -> Table:
     assert model.joint is not None  # noqa: S101  (asked by the caller)
-    names = [model.schema.columns[j].name for j in model.categories]
-    values = [model.schema.columns[j].values for j in model.categories]
+    columns = [model.schema.columns[model.categories[place]] for place in model.joint.places]
+    names, values = [c.name for c in columns], [c.values for c in columns]
     heads = (*names, *(f"n(x, {label})" for label in model.classes))
     rows: list[tuple[Cell, ...]] = [
         (*(listed[v] for listed, v in zip(values, cell, strict=True)), *map(_number, weight))
         for cell, weight in zip(model.joint.codes, model.joint.weight, strict=True)
     ]
-    return Table("cells", "Cells seen", heads, tuple(rows), "S 3", backend)
+    return Table("cells", "Cells seen", unique(heads), tuple(rows), "S 3", backend)
 
 
 def _rows(model: BayesModel, encoded: Encoded, backend: str) -> list[Table]:
     log_x = log_likelihood(model, encoded)
     log_joint = log_x + model.log_prior
     shares = posterior(log_joint, model.prior)
-    evidence = np.exp(log_evidence(log_joint))
+    evidence = log_evidence(log_joint)
     labels = decide(shares, None)
     factors: list[tuple[Cell, ...]] = []
     rule: list[tuple[Cell, ...]] = []
     for i in range(len(log_x)):
         for k, label in enumerate(model.classes):
             likelihood, product = float(np.exp(log_x[i, k])), float(np.exp(log_joint[i, k]))
-            share = float(shares[i, k])
-            factors.append((i, str(label), likelihood, float(model.prior[k]), product, share))
-        rule.append((i, float(evidence[i]), str(model.classes[labels[i]])))
-    columns = ("row", "class", "P(x|c)", "P(c)", "P(x|c)P(c)", "P(c|x)")
+            log_product, share = float(log_joint[i, k]), float(shares[i, k])
+            prior = float(model.prior[k])
+            factors.append((i, str(label), likelihood, prior, product, log_product, share))
+        log_px = float(evidence[i])
+        rule.append((i, float(np.exp(log_px)), log_px, str(model.classes[labels[i]])))
+    columns = ("row", "class", "P(x|c)", "P(c)", "P(x|c)P(c)", "ln P(x|c)P(c)", "P(c|x)")
+    heads = ("row", "P(x)", "ln P(x)", "most probable")
     return [
         Table("rule", "Bayes' rule", columns, tuple(factors), "Sch 4-13", backend),
-        Table(
-            "evidence", "P(x)", ("row", "P(x)", "most probable"), tuple(rule), "Sch 4-14", backend
-        ),
+        Table("evidence", "P(x)", heads, tuple(rule), "Sch 4-14", backend),
     ]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class JointTable:
-    """The weight by class of each cell that was seen, and of each class."""
+    """The weight by class of each cell that was seen, and of each class.
 
+    Cells combine the category columns at `places` of the model's list.
+    """
+
+    places: tuple[int, ...]
     codes: Codes
     weight: Float
     class_weight: Float
@@ -67,18 +71,23 @@ class BayesModel:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A block in a model's terms: codes by its values, numbers as they are."""
+    """A block in a model's terms: codes[place, i] by its values, numbers[place, i] as they are.
+
+    `words` are the category cells as given, where somebody will read them.
+    """
 
     codes: Codes
     numbers: Float
+    words: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=object))
 
-    def n_holes(self) -> int:
-        """Cells without a value."""
-        return int((self.codes == HOLE).sum() + np.isnan(self.numbers).sum())
+    def holes(self) -> NDArray[np.int64]:
+        """Cells without a value, by column: categories first, then numbers."""
+        by_code, by_number = (self.codes == HOLE).sum(axis=1), np.isnan(self.numbers).sum(axis=1)
+        return np.concatenate([by_code, by_number]).astype(np.int64)
 
-    def n_unknown(self) -> int:
-        """Cells with a value that was never fitted."""
-        return int((self.codes == UNKNOWN).sum())
+    def unknown(self) -> NDArray[np.int64]:
+        """Cells with a value that was never fitted, by category column."""
+        return np.asarray((self.codes == UNKNOWN).sum(axis=1), dtype=np.int64)
 
 
 def encode(model: BayesModel, batch: Batch) -> Encoded:
@@ -164,6 +173,7 @@ def joint_log_likelihood(cell: Float, n_class: Float, log_naive: Float, alpha: f
 
 def cell_weight(joint: JointTable, codes: Codes) -> Float:
     """n(x, c) of each row: the weight of the cells that agree with what is known of the row."""
+    codes = codes[list(joint.places)]
     weight = np.zeros((codes.shape[1], joint.weight.shape[1]))
     known = codes >= 0
     if known.all():

@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.columns import given_values
 from sortal.models.bayes import Encoded, encode, log_likelihood
-from sortal.models.decision import n_impossible, posterior
+from sortal.models.decision import decide, n_impossible, posterior
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
     from sortal.models.bayes import BayesModel
 
+    Counts = NDArray[np.int64]
     Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """P(c|x) of a block's rows; how many cells were left out, how many rows are impossible."""
+    """What was asked of a block's rows; cells left out, by column; rows that are impossible."""
 
-    shares: Float
-    n_holes: int
-    n_unknown: int
+    answer: NDArray[Any]
+    holes: Counts
+    unknown: Counts
     n_impossible: int
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreBlock:
-    """Block → Scored."""
+    """Block → Scored. `ask` turns ln P(x|c)P(c) and the prior into the answer."""
 
     model: BayesModel
+    ask: Callable[[Float, Float], NDArray[Any]] = posterior
 
     def __call__(self, batch: Batch) -> Scored:
         """Score one block."""
         encoded = encode(self.model, batch)
         log_joint = self.model.log_prior + log_likelihood(self.model, encoded)
-        shares = posterior(log_joint, self.model.prior)
-        return Scored(shares, encoded.n_holes(), encoded.n_unknown(), n_impossible(log_joint))
+        answer = self.ask(log_joint, self.model.prior)
+        return Scored(answer, encoded.holes(), encoded.unknown(), n_impossible(log_joint))
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """ln P(x|c)P(c) → the class to say, so that no block's posteriors are kept."""
+
+    costs: Float | None = None
+
+    def __call__(self, log_joint: Float, prior: Float) -> NDArray[np.intp]:
+        """Decide on one block."""
+        return decide(posterior(log_joint, prior), self.costs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +76,16 @@ class FittedRows:
 
 @dataclass(frozen=True, eq=False)
 class EncodeBlock:
-    """Block → Encoded."""
+    """Block → Encoded, with the words as they were given."""
 
     model: BayesModel
 
     def __call__(self, batch: Batch) -> Encoded:
         """Encode one block."""
-        return encode(self.model, batch)
+        given = [given_values(batch.columns[j]) for j in self.model.categories]
+        shape = len(given), batch.n_rows
+        words = np.array(given, dtype=object).reshape(shape)
+        return replace(encode(self.model, batch), words=words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +106,16 @@ def gather_encoded(blocks: Sequence[Encoded]) -> Encoded:
     return Encoded(
         np.concatenate([block.codes for block in blocks], axis=1),
         np.concatenate([block.numbers for block in blocks], axis=1),
+        np.concatenate([block.words for block in blocks], axis=1),
     )
 
 
 def gather_scored(blocks: Sequence[Scored]) -> Scored:
     """Blocks as one."""
     return Scored(
-        np.concatenate([block.shares for block in blocks]),
-        sum(block.n_holes for block in blocks),
-        sum(block.n_unknown for block in blocks),
+        np.concatenate([block.answer for block in blocks]),
+        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.unknown for block in blocks], axis=0),
         sum(block.n_impossible for block in blocks),
     )
 

@@ -18,10 +18,13 @@ from sortal.models.decision import decide, posterior
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sortal.data.values import Value, Values
     from sortal.models.bayes import BayesModel, Encoded
+    from sortal.models.records import Cell
 
     Float = NDArray[np.float64]
 
@@ -33,7 +36,7 @@ class Evidence:
     """One attribute's part: its log2 likelihood by class, and its weight of evidence in bits."""
 
     attribute: str
-    value: str
+    value: Value | None
     log2_likelihood: tuple[float, ...]
     bits: float
     mark: Mark = ""
@@ -45,7 +48,8 @@ class BayesExplanation:
 
     `against` is the most probable of the other classes. Marks say which attributes were left out
     (missing, unknown, constant) and whether the joint cell was never seen. `possible` is False
-    where every class gives the row probability zero; the posterior is then the prior.
+    where every class gives the row probability zero; the posterior is then the prior, and the
+    total the prior's bits.
     """
 
     label: Value
@@ -59,29 +63,36 @@ class BayesExplanation:
     possible: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        parts = [
-            {**vars(part), "log2_likelihood": list(part.log2_likelihood)} for part in self.evidence
+        """Plain lists and strings, ready for JSON; infinite bits as the words inf and -inf."""
+        evidence = [
+            {
+                "attribute": part.attribute,
+                "value": part.value,
+                "mark": part.mark,
+                "bits": _json(part.bits),
+                "log2_likelihood": [_json(bits) for bits in part.log2_likelihood],
+            }
+            for part in self.evidence
         ]
         return {
             "label": self.label,
             "against": self.against,
-            "prior": dict(zip(map(str, self.classes), self.prior, strict=True)),
-            "posterior": dict(zip(map(str, self.classes), self.posterior, strict=True)),
-            "prior_bits": self.prior_bits,
-            "evidence": parts,
-            "total_bits": self.total_bits,
+            "classes": list(self.classes),
+            "prior": list(self.prior),
+            "posterior": list(self.posterior),
+            "prior_bits": _json(self.prior_bits),
+            "evidence": evidence,
+            "total_bits": _json(self.total_bits),
             "possible": self.possible,
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
         """Prior, evidence and total, in bits, without the last digits that are rounding only."""
-        rows = [("prior", "", round(self.prior_bits, 12), "")]
+        rows: list[tuple[Cell, ...]] = [("prior", None, round(self.prior_bits, 12), "")]
         rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
+        note = "" if self.possible else "impossible row"
+        rows.append(("total", None, round(self.total_bits, 12), note))
         share = self.posterior[self.classes.index(self.label)]
-        rows.append(
-            ("total", "", round(self.total_bits, 12), "" if self.possible else "impossible row")
-        )
         title = f"{self.label} (P = {share:.4g}) against {self.against}, in bits"
         columns = ("part", "value", "bits", "mark")
         return Table("evidence", title, columns, tuple(rows), "S 5", backend)
@@ -90,52 +101,59 @@ class BayesExplanation:
         return str(self.to_table())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Part:
-    """A factor of the likelihood for all rows: ln P(part|c), and how each row's value reads.
+    """A factor of the likelihood for all rows: ln P(part|c), each row's value and mark.
 
     `j` is the (first) column of the schema it stands for.
     """
 
     j: int
     attribute: str
-    values: list[str]
+    values: Sequence[Value | None]
     terms: Float
-    marks: list[Mark]
+    marks: Sequence[Mark]
 
 
-def explain(
-    model: BayesModel, encoded: Encoded, costs: Float | None
-) -> tuple[BayesExplanation, ...]:
-    """One explanation a row."""
+@dataclass(frozen=True, eq=False)
+class ExplainRow:
+    """Row number → its explanation."""
+
+    model: BayesModel
+    parts: tuple[_Part, ...]
+    log_joint: Float
+    shares: Float
+    labels: NDArray[np.intp]
+
+    def __call__(self, i: int) -> BayesExplanation:
+        """Explain one row."""
+        return explain_row(self, i)
+
+
+def explain(model: BayesModel, encoded: Encoded, costs: Float | None) -> ExplainRow:
+    """What every row's explanation is made from."""
     parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
     parts.sort(key=lambda part: part.j)
-    log_joint = model.log_prior + sum((part.terms for part in parts), start=np.zeros(1))
-    log_joint = np.broadcast_to(log_joint, (encoded.codes.shape[1], len(model.classes)))
-    shares = posterior(log_joint, model.prior)
-    labels = decide(shares, costs)
-    return tuple(
-        explain_row(
-            model, parts, i, shares[i], int(labels[i]), bool(np.isfinite(log_joint[i]).any())
-        )
-        for i in range(len(shares))
-    )
-
-
-def explain_row(
-    model: BayesModel, parts: list[_Part], i: int, shares: Float, label: int, possible: bool
-) -> BayesExplanation:
-    """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
-    others = [k for k in range(len(shares)) if k != label]
-    against = max(others, key=lambda k: (shares[k], -k))
-    evidence = []
+    log_joint = np.tile(model.log_prior, (encoded.codes.shape[1], 1))
     for part in parts:
+        log_joint += part.terms
+    shares = posterior(log_joint, model.prior)
+    return ExplainRow(model, tuple(parts), log_joint, shares, decide(shares, costs))
+
+
+def explain_row(made: ExplainRow, i: int) -> BayesExplanation:
+    """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
+    model, shares, label = made.model, made.shares[i], int(made.labels[i])
+    against = max((k for k in range(len(shares)) if k != label), key=lambda k: (shares[k], -k))
+    evidence = []
+    for part in made.parts:
         log2 = part.terms[i] / np.log(2)
         bits = _difference(log2[label], log2[against])
         likelihoods = tuple(map(float, log2))
         evidence.append(Evidence(part.attribute, part.values[i], likelihoods, bits, part.marks[i]))
     log2_prior = model.log_prior / np.log(2)
     prior_bits = _difference(log2_prior[label], log2_prior[against])
+    possible = bool(np.isfinite(made.log_joint[i]).any())
     return BayesExplanation(
         label=model.classes[label],
         against=model.classes[against],
@@ -144,7 +162,7 @@ def explain_row(
         posterior=tuple(map(float, shares)),
         prior_bits=prior_bits,
         evidence=tuple(evidence),
-        total_bits=prior_bits + sum(part.bits for part in evidence),
+        total_bits=prior_bits + (sum(part.bits for part in evidence) if possible else 0.0),
         possible=possible,
     )
 
@@ -154,13 +172,18 @@ def _difference(a: float, b: float) -> float:
     return 0.0 if a == b else float(a - b)
 
 
+def _json(bits: float) -> float | str:
+    """JSON has no infinity."""
+    return bits if np.isfinite(bits) else str(bits)
+
+
 def _discrete_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
     terms = category_terms(model, encoded)
     parts = []
     for place, j in enumerate(model.categories):
-        column, codes = model.schema.columns[j], encoded.codes[place]
-        values = ["" if v < 0 else str(column.values[v]) for v in codes]
-        parts.append(_Part(j, column.name, values, terms[place], [_mark(int(v)) for v in codes]))
+        marks = [_mark(code) for code in encoded.codes[place].tolist()]
+        name, given = model.schema.columns[j].name, encoded.words[place].tolist()
+        parts.append(_Part(j, name, given, terms[place], marks))
     if model.joint is None or not parts:
         return parts
     naive = np.sum(terms, axis=0)
@@ -173,7 +196,8 @@ def _joined(parts: list[_Part], terms: Float, unseen: NDArray[np.bool_]) -> _Par
     """All category columns as the one factor they are in the joint structure."""
     values, marks = [], []
     for i in range(len(terms)):
-        values.append(", ".join(part.values[i] or "?" for part in parts))
+        given = [part.values[i] for part in parts]
+        values.append(", ".join("?" if value is None else str(value) for value in given))
         left_out: list[Mark] = [part.marks[i] for part in parts if part.marks[i]]
         marks.append("unseen cell" if unseen[i] else (left_out[0] if left_out else ""))
     return _Part(parts[0].j, ", ".join(part.attribute for part in parts), values, terms, marks)
@@ -183,12 +207,20 @@ def _number_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
     parts = []
     for place, terms in enumerate(number_terms(model, encoded)):
         j = model.numbers[place]
-        x = encoded.numbers[place]
+        column, x = model.schema.columns[j], encoded.numbers[place]
         silent: Mark = "constant" if place in model.constant else ""
         marks: list[Mark] = ["missing" if np.isnan(value) else silent for value in x]
-        values = ["" if np.isnan(value) else f"{value:.6g}" for value in x]
-        parts.append(_Part(j, model.schema.columns[j].name, values, terms, marks))
+        values = [None if np.isnan(value) else _as_given(value, column.kind) for value in x]
+        parts.append(_Part(j, column.name, values, terms, marks))
     return parts
+
+
+def _as_given(x: float, kind: str) -> Value:
+    """Days are shown as the date or time they are."""
+    if kind != "date":
+        return float(x)
+    moment = np.datetime64(0, "s") + np.timedelta64(round(x * 86_400), "s")
+    return str(moment.astype("datetime64[D]") if float(x).is_integer() else moment)
 
 
 def _mark(code: int) -> Mark:

@@ -35,6 +35,16 @@ def posterior(log_joint: Float, prior: Float) -> Float:
     return shares
 
 
+def log_posterior(log_joint: Float, prior: Float) -> Float:
+    """ln P(c|x), also where P(c|x) is too small to be written down."""
+    peak, _, total = _scaled(log_joint)
+    impossible = total == 0
+    log_shares = log_joint - (peak + np.log(np.where(impossible, 1.0, total)))[:, None]
+    with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
+        log_shares[impossible] = np.log(np.broadcast_to(prior, log_joint.shape)[impossible])
+    return np.minimum(log_shares, 0.0)
+
+
 def n_impossible(log_joint: Float) -> int:
     """How many rows have probability zero in every class."""
     return int(np.isneginf(_across(np.maximum, log_joint)).sum())

@@ -5,8 +5,9 @@ A record holds numbers; how it looks as text or HTML is in `faces`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 import narwhals as nw
@@ -17,7 +18,7 @@ from sortal.models import faces
 Cell = str | bool | int | float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A titled table; `equation` is the tag of the formula behind it, as in docs/math.md."""
 
@@ -50,11 +51,13 @@ class Table:
     def __str__(self) -> str:
         return faces.table_text(self.title, self.equation, self.columns, self.rows)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return faces.table_html(self.title, self.equation, self.columns, self.rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Working:
     """The textbook's numbers for a fit: named tables, in the order in which one would work."""
 
@@ -85,6 +88,8 @@ class Working:
     def __str__(self) -> str:
         return faces.join_text(self.title, [str(table) for table in self.tables])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return faces.join_html(self.title, [table._repr_html_() for table in self.tables])
 
@@ -101,13 +106,15 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 
+# What is printed of a long sequence; to_frame and to_dict give all of it.
+SHOWN = 20
 
-@dataclass(frozen=True)
+
 class Explanations(Sequence[R], Generic[R]):
-    """One frozen record a row, in the order of the rows."""
+    """One frozen record a row, in the order of the rows, made when it is asked for."""
 
-    records: tuple[R, ...]
-    backend: str = "pandas"
+    def __init__(self, make: Callable[[int], R], rows: Sequence[int], backend: str) -> None:
+        self._make, self._rows, self._backend = make, rows, backend
 
     @overload
     def __getitem__(self, i: int) -> R: ...
@@ -115,30 +122,54 @@ class Explanations(Sequence[R], Generic[R]):
     def __getitem__(self, i: slice) -> Explanations[R]: ...
     def __getitem__(self, i: int | slice) -> R | Explanations[R]:
         if isinstance(i, slice):
-            return Explanations(self.records[i], self.backend)
-        return self.records[i]
+            return Explanations(self._make, self._rows[i], self._backend)
+        return self._make(self._rows[i])
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Explanations) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain lists and strings, a dictionary a row."""
-        return [record.to_dict() for record in self.records]
+        return [record.to_dict() for record in self]
 
     def to_frame(self) -> Any:
         """One long data frame: the parts of every row, with the row's number."""
-        tables = [record.to_table(self.backend) for record in self.records]
+        tables = [record.to_table(self._backend) for record in self]
         columns = ("row", *(tables[0].columns if tables else ()))
-        rows = [(i, *row) for i, table in enumerate(tables) for row in table.rows]
-        return frame_of(columns, rows, self.backend)
+        rows = [
+            (i, *row) for i, table in zip(self._rows, tables, strict=True) for row in table.rows
+        ]
+        return frame_of(columns, rows, self._backend)
+
+    def _shown(self) -> tuple[list[Table], str]:
+        tables = [record.to_table(self._backend) for record in self[:SHOWN]]
+        more = len(self) - len(tables)
+        return tables, f"… and {more} more rows: to_frame() has them all" if more else ""
 
     def __str__(self) -> str:
-        tables = [str(record.to_table(self.backend)) for record in self.records]
-        return faces.join_text("", [f"Row {i}. {table}" for i, table in enumerate(tables)])
+        tables, more = self._shown()
+        parts = [f"Row {i}. {table}" for i, table in zip(self._rows, tables, strict=False)]
+        return faces.join_text("", [*parts, more] if more else parts)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        tables = [record.to_table(self.backend)._repr_html_() for record in self.records]
-        return faces.join_html("", tables)
+        tables, more = self._shown()
+        return faces.join_html(more, [table._repr_html_() for table in tables])
+
+
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of which each occurs once: a second "a" becomes "a (2)"."""
+    taken: dict[str, None] = {}  # in order
+    for name in names:
+        candidates = (name if i == 1 else f"{name} ({i})" for i in count(1))
+        taken[next(candidate for candidate in candidates if candidate not in taken)] = None
+    return tuple(taken)
 
 
 def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: Any) -> Any:

@@ -32,10 +32,14 @@ def count_codes(
 
 
 def count_integers(
-    columns: Sequence[Int64], classes: Int32, n_classes: int, units: Int64 | None
+    columns: Sequence[Int64],
+    classes: Int32,
+    n_classes: int,
+    units: Int64 | None,
+    max_span: int = MAX_SPAN,
 ) -> list[tuple[int, Int64] | None]:
     """Per column (lowest value, weights by value and class); None where values span too far."""
-    return _core.count_integers(list(columns), classes, n_classes, units, MAX_SPAN)
+    return _core.count_integers(list(columns), classes, n_classes, units, max_span)
 
 
 def rank_integers(column: Int64) -> tuple[Int64, Int32]:
@@ -57,6 +61,6 @@ def add_terms(total: Float, table: Float, codes: Int32) -> None:
 
 def class_moments(
     values: Float, classes: Int32, n_classes: int, units: Int64 | None, *, wide: bool = True
-) -> tuple[Int64, Float, Float]:
-    """Per class (units, mean, M2) of the values that are not NaN."""
+) -> tuple[Int64, Float, Float, Float]:
+    """Per class (units, mean, tail of the mean, M2) of the values that are not NaN."""
     return _core.class_moments(values, classes, n_classes, units, wide)

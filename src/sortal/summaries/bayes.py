@@ -56,6 +56,26 @@ class BayesSummary:
             self.cells.subtract(other.cells) if both else None,  # type: ignore[union-attr, arg-type]
         )
 
+    def recast(self, old: SummarizeBayes, new: SummarizeBayes) -> BayesSummary:
+        """The same rows by another plan, in which categories without any value became numbers."""
+        if old == new:
+            return self
+        stay = [place for place, j in enumerate(old.categories) if j in new.categories]
+        counts = self.values
+        values = ValueCounts(
+            counts.classes,
+            tuple(counts.values[place] for place in stay),
+            tuple(counts.tables[place] for place in stay),
+            counts.exponent,
+        )
+        rows = [old.numbers.index(j) if j in old.numbers else None for j in new.numbers]
+        moments = self.moments.rearranged(rows, new.names)
+        cells = self.cells
+        if cells is not None and new.cells is not None and new.cells != old.cells:
+            # a column that had no value is a category now: so far no row was whole
+            cells = CellCounts.empty(len(new.cells))
+        return BayesSummary(self.rows, self.classes, values, moments, cells)
+
     def to_bytes(self) -> bytes:
         """Versioned bytes: each part's bytes as one array of the whole."""
         parts: dict[str, Summary | None] = {
@@ -84,12 +104,16 @@ class BayesSummary:
 
 @dataclass(frozen=True)
 class SummarizeBayes:
-    """Block → BayesSummary; a picklable value that can be sent to where the rows are."""
+    """Block → BayesSummary; a picklable value that can be sent to where the rows are.
+
+    `categories` are counted, `numbers` (called `names`) are measured, and the combinations of
+    `cells` are counted too, unless None.
+    """
 
     categories: tuple[int, ...]
     numbers: tuple[int, ...]
     names: tuple[str, ...]
-    joint: bool
+    cells: tuple[int, ...] | None = None
 
     def __call__(self, batch: Batch) -> BayesSummary:
         """The summary of one block."""
@@ -98,5 +122,5 @@ class SummarizeBayes:
             count_classes(batch),
             count_values(batch, self.categories),
             measure_columns(batch, self.numbers, self.names),
-            count_cells(batch, self.categories) if self.joint else None,
+            None if self.cells is None else count_cells(batch, self.cells),
         )

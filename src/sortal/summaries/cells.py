@@ -47,6 +47,12 @@ class CellCounts:
     units: Units
     exponent: int = 0
 
+    @classmethod
+    def empty(cls, n_columns: int) -> Self:
+        """No cells over some columns."""
+        no_codes = np.zeros((0, n_columns), dtype=np.int32)
+        return cls((), ((),) * n_columns, no_codes, np.zeros((0, 0), dtype=np.int64))
+
     def merge(self, other: Self) -> CellCounts:
         """The cells of both."""
         return self._combine(other, 1, refuse_overflow)

@@ -152,9 +152,11 @@ class ValueCounts:
 
 def count_rows(batch: Batch) -> RowCounts:
     """The rows and holes of a block."""
-    present = batch.row_units() > 0
-    holes = [int((column.holes() & present).sum()) for column in batch.columns]
-    return RowCounts(int(present.sum()), np.array(holes, dtype=np.int64))
+    # whole-number weights are copies, sizes included; of fractional ones rows are counted
+    units = batch.row_units()
+    copies = units if batch.exponent == 0 else (units > 0).astype(np.int64)
+    holes = [int(copies[column.holes()].sum()) for column in batch.columns]
+    return RowCounts(int(copies.sum()), np.array(holes, dtype=np.int64))
 
 
 def count_classes(batch: Batch) -> ClassCounts:
@@ -187,7 +189,11 @@ def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Val
     labels = batch.labels()
     chosen = [j for j in columns if isinstance(batch.columns[j], IntegerColumn)]
     numbers = [batch.columns[j].numbers for j in chosen]  # type: ignore[union-attr]
-    found = native.count_integers(numbers, labels.codes, len(labels.values), batch.units)
+    n_classes = len(labels.values)
+    # a table over the span must not outgrow the rows it counts, nor all tables together 64 MB
+    room = (1 << 24) // max(1, len(numbers) * n_classes)
+    span = min(native.MAX_SPAN, max(256, 4 * batch.n_rows), max(64, room))
+    found = native.count_integers(numbers, labels.codes, n_classes, batch.units, span)
     counted: dict[int, tuple[Values, Table]] = {}
     for j, result in zip(chosen, found, strict=True):
         if result is None:

@@ -7,7 +7,7 @@ weight; what reads it divides one by the other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -34,22 +34,27 @@ if TYPE_CHECKING:
     Units = NDArray[np.int64]
     Float = NDArray[np.float64]
 
-# What is left of M2 after subtraction may have lost this share of itself to rounding, not more:
-# to cancellation within M2, and to the rounding of means that lie far from zero.
+# What is left of M2 after subtraction may have lost this share of itself to rounding, not more.
 _CANCELLATION = 1e-12
-_ROUNDED_MEANS = 1e-9
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
-    """units[j, k], mean[j, k] and m2[j, k] of number column j within class k."""
+    """units[j, k], mean[j, k] and m2[j, k] of number column j within class k.
+
+    The mean is mean + tail, where the tail is less than the last digit of the mean: the difference
+    of two means is then as sharp around 1e8 as around 0, and so is M2 after any number of merges.
+    `slack` bounds what rounding may have done to M2 so far, also in rows taken out since.
+    """
 
     names: tuple[str, ...]
     classes: Values
     units: Units
     mean: Float
+    tail: Float
     m2: Float
+    slack: Float
     exponent: int = 0
 
     def merge(self, other: Self) -> ColumnMoments:
@@ -58,11 +63,13 @@ class ColumnMoments:
         n_a, n_b = a.units, b.units
         refuse_overflow(n_a + n_b, "the weight of a number column")
         n = np.maximum(n_a + n_b, 1).astype(np.float64)
-        delta = np.where((n_a > 0) & (n_b > 0), b.mean - a.mean, 0.0)
-        base = np.where(n_a > 0, a.mean, b.mean)
-        mean = base + delta * (n_b / n)
+        apart = (b.mean - a.mean) + (b.tail - a.tail)
+        delta = np.where((n_a > 0) & (n_b > 0), apart, 0.0)
+        base, rest = np.where(n_a > 0, (a.mean, a.tail), (b.mean, b.tail))
+        mean, tail = _two_sum(base, rest + delta * (n_b / n))
         m2 = a.m2 + b.m2 + delta * delta * (n_a / n) * n_b
-        return ColumnMoments(self.names, classes, n_a + n_b, mean, m2, a.exponent)
+        slack = a.slack + b.slack + _EPS * m2
+        return ColumnMoments(self.names, classes, n_a + n_b, mean, tail, m2, slack, a.exponent)
 
     def subtract(self, other: Self) -> ColumnMoments:
         """The moments without the other's rows, unless cancellation forbids it. (S 7)"""
@@ -71,16 +78,15 @@ class ColumnMoments:
         refuse_negative(units, "the weight of a number column")
         n_b = part.units
         left = np.maximum(units, 1).astype(np.float64)
-        delta = np.where(n_b > 0, part.mean - whole.mean, 0.0)
-        mean = np.where(units > 0, whole.mean - delta * (n_b / left), 0.0)
+        delta = np.where(n_b > 0, (part.mean - whole.mean) + (part.tail - whole.tail), 0.0)
+        both = _two_sum(whole.mean, whole.tail - delta * (n_b / left))
+        mean, tail = np.where(units > 0, both, 0.0)
         between = delta * delta * n_b * (whole.units / left)
         m2 = np.where(units > 0, np.maximum(whole.m2 - part.m2 - between, 0.0), 0.0)
-        # (S 7) subtracts numbers of the size of M2, and squares a difference of rounded means
-        last_digit = _EPS * np.maximum(np.abs(whole.mean), np.abs(part.mean))
-        between_error = 2 * np.abs(delta) * last_digit * n_b * (whole.units / left)
-        lost = (4 * _EPS * whole.m2 > _CANCELLATION * m2) | (between_error > _ROUNDED_MEANS * m2)
+        slack = np.where(units > 0, whole.slack + part.slack + 2 * _EPS * whole.m2, 0.0)
+        lost = slack > _CANCELLATION * m2
         # where all values agree, M2 is nothing but rounding, before and after
-        varies = whole.m2 > whole.units * (8 * last_digit) ** 2
+        varies = whole.m2 > whole.units * (_EPS * whole.mean) ** 2
         self._refuse(lost & varies & (units > 0) & (n_b > 0))
         keep = np.any(units, axis=0)
         return ColumnMoments(
@@ -88,7 +94,9 @@ class ColumnMoments:
             kept(classes, keep),
             units[:, keep],
             mean[:, keep],
+            tail[:, keep],
             m2[:, keep],
+            slack[:, keep],
             whole.exponent,
         )
 
@@ -97,8 +105,8 @@ class ColumnMoments:
             names = [self.names[j] for j in np.flatnonzero(lost.any(axis=1))]
             raise SubtractError(
                 f"These rows cannot be taken out exactly: they carry nearly all the spread of "
-                f"{', '.join(map(repr, names))}, or its values lie far from zero beside it, so "
-                "that what remains would be lost to rounding. Fit again without them."
+                f"{', '.join(map(repr, names))}, so that what remains would be lost to rounding. "
+                "Fit again without them."
             )
 
     def _pair(self, other: Self) -> tuple[Values, ColumnMoments, ColumnMoments]:
@@ -110,16 +118,37 @@ class ColumnMoments:
 
     def _over(self, classes: Values, at: NDArray[np.intp], exponent: int) -> ColumnMoments:
         shape = len(self.names), len(classes)
-        units, mean, m2 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+        units, (mean, tail, m2, slack) = np.zeros(shape, dtype=np.int64), np.zeros((4, *shape))
         units[:, at] = rescale(self.units, self.exponent, exponent)
-        mean[:, at] = self.mean
+        mean[:, at], tail[:, at] = self.mean, self.tail
         m2[:, at] = np.ldexp(self.m2, exponent - self.exponent)
-        return ColumnMoments(self.names, classes, units, mean, m2, exponent)
+        slack[:, at] = np.ldexp(self.slack, exponent - self.exponent)
+        return ColumnMoments(self.names, classes, units, mean, tail, m2, slack, exponent)
+
+    def rearranged(self, rows: Sequence[int | None], names: tuple[str, ...]) -> ColumnMoments:
+        """Other columns in another order; None stands for a column without any value."""
+        at = [-1 if row is None else row for row in rows]
+
+        def moved(part: NDArray[Any]) -> NDArray[Any]:
+            absent = np.zeros((1, part.shape[1]), dtype=part.dtype)
+            return np.asarray(np.vstack([part, absent])[at])
+
+        return ColumnMoments(
+            names,
+            self.classes,
+            moved(self.units),
+            moved(self.mean),
+            moved(self.tail),
+            moved(self.m2),
+            moved(self.slack),
+            self.exponent,
+        )
 
     def to_bytes(self) -> bytes:
         """Versioned bytes."""
         meta = {"names": self.names, "classes": self.classes, "exponent": self.exponent}
-        return pack("moments", meta, {"units": self.units, "mean": self.mean, "m2": self.m2})
+        numbers = {"mean": self.mean, "tail": self.tail, "m2": self.m2, "slack": self.slack}
+        return pack("moments", meta, {"units": self.units, **numbers})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -129,8 +158,10 @@ class ColumnMoments:
         shape = len(names), len(classes)
         units = got.counts("units", *shape)
         mean = got.numbers("mean", *shape, least=-LARGEST, most=LARGEST)
+        tail = got.numbers("tail", *shape, least=-LARGEST, most=LARGEST)
         m2 = got.numbers("m2", *shape, least=0.0, most=2.0**63 * LARGEST**2)
-        return cls(names, classes, units, mean, m2, got.exponent())
+        slack = got.numbers("slack", *shape, least=0.0, most=2.0**63 * LARGEST**2)
+        return cls(names, classes, units, mean, tail, m2, slack, got.exponent())
 
     def over(self, classes: Values) -> ColumnMoments:
         """The moments over a longer list of classes; absent ones have no weight."""
@@ -143,17 +174,26 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
     """The moments of the given number columns of a block."""
     labels = batch.labels()
     shape = len(columns), len(labels.values)
-    units, mean, m2 = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
+    units, (mean, tail, m2) = np.zeros(shape, dtype=np.int64), np.zeros((3, *shape))
     for row, j in enumerate(columns):
         column = batch.columns[j]
         assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
-        units[row], mean[row], m2[row] = native.class_moments(
+        units[row], mean[row], tail[row], m2[row] = native.class_moments(
             column.values, labels.codes, len(labels.values), batch.units
         )
         if not ((np.abs(mean[row]) <= LARGEST) & (m2[row] <= LARGEST**2)).all():
             raise infinite(names[row]) if np.isinf(column.values).any() else too_large(names[row])
     keep = np.any(units, axis=0)
     classes = kept(labels.values, keep)
+    mean, tail, m2 = mean[:, keep], tail[:, keep], m2[:, keep]
+    slack = 4 * _EPS * m2
     return ColumnMoments(
-        tuple(names), classes, units[:, keep], mean[:, keep], m2[:, keep], batch.exponent
+        tuple(names), classes, units[:, keep], mean, tail, m2, slack, batch.exponent
     )
+
+
+def _two_sum(a: Float, b: Float) -> tuple[Float, Float]:
+    """a + b, and what its rounding left out: together exact. (Knuth)"""
+    total = a + b
+    added = total - a
+    return total, (a - (total - added)) + (b - added)
