@@ -22,7 +22,7 @@ NOT_IN_CODE = {
     "to come: tree",
     "to come: discriminants",
     "to come: kernel",
-    "to come: neighbours",
+    "to come: neighbors",
 }
 
 ZAKI_MEIRA = [f"ZM {chapter}.{number}" for chapter in (19, 20) for number in range(1, 23)]

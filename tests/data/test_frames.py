@@ -212,18 +212,18 @@ def test_levels_that_are_no_categories_are_named(levels: Any, named: str) -> Non
 def test_names_are_kept_and_the_library_is_known() -> None:
     for column in (pd.Series([1]), pl.Series([1]), pa.array([1])):
         table = read_table(framed(column))
-        assert (table.names, table.has_names) == (("a",), True)
+        assert (table.names, table.string_names) == (("a",), True)
         assert table.backend == type(framed(column)).__module__.split(".", maxsplit=1)[0]
 
 
-def test_columns_named_by_numbers_alone_have_no_names() -> None:
+def test_columns_named_by_numbers_are_matched_by_them() -> None:
     table = read_table(pd.DataFrame([[1, 2]]))
-    assert (table.names, table.has_names) == (("0", "1"), False)
+    assert (table.names, table.has_names, table.string_names) == (("0", "1"), True, False)
 
 
-def test_one_name_is_enough_for_columns_to_have_names() -> None:
+def test_names_of_two_types_are_names() -> None:
     table = read_table(pd.DataFrame({0: [1], "a": [2]}))
-    assert (table.names, table.has_names) == (("0", "a"), True)
+    assert (table.names, table.has_names, table.string_names) == (("0", "a"), True, False)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ class ArrayTable:
     """A two-dimensional array; its columns are called x0, x1, … and matched by position."""
 
     has_names = False
+    string_names = False
     backend: str | None = None
 
     def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:

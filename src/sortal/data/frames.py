@@ -25,13 +25,15 @@ _WIDER_THAN_NUMPY = (nw.Int128, nw.UInt128)
 
 
 class FrameTable:
-    """A data frame; its columns are matched by name, unless no name is a string."""
+    """A data frame; its columns are matched by name, also by names that are numbers."""
+
+    has_names = True
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._columns = list(frame.iter_columns())
         self.n_rows = len(frame)
         self.names = tuple(str(name) for name in frame.columns)
-        self.has_names = any(isinstance(name, str) for name in frame.columns)
+        self.string_names = all(isinstance(name, str) for name in frame.columns)
         self.backend: str | None = str(frame.implementation)
         if len(set(self.names)) < len(self.names):
             raise ColumnError(

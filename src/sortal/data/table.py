@@ -23,6 +23,8 @@ class Table(Protocol):
     names: tuple[str, ...]
     has_names: bool
     """Whether columns are matched by name (else by position)."""
+    string_names: bool
+    """Whether all names are strings, as scikit-learn wants them for feature_names_in_."""
     backend: str | None
     """The data frame library that came in, None for arrays."""
 

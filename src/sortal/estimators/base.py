@@ -98,7 +98,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """The names of columns, set when all else has succeeded."""
         table = training.source.table
         self.n_features_in_ = len(table.names)
-        if table.has_names:
+        self._by_name = table.has_names
+        if table.string_names:
             self.feature_names_in_ = np.array(table.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -112,15 +113,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return TableSource(table, self._schema, self._places(table))
 
     def _places(self, table: Table) -> tuple[int, ...]:
-        by_name = hasattr(self, "feature_names_in_")
         owner = type(self).__name__
-        if by_name and not table.has_names:
+        if hasattr(self, "feature_names_in_") and not table.has_names:
             warn(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
                 "its columns are taken in the order of the fit.",
                 UserWarning,
             )
-        places = match_columns(table, self._schema, by_name, owner)
+        places = match_columns(table, self._schema, self._by_name, owner)
         check_kinds(table, self._schema, places)
         return places
 
