@@ -1,0 +1,537 @@
+"""Explanations of DiscreteBayes: their numbers by brute force, their marks, and their faces."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sortal import DiscreteBayes, datasets
+from sortal.errors import (
+    ImpossibleRowWarning,
+    MissingValueWarning,
+    SortalWarning,
+    UnknownCategoryWarning,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sortal.models.bayes_explain import BayesExplanation
+    from sortal.models.records import Explanations
+
+Cell: TypeAlias = str | float | None  # None is a hole
+Cells: TypeAlias = tuple[Cell, ...]
+INF: Final = math.inf
+
+# --- Brute force ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows with labels, rows to explain, and what the learner is told."""
+
+    kinds: tuple[str, ...]
+    rows: tuple[Cells, ...]
+    labels: tuple[str, ...]
+    asked: tuple[Cells, ...]
+    structure: str = "naive"
+    alpha: float = 1.0
+    priors: tuple[float, ...] | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def classes(self) -> list[str]:
+        return sorted(set(self.labels))
+
+    def of(self, label: str) -> list[Cells]:
+        return [row for row, own in zip(self.rows, self.labels, strict=True) if own == label]
+
+    def values(self, j: int) -> set[Cell]:
+        return {row[j] for row in self.rows} - {None}
+
+    def words(self) -> list[int]:
+        return [j for j, kind in enumerate(self.kinds) if kind == "word"]
+
+    def known(self, cells: Cells) -> list[int]:
+        return [j for j in self.words() if cells[j] in self.values(j)]
+
+    def share(self, j: int, value: Cell, label: str) -> Fraction:
+        """P(v|c) of (S 2)."""
+        cells, n_values = [row[j] for row in self.of(label)], len(self.values(j))
+        alpha, present = Fraction(self.alpha), len(cells) - cells.count(None)
+        if present + alpha == 0:
+            return Fraction(1, n_values)
+        return (cells.count(value) + alpha) / (present + alpha * n_values)
+
+    def cell(self, cells: Cells, label: str) -> Fraction:
+        """P(x|c) of (S 3), over all category columns."""
+        alpha = Fraction(self.alpha)
+        product = math.prod((self.share(j, cells[j], label) for j in self.known(cells)), start=1)
+        here, n_complete = len(self.agreeing(cells, label)), len(self.complete(label))
+        if alpha == 0 and (self.is_unseen(cells) or n_complete == 0):
+            return Fraction(product)
+        return (here + alpha * product) / (n_complete + alpha)
+
+    def complete(self, label: str) -> list[Cells]:
+        filled = [j for j in self.words() if self.values(j)]
+        return [row for row in self.of(label) if all(row[j] is not None for j in filled)]
+
+    def agreeing(self, cells: Cells, label: str) -> list[Cells]:
+        known = self.known(cells)
+        return [row for row in self.complete(label) if all(row[j] == cells[j] for j in known)]
+
+    def is_unseen(self, cells: Cells) -> bool:
+        return not any(self.agreeing(cells, label) for label in self.classes)
+
+    def log2_density(self, j: int, x: float, label: str) -> float:
+        """log2 p(x|c) of (S 4); 0 for a column that never varies."""
+        everywhere = moments(row[j] for row in self.rows)
+        if everywhere is None or everywhere[1] == 0:
+            return 0.0
+        mean, variance = moments(row[j] for row in self.of(label)) or everywhere
+        v = float(max(variance, everywhere[1] / 10**9))
+        squares = float((Fraction(x) - mean) ** 2)
+        return -squares / (2 * v) / math.log(2) - math.log2(2 * math.pi * v) / 2
+
+    def part(self, j: int, cells: Cells, label: str) -> float:
+        """log2 P(x_j|c); 0 where nothing is known."""
+        value = cells[j]
+        if isinstance(value, float):
+            return self.log2_density(j, value, label)
+        return log2(self.share(j, value, label)) if j in self.known(cells) else 0.0
+
+    def mark(self, j: int, cells: Cells) -> str:
+        if cells[j] is None:
+            return "missing"
+        if self.kinds[j] == "number":
+            return "constant" if len(self.values(j)) < 2 else ""
+        return "" if j in self.known(cells) else "unknown"
+
+    def parts(self, cells: Cells) -> list[tuple[str, Cell, list[float], str]]:
+        """Name, value, log2 likelihoods and mark of each factor, in the order of the columns."""
+        words = self.words() if self.structure == "joint" else []
+        parts: list[tuple[str, Cell, list[float], str]] = []
+        for j in range(len(self.kinds)):
+            if j in words[1:]:
+                continue
+            if j in words:
+                name = ", ".join(f"x{i}" for i in words)
+                shown = ", ".join("?" if cells[i] is None else str(cells[i]) for i in words)
+                log2s = [log2(self.cell(cells, label)) for label in self.classes]
+                marks = [mark for i in words if (mark := self.mark(i, cells))]
+                mark = "unseen cell" if self.is_unseen(cells) else next(iter(marks), "")
+                parts.append((name, shown, log2s, mark))
+            else:
+                log2s = [self.part(j, cells, label) for label in self.classes]
+                parts.append((f"x{j}", cells[j], log2s, self.mark(j, cells)))
+        return parts
+
+    def frame(self, rows: Sequence[Cells]) -> pd.DataFrame:
+        types = {"word": "str", "number": "float64"}
+        columns = {
+            f"x{j}": pd.Series([row[j] for row in rows], dtype=types[kind])
+            for j, kind in enumerate(self.kinds)
+        }
+        return pd.DataFrame(columns)
+
+    def fit(self) -> DiscreteBayes:
+        model = DiscreteBayes(self.structure, self.alpha, priors=self.priors, costs=self.costs)
+        return model.fit(self.frame(self.rows), np.array(self.labels))
+
+
+def moments(cells: Iterable[Cell]) -> tuple[Fraction, Fraction] | None:
+    """Mean and variance, without holes; None without any number."""
+    numbers = [Fraction(x) for x in cells if x is not None]
+    if not numbers:
+        return None
+    mean = sum(numbers, Fraction(0)) / len(numbers)
+    return mean, sum(((x - mean) ** 2 for x in numbers), Fraction(0)) / len(numbers)
+
+
+def log2(p: Fraction) -> float:
+    return math.log2(p) if p else -INF
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    classes = ("p", "q", "r")[: draw(st.integers(2, 3))]
+    kinds = tuple(
+        draw(st.lists(st.sampled_from(["word", "word", "number"]), min_size=1, max_size=4))
+    )
+    numbers = st.integers(-8, 8).map(lambda k: k / 4)
+    pools: dict[str, st.SearchStrategy[Cell]] = {
+        "word": st.sampled_from(["a", "b", "c", None]),
+        "number": st.none() | numbers,
+    }
+    row = st.tuples(*(pools[kind] for kind in kinds))
+    asked = st.tuples(*(st.just("z") | pools[k] if k == "word" else pools[k] for k in kinds))
+    more = draw(st.lists(st.sampled_from(classes), max_size=7))
+    labels = (*classes, *more)
+    rows = draw(st.lists(row, min_size=len(labels), max_size=len(labels)))
+    weights = draw(st.tuples(*(st.integers(0, 3) for _ in classes)))
+    priors = tuple(w / sum(weights) for w in weights) if sum(weights) else None
+    line = st.tuples(*(st.integers(0, 5).map(float) for _ in classes))
+    costs = draw(st.none() | st.tuples(*(line for _ in classes)))
+    return Case(
+        kinds,
+        tuple(rows),
+        labels,
+        tuple(rows + draw(st.lists(asked, min_size=1, max_size=4))),
+        draw(st.sampled_from(["naive", "joint"])),
+        draw(st.sampled_from([0.0, 0.5, 1.0])),
+        draw(st.sampled_from([None, priors])),
+        costs,
+    )
+
+
+def quietly(ask: Any, X: Any) -> Any:
+    """Holes, unknown words and impossible rows are meant here; no other warning is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        return ask(X)
+
+
+def close(want: float | Sequence[float], size: float = 0.0) -> Any:
+    """Nine digits; `size` is that of the largest term of a sum."""
+    return pytest.approx(want, rel=1e-9, abs=1e-9 + 1e-14 * size)
+
+
+RANDOM: Final = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+@RANDOM
+@given(cases())
+def test_every_part_is_the_likelihood_counted_by_hand(case: Case) -> None:
+    """Also: the parts come in the order of the columns, with the value given and their mark."""
+    for made, cells in zip(
+        quietly(case.fit().explain, case.frame(case.asked)), case.asked, strict=True
+    ):
+        want = case.parts(cells)
+        assert [(e.attribute, e.value, e.mark) for e in made.evidence] == [
+            (name, value, mark) for name, value, _, mark in want
+        ]
+        for part, (_, _, log2s, _) in zip(made.evidence, want, strict=True):
+            assert part.log2_likelihood == close(log2s)
+
+
+@RANDOM
+@given(cases())
+def test_prior_and_evidence_add_up_to_the_posterior_odds(case: Case) -> None:
+    model, X = case.fit(), case.frame(case.asked)
+    logs = quietly(model.predict_log_proba, X) / math.log(2)
+    for made, log2s in zip(quietly(model.explain, X), logs, strict=True):
+        a, b = made.classes.index(made.label), made.classes.index(made.against)
+        bits = [part.bits for part in made.evidence]
+        parts = [x for part in made.evidence for x in part.log2_likelihood if math.isfinite(x)]
+        size = max(map(abs, parts), default=0.0)
+        if made.possible:
+            assert made.total_bits == close(made.prior_bits + sum(bits), size)
+        assert made.total_bits == close(log2s[a] - log2s[b], size)
+        p, q = made.posterior[a], made.posterior[b]
+        if min(p, q) > 1e-300:
+            assert made.total_bits == close(math.log2(p / q), size)
+        for part in made.evidence:
+            one, other = part.log2_likelihood[a], part.log2_likelihood[b]
+            assert part.bits == (0.0 if one == other else one - other)
+
+
+@RANDOM
+@given(cases())
+def test_an_explanation_is_of_what_was_predicted(case: Case) -> None:
+    model, X = case.fit(), case.frame(case.asked)
+    made, shares = quietly(model.explain, X), quietly(model.predict_proba, X)
+    assert [row.label for row in made] == quietly(model.predict, X).tolist()
+    for row, share in zip(made, shares, strict=True):
+        assert list(row.classes) == case.classes
+        assert list(row.posterior) == pytest.approx(share.tolist(), rel=1e-6, abs=1e-300)
+        others = {c: p for c, p in zip(row.classes, row.posterior, strict=True) if c != row.label}
+        if max(others.values()) > 0:  # below the smallest float, shares cannot tell
+            assert row.against == max(others, key=lambda c: others[c])  # the first of equals
+        assert row.against in others
+
+
+@RANDOM
+@given(cases())
+def test_priors_are_the_shares_of_the_classes_unless_given(case: Case) -> None:
+    shares = [len(case.of(label)) / len(case.rows) for label in case.classes]
+    want = list(case.priors or shares)
+    for made in quietly(case.fit().explain, case.frame(case.asked)):
+        assert list(made.prior) == pytest.approx(want, rel=1e-15)
+        p, q = (want[case.classes.index(label)] for label in (made.label, made.against))
+        if p and q:
+            assert made.prior_bits == close(math.log2(p / q))
+        elif p or q:
+            assert made.prior_bits == (INF if p else -INF)
+
+
+@RANDOM
+@given(cases())
+def test_a_row_is_impossible_where_every_class_excludes_it(case: Case) -> None:
+    for made, cells in zip(
+        quietly(case.fit().explain, case.frame(case.asked)), case.asked, strict=True
+    ):
+        sums = [log2(Fraction(p)) for p in made.prior]
+        for _, _, log2s, _ in case.parts(cells):
+            sums = [a + b for a, b in zip(sums, log2s, strict=True)]
+        assert made.possible == (max(sums) > -INF)
+        if not made.possible:
+            assert made.posterior == made.prior
+            assert made.total_bits == made.prior_bits
+
+
+@RANDOM
+@given(cases())
+def test_explanations_are_ready_for_json(case: Case) -> None:
+    made = quietly(case.fit().explain, case.frame(case.asked))
+    for row, told in zip(
+        made, json.loads(json.dumps(made.to_dict(), allow_nan=False)), strict=True
+    ):
+        assert (told["label"], told["against"]) == (row.label, row.against)
+        assert tuple(told["classes"]) == row.classes
+        assert tuple(told["prior"]), tuple(told["posterior"]) == (row.prior, row.posterior)
+        assert float(told["prior_bits"]) == row.prior_bits
+        assert float(told["total_bits"]) == row.total_bits
+        assert told["possible"] is row.possible
+        for part, said in zip(row.evidence, told["evidence"], strict=True):
+            assert said["attribute"] == part.attribute
+            assert (said["value"], said["mark"]) == (part.value, part.mark)
+            assert float(said["bits"]) == part.bits
+            assert tuple(map(float, said["log2_likelihood"])) == part.log2_likelihood
+
+
+def test_play_tennis_in_bits() -> None:
+    """Sunny, hot, humid, windy: 3/5 against 2/9, 2/5 against 2/9, 4/5 and 3/5 against 3/9."""
+    model = DiscreteBayes(alpha=0).fit(datasets.play_tennis(), "PlayTennis")
+    made = model.explain(datasets.play_tennis()[1:2])[0]
+    assert (made.label, made.against) == ("No", "Yes")
+    assert made.prior_bits == pytest.approx(math.log2(5 / 9))
+    odds = [27 / 10, 9 / 5, 12 / 5, 9 / 5]
+    assert [part.bits for part in made.evidence] == pytest.approx([math.log2(x) for x in odds])
+    assert made.total_bits == pytest.approx(math.log2((36 / 875) / (2 / 567)))
+
+
+def test_costs_can_turn_the_evidence_against_the_more_probable() -> None:
+    costs = [[0.0, 1.0], [50.0, 0.0]]
+    model = DiscreteBayes(costs=costs).fit(pd.DataFrame({"a": ["u"] * 4}), np.array(list("pppq")))
+    made = model.explain(pd.DataFrame({"a": ["u"]}))[0]
+    assert (made.label, made.against) == ("q", "p")
+    assert made.total_bits == pytest.approx(math.log2(1 / 3))
+
+
+def test_the_rival_is_the_second_most_probable_and_the_first_of_equals() -> None:
+    X = pd.DataFrame({"a": ["u"] * 10})
+    for labels, against in (("ppppppqrrr", "r"), ("ppppqqqrrr", "q"), ("pppqqqqrrr", "p")):
+        made = DiscreteBayes().fit(X, np.array(list(labels))).explain(X[:1])[0]
+        assert made.against == against
+
+
+# --- Marks and values ----------------------------------------------------------------------------
+
+MIXED: Final = pd.DataFrame(
+    {
+        "word": ["u", "v", "u", "v"],
+        "same": [7.0, 7.0, 7.0, 7.0],
+        "size": [1.0, 2.0, 4.0, 5.0],
+        "other": ["s", "s", "t", "t"],
+    }
+)
+LABELS: Final = np.array(["p", "p", "q", "q"])
+
+
+def marks(made: BayesExplanation) -> dict[str, tuple[Any, str]]:
+    return {part.attribute: (part.value, part.mark) for part in made.evidence}
+
+
+def test_marks_tell_what_was_left_out() -> None:
+    rows = pd.DataFrame(
+        {"word": [None, "zebra"], "same": [8.0, None], "size": [None, 3.0], "other": ["s", None]}
+    )
+    model = DiscreteBayes().fit(MIXED, LABELS)
+    with pytest.warns(MissingValueWarning), pytest.warns(UnknownCategoryWarning):
+        first, second = model.explain(rows)
+    assert marks(first) == {
+        "word": (None, "missing"),
+        "same": (8.0, "constant"),
+        "size": (None, "missing"),
+        "other": ("s", ""),
+    }
+    assert marks(second) == {
+        "word": ("zebra", "unknown"),  # the word itself, as it was given
+        "same": (None, "missing"),
+        "size": (3.0, ""),
+        "other": (None, "missing"),
+    }
+    for made in (first, second):
+        silent = [part for part in made.evidence if part.mark]
+        assert {(part.bits, part.log2_likelihood) for part in silent} == {(0.0, (0.0, 0.0))}
+
+
+def test_in_the_joint_structure_all_categories_are_one_part() -> None:
+    rows = pd.DataFrame(
+        {
+            "word": ["u", "v", None, "zebra"],
+            "same": [7.0] * 4,
+            "size": [3.0] * 4,
+            "other": ["s", "t", "s", "t"],
+        }
+    )
+    model = DiscreteBayes("joint").fit(MIXED[:3], LABELS[:3])
+    with pytest.warns(MissingValueWarning), pytest.warns(UnknownCategoryWarning):
+        made = model.explain(rows)
+    assert [tuple(part.attribute for part in row.evidence) for row in made] == [
+        ("word, other", "same", "size")
+    ] * 4
+    assert [(row.evidence[0].value, row.evidence[0].mark) for row in made] == [
+        ("u, s", ""),
+        ("v, t", "unseen cell"),
+        ("?, s", "missing"),
+        ("zebra, t", "unknown"),
+    ]
+
+
+def test_numbers_are_floats_and_days_are_dates() -> None:
+    days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-02-01", "2024-03-01"])
+    X = pd.DataFrame({"day": days, "size": [1, 2, 3, 5]})
+    rows = pd.DataFrame({"day": pd.to_datetime(["2024-02-29", "1969-12-31 06:30"]), "size": [2, 3]})
+    made = DiscreteBayes().fit(X, LABELS).explain(rows)
+    assert [row.evidence[0].value for row in made] == ["2024-02-29", "1969-12-31T06:30:00"]
+    assert [row.evidence[1].value for row in made] == [2.0, 3.0]
+    assert all(type(row.evidence[1].value) is float for row in made)
+
+
+def test_an_impossible_row_is_warned_of_and_keeps_its_prior() -> None:
+    """No q is u, no p is t: with alpha 0 nothing can be both."""
+    X = pd.DataFrame({"a": ["u", "u", "v"], "b": ["s", "s", "t"]})
+    model = DiscreteBayes(alpha=0).fit(X, np.array(["p", "p", "q"]))
+    with pytest.warns(ImpossibleRowWarning, match="1 rows"):
+        made = model.explain(pd.DataFrame({"a": ["u", "u"], "b": ["t", "s"]}))
+    assert [row.possible for row in made] == [False, True]
+    assert made[0].posterior == made[0].prior == (2 / 3, 1 / 3)
+    assert [part.bits for part in made[0].evidence] == [INF, -INF]
+    assert made[0].total_bits == made[0].prior_bits == pytest.approx(1.0)
+    assert made[0].to_table().rows[-1] == ("total", None, 1.0, "impossible row")
+    assert made[1].to_table().rows[-1] == ("total", None, INF, "")
+    told = made[0].to_dict()["evidence"]
+    assert [part["bits"] for part in told] == ["inf", "-inf"]
+    assert told[0]["log2_likelihood"] == [0.0, "-inf"]
+
+
+# --- Sequences and faces -------------------------------------------------------------------------
+
+
+def tennis(n: int) -> tuple[pd.DataFrame, Explanations[BayesExplanation]]:
+    table = datasets.play_tennis()
+    X = table.drop(columns="PlayTennis")
+    rows = pd.concat([X, X])[:n]
+    return rows, DiscreteBayes().fit(table, "PlayTennis").explain(rows)
+
+
+def test_explanations_are_a_sequence() -> None:
+    _, made = tennis(25)
+    listed = list(made)
+    assert len(made) == len(listed) == 25
+    assert (made[3], made[-1], made[-25]) == (listed[3], listed[24], listed[0])
+    assert list(made[2:9:3]) == listed[2:9:3]
+    assert list(made[::-1]) == listed[::-1]
+    assert made[4:][1:][0] == listed[5]
+    with pytest.raises(IndexError):
+        _ = made[25]
+
+
+def test_explanations_are_equal_where_all_their_rows_are() -> None:
+    (_, one), (_, other) = tennis(25), tennis(25)
+    assert one == other
+    assert one[:5] == other[:5]
+    assert one[:5] != other[:6]
+    assert one[:5] != other[1:6]
+    assert one[0] == one[14]  # the same day
+    assert one[0] != one[1]
+    assert one != list(one)
+
+
+def test_a_long_frame_has_every_part_of_every_row() -> None:
+    rows, made = tennis(25)
+    frame = made.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["row", "part", "value", "bits", "mark"]
+    assert frame["row"].tolist() == [i for i in range(25) for _ in range(6)]
+    assert frame["part"].tolist() == ["prior", *rows.columns, "total"] * 25
+    bits = frame["bits"].to_numpy().reshape(25, 6)
+    np.testing.assert_allclose(bits[:, :5].sum(axis=1), bits[:, 5], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(bits[:, 5], [row.total_bits for row in made], rtol=0, atol=1e-11)
+    values = frame["value"].to_numpy().reshape(25, 6)[:, 1:5]
+    assert values.tolist() == rows.to_numpy().tolist()
+
+
+def test_a_slice_keeps_the_numbers_of_its_rows() -> None:
+    _, made = tennis(25)
+    assert made[21:24].to_frame()["row"].unique().tolist() == [21, 22, 23]
+    assert made[::-12].to_frame()["row"].unique().tolist() == [24, 12, 0]
+    assert [line for line in str(made[7:9]).splitlines() if line.startswith("Row")] == [
+        f"Row {i}. {str(made[i]).splitlines()[0]}" for i in (7, 8)
+    ]
+
+
+def test_rows_from_polars_are_explained_in_polars() -> None:
+    model = DiscreteBayes().fit(datasets.play_tennis(), "PlayTennis")
+    rows = datasets.play_tennis("polars").drop("PlayTennis")
+    frame = model.explain(rows)[3:5].to_frame()
+    assert isinstance(frame, pl.DataFrame)
+    assert frame["row"].unique().sort().to_list() == [3, 4]
+    assert frame["bits"].dtype == pl.Float64
+    assert frame["value"].to_list()[1:5] == list(rows.row(3))
+    with_pandas = model.explain(datasets.play_tennis().drop(columns="PlayTennis")).to_frame()
+    assert isinstance(with_pandas, pd.DataFrame)
+
+
+def test_words_and_numbers_share_a_column_of_a_frame_as_words() -> None:
+    made = DiscreteBayes().fit(MIXED, LABELS).explain(pl.from_pandas(MIXED[:1]))
+    assert made.to_frame()["value"].to_list() == [None, "u", "7.0", "1.0", "s", None]
+
+
+def test_a_long_sequence_prints_twenty_rows_and_says_how_many_more() -> None:
+    _, made = tennis(25)
+    for text in (str(made), repr(made)):
+        heads = [line.split(".")[0] for line in text.splitlines() if line.startswith("Row")]
+        assert heads == [f"Row {i}" for i in range(20)]
+        assert text.splitlines()[-1] == "… and 5 more rows: to_frame() has them all"
+    html = made._repr_html_()
+    assert html.count("<table>") == 20
+    assert "and 5 more rows" in html
+    assert "more rows" not in str(made[:20]) + made[:20]._repr_html_()
+
+
+def test_one_explanation_prints_its_sum() -> None:
+    X = pd.DataFrame({"a": ["u", "u", "v", "v"]})
+    made = DiscreteBayes().fit(X, np.array(["p", "p", "p", "q"])).explain(X[:1])[0]
+    assert str(made).splitlines() == [
+        "p (P = 0.8182) against q, in bits  (S 5)",
+        "part   value      bits  mark",
+        "-----  -----  --------  ----",
+        "prior          1.58496",
+        "a      u      0.584963",
+        "total          2.16993",
+    ]
+    assert made.to_table().equation == "S 5"
+
+
+def test_names_values_and_labels_are_escaped_in_html() -> None:
+    X = pd.DataFrame({"<b>name": ["<i>u", "<i>v"]})
+    html = DiscreteBayes().fit(X, np.array(["<s>p", "<s>q"])).explain(X)._repr_html_()
+    assert not any(tag in html for tag in ("<b>", "<i>", "<s>"))
+    assert all(f"&lt;{word}" in html for word in ("b&gt;name", "i&gt;u", "s&gt;p", "s&gt;q"))
