@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sortal.models.decision import decide, log_evidence, n_impossible, posterior
+from sortal.models.decision import (
+    decide,
+    log_evidence,
+    log_posterior,
+    n_impossible,
+    posterior,
+)
 
 SCORES = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(-800, 5)
@@ -66,3 +72,15 @@ def test_scores_are_not_changed() -> None:
     scores = np.array([[0.0, 1.0]])
     posterior(scores, np.array([0.5, 0.5]))
     assert scores.tolist() == [[0.0, 1.0]]
+
+
+@given(SCORES)
+def test_log_posteriors_are_the_logs_of_posteriors(scores: np.ndarray) -> None:
+    prior = np.full(scores.shape[1], 1 / scores.shape[1])
+    logs = log_posterior(scores - 1e8, prior)
+    assert np.exp(logs) == pytest.approx(posterior(scores - 1e8, prior), rel=1e-12, abs=1e-300)
+
+
+def test_log_posteriors_of_an_impossible_row_are_those_of_the_prior() -> None:
+    logs = log_posterior(np.full((1, 2), -np.inf), np.array([0.0, 1.0]))
+    assert logs.tolist() == [[-np.inf, 0.0]]

@@ -17,9 +17,9 @@ _TIE = 16 * np.finfo(float).eps
 
 def log_evidence(log_joint: Float) -> Float:
     """ln P(x) = ln Σ_c P(x|c) P(c), row by row; -inf where every class gives zero. (Sch 4-14)"""
-    peak, _, total = _scaled(log_joint)
+    peak, behind = _behind(log_joint)
     with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
-        return np.asarray(peak + np.log(total))
+        return np.asarray(peak + np.log(_across(np.add, np.exp(behind))))
 
 
 def posterior(log_joint: Float, prior: Float) -> Float:
@@ -27,7 +27,9 @@ def posterior(log_joint: Float, prior: Float) -> Float:
 
     A row that no class can produce has P(x) = 0 and says nothing: the prior stands.
     """
-    _, shares, total = _scaled(log_joint)
+    _, behind = _behind(log_joint)
+    shares = np.exp(behind)
+    total = _across(np.add, shares)
     impossible = total == 0
     shares /= np.where(impossible, 1.0, total)[:, None]
     if impossible.any():
@@ -37,12 +39,13 @@ def posterior(log_joint: Float, prior: Float) -> Float:
 
 def log_posterior(log_joint: Float, prior: Float) -> Float:
     """ln P(c|x), also where P(c|x) is too small to be written down."""
-    peak, _, total = _scaled(log_joint)
+    _, behind = _behind(log_joint)
+    total = _across(np.add, np.exp(behind))
     impossible = total == 0
-    log_shares = log_joint - (peak + np.log(np.where(impossible, 1.0, total)))[:, None]
+    behind -= np.log(np.where(impossible, 1.0, total))[:, None]
     with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
-        log_shares[impossible] = np.log(np.broadcast_to(prior, log_joint.shape)[impossible])
-    return np.minimum(log_shares, 0.0)
+        behind[impossible] = np.log(np.broadcast_to(prior, behind.shape)[impossible])
+    return behind
 
 
 def n_impossible(log_joint: Float) -> int:
@@ -50,15 +53,14 @@ def n_impossible(log_joint: Float) -> int:
     return int(np.isneginf(_across(np.maximum, log_joint)).sum())
 
 
-def _scaled(log_joint: Float) -> tuple[Float, Float, Float]:
-    """ln of each row's largest product, all products divided by it, and their sum."""
+def _behind(log_joint: Float) -> tuple[Float, Float]:
+    """ln of each row's largest product, and how far every product lies behind it, in logarithms."""
     peak = _across(np.maximum, log_joint)
     peak[np.isneginf(peak)] = 0.0
     behind = log_joint - peak[:, None]
     # classes that are as probable as the first but for the rounding of their sums are as probable
     behind[behind >= -_TIE * np.maximum(1.0, abs(peak))[:, None]] = 0.0
-    shares = np.exp(behind)
-    return peak, shares, _across(np.add, shares)
+    return peak, behind
 
 
 def _across(fold: np.ufunc, scores: Float) -> Float:
