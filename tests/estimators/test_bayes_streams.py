@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes
-from sortal.errors import LabelError, OptionError, SubtractError
+from sortal.errors import ImpossibleRowWarning, LabelError, OptionError, SubtractError
 
 Y = ["n", "y", "n", "y"]
 
@@ -150,3 +151,30 @@ def test_log_posteriors_go_below_the_smallest_float() -> None:
     logs = model.predict_log_proba(X[:1])
     assert logs[0, 0] == 0.0
     assert -1e6 < logs[0, 1] < -1000
+
+
+def test_a_column_of_words_without_any_word_does_not_empty_the_joint_table() -> None:
+    frame = pd.DataFrame({"a": list("xyxy"), "h": pd.Series([None] * 4, dtype="str")})
+    model = DiscreteBayes("joint").fit(frame, Y)
+    assert model.working()["cells"].rows == (("x", 2, 0), ("y", 0, 2))
+
+
+def test_the_rival_is_the_next_best_also_where_posteriors_vanish() -> None:
+    X = [[0.0], [1.0], [500.0], [501.0], [100.0], [101.0]]
+    model = DiscreteBayes().fit(X, list("ppqqrr"))
+    assert model.explain([[0.5]])[0].against == "r"
+
+
+def test_the_cells_of_the_working_are_counts() -> None:
+    frame = pd.DataFrame({"a": list("xyxy")})
+    model = DiscreteBayes("joint", class_weight={"n": 3.0}).fit(frame, Y)
+    assert model.working()["cells"].rows == (("x", 2, 0), ("y", 0, 2))
+
+
+def test_the_working_of_impossible_rows_is_json_and_warned_of() -> None:
+    frame = pd.DataFrame({"a": list("uuvv"), "b": list("stst")})
+    model = DiscreteBayes(alpha=0).fit(frame, ["n", "y", "y", "y"])
+    model.forget(frame[1:2], ["y"])
+    with pytest.warns(ImpossibleRowWarning, match="1 rows"):
+        working = model.working(pd.DataFrame({"a": ["u"], "b": ["t"]}))
+    assert "-inf" in json.dumps(working.to_dict(), allow_nan=False)

@@ -84,8 +84,7 @@ class Case:
         return (here + alpha * product) / (n_complete + alpha)
 
     def complete(self, label: str) -> list[Cells]:
-        filled = [j for j in self.words() if self.values(j)]
-        return [row for row in self.of(label) if all(row[j] is not None for j in filled)]
+        return [row for row in self.of(label) if all(row[j] is not None for j in self.words())]
 
     def agreeing(self, cells: Cells, label: str) -> list[Cells]:
         known = self.known(cells)
@@ -179,6 +178,8 @@ def cases(draw: st.DrawFn) -> Case:
     more = draw(st.lists(st.sampled_from(classes), max_size=7))
     labels = (*classes, *more)
     rows = draw(st.lists(row, min_size=len(labels), max_size=len(labels)))
+    words = [j for j, kind in enumerate(kinds) if kind == "word"]
+    has_cells = all(any(row[j] for row in rows) for j in words)
     weights = draw(st.tuples(*(st.integers(0, 3) for _ in classes)))
     priors = tuple(w / sum(weights) for w in weights) if sum(weights) else None
     line = st.tuples(*(st.integers(0, 5).map(float) for _ in classes))
@@ -188,7 +189,7 @@ def cases(draw: st.DrawFn) -> Case:
         tuple(rows),
         labels,
         tuple(rows + draw(st.lists(asked, min_size=1, max_size=4))),
-        draw(st.sampled_from(["naive", "joint"])),
+        draw(st.sampled_from(["naive", "joint"] if has_cells else ["naive"])),
         draw(st.sampled_from([0.0, 0.5, 1.0])),
         draw(st.sampled_from([None, priors])),
         costs,
@@ -208,7 +209,7 @@ def close(want: float | Sequence[float], size: float = 0.0) -> Any:
 
 
 RANDOM: Final = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 # --- Numbers -------------------------------------------------------------------------------------
@@ -255,10 +256,17 @@ def test_prior_and_evidence_add_up_to_the_posterior_odds(case: Case) -> None:
 def test_an_explanation_is_of_what_was_predicted(case: Case) -> None:
     model, X = case.fit(), case.frame(case.asked)
     made, shares = quietly(model.explain, X), quietly(model.predict_proba, X)
-    assert [row.label for row in made] == quietly(model.predict, X).tolist()
-    for row, share in zip(made, shares, strict=True):
+    for row, share, said in zip(made, shares, quietly(model.predict, X), strict=True):
+        losses = share @ (1 - np.eye(len(share)) if case.costs is None else case.costs)
+        least, second = np.sort(losses)[:2]
+        if case.costs is None or second - least > 1e-9:  # equal costs may differ in rounding
+            assert row.label == said
+        assert losses[row.classes.index(row.label)] <= least + 1e-9
+        size = max(abs(x) for e in row.evidence for x in (*e.log2_likelihood, 1) if x > -INF)
         assert list(row.classes) == case.classes
-        assert list(row.posterior) == pytest.approx(share.tolist(), rel=1e-6, abs=1e-300)
+        assert list(row.posterior) == pytest.approx(
+            share.tolist(), rel=1e-12 + 1e-14 * size, abs=1e-300
+        )
         others = {c: p for c, p in zip(row.classes, row.posterior, strict=True) if c != row.label}
         if max(others.values()) > 0:  # below the smallest float, shares cannot tell
             assert row.against == max(others, key=lambda c: others[c])  # the first of equals
@@ -303,7 +311,7 @@ def test_explanations_are_ready_for_json(case: Case) -> None:
     ):
         assert (told["label"], told["against"]) == (row.label, row.against)
         assert tuple(told["classes"]) == row.classes
-        assert tuple(told["prior"]), tuple(told["posterior"]) == (row.prior, row.posterior)
+        assert (tuple(told["prior"]), tuple(told["posterior"])) == (row.prior, row.posterior)
         assert float(told["prior_bits"]) == row.prior_bits
         assert float(told["total_bits"]) == row.total_bits
         assert told["possible"] is row.possible
@@ -407,9 +415,11 @@ def test_in_the_joint_structure_all_categories_are_one_part() -> None:
 def test_numbers_are_floats_and_days_are_dates() -> None:
     days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-02-01", "2024-03-01"])
     X = pd.DataFrame({"day": days, "size": [1, 2, 3, 5]})
-    rows = pd.DataFrame({"day": pd.to_datetime(["2024-02-29", "1969-12-31 06:30"]), "size": [2, 3]})
+    rows = pd.DataFrame(
+        {"day": np.array(["2024-02-29T00", "1969-12-31T06"], dtype="M8[s]"), "size": [2, 3]}
+    )
     made = DiscreteBayes().fit(X, LABELS).explain(rows)
-    assert [row.evidence[0].value for row in made] == ["2024-02-29", "1969-12-31T06:30:00"]
+    assert [row.evidence[0].value for row in made] == ["2024-02-29", "1969-12-31T06:00:00"]
     assert [row.evidence[1].value for row in made] == [2.0, 3.0]
     assert all(type(row.evidence[1].value) is float for row in made)
 
@@ -517,15 +527,16 @@ def test_a_long_sequence_prints_twenty_rows_and_says_how_many_more() -> None:
 
 
 def test_one_explanation_prints_its_sum() -> None:
+    """P(u|p) = 3/5 and P(u|q) = 1/3: odds of 3 times 9/5, so P = 27/32."""
     X = pd.DataFrame({"a": ["u", "u", "v", "v"]})
     made = DiscreteBayes().fit(X, np.array(["p", "p", "p", "q"])).explain(X[:1])[0]
     assert str(made).splitlines() == [
-        "p (P = 0.8182) against q, in bits  (S 5)",
+        "p (P = 0.8438) against q, in bits  (S 5)",
         "part   value      bits  mark",
         "-----  -----  --------  ----",
         "prior          1.58496",
-        "a      u      0.584963",
-        "total          2.16993",
+        "a      u      0.847997",
+        "total          2.43296",
     ]
     assert made.to_table().equation == "S 5"
 

@@ -285,7 +285,10 @@ class DiscreteBayes(TableClassifier):
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         check_is_fitted(self)
         encoded, backend = (None, self._backend) if X is None else self._encode(X)
-        return show_working(self._model, self._summary, encoded, backend)
+        working = show_working(self._model, self._summary, encoded, backend)
+        if encoded is not None:
+            _warn_of_impossible(working["evidence"].column("ln P(x)").count(-np.inf))
+        return working
 
     @property
     def coef_(self) -> Float:

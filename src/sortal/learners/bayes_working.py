@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.learners.bayes import category_counts, class_units
+from sortal.learners.bayes import category_counts, class_units, joint_table
 from sortal.models.bayes import log_likelihood
 from sortal.models.decision import decide, log_evidence, posterior
 from sortal.models.records import Table, Working, unique
@@ -30,7 +30,7 @@ def show_working(
     if model.numbers:
         tables.append(_gaussians(model, backend))
     if model.joint is not None:
-        tables.append(_cells(model, backend))
+        tables.append(_cells(model, summary, backend))
     if encoded is not None:
         tables += _rows(model, encoded, backend)
     # the tables of columns give way where a column is called like another table
@@ -82,14 +82,15 @@ def _gaussians(model: BayesModel, backend: str) -> Table:
     return Table("gaussians", "Number columns by class", columns, tuple(rows), "S 4", backend)
 
 
-def _cells(model: BayesModel, backend: str) -> Table:
-    assert model.joint is not None  # noqa: S101  (asked by the caller)
-    columns = [model.schema.columns[model.categories[place]] for place in model.joint.places]
+def _cells(model: BayesModel, summary: BayesSummary, backend: str) -> Table:
+    unweighted = joint_table(summary, model.schema, 0.0, np.ones(len(model.classes)))
+    assert unweighted is not None  # noqa: S101  (asked by the caller)
+    columns = [model.schema.columns[model.categories[place]] for place in unweighted.places]
     names, values = [c.name for c in columns], [c.values for c in columns]
     heads = (*names, *(f"n(x, {label})" for label in model.classes))
     rows: list[tuple[Cell, ...]] = [
         (*(listed[v] for listed, v in zip(values, cell, strict=True)), *map(_number, weight))
-        for cell, weight in zip(model.joint.codes, model.joint.weight, strict=True)
+        for cell, weight in zip(unweighted.codes, unweighted.weight, strict=True)
     ]
     return Table("cells", "Cells seen", unique(heads), tuple(rows), "S 3", backend)
 
@@ -100,16 +101,17 @@ def _rows(model: BayesModel, encoded: Encoded, backend: str) -> list[Table]:
     shares = posterior(log_joint, model.prior)
     evidence = log_evidence(log_joint)
     labels = decide(shares, None)
+    with np.errstate(over="ignore"):  # a product of densities can be beyond float64: see its ln
+        p_x, products, p_all = np.exp(log_x), np.exp(log_joint), np.exp(evidence)
     factors: list[tuple[Cell, ...]] = []
     rule: list[tuple[Cell, ...]] = []
     for i in range(len(log_x)):
         for k, label in enumerate(model.classes):
-            likelihood, product = float(np.exp(log_x[i, k])), float(np.exp(log_joint[i, k]))
+            likelihood, product = float(p_x[i, k]), float(products[i, k])
             log_product, share = float(log_joint[i, k]), float(shares[i, k])
             prior = float(model.prior[k])
             factors.append((i, str(label), likelihood, prior, product, log_product, share))
-        log_px = float(evidence[i])
-        rule.append((i, float(np.exp(log_px)), log_px, str(model.classes[labels[i]])))
+        rule.append((i, float(p_all[i]), float(evidence[i]), str(model.classes[labels[i]])))
     columns = ("row", "class", "P(x|c)", "P(c)", "P(x|c)P(c)", "ln P(x|c)P(c)", "P(c|x)")
     heads = ("row", "P(x)", "ln P(x)", "most probable")
     return [

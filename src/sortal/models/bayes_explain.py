@@ -12,6 +12,7 @@ from sortal.models.bayes import (
     category_terms,
     cell_weight,
     joint_log_likelihood,
+    log_likelihood,
     number_terms,
 )
 from sortal.models.decision import decide, posterior
@@ -134,9 +135,8 @@ def explain(model: BayesModel, encoded: Encoded, costs: Float | None) -> Explain
     """What every row's explanation is made from."""
     parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
     parts.sort(key=lambda part: part.j)
-    log_joint = np.tile(model.log_prior, (encoded.codes.shape[1], 1))
-    for part in parts:
-        log_joint += part.terms
+    # added up as predict does it, so that both say the same also where costs tie
+    log_joint = model.log_prior + log_likelihood(model, encoded)
     shares = posterior(log_joint, model.prior)
     return ExplainRow(model, tuple(parts), log_joint, shares, decide(shares, costs))
 
@@ -144,7 +144,8 @@ def explain(model: BayesModel, encoded: Encoded, costs: Float | None) -> Explain
 def explain_row(made: ExplainRow, i: int) -> BayesExplanation:
     """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
     model, shares, label = made.model, made.shares[i], int(made.labels[i])
-    against = max((k for k in range(len(shares)) if k != label), key=lambda k: (shares[k], -k))
+    others = [k for k in range(len(shares)) if k != label]
+    against = max(others, key=lambda k: (shares[k], made.log_joint[i, k], -k))
     evidence = []
     for part in made.parts:
         log2 = part.terms[i] / np.log(2)

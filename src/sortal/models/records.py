@@ -5,6 +5,7 @@ A record holds numbers; how it looks as text or HTML is in `faces`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -35,13 +36,13 @@ class Table:
         return tuple(row[j] for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
+        """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
         return {
             "name": self.name,
             "title": self.title,
             "equation": self.equation,
             "columns": list(self.columns),
-            "rows": [list(row) for row in self.rows],
+            "rows": [[_json(cell) for cell in row] for row in self.rows],
         }
 
     def to_frame(self) -> Any:
@@ -176,6 +177,11 @@ def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: An
     """A data frame of a library, whose columns are of one type each."""
     data = {name: _of_one_type([row[j] for row in rows]) for j, name in enumerate(columns)}
     return nw.from_dict(data, backend=backend).to_native()
+
+
+def _json(cell: Cell) -> Cell:
+    """JSON has no infinity."""
+    return str(cell) if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _of_one_type(cells: list[Cell]) -> list[Cell]:
