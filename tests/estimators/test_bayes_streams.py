@@ -153,10 +153,11 @@ def test_log_posteriors_go_below_the_smallest_float() -> None:
     assert -1e6 < logs[0, 1] < -1000
 
 
-def test_a_column_of_words_without_any_word_does_not_empty_the_joint_table() -> None:
+def test_a_column_typed_as_words_but_without_any_is_noted_in_the_joint_structure() -> None:
+    # its kind is known by its type, so it is one of the columns of a cell, and no row is whole
     frame = pd.DataFrame({"a": list("xyxy"), "h": pd.Series([None] * 4, dtype="str")})
-    model = DiscreteBayes("joint").fit(frame, Y)
-    assert model.working()["cells"].rows == (("x", 2, 0), ("y", 0, 2))
+    [note] = DiscreteBayes("joint").fit(frame, Y).fit_report_.notes
+    assert note == "100.0% of the rows have a hole and are not in the joint table"
 
 
 def test_the_rival_is_the_next_best_also_where_posteriors_vanish() -> None:

@@ -45,10 +45,7 @@ class FrameTable:
         """Name, kind and declared values of a column."""
         series = self._columns[j]
         values, order = declared_values(series)
-        kind = _kind(series, self.names[j])
-        if kind == "category" and not values and _is_empty(series):
-            kind = "empty"
-        return ColumnSchema(self.names[j], kind, values, order)
+        return ColumnSchema(self.names[j], _kind(series, self.names[j]), values, order)
 
     def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
         """Rows start .. stop - 1 of a column as float64."""
@@ -95,11 +92,6 @@ def _has_whole_numbers_and_holes(series: nw.Series[Any]) -> bool:
 def _is_of_objects(series: nw.Series[Any]) -> bool:
     """Whether the cells are Python objects; narwhals calls them words if the first hundred are."""
     return series.implementation.is_pandas_like() and bool(series.to_native().dtype == object)
-
-
-def _is_empty(series: nw.Series[Any]) -> bool:
-    """No value at all; most columns tell by their first row."""
-    return bool(series[:1].is_null().all()) and bool(series.is_null().all())
 
 
 def _kind(series: nw.Series[Any], name: str) -> Kind:

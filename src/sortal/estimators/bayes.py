@@ -206,9 +206,9 @@ class DiscreteBayes(TableClassifier):
         """Take rows out again: the model becomes that of a fit without them.
 
         Counts are exact. Where number columns are involved and the rows carry nearly all the
-        spread of one, the loss of digits is refused by name. A class without rows is no longer
-        known (unless `partial_fit` was told of it), so that priors, class weights and costs
-        must then fit the classes that stay; whatever is refused leaves the model as it was.
+        spread of one, the loss of digits is refused by name. Kinds of columns stay known. A class
+        without rows does not (unless `partial_fit` was told of it), so that priors, class weights
+        and costs must then fit the classes that stay. What is refused leaves the model as it was.
 
         Parameters
         ----------
