@@ -155,7 +155,7 @@ def test_log_posteriors_go_below_the_smallest_float() -> None:
 
 def test_a_column_typed_as_words_but_without_any_is_noted_in_the_joint_structure() -> None:
     # its kind is known by its type, so it is one of the columns of a cell, and no row is whole
-    frame = pd.DataFrame({"a": list("xyxy"), "h": pd.Series([None] * 4, dtype="str")})
+    frame = pd.DataFrame({"a": list("xyxy"), "h": pd.Series([None] * 4, dtype="string")})
     [note] = DiscreteBayes("joint").fit(frame, Y).fit_report_.notes
     assert note == "100.0% of the rows have a hole and are not in the joint table"
 

@@ -148,7 +148,7 @@ def test_cells_are_the_distinct_complete_rows_with_their_counts() -> None:
         *[("v", None), (None, "t"), ("v", "s"), ("v", "s")],
     ]
     y = list("ppqqpqpqp")
-    X = pd.DataFrame(words, columns=["a", "b"], dtype="str")
+    X = pd.DataFrame(words, columns=["a", "b"], dtype="string")
     table = DiscreteBayes("joint").fit(X, np.array(y)).working()["cells"]
     seen = Counter(pair for pair in zip(words, y, strict=True) if None not in pair[0])
     want = {(cell, seen[cell, "p"], seen[cell, "q"]) for cell, _ in seen}
@@ -237,7 +237,7 @@ def test_a_hole_is_left_out_of_the_product() -> None:
         {"Outlook": [None], "Temperature": ["Hot"], "Humidity": [None], "Wind": [None]}
     )
     with pytest.warns(MissingValueWarning):
-        rule = tennis(alpha=0).working(X.astype("str"))["rule"]
+        rule = tennis(alpha=0).working(X.astype("string"))["rule"]
     assert numbers(rule, "P(x|c)") == pytest.approx([2 / 5, 2 / 9], rel=1e-14)
 
 
