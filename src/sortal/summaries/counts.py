@@ -152,9 +152,11 @@ class ValueCounts:
 
 def count_rows(batch: Batch) -> RowCounts:
     """The rows and holes of a block."""
+    if batch.units is None:
+        holes = [int(np.count_nonzero(column.holes())) for column in batch.columns]
+        return RowCounts(batch.n_rows, np.array(holes, dtype=np.int64))
     # whole-number weights are copies, sizes included; of fractional ones rows are counted
-    units = batch.row_units()
-    copies = units if batch.exponent == 0 else (units > 0).astype(np.int64)
+    copies = batch.units if batch.exponent == 0 else (batch.units > 0).astype(np.int64)
     holes = [int(copies[column.holes()].sum()) for column in batch.columns]
     return RowCounts(int(copies.sum()), np.array(holes, dtype=np.int64))
 
