@@ -22,6 +22,7 @@ Each message says what was given, what is allowed and what to do.
 
 import sys
 import warnings
+from collections.abc import Sequence
 
 
 class SortalError(Exception):
@@ -90,3 +91,9 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sortal"):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def listed(items: Sequence[object], most: int = 10) -> str:
+    """Items for a message; of many, the first and how many there are."""
+    shown = ", ".join(map(repr, items[:most]))
+    return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"

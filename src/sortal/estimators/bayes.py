@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.data.columns import as_categories
-from sortal.data.schema import Schema
-from sortal.data.values import union
-from sortal.errors import ImpossibleRowWarning, LabelError, OptionError, warn
+from sortal.errors import ImpossibleRowWarning, OptionError, warn
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
-from sortal.estimators.target import class_array, common_dtype, read_target
+from sortal.estimators.features import merge_declared
+from sortal.estimators.target import class_array, common_dtype, with_classes
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
-from sortal.learners.bayes_loo import loo_scores, not_fitted
+from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
 from sortal.learners.options import choose, read_costs
 from sortal.models.bayes import linear_functions
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.estimators.base import Training
     from sortal.models.bayes import BayesModel, Encoded
@@ -189,7 +187,7 @@ class DiscreteBayes(TableClassifier):
         if not hasattr(self, "_summary"):
             training = self._open_training(X, y, sample_weight)
             summary = self._summarize(training.source, options)
-            named = _with_classes(training.declared, training.label_dtype, classes)
+            named = with_classes(training.declared, training.label_dtype, classes)
             self._adopt(summary, options, *named)
             self._remember(training)
             return self
@@ -198,8 +196,8 @@ class DiscreteBayes(TableClassifier):
         old = self._summary.recast(plan(self._schema, options), plan(schema, options))
         summary = old.merge(self._summarize(training.source, options))
         dtype = common_dtype(self._label_dtype, training.label_dtype)
-        declared = _merged(self._declared, training.declared)
-        self._adopt(summary, options, *_with_classes(declared, dtype, classes))
+        declared = merge_declared(self._declared, training.declared)
+        self._adopt(summary, options, *with_classes(declared, dtype, classes))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -264,7 +262,7 @@ class DiscreteBayes(TableClassifier):
         check_is_fitted(self)
         options = self._fitted  # as predict: what was set since then needs a new fit
         source = self._open_again(X, y, sample_weight, options).source
-        if not _same_rows(self._summarize(source, options), self._summary):
+        if not same_rows(self._summarize(source, options), self._summary):
             raise not_fitted()
         rows = gather_fitted(list(self._engine().map(source, ReadFittedBlock(self._model))))
         log_joint, prior = loo_scores(self._summary, self._schema, options, rows)
@@ -361,41 +359,6 @@ class DiscreteBayes(TableClassifier):
         numbers = [self._schema.columns[j].name for j in self._model.numbers]
         missing = dict(zip(names + numbers, holes.tolist(), strict=True))
         self._report_cells(missing, dict(zip(names, unknown.tolist(), strict=True)))
-
-
-def _merged(declared: Schema, met: Schema) -> Schema:
-    """What a later block declares joins what was declared before; kinds do not change."""
-    columns = []
-    for old, new in zip(declared.columns, met.columns, strict=True):
-        mergeable = "empty" in (old.kind, new.kind) or old.kind == new.kind
-        columns.append(old.merge(replace(new, name=old.name)) if mergeable else old)
-    return Schema(tuple(columns), declared.classes)
-
-
-def _with_classes(
-    declared: Schema, dtype: np.dtype[Any], given: ArrayLike | None
-) -> tuple[Schema, np.dtype[Any]]:
-    """Classes that are known before their first row comes, and the type for them and y's."""
-    if given is None:
-        return declared, dtype
-    labels = np.asarray(given)
-    target = read_target(labels, len(labels) if labels.ndim else 0)
-    known = as_categories(target.table.categories(0, 0, target.table.n_rows))
-    if (known.codes < 0).any():
-        raise LabelError(f"classes={given!r} holds a missing label: name real classes only.")
-    joined = Schema(declared.columns, union(declared.classes, known.values)[0])
-    return joined, common_dtype(dtype, target.dtype)
-
-
-def _same_rows(a: BayesSummary, b: BayesSummary) -> bool:
-    """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
-    counts = (a.rows, b.rows), (a.classes, b.classes), (a.values, b.values)
-    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
-        return False
-    x, y = a.moments, b.moments
-    spread = np.sqrt(np.maximum(x.m2, y.m2) / np.maximum(x.units, 1))
-    near = np.abs(x.mean - y.mean) <= 1e-9 * (spread + np.abs(x.mean))
-    return bool((x.units == y.units).all() and near.all() and np.allclose(x.m2, y.m2, rtol=1e-6))
 
 
 def _warn_of_impossible(n: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import Schema
-from sortal.errors import ColumnError, InputError, OptionError
+from sortal.errors import ColumnError, InputError, OptionError, listed
 
 if TYPE_CHECKING:
     from sortal.data.schema import ColumnSchema, Kind
@@ -34,6 +34,15 @@ def adopt_kinds(schema: Schema, declared: Schema) -> Schema:
     pairs = zip(schema.columns, declared.columns, strict=True)
     columns = tuple(new if old.kind == "empty" else old for old, new in pairs)
     return Schema(columns, schema.classes)
+
+
+def merge_declared(declared: Schema, met: Schema) -> Schema:
+    """What a later block declares joins what was declared before; kinds do not change."""
+    columns = []
+    for old, new in zip(declared.columns, met.columns, strict=True):
+        mergeable = "empty" in (old.kind, new.kind) or old.kind == new.kind
+        columns.append(old.merge(replace(new, name=old.name)) if mergeable else old)
+    return Schema(tuple(columns), declared.classes)
 
 
 def _chosen(given: Any, table: Table) -> list[int]:
@@ -80,7 +89,7 @@ def _named(name: str, table: Table) -> int:
     if name not in table.names:
         raise OptionError(
             f"categorical_features names {name!r}, which is no column of this table: "
-            f"it has {listed_names(table.names)}."
+            f"it has {listed(table.names)}."
         )
     return table.names.index(name)
 
@@ -105,8 +114,8 @@ def match_columns(table: Table, schema: Schema, by_name: bool, owner: str) -> tu
     absent = [name for name in schema.names if name not in place]
     if absent:
         raise ColumnError(
-            f"{owner} was fitted with the columns {listed_names(tuple(absent))}, which this table "
-            f"lacks: it has {listed_names(table.names)}."
+            f"{owner} was fitted with the columns {listed(tuple(absent))}, which this table "
+            f"lacks: it has {listed(table.names)}."
         )
     return tuple(place[name] for name in schema.names)
 
@@ -139,9 +148,3 @@ def _is_all_holes(table: Table, j: int, kind: Kind) -> bool:
     """An empty column says nothing, whatever type its library gives it."""
     read = table.categories if kind == "category" else table.numbers
     return bool(read(j, 0, table.n_rows).holes().all())
-
-
-def listed_names(names: tuple[str, ...], most: int = 10) -> str:
-    """Names for a message; of many, the first and their number."""
-    listed = ", ".join(map(repr, names[:most]))
-    return listed if len(names) <= most else f"{listed}, … ({len(names)} in all)"

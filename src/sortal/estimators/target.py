@@ -10,15 +10,17 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from sortal.data.arrays import ArrayTable, plain_array
+from sortal.data.columns import as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of
+from sortal.data.schema import Schema
 from sortal.data.sources import refuse_measurements
 from sortal.data.table import Table, read_frame
-from sortal.errors import ColumnError, LabelError, warn
-from sortal.estimators.features import listed_names
+from sortal.data.values import union
+from sortal.errors import ColumnError, LabelError, listed, warn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.values import Values
 
@@ -47,7 +49,7 @@ def split_target(X: Any, y: Any, owner: str) -> tuple[Any, Any]:
             "data frame, or the labels themselves."
         )
     if y not in frame.columns:
-        names = listed_names(tuple(map(str, frame.columns)))
+        names = listed([str(name) for name in frame.columns])
         raise ColumnError(f"y={y!r} is no column of this table: it has {names}.")
     return frame.drop(y).to_native(), frame.get_column(y).to_native()
 
@@ -138,3 +140,18 @@ def class_array(classes: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
         array = np.array([])
     faithful = array.tolist() == list(classes)
     return array if faithful else np.fromiter(classes, dtype=object, count=len(classes))
+
+
+def with_classes(
+    declared: Schema, dtype: np.dtype[Any], given: ArrayLike | None
+) -> tuple[Schema, np.dtype[Any]]:
+    """Classes that are known before their first row comes, and the type for them and y's."""
+    if given is None:
+        return declared, dtype
+    labels = np.asarray(given)
+    target = read_target(labels, len(labels) if labels.ndim else 0)
+    known = as_categories(target.table.categories(0, 0, target.table.n_rows))
+    if (known.codes < 0).any():
+        raise LabelError(f"classes={given!r} holds a missing label: name real classes only.")
+    joined = Schema(declared.columns, union(declared.classes, known.values)[0])
+    return joined, common_dtype(dtype, target.dtype)

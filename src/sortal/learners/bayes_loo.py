@@ -133,6 +133,17 @@ def _taken_out(
     return left, new_mean, new_m2
 
 
+def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
+    """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
+    counts = (a.rows, b.rows), (a.classes, b.classes), (a.values, b.values)
+    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
+        return False
+    x, y = a.moments, b.moments
+    spread = np.sqrt(np.maximum(x.m2, y.m2) / np.maximum(x.units, 1))
+    near = np.abs(x.mean - y.mean) <= 1e-9 * (spread + np.abs(x.mean))
+    return bool((x.units == y.units).all() and near.all() and np.allclose(x.m2, y.m2, rtol=1e-6))
+
+
 def not_fitted() -> SubtractError:
     """The error for rows that were not in the fit."""
     return SubtractError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.errors import OptionError
+from sortal.errors import OptionError, listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def read_priors(given: Any, classes: Values) -> Float | None:
     if priors.shape != (len(classes),):
         raise OptionError(
             f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
-            f"({_listed(classes)}): give one probability a class in this order, or a dict."
+            f"({listed(classes)}): give one probability a class in this order, or a dict."
         )
     if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
         raise OptionError(
@@ -93,7 +93,7 @@ def read_costs(given: Any, classes: Values) -> Float | None:
         raise OptionError(
             f"costs has the shape {costs.shape} and a least entry of {costs.min(initial=0):.6g}: "
             f"give {K} × {K} numbers of at least 0, costs[i, j] being the cost of saying class j "
-            f"when class i is true, classes in the order {_listed(classes)}."
+            f"when class i is true, classes in the order {listed(classes)}."
         )
     return costs
 
@@ -112,11 +112,6 @@ def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> N
     strangers = [label for label in given if label not in classes]
     if strangers:
         raise OptionError(
-            f"{name} names {strangers!r}, and the classes are {_listed(classes)}: name these only, "
+            f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only, "
             "or tell partial_fit of classes to come by its parameter classes."
         )
-
-
-def _listed(classes: Values, most: int = 10) -> str:
-    listed = ", ".join(map(repr, classes[:most]))
-    return listed if len(classes) <= most else f"{listed}, … ({len(classes)} in all)"
