@@ -122,10 +122,12 @@ def test_fractional_weights_stand_a_long_stream() -> None:
 
 
 @pytest.mark.parametrize("change", [lambda X: X * 1.01, lambda X: X + 100, lambda X: X[::-1]])
-def test_leave_one_out_takes_no_other_rows(change: Any) -> None:
-    X = np.random.default_rng(0).normal(size=(30, 2))
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_leave_one_out_takes_no_other_rows(change: Any, scale: float) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2)) * scale
     y = np.tile(["a", "b", "b"], 10)
     model = DiscreteBayes().fit(X, y)
+    assert model.loo_proba(X, y).shape == (30, 2)
     with pytest.raises(SubtractError, match="takes the rows of the fit again"):
         model.loo_proba(change(X), y)
 

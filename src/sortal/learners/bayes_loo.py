@@ -17,7 +17,7 @@ from sortal.learners.bayes import (
     log_smoothed,
     pooled,
 )
-from sortal.learners.options import balanced, read_class_weight
+from sortal.learners.options import read_class_weight
 from sortal.models.bayes import cell_weight, joint_log_likelihood, number_term
 
 if TYPE_CHECKING:
@@ -40,19 +40,13 @@ def loo_scores(
     """(ln P(x|c)P(c), P(c)) of each row by the counts and moments without it. (S 9)"""
     own = rows.own(len(schema.classes))
     counts = class_units(summary, schema) - own
-    factor = _class_factors(options, schema, counts)
+    factor = read_class_weight(options.class_weight, schema.classes, counts)
     prior = class_priors(counts, factor, options, schema)
     with np.errstate(divide="ignore"):  # a class that loses its only row has P(c) = 0
         total = np.log(prior) + _categories(summary, schema, options.alpha, rows, factor)
     for place in range(len(rows.encoded.numbers)):
         total += _numbers(summary, schema, rows, place)
     return total, prior
-
-
-def _class_factors(options: BayesOptions, schema: Schema, counts: Float) -> Float:
-    if isinstance(options.class_weight, str):
-        return balanced(counts)
-    return read_class_weight(options.class_weight, schema.classes, counts)
 
 
 def _categories(
@@ -139,9 +133,12 @@ def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
     if any(one.to_bytes() != other.to_bytes() for one, other in counts):
         return False
     x, y = a.moments, b.moments
-    spread = np.sqrt(np.maximum(x.m2, y.m2) / np.maximum(x.units, 1))
-    near = np.abs(x.mean - y.mean) <= 1e-9 * (spread + np.abs(x.mean))
-    return bool((x.units == y.units).all() and near.all() and np.allclose(x.m2, y.m2, rtol=1e-6))
+    variance, other = (part.m2 / np.maximum(part.units, 1) for part in (x, y))
+    near = np.abs(x.mean - y.mean) <= 1e-9 * (np.sqrt(variance) + np.abs(x.mean))
+    # no absolute tolerance: a column may be measured in millionths
+    alike = np.abs(variance - other) <= 1e-6 * variance
+    alike |= is_constant(x.mean, variance) & is_constant(y.mean, other)
+    return bool((x.units == y.units).all() and near.all() and alike.all())
 
 
 def not_fitted() -> SubtractError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+# Tables that a working can have; a column of such a name gives way.
+_FIXED = ("priors", "gaussians", "cells", "rule", "evidence")
+
+
 def show_working(
     model: BayesModel, summary: BayesSummary, encoded: Encoded | None, backend: str
 ) -> Working:
@@ -33,13 +36,7 @@ def show_working(
         tables.append(_cells(model, summary, backend))
     if encoded is not None:
         tables += _rows(model, encoded, backend)
-    # the tables of columns give way where a column is called like another table
-    fixed = [table for table in tables if table.equation != "S 2"]
-    columns = [table for table in tables if table.equation == "S 2"]
-    names = unique([table.name for table in (*fixed, *columns)])
-    called = dict(zip(map(id, (*fixed, *columns)), names, strict=True))
-    named = tuple(replace(table, name=called[id(table)]) for table in tables)
-    return Working("Discrete Bayes", named)
+    return Working("Discrete Bayes", tuple(tables))
 
 
 def _priors(model: BayesModel, summary: BayesSummary, backend: str) -> Table:
@@ -52,6 +49,8 @@ def _priors(model: BayesModel, summary: BayesSummary, backend: str) -> Table:
 def _category_tables(model: BayesModel, summary: BayesSummary, backend: str) -> list[Table]:
     tables = []
     counts = category_counts(summary, model.schema)
+    columns = [model.schema.columns[j].name for j in model.categories]
+    names = unique((*_FIXED, *columns))[len(_FIXED) :]
     for place, j in enumerate(model.categories):
         column = model.schema.columns[j]
         labels = [str(label) for label in model.classes]
@@ -66,7 +65,7 @@ def _category_tables(model: BayesModel, summary: BayesSummary, backend: str) -> 
             for v, value in enumerate(column.values)
         ]
         title = f"{column.name}: counts and probabilities by class"
-        tables.append(Table(column.name, title, unique(heads), tuple(rows), "S 2", backend))
+        tables.append(Table(names[place], title, unique(heads), tuple(rows), "S 2", backend))
     return tables
 
 
