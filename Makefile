@@ -9,7 +9,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers pytest oldest format docs docs-check bench asan stub clean
+.PHONY: help demo test lint types layers pytest oldest format docs docs-check bench parity asan stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
@@ -47,6 +47,9 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py
+
+parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with its package MASS
+	$(BIN)/python tools/parity/run.py
 
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \

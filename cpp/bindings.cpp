@@ -164,6 +164,59 @@ std::tuple<Array<std::int64_t>, Array<double>, Array<double>, Array<double>> cla
             hand_over(std::move(m.tail), {K}), hand_over(std::move(m.m2), {K})};
 }
 
+sortal::Design design_of(const std::vector<Strided<double>>& columns,
+                         const std::vector<Strided<std::int32_t>>& codes,
+                         const std::vector<std::int64_t>& sizes) {
+    need(codes.size() == sizes.size(), "codes and sizes differ in number");
+    sortal::Design design{{}, {}, sizes, static_cast<std::int64_t>(columns.size())};
+    for (const auto& x : columns) design.numbers.push_back(column_of(x));
+    for (const auto& x : codes) design.codes.push_back(column_of(x));
+    for (const std::int64_t size : sizes) {
+        need(size >= 0 && size <= INT32_MAX, "a size is negative or beyond 2^31 - 1");
+        design.n_terms += size;
+    }
+    return design;
+}
+
+// How many rows the columns of a design have; any number where there is no column.
+std::size_t length_of(const std::vector<Strided<double>>& columns,
+                      const std::vector<Strided<std::int32_t>>& codes) {
+    const std::size_t n = !columns.empty() ? columns[0].size()
+                          : !codes.empty() ? codes[0].size()
+                                           : static_cast<std::size_t>(INT64_MAX);
+    for (const auto& x : columns) need(x.size() == n, "columns differ in length");
+    for (const auto& x : codes) need(x.size() == n, "columns and codes differ in length");
+    return n;
+}
+
+std::int64_t center_rows(std::vector<Strided<double>> columns,
+                         std::vector<Strided<std::int32_t>> codes, std::vector<std::int64_t> sizes,
+                         std::optional<Vector<std::int64_t>> rows, Vector<double> origin,
+                         std::optional<Vector<double>> fill, std::optional<Vector<double>> scale,
+                         Total out) {
+    const auto design = design_of(columns, codes, sizes);
+    const auto n_rows = length_of(columns, codes);
+    const auto n_terms = static_cast<std::size_t>(design.n_terms);
+    const auto n = static_cast<std::int64_t>(out.shape(0));
+    need(origin.size() == n_terms, "origin is not of one number a term");
+    need(!fill || fill->size() == n_terms, "fill is not of one number a term");
+    need(out.shape(1) == n_terms + 2, "out has not two columns more than there are terms");
+    need(!rows || rows->size() == out.shape(0), "rows and out differ in length");
+    need(rows || out.shape(0) <= n_rows, "out has more rows than the columns");
+    need(!scale || scale->size() == out.shape(0), "scale and out differ in length");
+    const std::int64_t* chosen = rows ? rows->data() : nullptr;
+    nb::gil_scoped_release nogil;
+    for (std::int64_t i = 0; chosen && i < n; ++i) {
+        need(chosen[i] >= 0 && static_cast<std::size_t>(chosen[i]) < n_rows,
+             "a row lies outside the columns");
+    }
+    for (std::size_t j = 0; j < codes.size(); ++j) {
+        need(sortal::codes_below(design.codes[j], chosen, n, sizes[j]), "a code is too large");
+    }
+    return sortal::center_rows(design, chosen, n, origin.data(), fill ? fill->data() : nullptr,
+                               scale ? scale->data() : nullptr, out.data());
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -183,4 +236,8 @@ NB_MODULE(_core, m) {
     m.def("class_moments", &class_moments, "values"_a.noconvert(), "classes"_a.noconvert(),
           "n_classes"_a, "units"_a.noconvert().none(), "wide"_a,
           "Per class units, mean, its tail and squared deviations of the values that are not NaN.");
+    m.def("center_rows", &center_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
+          "rows"_a.noconvert().none(), "origin"_a.noconvert(), "fill"_a.noconvert().none(),
+          "scale"_a.noconvert().none(), "out"_a.noconvert(),
+          "Rows minus origin, 1 and squared length; returns how many lengths are not finite.");
 }

@@ -12,7 +12,7 @@
 //   - Inputs are read only and may lie anywhere (memory maps, every n-th element of a matrix).
 //   - Sizes are 64-bit: more than 2^31 cells are ordinary.
 //   - Whole numbers are summed as whole numbers; results do not depend on the order of rows.
-//   - Floating point is summed in row order, one class and one column at a time, so that neither
+//   - Floating point is summed in a fixed order (of rows, or of columns in eight lanes), so that neither
 //     threads nor wider instructions can change a digit.
 //   - No threads, no global state, no Python: callers split the rows and release the GIL.
 //   - What was checked by the bindings (lengths, codes in range) is not checked again here.
@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <vector>
 
-// Where the loader can choose between versions of a function, loops over whole numbers are also
-// compiled for AVX2 machines. Elsewhere the macro is empty.
+// Where the loader can choose between versions of a function, loops over whole numbers, and those
+// that fix the order of their sums, are also compiled for AVX2 machines. Elsewhere the macro is empty.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define SORTAL_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
@@ -113,5 +113,24 @@ struct ColumnMoments {
 
 // `wide` asks for the AVX2 version where the machine has it; the digits are the same.
 ColumnMoments class_moments(Column<double> values, const Rows& rows, bool wide);
+
+// Rows as numbers only: the number columns, then for each code column one indicator per value, 1 in
+// the rows that have the value and 0 elsewhere.
+struct Design {
+    std::vector<Column<double>> numbers;
+    std::vector<Column<std::int32_t>> codes;
+    std::vector<std::int64_t> sizes;  // values per code column; codes lie below
+    std::int64_t n_terms;             // numbers and indicators
+};
+
+bool codes_below(Column<std::int32_t> codes, const std::int64_t* rows, std::int64_t n,
+                 std::int64_t limit);
+
+// out[i] = scale[i] * (z, 1, |z|^2), z = x - origin, for the chosen rows x (null: the first n). The
+// product of this block with itself holds every sum that the discriminants need. A hole takes the
+// values of `fill`, NaN where it is null. Returns how many rows have an |z|^2 that is not finite.
+std::int64_t center_rows(const Design& design, const std::int64_t* rows, std::int64_t n,
+                         const double* origin, const double* fill, const double* scale,
+                         double* out);
 
 }  // namespace sortal

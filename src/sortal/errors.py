@@ -15,9 +15,11 @@ Each message says what was given, what is allowed and what to do.
     └── FormatError (ValueError)          bytes that are not a summary of this version
 
     SortalWarning (UserWarning)
-    ├── MissingValueWarning               holes met at predict, with their count
+    ├── MissingValueWarning               holes, with their count and what becomes of them
     ├── UnknownCategoryWarning            values never seen at fit, with their count
-    └── ImpossibleRowWarning              rows to which every class gives probability zero
+    ├── ImpossibleRowWarning              rows to which every class gives probability zero
+    ├── CollinearWarning                  columns of which a combination never varies
+    └── SeparationWarning                 columns that tell classes apart without any error
 """
 
 import sys
@@ -74,7 +76,7 @@ class SortalWarning(UserWarning):
 
 
 class MissingValueWarning(SortalWarning):
-    """Holes met at predict, with their count."""
+    """Holes, with their count and what becomes of them."""
 
 
 class UnknownCategoryWarning(SortalWarning):
@@ -83,6 +85,14 @@ class UnknownCategoryWarning(SortalWarning):
 
 class ImpossibleRowWarning(SortalWarning):
     """Rows to which every class gives probability zero."""
+
+
+class CollinearWarning(SortalWarning):
+    """Columns of which a combination never varies."""
+
+
+class SeparationWarning(SortalWarning):
+    """Columns that tell classes apart without any error."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

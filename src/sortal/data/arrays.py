@@ -60,6 +60,8 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
         return IntegerColumn(cells.astype(np.int64, copy=False))
     if letter == "f":
         numbers = as_float64(cells, name)
+        if np.isinf(numbers).any():
+            raise infinite(name)
         return rank_array(numbers, np.isnan(numbers))
     if letter in "mM":
         if np.isnat(cells).all():
@@ -72,13 +74,16 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
 
 
 def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Cells as float64, without loss; finite, or NaN where there is a hole."""
+    """Cells as float64, without loss; NaN where there is a hole.
+
+    Infinities pass: who calculates with the numbers meets them anyway, and refuses them by name
+    (`infinite`) without a pass over the rows of its own.
+    """
     letter = cells.dtype.kind
-    if letter in "Of":
-        numbers = numbers_from_objects(cells, name) if letter == "O" else cells
-        if np.isinf(numbers).any():
-            raise infinite(name)
-        return numbers.astype(np.float64, copy=False)
+    if letter == "f":
+        return cells.astype(np.float64, copy=False)
+    if letter == "O":
+        return numbers_from_objects(cells, name)
     if letter in "mM":
         return days(cells)
     if letter not in "iub":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 
+from sortal.engines.blas import one_blas_thread
 from sortal.engines.merging import merge_all
 from sortal.errors import OptionError
 
@@ -43,21 +44,26 @@ class LocalEngine:
     def map(self, source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
         """The results block by block, in order."""
         threads = min(n_threads(self.n_jobs), source.n_blocks)
-        if threads == 1:
-            return (function(source.block(b)) for b in range(source.n_blocks))
-        return _map_in_threads(source, function, threads)
+        return _map_in_threads(source, function, threads) if threads > 1 else _map(source, function)
+
+
+def _map(source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
+    with one_blas_thread():
+        for b in range(source.n_blocks):
+            yield function(source.block(b))
 
 
 def _map_in_threads(source: Source, function: Callable[[Batch], T], threads: int) -> Iterator[T]:
     waiting: deque[Future[T]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="sortal")
     try:
-        for b in range(source.n_blocks):
-            waiting.append(pool.submit(lambda b=b: function(source.block(b))))  # type: ignore[misc]
-            if len(waiting) >= 2 * threads:
+        with one_blas_thread():
+            for b in range(source.n_blocks):
+                waiting.append(pool.submit(lambda b=b: function(source.block(b))))  # type: ignore[misc]
+                if len(waiting) >= 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

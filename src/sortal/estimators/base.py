@@ -66,6 +66,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     missing: str
     unknown: str
     _schema: Schema
+    # what becomes of holes and unknown values at predict, and what else to do about holes
+    _hole_words = "they are left out"
+    _hole_remedy = "Fill them, or set missing='skip' to leave them out."
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -129,18 +132,20 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if sum(holes.values()):
             _say(
                 self.missing,
-                f"{_counted(holes)} have no value",
+                f"{counted(holes)} have no value",
                 MissingValueError,
                 MissingValueWarning,
-                "Fill them, or set missing='skip' to leave them out.",
+                self._hole_remedy,
+                self._hole_words,
             )
         if sum(unknown.values()):
             _say(
                 self.unknown,
-                f"{_counted(unknown)} hold values that were never seen at fit",
+                f"{counted(unknown)} hold values that were never seen at fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
                 "Map them to known values, or set unknown='skip' to leave them out.",
+                self._hole_words,
             )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -149,7 +154,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         return float(super().score(X, y, sample_weight))
 
 
-def _counted(cells: dict[str, int], most: int = 5) -> str:
+def counted(cells: dict[str, int], most: int = 5) -> str:
     """How many cells, and of which columns."""
     named = [f"{name!r} {n}" for name, n in cells.items() if n]
     more = f", and {len(named) - most} more columns" if len(named) > most else ""
@@ -157,11 +162,16 @@ def _counted(cells: dict[str, int], most: int = 5) -> str:
 
 
 def _say(
-    policy: str, what: str, error: type[Exception], warning: type[Warning], remedy: str
+    policy: str,
+    what: str,
+    error: type[Exception],
+    warning: type[Warning],
+    remedy: str,
+    words: str,
 ) -> None:
     if policy == "error":
         raise error(f"{what}, and the policy is 'error'. {remedy}")
-    warn(f"{what}; they are left out.", warning)
+    warn(f"{what}; {words}.", warning)
 
 
 def refuse_empty(table: Table) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.errors import ImpossibleRowWarning, OptionError, warn
-from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
-from sortal.estimators.features import merge_declared
-from sortal.estimators.target import class_array, common_dtype, with_classes
+from sortal.estimators.base import FitReport, refuse_one_class
+from sortal.estimators.summarized import SummaryClassifier
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
@@ -39,12 +38,12 @@ if TYPE_CHECKING:
     from sortal.estimators.base import Training
     from sortal.models.bayes import BayesModel, Encoded
     from sortal.models.records import Working
-    from sortal.summaries.bayes import BayesSummary
+    from sortal.summaries.bayes import BayesSummary, SummarizeBayes
 
     Float = NDArray[np.float64]
 
 
-class DiscreteBayes(TableClassifier):
+class DiscreteBayes(SummaryClassifier):
     """Bayes' rule on tables of words, numbers and holes.
 
     P(c|x) = P(x|c) P(c) / P(x), with P(x|c) from counts: a product over attributes (naive) or the
@@ -140,91 +139,6 @@ class DiscreteBayes(TableClassifier):
         self.unknown = unknown
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to a table and its labels.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), or str
-            The labels, or the name of the column of X that holds them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers are copies of a row; 0 leaves a row out.
-
-        Returns
-        -------
-        self
-        """
-        options = self._options()
-        training = self._open_training(X, y, sample_weight)
-        summary = self._summarize(training.source, options)
-        refuse_one_class(summary.classes.classes, type(self).__name__)
-        self._adopt(summary, options, training.declared, training.label_dtype)
-        self._remember(training)
-        return self
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Add rows. Blocks in any order give the model of one `fit` on all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            As in `fit`. Columns are matched to those of the first call.
-        classes : array-like, default=None
-            Classes to know of before their first row comes; not needed otherwise.
-
-        Returns
-        -------
-        self
-        """
-        options = self._options()
-        if not hasattr(self, "_summary"):
-            training = self._open_training(X, y, sample_weight)
-            summary = self._summarize(training.source, options)
-            named = with_classes(training.declared, training.label_dtype, classes)
-            self._adopt(summary, options, *named)
-            self._remember(training)
-            return self
-        training = self._open_again(X, y, sample_weight, options)
-        schema = training.source.schema
-        old = self._summary.recast(plan(self._schema, options), plan(schema, options))
-        summary = old.merge(self._summarize(training.source, options))
-        dtype = common_dtype(self._label_dtype, training.label_dtype)
-        declared = merge_declared(self._declared, training.declared)
-        self._adopt(summary, options, *with_classes(declared, dtype, classes))
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again: the model becomes that of a fit without them.
-
-        Counts are exact. Where number columns are involved and the rows carry nearly all the
-        spread of one, the loss of digits is refused by name. Kinds of columns stay known. A class
-        without rows does not (unless `partial_fit` was told of it), so that priors, class weights
-        and costs must then fit the classes that stay. What is refused leaves the model as it was.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            Rows that were fitted, with their labels and weights.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        options = self._options()
-        training = self._open_again(X, y, sample_weight, options)
-        summary = self._summary.subtract(self._summarize(training.source, options))
-        refuse_one_class(summary.classes.classes, type(self).__name__)
-        self._adopt(summary, options, self._declared, self._label_dtype)
-        return self
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         check_is_fitted(self)
@@ -262,7 +176,8 @@ class DiscreteBayes(TableClassifier):
         check_is_fitted(self)
         options = self._fitted  # as predict: what was set since then needs a new fit
         source = self._open_again(X, y, sample_weight, options).source
-        if not same_rows(self._summarize(source, options), self._summary):
+        summary = self._summarize(source, plan(source.schema, options))
+        if not same_rows(summary, self._summary):
             raise not_fitted()
         rows = gather_fitted(list(self._engine().map(source, ReadFittedBlock(self._model))))
         log_joint, prior = loo_scores(self._summary, self._schema, options, rows)
@@ -315,37 +230,44 @@ class DiscreteBayes(TableClassifier):
         )
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: BayesOptions) -> Training:
-        """Rows to be added to a fit, or taken out of it."""
         if (self._summary.cells is not None) != (options.structure == "joint"):
             raise OptionError(
                 f"structure={options.structure!r} was set after a fit with the other structure, "
                 "whose summary it cannot use: set it back, or fit again."
             )
-        return self._open_training(X, y, sample_weight, self._summary.classes.exponent)
+        return super()._open_again(X, y, sample_weight, options)
 
-    def _summarize(self, source: TableSource, options: BayesOptions) -> BayesSummary:
-        summary = self._engine().reduce(source, plan(source.schema, options))
-        if self.missing == "error":
-            holes = summary.rows.holes.tolist()
-            self._report_cells(dict(zip(source.schema.names, holes, strict=True)), {})
-        return summary
+    def _plan_first(self, source: TableSource, options: BayesOptions) -> SummarizeBayes:
+        return plan(source.schema, options)
 
-    def _adopt(
+    def _plan_again(self, schema: Schema, options: BayesOptions) -> SummarizeBayes:
+        return plan(schema, options)
+
+    def _recast(self, summary: BayesSummary, plan: SummarizeBayes) -> BayesSummary:
+        return summary.recast(self._plan, plan)
+
+    def _read_schema(
+        self, declared: Schema, summary: BayesSummary, options: BayesOptions
+    ) -> Schema:
+        return read_schema(declared, summary, options)
+
+    def _build(
         self,
         summary: BayesSummary,
+        schema: Schema,
         options: BayesOptions,
-        declared: Schema,
-        label_dtype: np.dtype[Any],
-    ) -> None:
-        """Everything that follows from a summary; nothing is set unless all of it could be made."""
-        schema = read_schema(declared, summary, options)
-        model = build_model(summary, schema, options)
+        source: TableSource | None,  # noqa: ARG002
+    ) -> BayesModel:
         read_costs(self.costs, schema.classes)
-        self.classes_ = class_array(schema.classes, label_dtype)
-        self._declared, self._label_dtype = declared, label_dtype
-        self._summary, self._schema, self._model = summary, schema, model
-        self._fitted = options
-        self.fit_report_ = _fit_report(summary, model)
+        return build_model(summary, schema, options)
+
+    def _report_fit(
+        self,
+        summary: BayesSummary,
+        schema: Schema,
+        model: BayesModel,
+    ) -> FitReport:
+        return _fit_report(summary, schema, model)
 
     def _encode(self, X: Any) -> tuple[Encoded, str]:
         source = self._open(X)
@@ -370,9 +292,9 @@ def _warn_of_impossible(n: int) -> None:
         )
 
 
-def _fit_report(summary: BayesSummary, model: BayesModel) -> FitReport:
-    pairs = zip(model.schema.names, summary.rows.holes.tolist(), strict=True)
-    names = [model.schema.columns[model.numbers[place]].name for place in model.constant]
+def _fit_report(summary: BayesSummary, schema: Schema, model: BayesModel) -> FitReport:
+    pairs = zip(schema.names, summary.rows.holes.tolist(), strict=True)
+    names = [schema.columns[model.numbers[place]].name for place in model.constant]
     notes = [f"column {name!r} never varies and is left out" for name in names]
     if summary.cells is not None:
         rows, whole = summary.classes.units.sum(), summary.cells.units.sum()

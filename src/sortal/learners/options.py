@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def read_priors(given: Any, classes: Values) -> Float | None:
     if isinstance(given, Mapping):
         _refuse_strangers("priors", given, classes)
         given = [given.get(label, 0.0) for label in classes]
-    priors = _numbers("priors", given)
+    priors = numbers("priors", given)
     if priors.shape != (len(classes),):
         raise OptionError(
             f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
@@ -66,7 +67,7 @@ def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
             f"class_weight={given!r} cannot be used: give None, 'balanced' or a dict by label."
         )
     _refuse_strangers("class_weight", given, classes)
-    factors = _numbers("class_weight", [given.get(label, 1.0) for label in classes])
+    factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
     if (factors < 0).any() or not factors.any():
         raise OptionError(
             f"class_weight={dict(given)!r} cannot be used: each weight must be at least 0, and one "
@@ -87,7 +88,7 @@ def read_costs(given: Any, classes: Values) -> Float | None:
     """costs[i, j]: the cost of saying j when i is true."""
     if given is None:
         return None
-    costs = _numbers("costs", given)
+    costs = numbers("costs", given)
     K = len(classes)
     if costs.shape != (K, K) or (costs < 0).any():
         raise OptionError(
@@ -98,7 +99,8 @@ def read_costs(given: Any, classes: Values) -> Float | None:
     return costs
 
 
-def _numbers(name: str, given: Any) -> Float:
+def numbers(name: str, given: Any) -> Float:
+    """Finite numbers."""
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -115,3 +117,24 @@ def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> N
             f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only, "
             "or tell partial_fit of classes to come by its parameter classes."
         )
+
+
+def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
+    """How many directions: as given, at most one fewer than classes and no more than columns."""
+    most = min(n_classes - 1, n_terms)
+    if given is None:
+        return most
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or not 1 <= given <= most:
+        raise OptionError(
+            f"n_components={given!r} cannot be had: {n_classes} classes and {n_terms} columns have "
+            f"at most {most} directions. Give a whole number from 1 to {most}, or None."
+        )
+    return int(given)
+
+
+def share(name: str, given: Any) -> float:
+    """A number from 0 to 1."""
+    if non_negative(name, given) > 1:
+        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
+    return float(given)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, too_large
+from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import HOLE, UNKNOWN, NumberColumn
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
+from sortal.models.decision import log_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,8 +66,7 @@ class BayesModel:
     @property
     def log_prior(self) -> Float:
         """ln P(c)."""
-        with np.errstate(divide="ignore"):  # a class without rows has P(c) = 0
-            return np.asarray(np.log(self.prior))
+        return log_of(self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,8 @@ def encode(model: BayesModel, batch: Batch) -> Encoded:
         assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
         numbers[place] = column.values
         if (np.abs(column.values) > LARGEST).any():
-            raise too_large(model.schema.columns[j].name)
+            name = model.schema.columns[j].name
+            raise infinite(name) if np.isinf(column.values).any() else too_large(name)
     return Encoded(codes, numbers)
 
 

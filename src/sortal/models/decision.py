@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 _TIE = 16 * np.finfo(float).eps
 
 
+def log_of(probabilities: Float) -> Float:
+    """ln p; -inf for what cannot be."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probabilities))
+
+
 def log_evidence(log_joint: Float) -> Float:
     """ln P(x) = ln Σ_c P(x|c) P(c), row by row; -inf where every class gives zero. (Sch 4-14)"""
     peak, behind = _behind(log_joint)
@@ -51,6 +57,16 @@ def log_posterior(log_joint: Float, prior: Float) -> Float:
 def n_impossible(log_joint: Float) -> int:
     """How many rows have probability zero in every class."""
     return int(np.isneginf(_across(np.maximum, log_joint)).sum())
+
+
+def leading(log_joint: Float) -> NDArray[np.intp]:
+    """The most probable class, the first of equals: as `decide` of a posterior, not formed."""
+    peak = _across(np.maximum, log_joint)
+    enough = peak - _TIE * np.maximum(1.0, abs(peak))
+    label = np.zeros(len(peak), dtype=np.intp)
+    for k in range(log_joint.shape[1] - 1, -1, -1):
+        label[log_joint[:, k] >= enough] = k
+    return label
 
 
 def _behind(log_joint: Float) -> tuple[Float, Float]:

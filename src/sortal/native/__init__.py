@@ -64,3 +64,24 @@ def class_moments(
 ) -> tuple[Int64, Float, Float, Float]:
     """Per class (units, mean, tail of the mean, M2) of the values that are not NaN."""
     return _core.class_moments(values, classes, n_classes, units, wide)
+
+
+def center_rows(
+    columns: Sequence[Float],
+    codes: Sequence[Int32],
+    sizes: Sequence[int],
+    rows: Int64 | None,
+    origin: Float,
+    fill: Float | None,
+    scale: Float | None,
+    out: Float,
+) -> int:
+    """out[i] = scale[i] · (z, 1, ‖z‖²), z = row rows[i] − origin; how many ‖z‖² are not finite.
+
+    A row is its numbers, then for each code column j 0/1 indicators of sizes[j] values. A hole
+    (NaN, a negative code) takes the values of `fill`, NaN where None. Without `rows`, the first
+    len(out).
+    """
+    return _core.center_rows(
+        list(columns), list(codes), list(sizes), rows, origin, fill, scale, out
+    )

@@ -32,3 +32,8 @@ def class_moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
     """
     Per class units, mean, its tail and squared deviations of the values that are not NaN.
     """
+
+def center_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], sizes: Sequence[int], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fill: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Rows minus origin, 1 and squared length; returns how many lengths are not finite.
+    """

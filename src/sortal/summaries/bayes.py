@@ -21,6 +21,7 @@ from sortal.summaries.pack import pack, unpack
 
 if TYPE_CHECKING:
     from sortal.data.batch import Batch
+    from sortal.data.values import Values
     from sortal.summaries.protocol import Summary
 
 
@@ -33,6 +34,16 @@ class BayesSummary:
     values: ValueCounts
     moments: ColumnMoments
     cells: CellCounts | None
+
+    @property
+    def labels(self) -> Values:
+        """The classes that have weight."""
+        return self.classes.classes
+
+    @property
+    def exponent(self) -> int:
+        """The unit of weight is 2**-exponent."""
+        return self.classes.exponent
 
     def merge(self, other: Self) -> BayesSummary:
         """The summary of both sets of rows."""

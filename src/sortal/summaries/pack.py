@@ -87,15 +87,16 @@ class Unpacked:
         """The classes, in order."""
         return self._values(self.meta.get("classes"), "classes")
 
-    def values(self) -> tuple[Values, ...]:
-        """The values of each attribute, in order."""
+    def values(self, n: int | None = None) -> tuple[Values, ...]:
+        """The values of each attribute, in order; of n attributes, unless None."""
         listed = self._list("values")
+        self._need(n in (None, len(listed)), "values")
         return tuple(self._values(values, "values") for values in listed)
 
-    def names(self) -> tuple[str, ...]:
+    def names(self, name: str = "names") -> tuple[str, ...]:
         """Names of columns."""
-        names = self._list("names")
-        self._need(all(isinstance(name, str) for name in names), "names")
+        names = self._list(name)
+        self._need(all(isinstance(listed, str) for listed in names), name)
         return tuple(names)
 
     def counts(self, name: str, *shape: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -110,6 +111,14 @@ class Unpacked:
         """An array of numbers between two bounds."""
         array = self._array(name, np.float64, shape)
         self._need(bool(((array >= least) & (array <= most)).all()), name)
+        return array
+
+    def scatters(
+        self, name: str, n: int, p: int, *, most: float
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """n matrices of p × p numbers, none beyond a bound, none negative on the diagonals."""
+        array = self.numbers(name, n, p, p, least=-most, most=most)
+        self._need(bool((np.diagonal(array, axis1=1, axis2=2) >= 0).all()), name)
         return array
 
     def codes(self, name: str, sizes: list[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
@@ -174,7 +183,7 @@ def _array_plan(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
         is_shape = all(type(size) is int and 0 <= size < 1 << 48 for size in shape)
     except (KeyError, TypeError):
         is_shape = False
-    if not is_shape or len(shape) > 2:
+    if not is_shape or len(shape) > 3:
         raise FormatError(f"The header describes an array as {entry!r}, which is none.")
     return name, dtype, shape
 

@@ -1,0 +1,279 @@
+"""What the discriminants share at the door: policies, passes, explanations, given moments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.errors import (
+    CollinearWarning,
+    MissingValueWarning,
+    OptionError,
+    SeparationWarning,
+    listed,
+    warn,
+)
+from sortal.estimators.base import FitReport, counted, refuse_one_class
+from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.target import class_array
+from sortal.learners.discriminant import (
+    describe,
+    plan,
+    plan_fill,
+    read_fill,
+    read_schema,
+    read_statistics,
+    refuse_no_rows,
+)
+from sortal.learners.moments import read_moments
+from sortal.learners.options import choose
+from sortal.models.linear_blocks import AskBlock, CenterBlock, gather_answered, gather_centered
+from sortal.models.linear_explain import ExplainLinear, LinearExplanation
+from sortal.models.records import Explanations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.data.design import Design
+    from sortal.data.schema import Schema
+    from sortal.data.sources import TableSource
+    from sortal.estimators.base import Training
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.functions import LinearMap
+    from sortal.summaries.discriminant import DiscriminantSummary, SummarizeDiscriminant
+
+    Float = NDArray[np.float64]
+
+
+class DiscriminantClassifier(SummaryClassifier):
+    """Linear functions from class moments."""
+
+    _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+
+    @abstractmethod
+    def _learn(self, stats: ClassStatistics, options: Any) -> Any:
+        """The model of class statistics."""
+
+    @property
+    def terms_(self) -> NDArray[Any]:
+        """Names of the columns that the model calculates with: a number's own, or column=value."""
+        return np.array(self._design().terms, dtype=object)
+
+    @property
+    def means_(self) -> Float:
+        """Class means, a row a class and a column a term."""
+        return np.asarray(self._fitted_model().center + self._fitted_model().gap)
+
+    @property
+    def condition_(self) -> float:
+        """The condition number of the matrix that was inverted, scaled to a diagonal of ones.
+
+        Coefficients hold about 1e-15 times this number, relative to the largest.
+        """
+        return float(self._fitted_model().geometry.condition)
+
+    @classmethod
+    def from_moments(
+        cls,
+        means: ArrayLike,
+        *,
+        covariances: ArrayLike | None = None,
+        scatters: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        names: ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """A fitted estimator from known moments, without rows.
+
+        Parameters
+        ----------
+        means : array-like of shape (n_classes, n_features)
+        covariances : array-like of shape (n_features, n_features) or one such matrix a class
+            Unbiased ones where counts are given; else those of the populations.
+        scatters : array-like of shape (n_classes, n_features, n_features)
+            Instead of covariances; needs counts.
+        counts : array-like of shape (n_classes,), default=None
+            Rows of each class. Without them the moments are taken as exact: classes weigh by
+            `priors`, where the estimator has them, or alike.
+        classes : array-like of shape (n_classes,), default=None
+            Labels in sorted order; by default 0, 1, …
+        names : sequence of str, default=None
+            Names of the columns; with names, tables are matched by them.
+        **params :
+            The estimator's own parameters.
+
+        Returns
+        -------
+        An estimator that predicts; it cannot be fitted further.
+        """
+        made = cls(**params)
+        options = made._options()
+        stats = read_moments(
+            means,
+            covariances=covariances,
+            scatters=scatters,
+            counts=counts,
+            classes=classes,
+            names=names,
+            priors=getattr(options, "priors", None),
+        )
+        model = made._learn(stats, options)
+        schema = stats.design.schema
+        made._schema, made._model, made._summary = schema, model, None
+        made.classes_ = class_array(schema.classes, np.asarray(schema.classes).dtype)
+        made.n_features_in_, made._by_name = len(schema.columns), names is not None
+        if names is not None:
+            made.feature_names_in_ = np.array(schema.names, dtype=object)
+        made._backend = "pandas"
+        made._fitted = options
+        notes = ("built from given moments, without rows", *made._notes(model))
+        made.fit_report_ = FitReport(int(stats.rows.sum()), {}, notes)
+        return made
+
+    def explain(self, X: Any) -> Explanations[LinearExplanation]:
+        """Why: each attribute's part in the difference of the two leading functions.
+
+        The parts and the offset add up to function of the class said - function of the next.
+        """
+        model, source = self._fitted_model(), self._open(X)
+        rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
+        unknown = rows.unknown.sum(axis=0)
+        self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
+        scores, labels, extra, anchor = self._decided(source)
+        made = ExplainLinear(
+            self._schema.classes, model.scores, extra, anchor, rows, scores, labels
+        )
+        return Explanations(made, range(len(labels)), source.table.backend or self._backend)
+
+    @abstractmethod
+    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
+        """Of rows: functions, labels, what is added to each function, where each class stands."""
+
+    def _policies(self) -> None:
+        choose("missing", self.missing, ("drop_rows", "mean", "error"))
+        choose("unknown", self.unknown, ("skip", "error"))
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:
+        if self._summary is None:
+            raise OptionError(
+                f"This {type(self).__name__} was built from given moments, to which rows cannot be "
+                "added: fit a new one to the rows."
+            )
+        if (self._plan.fill is not None) != (self.missing == "mean"):
+            raise OptionError(
+                f"missing={self.missing!r} was set after a fit with another policy, whose summary "
+                "it cannot use: set it back, or fit again."
+            )
+        return super()._open_again(X, y, sample_weight, options)
+
+    def _plan_first(self, source: TableSource, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
+        if self.missing != "mean":
+            return plan(source.schema, None)
+        means = self._engine().reduce(source, plan_fill(source.schema))
+        return plan(source.schema, read_fill(means, source.schema))
+
+    def _plan_again(self, schema: Schema, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
+        return plan(schema, self._plan.fill)
+
+    def _summarize(self, source: TableSource, plan: Any) -> DiscriminantSummary:
+        summary: DiscriminantSummary = super()._summarize(source, plan)
+        refuse_no_rows(summary, source.schema)
+        return summary
+
+    def _read_schema(
+        self,
+        declared: Schema,
+        summary: DiscriminantSummary,
+        options: Any,  # noqa: ARG002
+    ) -> Schema:
+        return read_schema(declared, summary)
+
+    def _build(
+        self,
+        summary: DiscriminantSummary,
+        schema: Schema,
+        options: Any,
+        source: TableSource | None,  # noqa: ARG002
+    ) -> Any:
+        stats = read_statistics(summary, schema, getattr(options, "class_weight", None))
+        # one class so far: more may come by partial_fit, and until then there is no model
+        return self._learn(stats, options) if stats.present.sum() > 1 else None
+
+    def _report_fit(self, summary: DiscriminantSummary, schema: Schema, model: Any) -> FitReport:
+        holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
+        holes = {name: n for name, n in holes.items() if n}
+        notes = []
+        dropped = summary.rows.rows - int(summary.sizes.units.sum())
+        if dropped:
+            notes.append(f"{dropped} of {summary.rows.rows} rows have a hole and are left out")
+        elif holes:
+            notes.append("holes are filled with the mean of their column")
+        if holes:
+            warn(f"{counted(holes)} have no value: {notes[0]}.", MissingValueWarning)
+        return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
+
+    def _notes(self, model: Any) -> list[str]:
+        """What to know of the columns; warned of, too."""
+        if model is None:
+            return []
+        tied, apart = describe(model.geometry, model.scores.design)
+        notes = []
+        if tied:
+            notes.append(
+                f"a combination of {listed(tied)} is the same in all rows: it says nothing and is "
+                "left out"
+            )
+            warn(f"{_sentence(notes[-1])}.", CollinearWarning)
+        if apart:
+            notes.append(
+                f"a combination of {listed(apart)} is constant within classes and differs between "
+                "them: it separates them without error, J is infinite"
+            )
+            warn(f"{_sentence(notes[-1])}.", SeparationWarning)
+        return notes
+
+    def _fitted_model(self) -> Any:
+        check_is_fitted(self)
+        if self._model is None:
+            refuse_one_class(self._summary.labels, type(self).__name__)
+        return self._model
+
+    def _design(self) -> Design:
+        design: Design = self._fitted_model().scores.design
+        return design
+
+    def _ask(
+        self, X: Any, function: LinearMap, question: Callable[[Float], NDArray[Any]]
+    ) -> NDArray[Any]:
+        return self._ask_source(self._open(X), function, question)
+
+    def _ask_source(
+        self,
+        source: TableSource,
+        function: LinearMap,
+        question: Callable[[Float], NDArray[Any]],
+        *,
+        silent: bool = False,
+    ) -> NDArray[Any]:
+        blocks = list(self._engine().map(source, AskBlock(function, question)))
+        answered = gather_answered(blocks)
+        if not silent:
+            self._report_columns(answered.holes, answered.unknown)
+        return answered.answer
+
+    def _report_columns(self, holes: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
+        names = self._schema.names
+        self._report_cells(
+            dict(zip(names, holes.tolist(), strict=True)),
+            dict(zip(names, unknown.tolist(), strict=True)),
+        )
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]

@@ -1,0 +1,286 @@
+"""FisherDiscriminant, the estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from sortal.errors import OptionError
+from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.learners.discriminant import read_statistics
+from sortal.learners.fisher import FisherOptions, build_fisher, least_error
+from sortal.learners.fisher_working import show_fisher
+from sortal.learners.options import choose, numbers
+from sortal.models.decision import leading
+from sortal.models.fisher import judge
+from sortal.models.linear_blocks import ProjectTraining, as_they_are, margin
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.data.schema import Schema
+    from sortal.data.sources import TableSource
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.fisher import FisherModel, Judged
+    from sortal.models.records import Working
+    from sortal.summaries.discriminant import DiscriminantSummary
+
+    Float = NDArray[np.float64]
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):
+    """Fisher's discriminant: the directions along which classes lie far apart and narrow.
+
+    Two classes: w = S⁻¹(μ_1 - μ_2) maximizes J(w) = (m_1 - m_2)² / (s_1² + s_2²), m and s² being
+    means and scatters of the rows projected on w. More classes: the generalized eigenvectors of
+    Bw = λSw. A row goes to the nearest projected mean. No probabilities: nothing is assumed about
+    how the rows are distributed.
+
+    Where S is singular, w = S_T⁺(μ_1 - μ_2) with the scatter S_T of all rows, which is the same
+    direction as long as S is regular. A combination of columns that is constant in all rows is
+    named and left out; one that is constant within classes only separates them without error: J
+    is infinite, and a warning says so.
+
+    Parameters
+    ----------
+    within : {"scatter", "covariance"}, default="scatter"
+        "scatter": S = S_1 + S_2 + …, as Zaki & Meira (20.7) and Schalkoff (4-8) have it.
+        "covariance": S = Σ_1 + Σ_2 + … with Σ_k = S_k / (n_k - 1), Schalkoff's (4-6a), in which
+        every class weighs the same, however many rows it has.
+    n_components : int, default=None
+        How many directions to keep; at most one fewer than classes.
+    threshold : {"midpoint", "least_error"}, default="midpoint"
+        The separating point on w of two classes: the middle between the projected means, or the
+        point with the least training error, halfway between two neighboring rows. The latter
+        needs the rows, so that it exists with `fit` only.
+    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
+        Words, truth values and categorical types are always categories; numbers are categories
+        where named here. A category enters as one indicator for each of its values, with the
+        solution of least norm.
+    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
+        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
+        the first call), or an error. At predict a hole takes its mean given what is known of the
+        row, by the scatter of all rows, except with "error".
+    unknown : {"skip", "error"}, default="skip"
+        A value at predict that was never seen at fit is treated as a hole, or is an error.
+    n_jobs : int, default=None
+        Threads; None means all cores (one inside a joblib worker). The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    terms_ : ndarray of shape (n_terms,)
+        What directions refer to: columns, and column=value for categories.
+    directions_ : ndarray of shape (n_terms, n_directions)
+        Unit vectors w, best first, each pointing from the class that sorts last to the first.
+    eigenvalues_ : ndarray of shape (n_directions,)
+        λ = J(w) = wᵀBw / wᵀSw. Two classes: B = (μ_1 - μ_2)(μ_1 - μ_2)ᵀ. More:
+        B = Σ n_k (μ_k - μ)(μ_k - μ)ᵀ, which for two classes would be n_1 n_2 / (n_1 + n_2) times
+        the former (with within="covariance", every n_k is 1 here).
+    between_, within_ : ndarray of shape (n_terms, n_terms)
+        B and S.
+    class_scatters_ : ndarray of shape (n_classes, n_terms, n_terms)
+        S_k.
+    projected_means_, projected_scatters_ : ndarray of shape (n_classes, n_directions)
+        m_k and s_k².
+    threshold_ : float or None
+        The separating point of two classes.
+    means_ : ndarray of shape (n_classes, n_terms)
+    condition_ : float
+        Condition number of S, scaled to a diagonal of ones.
+    fit_report_ : FitReport
+        Rows, holes by column, notes.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sortal import FisherDiscriminant, datasets
+    >>> iris = datasets.iris()
+    >>> X, y = iris[["sepal_length", "sepal_width"]], iris["species"] == "Iris-setosa"
+    >>> model = FisherDiscriminant().fit(X, y)
+    >>> print(model.directions_[:, 0].round(3), model.eigenvalues_.round(3))
+    [ 0.551 -0.834] [0.11]
+    """
+
+    _hole_words = "they take their mean given what is known of the row"
+
+    def __init__(
+        self,
+        within: str = "scatter",
+        n_components: int | None = None,
+        threshold: str = "midpoint",
+        *,
+        categorical_features: Any = "from_dtype",
+        missing: str = "drop_rows",
+        unknown: str = "skip",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.within = within
+        self.n_components = n_components
+        self.threshold = threshold
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows, as in the other classifiers; not with threshold="least_error"."""
+        self._refuse_least_error()
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Take rows out again, as in the other classifiers; not with threshold="least_error"."""
+        self._refuse_least_error()
+        return super().forget(X, y, sample_weight)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class whose projected mean is nearest."""
+        labels = self._ask(X, self._fitted_model().scores, leading)
+        return np.asarray(self.classes_[labels])
+
+    def decision_function(self, X: Any) -> Float:
+        """Two classes: how far a row lies beyond the separating point, on the side of the second.
+
+        More: minus half the squared distance from each projected mean, up to a common term.
+        """
+        return self._ask(X, self._fitted_model().scores, margin)
+
+    def transform(self, X: Any, scaling: str = "unit") -> Float:
+        """The coordinates a = wᵀx along the directions.
+
+        Parameters
+        ----------
+        X : table
+        scaling : {"unit", "within"}, default="unit"
+            Directions of unit length, or such that wᵀSw = 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_directions)
+        """
+        choose("scaling", scaling, ("unit", "within"))
+        model: FisherModel = self._fitted_model()
+        centered = self._ask(X, model.coordinates, as_they_are)
+        a = centered + model.center @ model.directions
+        return a if scaling == "unit" else a / model.lengths
+
+    def judge(self, w: ArrayLike) -> Judged:
+        """Any direction, judged like the best one: J, projected means, scatters and overlap.
+
+        Parameters
+        ----------
+        w : array-like of shape (n_terms,)
+            Its length does not matter.
+        """
+        return judge(self._fitted_model(), numbers("w", w))
+
+    def working(self, X: Any = None) -> Working:
+        """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections; of rows X, coordinates."""
+        model: FisherModel = self._fitted_model()
+        a = None if X is None else (self.transform(X), self.predict(X).tolist())
+        return show_fisher(model, a, self._backend)
+
+    @property
+    def directions_(self) -> Float:
+        """Unit directions, a column each."""
+        return np.asarray(self._fitted_model().directions)
+
+    @property
+    def eigenvalues_(self) -> Float:
+        """λ = J(w) of each direction."""
+        return np.asarray(self._fitted_model().eigenvalues)
+
+    @property
+    def between_(self) -> Float:
+        """B."""
+        return np.asarray(self._fitted_model().criterion.B)
+
+    @property
+    def within_(self) -> Float:
+        """S."""
+        return np.asarray(self._fitted_model().criterion.within)
+
+    @property
+    def class_scatters_(self) -> Float:
+        """S_k."""
+        return np.asarray(self._fitted_model().scatter)
+
+    @property
+    def projected_means_(self) -> Float:
+        """m_k, a row a class."""
+        return np.asarray(self._fitted_model().means)
+
+    @property
+    def projected_scatters_(self) -> Float:
+        """s_k², a row a class."""
+        return np.asarray(self._fitted_model().scatters)
+
+    @property
+    def threshold_(self) -> float | None:
+        """The separating point of two classes."""
+        model: FisherModel = self._fitted_model()
+        return model.separating_point()
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._fitted_model().directions.shape[1])
+
+    def _options(self) -> FisherOptions:
+        self._policies()
+        return FisherOptions(self.within, self.n_components, self.threshold)
+
+    def _learn(self, stats: ClassStatistics, options: FisherOptions) -> FisherModel:
+        if options.threshold == "least_error" and stats.exact:
+            raise _needs_rows()
+        return build_fisher(stats, options)
+
+    def _build(
+        self,
+        summary: DiscriminantSummary,
+        schema: Schema,
+        options: FisherOptions,
+        source: TableSource | None,
+    ) -> FisherModel | None:
+        model: FisherModel | None = super()._build(summary, schema, options, source)
+        if options.threshold == "midpoint" or model is None:
+            return model
+        if source is None:
+            raise _needs_rows()
+        if len(schema.classes) != 2:
+            raise OptionError(
+                f"threshold='least_error' parts two classes, and there are {len(schema.classes)}: "
+                "set threshold='midpoint'."
+            )
+        question = ProjectTraining(model.coordinates, schema.classes, self.missing == "mean")
+        a, codes, weight = map(
+            np.concatenate, zip(*self._engine().map(source, question), strict=True)
+        )
+        midpoint = model.threshold or 0.0
+        stats = read_statistics(summary, schema)
+        return build_fisher(stats, options, least_error(a, codes == 0, weight, midpoint))
+
+    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
+        model: FisherModel = self._fitted_model()
+        scores = self._ask_source(source, model.scores, as_they_are, silent=True)
+        return scores, leading(scores), np.zeros(len(model.classes)), model.gap
+
+    def _refuse_least_error(self) -> None:
+        if self.threshold == "least_error":
+            raise _needs_rows()
+
+
+def _needs_rows() -> OptionError:
+    return OptionError(
+        "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
+    )

@@ -1,0 +1,179 @@
+"""Classifiers that are functions of a summary: fit, partial_fit and forget, written once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
+from sortal.estimators.features import merge_declared
+from sortal.estimators.target import class_array, common_dtype, with_classes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from sortal.data.schema import Schema
+    from sortal.data.sources import TableSource
+    from sortal.estimators.base import Training
+
+
+class SummaryClassifier(TableClassifier):
+    """What follows from summaries that merge and subtract.
+
+    A learner gives its checked options, the plan by which blocks are summarized (a picklable
+    value), and what a schema and a model are read from a summary.
+    """
+
+    _summary: Any
+    _plan: Any
+    _declared: Schema
+    _label_dtype: np.dtype[Any]
+
+    @abstractmethod
+    def _options(self) -> Any:
+        """Checked options."""
+
+    @abstractmethod
+    def _plan_first(self, source: TableSource, options: Any) -> Any:
+        """How blocks are summarized in a first call."""
+
+    @abstractmethod
+    def _plan_again(self, schema: Schema, options: Any) -> Any:
+        """How blocks are summarized in a later call."""
+
+    @abstractmethod
+    def _read_schema(self, declared: Schema, summary: Any, options: Any) -> Schema:
+        """The schema of a summary."""
+
+    @abstractmethod
+    def _build(self, summary: Any, schema: Schema, options: Any, source: TableSource | None) -> Any:
+        """The model of a summary; `source` are all rows again, where they are at hand."""
+
+    @abstractmethod
+    def _report_fit(self, summary: Any, schema: Schema, model: Any) -> FitReport:
+        """What the fit met; warns of what the user should know."""
+
+    def _recast(self, summary: Any, plan: Any) -> Any:  # noqa: ARG002
+        """A summary as one by a later plan."""
+        return summary
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to a table and its labels.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or str
+            The labels, or the name of the column of X that holds them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers are copies of a row; 0 leaves a row out.
+
+        Returns
+        -------
+        self
+        """
+        options = self._options()
+        training = self._open_training(X, y, sample_weight)
+        plan = self._plan_first(training.source, options)
+        summary = self._summarize(training.source, plan)
+        refuse_one_class(summary.labels, type(self).__name__)
+        named = training.declared, training.label_dtype
+        self._adopt(summary, plan, options, *named, training.source)
+        self._remember(training)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows. Blocks in any order give the model of one `fit` on all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As in `fit`. Columns are matched to those of the first call.
+        classes : array-like, default=None
+            Classes to know of before their first row comes; not needed otherwise.
+
+        Returns
+        -------
+        self
+        """
+        options = self._options()
+        if not hasattr(self, "_model"):
+            training = self._open_training(X, y, sample_weight)
+            plan = self._plan_first(training.source, options)
+            summary = self._summarize(training.source, plan)
+            named = with_classes(training.declared, training.label_dtype, classes)
+            self._adopt(summary, plan, options, *named)
+            self._remember(training)
+            return self
+        training = self._open_again(X, y, sample_weight, options)
+        plan = self._plan_again(training.source.schema, options)
+        summary = self._recast(self._summary, plan).merge(self._summarize(training.source, plan))
+        dtype = common_dtype(self._label_dtype, training.label_dtype)
+        declared = merge_declared(self._declared, training.declared)
+        self._adopt(summary, plan, options, *with_classes(declared, dtype, classes))
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Take rows out again: the model becomes that of a fit without them.
+
+        Counts are exact. Where number columns are involved and the rows carry nearly all the
+        spread of one, the loss of digits is refused by name. Kinds of columns stay known. A class
+        without rows does not (unless `partial_fit` was told of it), so that priors, class weights
+        and costs must then fit the classes that stay. What is refused leaves the model as it was.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            Rows that were fitted, with their labels and weights.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        options = self._options()
+        training = self._open_again(X, y, sample_weight, options)
+        plan = self._plan_again(training.source.schema, options)
+        summary = self._summary.subtract(self._summarize(training.source, plan))
+        refuse_one_class(summary.labels, type(self).__name__)
+        self._adopt(summary, plan, options, self._declared, self._label_dtype)
+        return self
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
+        """Rows to be added to a fit, or taken out of it."""
+        return self._open_training(X, y, sample_weight, self._summary.exponent)
+
+    def _summarize(self, source: TableSource, plan: Any) -> Any:
+        summary = self._engine().reduce(source, plan)
+        if self.missing == "error":
+            holes = summary.rows.holes.tolist()
+            self._report_cells(dict(zip(source.schema.names, holes, strict=True)), {})
+        return summary
+
+    def _adopt(
+        self,
+        summary: Any,
+        plan: Any,
+        options: Any,
+        declared: Schema,
+        label_dtype: np.dtype[Any],
+        source: TableSource | None = None,
+    ) -> None:
+        """Everything that follows from a summary; nothing is set unless all of it could be made."""
+        schema = self._read_schema(declared, summary, options)
+        model = self._build(summary, schema, options, source)
+        report = self._report_fit(summary, schema, model)
+        self.classes_ = class_array(schema.classes, label_dtype)
+        self._declared, self._label_dtype = declared, label_dtype
+        self._summary, self._schema, self._model = summary, schema, model
+        self._plan, self._fitted = plan, options
+        self.fit_report_ = report

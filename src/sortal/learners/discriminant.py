@@ -1,0 +1,219 @@
+"""Discriminants: a summary of the rows → weights, means and scatters, as all of them read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.design import Design
+from sortal.data.schema import Schema
+from sortal.data.values import union
+from sortal.errors import InputError, MissingValueError, OptionError, listed
+from sortal.learners.options import read_class_weight
+from sortal.models.functions import ConditionalMean
+from sortal.models.geometry import involved
+from sortal.summaries.bayes import SummarizeBayes
+from sortal.summaries.discriminant import Fill, SummarizeDiscriminant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+    from sortal.models.geometry import Geometry
+    from sortal.summaries.bayes import BayesSummary
+    from sortal.summaries.discriminant import DiscriminantSummary
+
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStatistics:
+    """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
+
+    The mean of class k is center + gap[k]; a class without rows has weight 0. `fourth` is the sum
+    of ‖x - mean‖⁴ over all rows, NaN where it is not known. `exact` marks moments that were given
+    as those of a population: then the weights are shares, and sizes have no meaning.
+    """
+
+    design: Design
+    weight: Float
+    rows: Float
+    center: Float
+    gap: Float
+    scatter: Float
+    fourth: float
+    exact: bool = False
+
+    @property
+    def classes(self) -> Values:
+        """The classes."""
+        return self.design.schema.classes
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which classes have weight."""
+        return np.asarray(self.weight > 0)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def mean(self) -> Float:
+        """The mean of all rows, as a distance from the center."""
+        return np.asarray(self.weight @ self.gap / self.total_weight)
+
+    @property
+    def means(self) -> Float:
+        """The class means. (Sch 4-5a)"""
+        return self.center + self.gap
+
+    @cached_property
+    def within(self) -> Float:
+        """S = Σ S_k, the scatter within the classes, as in (ZM 20.6) and (Sch 4-10b)."""
+        return np.asarray(self.scatter.sum(axis=0))
+
+    @cached_property
+    def total(self) -> Float:
+        """S_T, the scatter of all rows about their mean."""
+        apart = self.between
+        return np.asarray(self.within + apart.T @ apart)
+
+    @property
+    def between(self) -> Float:
+        """√n_k (μ_k - μ), a row a class: its square is the scatter of the class means."""
+        return np.asarray(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
+
+    @property
+    def magnitude(self) -> Float:
+        """The size of the numbers in each column, by which rounding is judged."""
+        largest = np.abs(self.means).max(axis=0, initial=0.0)
+        return np.asarray(np.sqrt(self.total_weight) * largest)
+
+    def conditional_mean(self, weights: Float, offsets: Float) -> ConditionalMean:
+        """How functions treat what is not known of a row, by the scatter of all rows."""
+        return ConditionalMean(self.total, self.mean, self.magnitude, weights, offsets)
+
+
+def plan(schema: Schema, fill: Fill | None) -> SummarizeDiscriminant:
+    """Which columns are measured, and what stands for a hole."""
+    design = Design(schema)
+    return SummarizeDiscriminant(schema, design.numbers, design.categories, fill)
+
+
+def plan_fill(schema: Schema) -> SummarizeBayes:
+    """A first pass: the means of all columns."""
+    design = Design(schema)
+    names = tuple(schema.columns[j].name for j in design.numbers)
+    return SummarizeBayes(design.categories, design.numbers, names)
+
+
+def read_fill(summary: BayesSummary, schema: Schema) -> Fill:
+    """Means of number columns and shares of values over the rows that have one."""
+    design = Design(schema)
+    units = summary.moments.units.astype(np.float64)
+    weight = units.sum(axis=1)
+    shares = [table.sum(axis=1) for table in summary.values.tables]
+    empty = [schema.columns[j].name for j, w in zip(design.numbers, weight, strict=True) if w == 0]
+    empty += [
+        schema.columns[j].name
+        for j, share in zip(design.categories, shares, strict=True)
+        if not share.any()
+    ]
+    if empty:
+        raise _nothing_left(empty)
+    means = (units * (summary.moments.mean + summary.moments.tail)).sum(axis=1) / weight
+    return Fill(
+        tuple(means.tolist()),
+        summary.values.values,
+        tuple(tuple((share / share.sum()).tolist()) for share in shares),
+    )
+
+
+def read_schema(declared: Schema, summary: DiscriminantSummary) -> Schema:
+    """What was declared, with the values and classes that have weight."""
+    columns = list(declared.columns)
+    for j, values in zip(Design(declared).categories, summary.moments.values, strict=True):
+        columns[j] = replace(columns[j], values=values, order=())
+    return Schema(tuple(columns), union(declared.classes, summary.labels)[0])
+
+
+def read_statistics(
+    summary: DiscriminantSummary, schema: Schema, class_weight: Any = None
+) -> ClassStatistics:
+    """The statistics of a summary, over the classes of a schema."""
+    design, classes = Design(schema), schema.classes
+    moments = summary.moments.over(classes, summary.moments.values)
+    weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
+    factor = read_class_weight(class_weight, classes, weight)
+    weight = weight * factor
+    order = design.loop_order
+    origin, rest = moments.origin[:, order], moments.mean[:, order]
+    present = weight > 0
+    if not present.any():
+        raise OptionError(
+            f"class_weight={class_weight!r} leaves no class with weight: give at least two classes "
+            "that have rows a weight above 0."
+        )
+    center = weight @ (origin + rest) / weight.sum()
+    gap = np.where(present[:, None], (origin - center) + rest, 0.0)
+    unit = np.ldexp(factor, -moments.exponent)
+    return ClassStatistics(
+        design,
+        weight,
+        _rows(summary, schema) * present,
+        center,
+        gap,
+        unit[:, None, None] * moments.scatter[:, order][:, :, order],
+        float((unit * moments.fourth).sum()),
+    )
+
+
+def _rows(summary: DiscriminantSummary, schema: Schema) -> Float:
+    rows = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
+    return np.array([float(rows.get(label, 0)) for label in schema.classes])
+
+
+def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
+    """Where every row has a hole, say in which columns."""
+    if summary.rows.rows and not summary.sizes.units.any():
+        counts = zip(summary.rows.holes.tolist(), schema.names, strict=True)
+        raise _nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
+
+
+def _nothing_left(names: list[str]) -> MissingValueError:
+    return MissingValueError(
+        f"No row is left to learn from: too many rows have no value in {listed(names)}. "
+        "Leave these columns out, fill them, or set missing='mean' where a column has some values."
+    )
+
+
+def refuse_constant(geometry: Geometry) -> None:
+    """Something must vary."""
+    if not geometry.sphere.size and not geometry.apart.size:
+        raise InputError(
+            "No column of this table varies, so that nothing tells the classes apart: check how "
+            "the table was read."
+        )
+
+
+def describe(geometry: Geometry, design: Design) -> tuple[list[str], list[str]]:
+    """The columns that are tied to each other in all rows, and those that tell classes apart.
+
+    That the indicators of a category add up to 1 is known, and not said.
+    """
+    known = np.zeros((design.n_terms, len(design.categories)))
+    for place, j in enumerate(design.categories):
+        members = design.owner == j
+        known[members, place] = 1 / np.sqrt(design.sizes[j]) if design.sizes[j] > 1 else 0.0
+    tied = involved(geometry.still, geometry.size, known)
+    apart = involved(geometry.apart, geometry.size, np.zeros((design.n_terms, 0)))
+    return _owners(design, tied), _owners(design, apart)
+
+
+def _owners(design: Design, terms: NDArray[np.bool_]) -> list[str]:
+    return [design.schema.columns[j].name for j in dict.fromkeys(design.owner[terms].tolist())]

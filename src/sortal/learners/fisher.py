@@ -1,0 +1,149 @@
+"""Fisher's discriminant from class statistics. (MSML fisher)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.learners.canonical import eigenvectors, oriented, within_lengths
+from sortal.learners.discriminant import refuse_constant
+from sortal.learners.options import choose, n_directions
+from sortal.models.fisher import Criterion, FisherModel
+from sortal.models.functions import LinearMap
+from sortal.models.gaussian import linear_functions
+from sortal.models.geometry import EPS, survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.geometry import Geometry
+
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FisherOptions:
+    """Checked options."""
+
+    within: str = "scatter"
+    n_components: Any = None
+    threshold: str = "midpoint"
+
+    def __post_init__(self) -> None:
+        choose("within", self.within, ("scatter", "covariance"))
+        choose("threshold", self.threshold, ("midpoint", "least_error"))
+
+
+def build_fisher(
+    stats: ClassStatistics, options: FisherOptions, threshold: float | None = None
+) -> FisherModel:
+    """Algorithm 20.1, also for more than two classes and where S is singular.
+
+    `threshold` is the separating point, by default the midpoint of the projected means.
+    """
+    weight, within = _criterion(stats, options.within)
+    mean = weight @ stats.gap / weight.sum()
+    spread = np.sqrt(weight)[:, None] * (stats.gap - mean)
+    two = len(stats.classes) == 2
+    difference = stats.gap[0] - stats.gap[-1]  # from the class that sorts last to the first
+    criterion = Criterion(difference[None] if two else spread, within)
+    magnitude = np.sqrt(weight.sum()) * np.abs(stats.means).max(axis=0)
+    geometry = survey(within, spread, magnitude)
+    refuse_constant(geometry)
+    if two:
+        directions, eigenvalues = _two_classes(geometry, difference)
+    else:
+        directions, eigenvalues = eigenvectors(geometry, spread)
+    most = n_directions(options.n_components, len(stats.classes), len(stats.center))
+    directions, eigenvalues = directions[:, :most], eigenvalues[:most]
+    directions = oriented(directions / np.linalg.norm(directions, axis=0), stats.gap)
+    lengths = within_lengths(directions, eigenvalues, within, spread)
+    if two and threshold is None:
+        threshold = float((stats.gap[0] + stats.gap[1]) @ directions[:, 0] / 2)
+    coordinates = _map(stats, directions, np.zeros(directions.shape[1]))
+    return FisherModel(
+        classes=stats.classes,
+        criterion=criterion,
+        geometry=geometry,
+        center=stats.center,
+        gap=stats.gap,
+        weight=stats.weight,
+        scatter=stats.scatter,
+        directions=directions,
+        eigenvalues=eigenvalues,
+        lengths=lengths,
+        threshold=threshold,
+        scores=_scores(stats, directions, lengths, threshold),
+        coordinates=coordinates,
+    )
+
+
+def _criterion(stats: ClassStatistics, within: str) -> tuple[Float, Float]:
+    """The weight of each class in B, and S: scatters added up, or covariances.
+
+    Scatter is (n_k - 1) times the unbiased variance (Sch 4-7b), so that with covariances every
+    class weighs alike, as in (Sch 4-6a) and, from a sample, (Sch 4-6b). One row alone has none.
+    """
+    if within == "scatter":
+        return stats.weight, stats.within
+    if stats.exact:
+        divisor = stats.weight
+    else:  # n_k - 1, in the unit of the weights
+        divisor = stats.weight * (stats.rows - 1) / np.maximum(stats.rows, 1)
+    unit = np.where(divisor > 0, 1.0 / np.where(divisor > 0, divisor, 1.0), 0.0)
+    return stats.present.astype(np.float64), np.einsum("k,kij->ij", unit, stats.scatter)
+
+
+def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
+    """w = S⁻¹(μ_1 - μ_2) and J, by (ZM 20.10), (Sch 4-12) or, of covariances, (Sch 4-9e).
+
+    Where S is singular, S_T⁺(μ_1 - μ_2): if the means differ along a direction without scatter, it
+    is that direction, and J is infinite.
+    """
+    if geometry.apart.size:
+        return geometry.apart @ (geometry.apart.T @ difference)[:, None], np.array([np.inf])
+    u = geometry.sphere.T @ difference
+    return (geometry.sphere @ u)[:, None], np.array([float(u @ u)])
+
+
+def _scores(
+    stats: ClassStatistics, directions: Float, lengths: Float, threshold: float | None
+) -> LinearMap:
+    """Functions whose largest names the class: the nearest projected mean, by (Sch LDF).
+
+    Two classes: ± half the distance from the separating point; else the functions of unit Gaussians
+    where aᵀSa = 1.
+    """
+    if threshold is not None:
+        w = directions[:, :1]
+        return _map(stats, np.hstack([w, -w]) / 2, np.array([-threshold, threshold]) / 2)
+    offsets, weights = linear_functions(directions / lengths, stats.gap, stats.mean)
+    return _map(stats, weights, np.where(stats.present, offsets, -np.inf))
+
+
+def _map(stats: ClassStatistics, weights: Float, offsets: Float) -> LinearMap:
+    holes = stats.conditional_mean(weights, offsets)
+    return LinearMap(stats.design, stats.center, weights, offsets, holes)
+
+
+def least_error(
+    projected: Float, is_first: NDArray[np.bool_], weight: Float, midpoint: float
+) -> float:
+    """The point v on w with the least weight on its wrong side, the first class being above it.
+
+    It lies halfway between two neighboring projections; of equals the nearest to the midpoint.
+    """
+    order = np.argsort(projected, kind="stable")
+    a, first, w = projected[order], is_first[order], weight[order]
+    steps = np.flatnonzero(a[1:] > a[:-1])
+    if not len(steps):
+        return midpoint
+    below = np.cumsum(np.where(first, w, -w))  # wrong below, less what would be wrong above
+    cuts = a[steps] + (a[steps + 1] - a[steps]) / 2
+    wrong = below[steps]
+    best = wrong <= wrong.min() + 8 * EPS * w.sum()
+    cuts = cuts[best]
+    return float(cuts[np.abs(cuts - midpoint).argmin()])

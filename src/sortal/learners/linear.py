@@ -1,0 +1,157 @@
+"""The linear discriminant of Gaussian classes with one covariance, from class statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import OptionError
+from sortal.learners.canonical import eigenvectors, oriented, within_lengths
+from sortal.learners.discriminant import refuse_constant
+from sortal.learners.options import choose, n_directions, read_priors, share
+from sortal.models.functions import LinearMap
+from sortal.models.gaussian import GaussianClasses, linear_functions
+from sortal.models.linear import LinearModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.geometry import Geometry
+
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearOptions:
+    """Checked options."""
+
+    covariance: str = "unbiased"
+    shrinkage: Any = None
+    n_components: Any = None
+    priors: Any = None
+    class_weight: Any = None
+
+    def __post_init__(self) -> None:
+        choose("covariance", self.covariance, ("unbiased", "mle"))
+        if isinstance(self.shrinkage, str):
+            choose("shrinkage", self.shrinkage, ("ledoit_wolf", "oas"))
+        elif self.shrinkage is not None:
+            share("shrinkage", self.shrinkage)
+
+
+def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
+    """π_k = N_k / N, μ_k and Σ = Σ_k S_k / (N - K), or as the options say. (Bar estimates)"""
+    prior = read_priors(options.priors, stats.classes)
+    prior = stats.weight / stats.total_weight if prior is None else prior
+    divisor = _divisor(stats, options.covariance)
+    shrinkage = _shrinkage(stats, options.shrinkage)
+    plain = GaussianClasses(
+        stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
+    )
+    refuse_constant(plain.survey())
+    classes = replace(plain, within=shrunk(stats.within, shrinkage))
+    geometry = classes.survey()
+    root = geometry.root(stats.total_weight, divisor)
+    offsets, weights = linear_functions(root, stats.gap, stats.mean)
+    offsets = np.where(stats.present, offsets, -np.inf)
+    prior_mean = prior @ stats.gap
+    most = n_directions(options.n_components, len(stats.classes), len(stats.center))
+    directions, eigenvalues = _canonical(geometry, stats, classes.within, divisor, prior)
+    directions = directions[:, :most]
+    at_mean = -prior_mean @ directions
+    fill = stats.conditional_mean(directions, at_mean)
+    return LinearModel(
+        classes=stats.classes,
+        geometry=geometry,
+        center=stats.center,
+        gap=stats.gap,
+        prior=prior,
+        covariance=classes.within / divisor,
+        shrinkage=shrinkage,
+        divisor=divisor,
+        prior_mean=prior_mean,
+        directions=directions,
+        eigenvalues=eigenvalues,
+        scores=LinearMap(stats.design, stats.center, weights, offsets, classes),
+        coordinates=LinearMap(stats.design, stats.center, directions, at_mean, fill),
+    )
+
+
+def _divisor(stats: ClassStatistics, covariance: str) -> float:
+    """N - K or N, in the unit of the weights: of fractional weights, sizes count rows."""
+    n, n_classes = stats.rows.sum(), stats.present.sum()
+    if covariance == "mle" or stats.exact or n <= n_classes:
+        return stats.total_weight
+    return float(stats.total_weight * (n - n_classes) / n)
+
+
+def _canonical(
+    geometry: Geometry, stats: ClassStatistics, within: Float, divisor: float, prior: Float
+) -> tuple[Float, Float]:
+    """Directions a with aᵀΣa = 1 along which the class means vary most, and how much.
+
+    The class means are weighted by their priors, the rows within classes by themselves.
+    """
+    spread = np.sqrt(prior)[:, None] * (stats.gap - prior @ stats.gap)
+    directions, eigenvalues = eigenvectors(geometry, spread)
+    lengths = within_lengths(directions, eigenvalues, within / divisor, stats.between)
+    apart = np.isinf(eigenvalues)
+    lengths[apart] /= np.sqrt(stats.total_weight)
+    directions = oriented(directions / lengths, stats.gap)
+    return directions, ((spread @ directions) ** 2).sum(axis=0)
+
+
+def shrunk(within: Float, shrinkage: float) -> Float:
+    """(1 - λ) Σ + λ (tr Σ / p) I, on any multiple of Σ. (S 16)"""
+    if shrinkage == 0:
+        return within
+    p = len(within)
+    return np.asarray((1 - shrinkage) * within + np.eye(p) * (shrinkage * np.trace(within) / p))
+
+
+def _shrinkage(stats: ClassStatistics, given: Any) -> float:
+    """λ as given, or by one of the two formulas, for rows less their class means."""
+    if given is None:
+        return 0.0
+    if not isinstance(given, str):
+        return float(given)
+    if stats.exact:
+        raise OptionError(
+            f"shrinkage={given!r} depends on the number of rows, and the moments were given "
+            "without counts: give counts, or a number."
+        )
+    covariance, n = stats.within / stats.total_weight, float(stats.rows.sum())
+    return oas(covariance, n) if given == "oas" else ledoit_wolf(covariance, n, _fourth(stats))
+
+
+def _fourth(stats: ClassStatistics) -> float:
+    """The mean of ‖z‖⁴."""
+    if not np.isfinite(stats.fourth):
+        raise OptionError(
+            "shrinkage='ledoit_wolf' needs fourth powers of the rows, which are not known (moments "
+            "were given without rows) or too large for a float64: give a number, or divide the "
+            "columns by a constant."
+        )
+    return stats.fourth / stats.total_weight
+
+
+def ledoit_wolf(covariance: Float, n: float, fourth: float) -> float:
+    """The intensity of Ledoit and Wolf for n centered rows, `fourth` the mean of ‖z‖⁴. (S 17)"""
+    p = len(covariance)
+    square = float((covariance**2).sum())
+    distance = square - np.trace(covariance) ** 2 / p  # from a multiple of the identity
+    noise = (fourth - square) / n
+    return float(np.clip(noise / distance, 0.0, 1.0)) if distance > 0 else 0.0
+
+
+def oas(covariance: Float, n: float) -> float:
+    """The oracle-approximating intensity of Chen et al. for n centered rows. (S 18)"""
+    p = len(covariance)
+    square, trace = float((covariance**2).sum()), float(np.trace(covariance))
+    distance = (n + 1) * (square - trace**2 / p)
+    if p == 1:
+        return 0.0  # one column is a multiple of the identity already
+    return float(np.clip((square + trace**2) / distance, 0.0, 1.0)) if distance > 0 else 1.0

@@ -1,0 +1,72 @@
+"""The working of the linear discriminant: estimates, functions, boundaries, Bayes' rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.learners.matrices import boundary_table, function_table, matrix_table, score_table
+from sortal.models.decision import decide, posterior
+from sortal.models.records import Table, Working, unique
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.linear import LinearModel
+    from sortal.models.records import Cell
+
+    Float = NDArray[np.float64]
+
+
+def show_linear(model: LinearModel, functions: Float | None, backend: str) -> Working:
+    """The tables of a fit; with the functions of rows, also their posteriors."""
+    terms = model.scores.design.terms
+    square = terms, terms
+    constants, weights = model.functions(model.prior)
+    root = model.geometry.sphere * np.sqrt(model.divisor)
+    means = model.center + model.gap
+    tables = [
+        _priors(model, backend),
+        matrix_table(
+            "means", "Class means", (model.classes, terms), means, "Bar estimates", backend
+        ),
+        matrix_table(
+            "covariance", "Σ, as used", square, model.covariance, "Bar estimates", backend
+        ),
+        matrix_table("inverse", "Σ⁻¹ (pseudo-inverse)", square, root @ root.T, "Bar lda", backend),
+        function_table(model.classes, constants, weights, terms, "Sch LDF", backend),
+        boundary_table(model.classes, constants, weights, terms, "Bar lda", backend),
+        _canonical(model, backend),
+    ]
+    if functions is not None:
+        shares = posterior(functions, model.prior)
+        labels = [model.classes[k] for k in decide(shares, None)]
+        tables.append(score_table(model.classes, functions, labels, "Sch LDF", backend))
+        tables.append(_posteriors(model, shares, backend))
+    return Working("Linear discriminant", tuple(tables))
+
+
+def _priors(model: LinearModel, backend: str) -> Table:
+    rows = tuple(
+        (str(label), float(p)) for label, p in zip(model.classes, model.prior, strict=True)
+    )
+    return Table("priors", "Priors", ("class", "π"), rows, "Bar estimates", backend)
+
+
+def _canonical(model: LinearModel, backend: str) -> Table:
+    """Directions with aᵀΣa = 1, and the variance of the class means along them."""
+    terms = model.scores.design.terms
+    total = model.eigenvalues.sum()
+    rows: list[tuple[Cell, ...]] = [
+        (i + 1, float(value), float(value / total), *model.directions[:, i].tolist())
+        for i, value in enumerate(model.eigenvalues[: model.directions.shape[1]])
+    ]
+    heads = unique(("direction", "variance of means", "share", *terms))
+    return Table("canonical", "Canonical directions", heads, tuple(rows), "Bar rayleigh", backend)
+
+
+def _posteriors(model: LinearModel, shares: Float, backend: str) -> Table:
+    rows = tuple((i, *row) for i, row in enumerate(shares.tolist()))
+    heads = unique(("row", *(f"P({label}|x)" for label in model.classes)))
+    return Table("posteriors", "Bayes' rule", heads, rows, "Bar *", backend)

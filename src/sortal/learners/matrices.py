@@ -1,0 +1,80 @@
+"""Matrices and functions as the tables of a working."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from sortal.models.boundary import boundary
+from sortal.models.records import Table, unique
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+    from sortal.models.records import Cell
+
+    Float = NDArray[np.float64]
+
+
+def matrix_table(
+    name: str,
+    title: str,
+    heads: tuple[Sequence[object], Sequence[object]],
+    matrix: Float,
+    equation: str,
+    backend: str,
+) -> Table:
+    """A matrix with the names of its rows in front and of its columns above."""
+    down, across = heads
+    rows = [(str(label), *row) for label, row in zip(down, matrix.tolist(), strict=True)]
+    columns = unique(("", *map(str, across)))
+    return Table(name, title, columns, tuple(rows), equation, backend)
+
+
+def function_table(
+    classes: Values,
+    constants: Float,
+    weights: Float,
+    terms: Sequence[str],
+    equation: str,
+    backend: str,
+) -> Table:
+    """One linear function a class."""
+    rows: list[tuple[Cell, ...]] = [
+        (str(label), float(constants[k]), *weights[k].tolist()) for k, label in enumerate(classes)
+    ]
+    heads = unique(("class", "constant", *terms))
+    return Table("functions", "One function a class", heads, tuple(rows), equation, backend)
+
+
+def boundary_table(
+    classes: Values,
+    constants: Float,
+    weights: Float,
+    terms: Sequence[str],
+    equation: str,
+    backend: str,
+) -> Table:
+    """The hyperplane of every pair of classes."""
+    rows: list[tuple[Cell, ...]] = []
+    for first, second in combinations(classes, 2):
+        beta0, beta = boundary(classes, constants, weights, first, second)
+        rows.append((str(first), str(second), beta0, *beta.tolist()))
+    heads = unique(("class", "against", "constant", *terms))
+    title = "Boundaries: zero between the two, positive for the first"
+    return Table("boundaries", title, heads, tuple(rows), equation, backend)
+
+
+def score_table(
+    classes: Values, functions: Float, labels: Sequence[object], equation: str, backend: str
+) -> Table:
+    """The functions of rows, and what is said."""
+    rows: list[tuple[Cell, ...]] = [
+        (i, *row, str(labels[i])) for i, row in enumerate(functions.tolist())
+    ]
+    heads = unique(("row", *map(str, classes), "largest"))
+    return Table("rows", "Functions of the rows", heads, tuple(rows), equation, backend)

@@ -1,0 +1,117 @@
+"""Moments given by the user → class statistics: discriminants without rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.design import Design
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.values import as_value, sort_values
+from sortal.errors import OptionError
+from sortal.learners.discriminant import ClassStatistics
+from sortal.learners.options import numbers, read_priors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+
+    Float = NDArray[np.float64]
+
+
+def read_moments(
+    means: Any,
+    *,
+    covariances: Any,
+    scatters: Any,
+    counts: Any,
+    classes: Any,
+    names: Any,
+    priors: Any,
+) -> ClassStatistics:
+    """Checked moments. Without counts they are exact, and the weights are shares."""
+    mu = numbers("means", means)
+    if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:
+        raise OptionError(
+            f"means has the shape {mu.shape}: give a row a class, two at least, and a column an "
+            "attribute."
+        )
+    K, p = mu.shape
+    labels = _labels(classes, K)
+    n = None if counts is None else _counts(counts, K)
+    if (covariances is None) == (scatters is None):
+        raise OptionError("Give either covariances or scatters, and not both.")
+    if n is not None:
+        weight = n
+    else:
+        given = read_priors(priors, labels)
+        weight = np.full(K, 1 / K) if given is None else given
+    if scatters is not None:
+        if n is None:
+            raise OptionError("scatters are sums over rows: give counts with them.")
+        scatter = _matrices("scatters", scatters, K, p)
+    else:
+        unit = weight if n is None else np.maximum(n - 1, 0.0)
+        scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
+    center = weight @ mu / weight.sum()
+    return ClassStatistics(
+        design=Design(Schema(_columns(names, p), labels)),
+        weight=weight,
+        rows=np.zeros(K) if n is None else n,
+        center=center,
+        gap=mu - center,
+        scatter=scatter,
+        fourth=np.nan,
+        exact=n is None,
+    )
+
+
+def _labels(given: Any, K: int) -> Values:
+    if given is None:
+        return tuple(range(K))
+    raw = np.asarray(given, dtype=object).ravel().tolist()
+    try:
+        labels = tuple(as_value(label) for label in raw)
+    except TypeError:
+        labels = ()
+    if None in labels or len(labels) != K or labels != sort_values(labels):  # type: ignore[arg-type]
+        raise OptionError(
+            f"classes={given!r} must name the {K} classes of means, each once and in sorted order."
+        )
+    return labels  # type: ignore[return-value]
+
+
+def _counts(given: Any, K: int) -> Float:
+    counts = numbers("counts", given)
+    if counts.shape != (K,) or (counts <= 0).any():
+        raise OptionError(f"counts={given!r} must hold a number above 0 for each of {K} classes.")
+    return counts
+
+
+def _matrices(name: str, given: Any, K: int, p: int) -> Float:
+    matrices = numbers(name, given)
+    if matrices.shape == (p, p) and name == "covariances":
+        matrices = np.broadcast_to(matrices, (K, p, p))
+    if matrices.shape != (K, p, p):
+        raise OptionError(
+            f"{name} has the shape {matrices.shape}: give {K} matrices of {p} × {p}, or one where "
+            "covariances are common."
+        )
+    diagonal = np.sqrt(np.abs(np.einsum("kjj->kj", matrices)))
+    off = np.abs(matrices - matrices.transpose(0, 2, 1))
+    if (off > 1e-8 * diagonal[:, :, None] * diagonal[:, None, :]).any():
+        raise OptionError(f"{name} must be symmetric.")
+    scale = np.where(diagonal > 0, diagonal, 1.0)
+    least = np.linalg.eigvalsh(matrices / (scale[:, :, None] * scale[:, None, :])).min()
+    if least < -1e-8 * p:
+        raise OptionError(f"{name} must not have negative eigenvalues: no rows can give them.")
+    return np.asarray((matrices + matrices.transpose(0, 2, 1)) / 2)
+
+
+def _columns(names: Any, p: int) -> tuple[ColumnSchema, ...]:
+    listed = [f"x{j}" for j in range(p)] if names is None else list(names)
+    if len(listed) != p or len(set(listed)) != p or not all(isinstance(n, str) for n in listed):
+        raise OptionError(f"names={names!r} must name the {p} columns of means, each once.")
+    return tuple(ColumnSchema(name, "number") for name in listed)

@@ -1,0 +1,68 @@
+"""Gaussian classes with a common covariance: their functions, for all terms or for those known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.models.geometry import Geometry, survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianClasses:
+    """Class means as distances `gap` from a center, and a within-class matrix W; Σ = W / divisor.
+
+    `weight` is that of each class; `mean` the distance of the mean of all rows; `magnitude` as in
+    `geometry.survey`.
+    """
+
+    weight: Float
+    gap: Float
+    mean: Float
+    within: Float
+    divisor: float
+    magnitude: Float
+
+    def survey(self) -> Geometry:
+        """Which directions vary, stand apart or stand still."""
+        between = np.sqrt(self.weight)[:, None] * (self.gap - self.mean)
+        return survey(self.within, between, self.magnitude)
+
+    def root(self) -> Float:
+        """G with GᵀΣG = I."""
+        return self.survey().root(float(self.weight.sum()), self.divisor)
+
+    def functions(self, known: Mask) -> tuple[Float, Float]:
+        """The functions of N(μ_k, Σ) over the known terms: holes are integrated out. (S 14)"""
+        o = known
+        part = GaussianClasses(
+            self.weight,
+            self.gap[:, o],
+            self.mean[o],
+            self.within[np.ix_(o, o)],
+            self.divisor,
+            self.magnitude[o],
+        )
+        offsets, some = linear_functions(part.root(), part.gap, part.mean)
+        weights = np.zeros((len(known), len(self.weight)))
+        weights[o] = some
+        return offsets, weights
+
+
+def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
+    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
+
+    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
+    """
+    u = (gap - mean) @ root  # class means where the covariance is the identity
+    weights = root @ u.T
+    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
+    return offsets, weights

@@ -1,0 +1,115 @@
+"""Geometry: what a within-class matrix and the class means say about directions.
+
+A direction either varies within the classes (most do), or stands still within them but not between
+them (it tells them apart without error), or stands still altogether (it says nothing). Which of
+the three is decided without regard to units: matrices are brought to a diagonal of ones first, and
+compared with the rounding that their own entries carry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+EPS = float(np.finfo(float).eps)
+
+# Along a direction that stands still within the classes a variance of this share of the whole one
+# is assumed, so that densities stay finite; the same share as for the columns of discrete Bayes.
+VARIANCE_FLOOR = 1e-9
+
+# Columns whose part in a direction is below this share of the largest one are not named.
+_NAMED = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Directions of p terms, as columns of matrices.
+
+    `sphere`: sphereᵀ W sphere = I, and sphere sphereᵀ is the pseudo-inverse of W.
+    `apart`: orthonormal, W apart = 0, and `spread` holds the scatter of the means along each.
+    `still`: orthonormal, neither rows nor means vary along it; sphere and apart are at right angles
+    to it, so that solutions have the least norm.
+    `condition` is that of W with a diagonal of ones, where it varies; `size` the root of the
+    scatter of all rows in each term.
+    """
+
+    sphere: Float
+    apart: Float
+    spread: Float
+    still: Float
+    condition: float
+    size: Float
+
+    def root(self, total_weight: float, divisor: float) -> Float:
+        """G with GᵀΣG = I, Σ being W / divisor, and floored where it stands still. (S 12)"""
+        floor = VARIANCE_FLOOR * self.spread / total_weight
+        return np.hstack([self.sphere * np.sqrt(divisor), self.apart / np.sqrt(floor)])
+
+
+def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
+    """The geometry of W and of the rows of `between`, √weight · (mean of a class - mean of all).
+
+    `magnitude` is the size of the numbers in each column, in the unit of one row's weight times
+    the root of all weight: deviations below its last digits are rounding.
+    """
+    p = len(within)
+    diagonal = np.diag(within)
+    varies = diagonal > (4 * EPS * magnitude) ** 2
+    scale = np.sqrt(diagonal[varies])
+    R = within[np.ix_(varies, varies)] / np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(R) if len(scale) else (np.empty(0), np.empty((0, 0)))
+    regular = values > 8 * p * EPS * values.max(initial=0.0)
+    sphere = np.zeros((p, int(regular.sum())))
+    sphere[varies] = vectors[:, regular] / np.sqrt(values[regular]) / scale[:, None]
+    kept = values[regular]
+    condition = float(kept[-1] / kept[0]) if len(kept) else 1.0
+    flat = np.zeros((p, p - sphere.shape[1]))
+    flat[~varies, : int((~varies).sum())] = np.eye(int((~varies).sum()))
+    flat[varies, int((~varies).sum()) :] = vectors[:, ~regular] / scale[:, None]
+    flat = _orthonormal(flat)
+    sphere -= flat @ (flat.T @ sphere)
+    size = np.sqrt(diagonal + (between**2).sum(axis=0))
+    apart, spread, still = _split(flat, between, size, magnitude)
+    return Geometry(sphere, apart, spread, still, condition, size)
+
+
+def _split(
+    flat: Float, between: Float, size: Float, magnitude: Float
+) -> tuple[Float, Float, Float]:
+    """Directions without scatter within: those along which the means differ, and the others."""
+    if not flat.size:
+        return flat, np.empty(0), flat
+    _, values, rotation = np.linalg.svd(between @ flat)
+    directions = flat @ rotation.T
+    spread = np.zeros(flat.shape[1])
+    spread[: len(values)] = values**2
+    # what rounding may have left of a difference of means along a direction
+    noise = np.abs(directions).T @ size
+    last_digits = (4 * EPS * (np.abs(directions).T @ magnitude)) ** 2
+    differs = spread > np.maximum(8 * len(size) * EPS * noise**2, last_digits)
+    return directions[:, differs], spread[differs], directions[:, ~differs]
+
+
+def _orthonormal(columns: Float) -> Float:
+    lengths = np.linalg.norm(columns, axis=0)
+    return np.linalg.qr(columns / np.where(lengths > 0, lengths, 1.0))[0]
+
+
+def involved(directions: Float, size: Float, known: Float) -> Mask:
+    """Which terms take part in directions, those in the span of `known` left aside.
+
+    `size` is the spread of each term, so that its unit does not matter.
+    """
+    rest = directions - known @ (known.T @ directions)
+    real = np.linalg.norm(rest, axis=0) > _NAMED
+    part = np.abs(rest[:, real] * np.where(size > 0, size, 1.0)[:, None])
+    largest = part.max(axis=0, initial=0.0)
+    return np.asarray((part > _NAMED * np.where(largest > 0, largest, 1.0)).any(axis=1))

@@ -1,0 +1,154 @@
+"""What a pass over blocks does with linear functions: picklable values that can run anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.columns import given_values
+from sortal.models.decision import decide, leading, log_of, log_posterior, posterior
+from sortal.models.functions import center_block, map_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.values import Values
+    from sortal.models.functions import LinearMap
+
+    Counts = NDArray[np.int64]
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What was asked of a block's rows; cells without a usable value, by column."""
+
+    answer: NDArray[Any]
+    holes: Counts
+    unknown: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class AskBlock:
+    """Block → Answered: linear functions, and what `ask` makes of them."""
+
+    function: LinearMap
+    ask: Callable[[Float], NDArray[Any]]
+
+    def __call__(self, batch: Batch) -> Answered:
+        """Ask one block."""
+        mapped = map_rows(self.function, batch)
+        return Answered(self.ask(mapped.values), mapped.holes, mapped.unknown)
+
+
+def as_they_are(values: Float) -> Float:
+    """The functions themselves."""
+    return values
+
+
+def margin(values: Float) -> Float:
+    """The functions; of two, the second less the first."""
+    return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+
+@dataclass(frozen=True, eq=False)
+class FromPriors:
+    """ln f_k(x) up to a common term, and priors → what is said. (Bar *)
+
+    `what` is "functions", "label", "proba" or "log_proba".
+    """
+
+    prior: Float
+    what: str
+    costs: Float | None = None
+
+    def __call__(self, log_density: Float) -> NDArray[Any]:
+        """Answer for one block."""
+        log_joint = log_density
+        log_joint += log_of(self.prior)
+        if self.what == "functions":
+            return margin(log_joint)
+        if self.what == "label" and self.costs is None:
+            return leading(log_joint)
+        if self.what == "log_proba":
+            return log_posterior(log_joint, self.prior)
+        shares = posterior(log_joint, self.prior)
+        return decide(shares, self.costs) if self.what == "label" else shares
+
+
+@dataclass(frozen=True, eq=False)
+class Centered:
+    """Rows as distances from a center, 0 where nothing is known; cells as they were given."""
+
+    z: Float
+    missing: Mask
+    unknown: Mask
+    given: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CenterBlock:
+    """Block → Centered, for whoever looks at single rows."""
+
+    function: LinearMap
+
+    def __call__(self, batch: Batch) -> Centered:
+        """Read one block."""
+        design = self.function.design
+        z, missing, unknown = center_block(self.function, batch)
+        given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
+        for j in design.numbers:
+            given[:, j] = design.column_array(batch, j).tolist()
+        for j in design.categories:
+            given[:, j] = given_values(batch.columns[j])
+        given[missing & ~unknown] = None
+        return Centered(z, missing, unknown, given)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectTraining:
+    """Block with labels → projections of the rows, their classes and weights.
+
+    Rows with holes are left out, unless the fit used them too.
+    """
+
+    function: LinearMap
+    classes: Values
+    with_holes: bool
+
+    def __call__(self, batch: Batch) -> tuple[Float, NDArray[np.int32], Float]:
+        """Project one block."""
+        mapped = map_rows(self.function, batch)
+        place = {label: k for k, label in enumerate(self.classes)}
+        weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
+        keep = weights > 0
+        if mapped.holes.any() and not self.with_holes:
+            for column in batch.columns:
+                keep &= ~column.holes()
+        codes = batch.labels().recode(place)
+        return mapped.values[keep, 0], codes[keep], weights[keep]
+
+
+def gather_answered(blocks: Sequence[Answered]) -> Answered:
+    """Blocks as one."""
+    return Answered(
+        np.concatenate([block.answer for block in blocks]),
+        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.unknown for block in blocks], axis=0),
+    )
+
+
+def gather_centered(blocks: Sequence[Centered]) -> Centered:
+    """Blocks as one."""
+    return Centered(
+        np.concatenate([block.z for block in blocks]),
+        np.concatenate([block.missing for block in blocks]),
+        np.concatenate([block.unknown for block in blocks]),
+        np.concatenate([block.given for block in blocks]),
+    )

@@ -1,0 +1,38 @@
+"""The tables that sortal and its peers are both fitted to, and MASS's frozen numbers for them."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sortal import datasets
+
+Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
+
+
+@pytest.fixture(scope="session")
+def mass() -> dict[str, Any]:
+    """By table; `tools/parity/run.py` wrote the file."""
+    text = Path(__file__).with_name("mass.json").read_text(encoding="utf-8")
+    tables: dict[str, Any] = json.loads(text)["tables"]
+    return tables
+
+
+@pytest.fixture(scope="session")
+def tables(mass: dict[str, Any]) -> dict[str, Table]:
+    """Numbers and classes: the rows MASS was given, in its order."""
+
+    def complete(name: str, frame: Any) -> Table:
+        columns = mass[name]["columns"]
+        kept = frame.dropna(subset=columns)
+        return kept[columns].to_numpy(float), kept["species"].to_numpy(str)
+
+    made = mass["unequal"]["data"]
+    return {
+        "iris": complete("iris", datasets.iris()),
+        "penguins": complete("penguins", datasets.penguins()),
+        "unequal": (np.array(made["rows"]), np.array(made["class"])),
+    }

@@ -1,0 +1,120 @@
+"""LinearDiscriminant against scikit-learn's LinearDiscriminantAnalysis.
+
+Without shrinkage, and with the default solver "svd", the two are equal up to rounding, for any
+priors. scikit-learn up to 1.9.0 divides the pooled scatter by N − K, which is
+`covariance="unbiased"`; from 1.9.1 on by N, `"mle"`.
+
+With a number for shrinkage (solvers "lsqr" and "eigen"), scikit-learn shrinks the covariance of
+each class, S_k / n_k, toward its own mean variance, and adds the results up weighted by priors:
+
+    Σ_k π_k [(1 − λ) S_k/n_k + λ tr(S_k/n_k)/p I]  =  (1 − λ) A + λ tr(A)/p I,  A = Σ_k π_k S_k/n_k
+
+since the trace is linear and λ is the same for all classes: that is shrinking A. With empirical
+priors, π_k = n_k/N, A is the pooled S/N, and all posteriors are those of `covariance="mle"`, in
+every version. With other priors A is another matrix, as sortal pools by counts, and nothing is
+compared. Nor is, with shrinkage,
+
+- `shrinkage="auto"`: a λ for each class, of standardized columns, against one λ for all;
+- `transform` of "eigen": it takes the between-class matrix as the difference of two shrunk ones,
+  total less within, which adds a multiple of I to it. Its posteriors need no such matrix, since
+  it keeps all p directions for them.
+"""
+
+import re
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage, oas
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from sortal import LinearDiscriminant
+
+Floats: TypeAlias = NDArray[np.float64]
+Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
+
+VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
+COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"
+
+every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
+every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
+
+
+def fitted(table: Table, priors: list[float] | None) -> tuple[Any, Any]:
+    """Ours and theirs, without shrinkage."""
+    ours = LinearDiscriminant(covariance=COVARIANCE, priors=priors).fit(*table)
+    return ours, LinearDiscriminantAnalysis(priors=priors).fit(*table)
+
+
+@pytest.fixture
+def pair(
+    mass: dict[str, Any], tables: dict[str, Table], name: str, prior: str
+) -> tuple[Any, Any, Floats]:
+    priors = None if prior == "empirical" else mass[name]["priors"][prior]
+    return *fitted(tables[name], priors), tables[name][0]
+
+
+@every_table
+@every_prior
+class TestPlain:
+    def test_posteriors(self, pair: tuple[Any, Any, Floats]) -> None:
+        ours, theirs, X = pair
+        assert_array_equal(ours.classes_, theirs.classes_)
+        assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+        assert_array_equal(ours.predict(X), theirs.predict(X))
+
+    def test_differences_of_functions(self, pair: tuple[Any, Any, Floats]) -> None:
+        """Only differences between classes mean something: a common term is anyone's choice."""
+        ours, theirs, X = pair
+        found, expected = ours.decision_function(X), theirs.decision_function(X)
+        assert_allclose(found - found[:, :1], expected - expected[:, :1], rtol=1e-9, atol=1e-9)
+
+    def test_transform(self, pair: tuple[Any, Any, Floats]) -> None:
+        ours, theirs, X = pair
+        found, expected = ours.transform(X), theirs.transform(X)
+        signs = np.sign(np.sum(found * expected, axis=0))
+        assert_allclose(found * signs, expected, rtol=1e-9, atol=1e-9)
+        assert_allclose(ours.xbar_, theirs.xbar_, rtol=1e-12)
+        assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("priors", [None, [0.9, 0.1]])
+def test_two_classes(tables: dict[str, Table], priors: list[float] | None) -> None:
+    X, y = tables["penguins"]
+    kept = y != "Gentoo"
+    ours, theirs = fitted((X[kept], y[kept]), priors)
+    found, expected = ours.decision_function(X), theirs.decision_function(X)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    # Of two classes, theirs is one minus the other: the digits of a small one are lost there.
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9, atol=1e-15)
+
+
+@every_table
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+@pytest.mark.parametrize("shrinkage", [0.3, 1.0])
+def test_shrinkage(tables: dict[str, Table], name: str, solver: str, shrinkage: float) -> None:
+    X, y = tables[name]
+    ours = LinearDiscriminant(covariance="mle", shrinkage=shrinkage).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver=solver, shrinkage=shrinkage).fit(X, y)
+    largest = abs(theirs.covariance_).max()
+    assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-9, atol=1e-12 * largest)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+@every_table
+def test_shrinkage_found(tables: dict[str, Table], name: str) -> None:
+    """Ledoit and Wolf's number, and Chen's: of the rows less the mean of their class."""
+    X, y = tables[name]
+    classes, number = np.unique(y, return_inverse=True)
+    means = np.array([X[number == k].mean(axis=0) for k in range(len(classes))])
+    rest = X - means[number]
+    expected = {
+        "ledoit_wolf": ledoit_wolf_shrinkage(rest, assume_centered=True),
+        "oas": oas(rest, assume_centered=True)[1],
+    }
+    for rule, number_used in expected.items():
+        model = LinearDiscriminant(shrinkage=rule).fit(X, y)
+        assert_allclose(model.shrinkage_, number_used, rtol=1e-9)
