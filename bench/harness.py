@@ -49,10 +49,11 @@ def render(results: list[Result], packages: list[str]) -> str:
     lines = [f"{processor}; {versions}. Median of {REPEATS} alternating runs.", ""]
     for result in results:
         lines += [f"### {result.question}", "", f"{result.bar}. Load {result.load:.2f}.", ""]
-        lines += ["| call | seconds | times ours |", "|---|--:|--:|"]
-        ours = next(iter(result.seconds))
+        if result.seconds:
+            lines += ["| call | seconds | times ours |", "|---|--:|--:|"]
         for name, seconds in result.seconds.items():
-            lines.append(f"| {name} | {seconds:.4f} | {result.ratio(ours, name):.1f} |")
+            ours = next(iter(result.seconds))
+            lines.append(f"| {name} | {seconds:.4f} | {result.ratio(ours, name):.2f} |")
         lines += ["", *result.notes, ""] if result.notes else [""]
     return "\n".join(lines)
 

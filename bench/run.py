@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import bayes
+import discriminants
 from harness import render
 
-SECTIONS = {"Discrete Bayes": bayes}
+SECTIONS = {"Discrete Bayes": bayes, "Discriminants": discriminants}
 
 
 def main() -> None:

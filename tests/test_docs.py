@@ -32,9 +32,9 @@ def test_a_page_prints_what_it_says(page: str) -> None:
     assert TOOL.regenerate(text) == text
 
 
-@pytest.mark.parametrize("module", ["sortal.estimators.bayes"])
+@pytest.mark.parametrize("module", ["bayes", "fisher", "indicator", "linear"])
 def test_the_examples_in_docstrings_run(module: str) -> None:
-    done = doctest.testmod(import_module(module))
+    done = doctest.testmod(import_module(f"sortal.estimators.{module}"))
     assert done.attempted > 0
     assert done.failed == 0
 

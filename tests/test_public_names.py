@@ -16,17 +16,46 @@ PARAMETERS = {
         "structure", "alpha", "numeric", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
     ],
+    "FisherDiscriminant": [
+        "within", "n_components", "threshold",
+        "categorical_features", "missing", "unknown", "n_jobs",
+    ],
+    "IndicatorRegression": [
+        "ridge", "class_weight", "categorical_features", "missing", "unknown", "n_jobs",
+    ],
+    "LinearDiscriminant": [
+        "covariance", "shrinkage", "n_components", "priors", "class_weight", "costs",
+        "categorical_features", "missing", "unknown", "n_jobs",
+    ],
+}  # fmt: skip
+COMMON = {
+    "fit", "partial_fit", "forget", "predict", "decision_function", "explain", "working", "score",
+    "from_moments", "terms_", "means_", "condition_",
 }  # fmt: skip
 METHODS = {
     "DiscreteBayes": {
         "fit", "partial_fit", "forget", "predict", "predict_proba", "predict_log_proba",
         "loo_proba", "explain", "working", "score", "coef_", "intercept_",
     },
+    "FisherDiscriminant": {
+        *COMMON, "transform", "fit_transform", "get_feature_names_out", "judge", "directions_",
+        "eigenvalues_", "between_", "within_", "class_scatters_", "projected_means_",
+        "projected_scatters_", "threshold_",
+    },
+    "IndicatorRegression": {*COMMON, "boundary", "coef_", "intercept_"},
+    "LinearDiscriminant": {
+        *COMMON, "predict_proba", "predict_log_proba", "transform", "fit_transform",
+        "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
+        "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_",
+    },
 }  # fmt: skip
 
 
 def test_the_names_of_the_package() -> None:
-    assert sorted(sortal.__all__) == ["DiscreteBayes", "__version__", "datasets", "errors"]
+    assert sorted(sortal.__all__) == [
+        *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
+        *("__version__", "datasets", "displays", "errors"),
+    ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)
 
@@ -54,9 +83,8 @@ def test_the_version_is_that_of_the_metadata() -> None:
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    script = (
-        "import sys, sortal; print([m for m in ('numpy', 'sklearn', 'pandas') if m in sys.modules])"
-    )
+    heavy = ("numpy", "sklearn", "pandas", "matplotlib")
+    script = f"import sys, sortal; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

@@ -101,10 +101,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     --------
     >>> from sortal import FisherDiscriminant, datasets
     >>> iris = datasets.iris()
-    >>> X, y = iris[["sepal_length", "sepal_width"]], iris["species"] == "Iris-setosa"
+    >>> X, y = iris[["sepal_length", "sepal_width"]], iris["species"] != "setosa"
     >>> model = FisherDiscriminant().fit(X, y)
     >>> print(model.directions_[:, 0].round(3), model.eigenvalues_.round(3))
-    [ 0.551 -0.834] [0.11]
+    [-0.551  0.834] [0.11]
     """
 
     _hole_words = "they take their mean given what is known of the row"

@@ -76,7 +76,7 @@ class IndicatorRegression(DiscriminantClassifier):
     >>> iris = datasets.iris()
     >>> model = IndicatorRegression().fit(iris, "species")
     >>> print(model.decision_function(iris[:1]).round(3), model.predict(iris[:1]))
-    [[ 0.977  0.12  -0.097]] ['Iris-setosa']
+    [[ 0.981  0.12  -0.101]] ['setosa']
     """
 
     _hole_words = "they take their mean given what is known of the row"

@@ -106,16 +106,15 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     >>> model = LinearDiscriminant().fit(iris, "species")
     >>> print(f"{model.score(iris, 'species'):.2f}")
     0.98
-    >>> print(model.explain(iris[70:71])[0])
-    Iris-virginica against Iris-versicolor  (S 19)
-    part          value     amount  mark
-    ------------  -----  ---------  ----
-    offset                       0
-    sepal_length    5.9    1.28871
-    sepal_width     3.2    -2.3973
-    petal_length    4.8  -0.698834
-    petal_width     1.8    2.90092
-    total                  1.09349
+    >>> why = model.explain(iris[70:71])[0]  # a versicolor that looks like a virginica
+    >>> print(why.label, "against", why.against)
+    virginica against versicolor
+    >>> for part in why.parts:
+    ...     print(f"{part.attribute} = {part.value}: {part.amount:+.2f}")
+    sepal_length = 5.9: +1.16
+    sepal_width = 3.2: -1.15
+    petal_length = 4.8: -0.80
+    petal_width = 1.8: +1.83
     """
 
     _hole_words = "they are integrated out"

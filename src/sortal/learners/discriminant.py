@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 class ClassStatistics:
     """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
 
+    Scatter is the sum of (x - μ_k)(x - μ_k)ᵀ over the rows of a class, as in (Sch 4-10a).
     The mean of class k is center + gap[k]; a class without rows has weight 0. `fourth` is the sum
     of ‖x - mean‖⁴ over all rows, NaN where it is not known. `exact` marks moments that were given
     as those of a population: then the weights are shares, and sizes have no meaning.

@@ -1,4 +1,4 @@
-"""Fisher's discriminant from class statistics. (MSML fisher)"""
+"""Fisher's discriminant from class statistics."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build_fisher(
     lengths = within_lengths(directions, eigenvalues, within, spread)
     if two and threshold is None:
         threshold = float((stats.gap[0] + stats.gap[1]) @ directions[:, 0] / 2)
-    coordinates = _map(stats, directions, np.zeros(directions.shape[1]))
+    coordinates = _map(stats, directions, np.zeros(directions.shape[1]))  # (Sch 4-3)
     return FisherModel(
         classes=stats.classes,
         criterion=criterion,

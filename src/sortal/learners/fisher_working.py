@@ -25,7 +25,7 @@ def show_fisher(
     terms = model.scores.design.terms
     square = terms, terms
     two = len(model.classes) == 2
-    inverse = model.geometry.sphere @ model.geometry.sphere.T
+    inverse = model.geometry.sphere @ model.geometry.sphere.T  # S⁻¹B is (ZM 20.9)
     B, S = model.criterion.B, model.criterion.within
     means = model.center + model.gap
     tables = [

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class Criterion:
     """J(w) = wᵀBw / wᵀSw, with B from the rows of `between` and S = `within`. (ZM 20.7)
 
+    The same as (Sch 4-8), written as (Sch 4-11a), and as (MSML fisher).
     Two classes: B = (μ_1 - μ_2)(μ_1 - μ_2)ᵀ, as in (ZM 20.2). More:
     B = Σ_k a_k (μ_k - μ)(μ_k - μ)ᵀ, a_k being the weight of the class, or 1 where classes weigh
     alike; for two classes that would be a_1 a_2 / (a_1 + a_2) times the former.
@@ -80,7 +81,7 @@ class FisherModel:
 
     @property
     def scatters(self) -> Float:
-        """The projected scatters, a row a class: s_k² = wᵀS_kw, as in (ZM 20.3) and (Sch 4-7a)."""
+        """Projected scatters, a row a class: s_k² = wᵀS_kw. (ZM 20.3), (ZM 20.4), (Sch 4-7a)"""
         w = self.directions
         return np.asarray(np.einsum("im,kij,jm->km", w, self.scatter, w))
 
@@ -146,7 +147,7 @@ def judge(model: FisherModel, w: Float) -> Judged:
     w = w / np.linalg.norm(w)
     means = (model.center + model.gap) @ w
     scatters = np.einsum("i,kij,j->k", w, model.scatter, w)
-    variances = scatters / np.where(model.weight > 0, model.weight, 1.0)
+    variances = scatters / np.where(model.weight > 0, model.weight, 1.0)  # (ZM 20.5)
     return Judged(
         tuple(w.tolist()),
         model.criterion.value(w),

@@ -18,7 +18,7 @@ from sortal import native
 from sortal.data.arrays import LARGEST
 from sortal.data.values import Values, kept, places, union
 from sortal.errors import SubtractError
-from sortal.summaries.moments import _two_sum
+from sortal.summaries.moments import two_sum
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import (
     refuse_negative,
@@ -93,7 +93,7 @@ class ClassMoments:
         gap = np.where((n_a > 0) & (n_b > 0), _apart(a, b), 0.0)
         to_a, to_b = gap * (n_b / n), -gap * (n_a / n)
         origin, rest = np.where(n_a > 0, (a.origin, a.mean), (b.origin, b.mean))
-        origin, mean = _two_sum(origin, rest + to_a)
+        origin, mean = two_sum(origin, rest + to_a)
         scatter = a.scatter + b.scatter + _products(gap, n_a * (n_b / n))
         with np.errstate(over="ignore", invalid="ignore"):
             third_a, fourth_a, size_a = _moved(a, to_a)
@@ -127,7 +127,7 @@ class ClassMoments:
         left = np.maximum(n, 1.0)
         gap = np.where((n > 0) & (n_b > 0), _apart(whole, part), 0.0)
         back = gap * (n_b / left)  # from the mean of the rest to the mean of all
-        origin, mean = _two_sum(whole.origin, whole.mean - back)
+        origin, mean = two_sum(whole.origin, whole.mean - back)
         scatter = whole.scatter - part.scatter - _products(gap, n_b * ((n + n_b) / left))
         with np.errstate(over="ignore", invalid="ignore"):
             third_b, fourth_b, size_b = _moved(part, -gap)
@@ -468,7 +468,7 @@ def _about_the_mean(m: ClassMoments) -> ClassMoments:
     about = replace(m, scatter=m.scatter - _products(mean, n))
     third, fourth, size = _moved_back(about, -mean)
     slack = 4 * _EPS * np.column_stack([_diagonal(m.scatter), m.fourth + size])
-    origin, mean = _two_sum(m.origin, mean)
+    origin, mean = two_sum(m.origin, mean)
     return replace(about, origin=origin, mean=mean, third=third, fourth=fourth, slack=slack)
 
 

@@ -111,7 +111,9 @@ class SummarizeDiscriminant:
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """The summary of one block."""
         words = [as_categories(batch.columns[j]) for j in self.categories]
-        moments = self._measure(batch, words, None)
+        # a column without any value has no term in which its holes would show
+        hollow = self.fill is None and not all(column.values for column in words)
+        moments = None if hollow else self._measure(batch, words, None)
         if moments is not None and self.fill is None:
             sizes = _sizes(batch, None)
             nothing = np.zeros(len(batch.columns), dtype=np.int64)

@@ -66,7 +66,7 @@ class ColumnMoments:
         apart = (b.mean - a.mean) + (b.tail - a.tail)
         delta = np.where((n_a > 0) & (n_b > 0), apart, 0.0)
         base, rest = np.where(n_a > 0, (a.mean, a.tail), (b.mean, b.tail))
-        mean, tail = _two_sum(base, rest + delta * (n_b / n))
+        mean, tail = two_sum(base, rest + delta * (n_b / n))
         m2 = a.m2 + b.m2 + delta * delta * (n_a / n) * n_b
         slack = a.slack + b.slack + _EPS * m2
         return ColumnMoments(self.names, classes, n_a + n_b, mean, tail, m2, slack, a.exponent)
@@ -79,7 +79,7 @@ class ColumnMoments:
         n_b = part.units
         left = np.maximum(units, 1).astype(np.float64)
         delta = np.where(n_b > 0, (part.mean - whole.mean) + (part.tail - whole.tail), 0.0)
-        both = _two_sum(whole.mean, whole.tail - delta * (n_b / left))
+        both = two_sum(whole.mean, whole.tail - delta * (n_b / left))
         mean, tail = np.where(units > 0, both, 0.0)
         between = delta * delta * n_b * (whole.units / left)
         m2 = np.where(units > 0, np.maximum(whole.m2 - part.m2 - between, 0.0), 0.0)
@@ -192,7 +192,7 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
     )
 
 
-def _two_sum(a: Float, b: Float) -> tuple[Float, Float]:
+def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
     """a + b, and what its rounding left out: together exact. (Knuth)"""
     total = a + b
     added = total - a
