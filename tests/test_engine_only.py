@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pytest
 
-from sortal import DiscreteBayes, datasets
+from sortal import (
+    DiscreteBayes,
+    FisherDiscriminant,
+    IndicatorRegression,
+    LinearDiscriminant,
+    datasets,
+)
 from sortal.data.frames import FrameTable
 from sortal.data.sources import TableSource
 from sortal.engines.merging import merge_all
@@ -98,10 +104,46 @@ def test_blocks_of_any_size_give_the_same_densities(
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-300)
 
 
+DISCRIMINANTS: dict[str, Callable[[], Any]] = {
+    "fisher": FisherDiscriminant,
+    "linear": lambda: LinearDiscriminant(shrinkage="ledoit_wolf"),
+    "indicator": IndicatorRegression,
+}
+
+
+def functions(make: Callable[[], Any], table: pd.DataFrame) -> list[NDArray[Any]]:
+    """The functions of a discriminant after a fit, more rows and fewer rows; with holes, too."""
+    X, y = table.drop(columns="species"), table["species"]
+    learner = make().fit(X, y)
+    found = [learner.decision_function(X)]
+    learner.partial_fit(X[:20], y[:20])
+    found.append(learner.decision_function(X))
+    learner.forget(X[10:30], y[10:30])
+    return [*found, learner.decision_function(X)]
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+@pytest.mark.parametrize("name", DISCRIMINANTS)
+@pytest.mark.parametrize("block_rows", [1, 7, 60])
+def test_blocks_of_any_size_give_the_same_functions(
+    monkeypatch: pytest.MonkeyPatch, name: str, block_rows: int
+) -> None:
+    table = datasets.penguins().drop(columns="year").sample(n=60, random_state=3)
+    table = table.reset_index(drop=True)
+    wanted = functions(DISCRIMINANTS[name], table)
+    swap_engine(monkeypatch, block_rows)
+    found = functions(DISCRIMINANTS[name], table)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * np.abs(b).max())
+
+
 @pytest.mark.parametrize("block_rows", [1, 7, 14])
 def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> None:
     engine = swap_engine(monkeypatch, block_rows)
     DiscreteBayes().fit(datasets.play_tennis(), "PlayTennis")
+    assert engine.passes == [list(range(14))]
+    engine.passes.clear()
+    IndicatorRegression().fit(datasets.play_tennis(), "PlayTennis")
     assert engine.passes == [list(range(14))]
 
 
@@ -121,4 +163,9 @@ def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> N
     learner.predict(X)
     learner.loo_proba(X, y)
     learner.partial_fit(X, y).forget(X, y)
+    fisher = FisherDiscriminant().fit(X, y)
+    fisher.transform(X)
+    fisher.explain(X)
+    fisher.partial_fit(X, y).forget(X, y)
+    LinearDiscriminant(missing="mean").fit(X, y).predict_proba(X)
     assert all(rows == list(range(150)) for rows in engine.passes)

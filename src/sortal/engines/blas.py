@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from threading import local
+from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_lock = Lock()
-_open: list[Any] = []  # the limiter that is in force, and how many passes rely on it
-_passes = 0
+
+class _Passes(local):
+    """How many passes a thread has open: they may end in another order than they began."""
+
+    n_open = 0
+
+
+_passes = _Passes()
 
 
 @cache
@@ -25,21 +30,17 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS for as long as any pass runs.
+    """Limit BLAS while a pass of this thread runs.
 
-    The limit belongs to the process. Passes may overlap (two fits in two threads): the first sets
-    it and the last restores what was there before; each restoring for itself would leave the limit
-    of another behind.
+    The limit belongs to the process; that threads do not fight over it is threadpoolctl's care (the
+    first to set one keeps the right to). Where it is not granted, a pass is slower, not different.
     """
-    global _passes  # noqa: PLW0603
-    with _lock:
-        if _passes == 0:
-            _open.append(_controller().limit(limits=1, user_api="blas"))
-        _passes += 1
+    if _passes.n_open == 0:
+        _passes.limiter = _controller().limit(limits=1, user_api="blas")
+    _passes.n_open += 1
     try:
         yield
     finally:
-        with _lock:
-            _passes -= 1
-            if _passes == 0:
-                _open.pop().restore_original_limits()
+        _passes.n_open -= 1
+        if _passes.n_open == 0:
+            _passes.limiter.restore_original_limits()

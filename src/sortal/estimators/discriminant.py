@@ -95,7 +95,8 @@ class DiscriminantClassifier(SummaryClassifier):
         ----------
         means : array-like of shape (n_classes, n_features)
         covariances : array-like of shape (n_features, n_features) or one such matrix a class
-            Unbiased ones where counts are given; else those of the populations.
+            Where counts are given, those of samples: divided by n - 1, or by n if the estimator
+            has covariance="mle". Else those of the populations.
         scatters : array-like of shape (n_classes, n_features, n_features)
             Instead of covariances; needs counts.
         counts : array-like of shape (n_classes,), default=None
@@ -122,6 +123,7 @@ class DiscriminantClassifier(SummaryClassifier):
             classes=classes,
             names=names,
             priors=getattr(options, "priors", None),
+            unbiased=getattr(options, "covariance", "unbiased") == "unbiased",
         )
         model = made._learn(stats, options)
         schema = stats.design.schema

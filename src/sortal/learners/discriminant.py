@@ -166,7 +166,7 @@ def read_statistics(
     return ClassStatistics(
         design,
         weight,
-        _rows(summary, schema) * present,
+        _rows(summary, schema, weight, factor) * present,
         center,
         gap,
         unit[:, None, None] * moments.scatter[:, order][:, :, order],
@@ -174,7 +174,10 @@ def read_statistics(
     )
 
 
-def _rows(summary: DiscriminantSummary, schema: Schema) -> Float:
+def _rows(summary: DiscriminantSummary, schema: Schema, weight: Float, factor: Float) -> Float:
+    """How many rows each class has; where all weights are whole numbers, they are copies."""
+    if summary.exponent == 0 and (factor == np.floor(factor)).all():
+        return weight
     rows = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
     return np.array([float(rows.get(label, 0)) for label in schema.classes])
 

@@ -30,8 +30,12 @@ def read_moments(
     classes: Any,
     names: Any,
     priors: Any,
+    unbiased: bool,
 ) -> ClassStatistics:
-    """Checked moments. Without counts they are exact, and the weights are shares."""
+    """Checked moments. Without counts they are exact, and the weights are shares.
+
+    With counts, covariances are scatters divided by n - 1 (`unbiased`) or by n.
+    """
     mu = numbers("means", means)
     if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:
         raise OptionError(
@@ -53,7 +57,7 @@ def read_moments(
             raise OptionError("scatters are sums over rows: give counts with them.")
         scatter = _matrices("scatters", scatters, K, p)
     else:
-        unit = weight if n is None else np.maximum(n - 1, 0.0)
+        unit = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
         scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
     center = weight @ mu / weight.sum()
     return ClassStatistics(
