@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import sortal
-from sortal import DiscreteBayes, datasets
+from sortal import DiscreteBayes, FisherDiscriminant, LinearDiscriminant, datasets
+from sortal.errors import MissingValueWarning
 
 
 def play_tennis() -> None:
@@ -28,11 +31,34 @@ def penguins() -> None:
     print(model.explain(table.iloc[[0]])[0], "\n")
 
 
+def fisher() -> None:
+    """A textbook's example of Fisher's discriminant, with its working."""
+    iris = datasets.iris()
+    X, y = iris[["sepal_length", "sepal_width"]], iris["species"] == "setosa"
+    model = FisherDiscriminant().fit(X, y)
+    print("== Iris: the direction that tells setosa from the others ==\n")
+    print(model.working(), "\n")
+
+
+def linear() -> None:
+    """A mixed table by the linear discriminant; rows with holes are left out of the fit."""
+    table = datasets.penguins()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingValueWarning)  # the report says it, too
+        model = LinearDiscriminant().fit(table, "species")
+        print("== Palmer penguins by the linear discriminant ==\n")
+        print(model.fit_report_)
+        print(f"right on all rows: {model.score(table, 'species'):.1%}\n")
+        print(model.explain(table.iloc[[3]])[0], "\n")  # a row with holes
+
+
 def main() -> None:
     """Run every part."""
     print(f"sortal {sortal.__version__}\n")
     play_tennis()
     penguins()
+    fisher()
+    linear()
 
 
 if __name__ == "__main__":

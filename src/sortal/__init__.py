@@ -12,13 +12,30 @@ if TYPE_CHECKING:
     from sortal import errors
     from sortal.data import datasets
     from sortal.estimators.bayes import DiscreteBayes
+    from sortal.estimators.fisher import FisherDiscriminant
+    from sortal.estimators.indicator import IndicatorRegression
+    from sortal.estimators.linear import LinearDiscriminant
+    from sortal.views import displays
 
 __version__ = "0.1.0"
-__all__ = ["DiscreteBayes", "__version__", "datasets", "errors"]
+__all__ = [
+    "DiscreteBayes",
+    "FisherDiscriminant",
+    "IndicatorRegression",
+    "LinearDiscriminant",
+    "__version__",
+    "datasets",
+    "displays",
+    "errors",
+]
 
 _HOMES = {
     "DiscreteBayes": "sortal.estimators.bayes",
+    "FisherDiscriminant": "sortal.estimators.fisher",
+    "IndicatorRegression": "sortal.estimators.indicator",
+    "LinearDiscriminant": "sortal.estimators.linear",
     "datasets": "sortal.data.datasets",
+    "displays": "sortal.views.displays",
     "errors": "sortal.errors",
 }
 

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import scipy.sparse  # type: ignore[import-untyped]
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 

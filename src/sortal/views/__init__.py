@@ -1,0 +1,1 @@
+"""Views: pictures of discriminants, drawn from plain arrays or from what an estimator shows."""

@@ -1,0 +1,201 @@
+"""What pictures read of a fitted estimator: its public attributes and methods, nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.table import read_table
+from sortal.errors import ColumnError, OptionError, listed
+from sortal.models.geometry import VARIANCE_FLOOR
+from sortal.views.planes import unit_vector
+from sortal.views.rows import Rows, choose_columns, read_rows, split_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.table import Table
+
+    Float = NDArray[np.float64]
+
+
+def attribute(estimator: Any, name: str) -> Any:
+    """A public attribute, or an error that says what to do without it."""
+    try:
+        return getattr(estimator, name)
+    except AttributeError:
+        raise OptionError(
+            f"This {type(estimator).__name__} has no {name}, which the picture shows: fit it first "
+            "if it is a discriminant that has one, or give plain arrays to the display itself."
+        ) from None
+
+
+def fitted_rows(
+    estimator: Any, X: Any, y: Any, features: Sequence[Any] | None, count: int | None
+) -> tuple[Rows, list[int]]:
+    """The rows to draw, in the estimator's classes, and the term that each attribute is.
+
+    Without `features`, the attributes are the estimator's columns of numbers, or the first `count`.
+    """
+    classes = attribute(estimator, "classes_")
+    X, y = split_labels(X, y)
+    table = read_table(X)
+    term = _term_of_column(estimator, table)
+    if features is None:
+        numbers = [j for j in term if table.column_schema(j).is_number]
+        features = numbers[:count] if len(numbers) >= (count or 1) else None
+    places = choose_columns(table, features, count)
+    strange = [table.names[j] for j in places if j not in term]
+    if strange:
+        raise ColumnError(
+            f"{listed(strange)} is no number that this {type(estimator).__name__} was fitted with: "
+            f"its terms are {listed(list(attribute(estimator, 'terms_')))}."
+        )
+    rows = read_rows(X, y, features=places, classes=classes, names=_told(estimator, table, places))
+    return rows, [term[j] for j in places]
+
+
+def all_terms_shown(estimator: Any, rows: Rows, terms: Sequence[int], remedy: str) -> None:
+    """A direction can be drawn only among all the terms it was fitted with."""
+    names = list(attribute(estimator, "terms_"))
+    if len(terms) != len(names):
+        raise OptionError(
+            f"This {type(estimator).__name__} was fitted with {len(names)} terms "
+            f"({listed(names)}), and the picture shows {len(terms)} ({listed(rows.names)}): its "
+            f"direction does not lie in them. {remedy}"
+        )
+
+
+def fitted_direction(estimator: Any, component: int) -> Float:
+    """One of the fitted directions, of length one, an entry a term."""
+    name = "directions_" if hasattr(estimator, "directions_") else "scalings_"
+    directions = np.asarray(attribute(estimator, name), dtype=np.float64)
+    n = directions.shape[1]
+    if isinstance(component, bool) or component not in range(n):
+        raise OptionError(
+            f"component={component!r} is none of the fitted directions: there "
+            f"{'is 1' if n == 1 else f'are {n}'}, counted from 0."
+        )
+    return unit_vector(directions[:, component], len(directions))
+
+
+def criterion_of(estimator: Any, w: Float) -> float | None:
+    """The estimator's own J of a direction over all its terms; None where it has none."""
+    return float(estimator.judge(w).J) if hasattr(estimator, "judge") else None
+
+
+def fitted_threshold(estimator: Any, w: Float) -> float | None:
+    """The separating point among the coordinates that `transform` gives.
+
+    None where there is none: with more classes than two, or where costs move it.
+    """
+    if hasattr(estimator, "threshold_"):
+        return None if estimator.threshold_ is None else float(estimator.threshold_)
+    classes = attribute(estimator, "classes_")
+    if len(classes) != 2 or getattr(estimator, "costs", None) is not None:
+        return None
+    beta0, beta = estimator.boundary(*classes)
+    slope = float(beta @ w)
+    return float(-(beta0 + beta @ estimator.xbar_) / slope) if slope else None
+
+
+def in_terms(w: Float, terms: Sequence[int]) -> Float:
+    """A vector by attributes shown, in the order of the estimator's terms (all shown)."""
+    ordered = np.empty(len(terms))
+    ordered[list(terms)] = w
+    return ordered
+
+
+def fitted_functions(estimator: Any, X: Any) -> tuple[Float, Float]:
+    """Coefficients (K × p) and intercepts (K) of functions of which the largest decides."""
+    if hasattr(estimator, "coef_"):
+        coef, intercept = attribute(estimator, "coef_"), attribute(estimator, "intercept_")
+        return np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
+    threshold = attribute(estimator, "threshold_")
+    if threshold is not None:  # two classes: the first above the separating point
+        w = fitted_direction(estimator, 0)
+        return np.array([w, np.zeros_like(w)]), np.array([-float(threshold), 0.0])
+    coef, intercept = _nearest_mean(estimator)
+    # a class that was declared and never met decides nothing
+    met = np.isfinite(estimator.decision_function(X)).any(axis=0)
+    return coef, np.where(met, intercept, -np.inf)
+
+
+def _nearest_mean(estimator: Any) -> tuple[Float, Float]:
+    """-½ squared distance to the projected means, without the part that all classes share.
+
+    Distances are in units of the scatter within classes, and where a direction has none, of the
+    share of the scatter between them that the estimator assumes.
+    """
+    directions = np.asarray(attribute(estimator, "directions_"), dtype=np.float64)
+    within, between = (
+        np.einsum("im,ij,jm->m", directions, attribute(estimator, name), directions)
+        for name in ("within_", "between_")
+    )
+    apart = np.isinf(attribute(estimator, "eigenvalues_"))
+    scaled = directions / np.sqrt(np.where(apart, VARIANCE_FLOOR * between, within))
+    centers = np.asarray(attribute(estimator, "means_")) @ scaled
+    return centers @ scaled.T, -0.5 * (centers**2).sum(axis=1)
+
+
+def fixed_terms(
+    estimator: Any, rows: Rows, terms: Sequence[int], at: Mapping[Any, Any] | None
+) -> Float:
+    """A value for every term not drawn: what `at` says of it, or else the overall mean.
+
+    The overall mean is that of the class means, weighted by how often the rows have each class.
+    """
+    names = [str(name) for name in attribute(estimator, "terms_")]
+    means = np.asarray(attribute(estimator, "means_"), dtype=np.float64)
+    met = rows.counts > 0  # a class without rows may have no mean
+    values = np.asarray(rows.counts[met] / rows.counts.sum() @ means[met])
+    for name, value in (at or {}).items():
+        if str(name) in [names[j] for j in terms]:
+            raise OptionError(
+                f"at fixes {name!r}, which the picture shows: leave it out, or name other features."
+            )
+        _fix(values, names, str(name), value)
+    return values
+
+
+def _fix(values: Float, names: list[str], name: str, value: Any) -> None:
+    """Set the term of a number, or the indicators of a category."""
+    if name in names:
+        try:
+            values[names.index(name)] = float(value)
+        except (TypeError, ValueError):
+            raise OptionError(f"at has {value!r} for {name!r}: give a number.") from None
+    elif f"{name}={value}" in names:
+        levels = [j for j, term in enumerate(names) if term.startswith(f"{name}=")]
+        values[levels] = 0.0
+        values[names.index(f"{name}={value}")] = 1.0
+    else:
+        raise ColumnError(
+            f"at has {name!r} = {value!r}, which is no term of this estimator: they are "
+            f"{listed(names)}. Give numbers by name, or a category one of its values."
+        )
+
+
+def _term_of_column(estimator: Any, table: Table) -> dict[int, int]:
+    """The term that each column of numbers is, by place; columns match by name or position."""
+    terms = [str(name) for name in attribute(estimator, "terms_")]
+    names = _fitted_names(estimator, table, terms)
+    return {j: terms.index(name) for j, name in enumerate(names) if name in terms}
+
+
+def _fitted_names(estimator: Any, table: Table, terms: list[str]) -> Sequence[str]:
+    if table.has_names and any(name in terms for name in table.names):
+        return table.names
+    given = getattr(estimator, "feature_names_in_", None)
+    n = len(table.names)
+    return [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given[:n]]
+
+
+def _told(estimator: Any, table: Table, places: Sequence[int]) -> list[str] | None:
+    """Names of the fit where the table has none of its own."""
+    if table.has_names or not hasattr(estimator, "feature_names_in_"):
+        return None
+    return [str(estimator.feature_names_in_[j]) for j in places]

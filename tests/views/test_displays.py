@@ -1,0 +1,650 @@
+"""Pictures: their geometry is measured, their words are read, and names from data are harmless."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.collections import LineCollection, PathCollection
+from scipy.stats import chi2, norm
+
+from sortal import datasets
+from sortal.errors import (
+    InputError,
+    LabelError,
+    MissingValueWarning,
+    OptionError,
+)
+from sortal.views import palette
+from sortal.views.displays import (
+    DensitiesDisplay,
+    DirectionsDisplay,
+    ProjectionDisplay,
+    RegionsDisplay,
+)
+from sortal.views.lettering import number_text, shown, vector_text
+from sortal.views.planes import cut_line, cut_polygon, ellipse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
+PLANE: Final = ["sepal_length", "sepal_width"]
+FISHER: Final = (0.551, -0.834)  # Zaki & Meira, Example 20.2
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def iris() -> tuple[Any, NDArray[Any]]:
+    """Setosa against the rest, by sepal length and width."""
+    frame = datasets.iris()
+    return frame[PLANE], np.where(frame["species"] == "setosa", "setosa", "rest")
+
+
+def gaussians() -> tuple[Float, NDArray[Any], Float, Float]:
+    """Thirty points of each of three normal classes, their means and their common covariance."""
+    rng = np.random.default_rng(0)
+    means = np.array([[0.0, 0.0], [3.0, 1.0], [0.5, 3.5]])
+    covariance = np.array([[1.0, 0.5], [0.5, 1.2]])
+    points = np.vstack([rng.multivariate_normal(mean, covariance, 30) for mean in means])
+    return points, np.repeat(["first", "second", "third"], 30), means, covariance
+
+
+def functions(means: Float, covariance: Float) -> tuple[Float, Float]:
+    coef = means @ np.linalg.inv(covariance)
+    return coef, -0.5 * (coef * means).sum(axis=1)
+
+
+def regions(**kw: Any) -> RegionsDisplay:
+    points, labels, means, covariance = gaussians()
+    coef, intercept = functions(means, covariance)
+    return RegionsDisplay(points, labels, coef, intercept, means=means, covariance=covariance, **kw)
+
+
+def legend_of(ax: Axes) -> list[str]:
+    legend = ax.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def rendered(display: Any) -> bytes:
+    """Everything is laid out and drawn, so that text which cannot be drawn fails here."""
+    into = io.BytesIO()
+    display.figure_.savefig(into, format="png")
+    return into.getvalue()
+
+
+# Projection
+
+
+def test_feet_lie_on_the_line_and_connectors_are_perpendicular() -> None:
+    X, y = iris()
+    display = ProjectionDisplay(X, y, (2 * FISHER[0], 2 * FISHER[1])).plot()
+    center = X.to_numpy().mean(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(display.w), 1)
+    from_center = display.feet - center
+    cross = from_center[:, 0] * display.w[1] - from_center[:, 1] * display.w[0]
+    np.testing.assert_allclose(cross, 0, atol=1e-12)
+    np.testing.assert_allclose((X.to_numpy() - display.feet) @ display.w, 0, atol=1e-12)
+    np.testing.assert_allclose(display.along, X.to_numpy() @ display.w)
+
+
+def test_what_is_drawn_is_what_was_calculated() -> None:
+    X, y = iris()
+    display = ProjectionDisplay(X, y, FISHER).plot()
+    connectors = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    drawn = np.vstack([c.get_segments() for c in connectors])
+    assert len(drawn) == 150
+    np.testing.assert_allclose((drawn[:, 1] - drawn[:, 0]) @ display.w, 0, atol=1e-12)
+    ends = np.asarray(display.line_.get_xydata())
+    np.testing.assert_allclose(np.cross(*_with_zero(ends - display.center))[2], 0, atol=1e-12)
+    t = (display.feet - display.center) @ display.w
+    low, high = (ends - display.center) @ display.w
+    assert low < t.min() < t.max() < high
+    assert display.ax_.get_aspect() == 1.0
+
+
+def _with_zero(pair: Float) -> tuple[Float, Float]:
+    first, second = np.column_stack([pair, [0, 0]])
+    return first, second
+
+
+def test_class_means_are_projected_and_black() -> None:
+    X, y = iris()
+    display = ProjectionDisplay(X, y, FISHER).plot()
+    rest, setosa = (display.feet[y == name].mean(axis=0) for name in ("rest", "setosa"))
+    np.testing.assert_allclose(display.mean_feet, [rest, setosa])
+    black = [line for line in display.ax_.lines if line.get_linestyle() == "None"]
+    np.testing.assert_allclose([np.ravel(line.get_xydata()) for line in black], display.mean_feet)
+    assert {line.get_color() for line in black} == {palette.BLACK}
+
+
+def test_the_words_of_a_projection() -> None:
+    X, y = iris()
+    display = ProjectionDisplay(X, y, FISHER).plot()
+    assert display.ax_.get_title() == "Projection onto w = (0.551, −0.834)\nJ(w) = 0.11"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
+    assert legend_of(display.ax_) == [
+        "rest (100)",
+        "setosa (50)",
+        "foot on the line",
+        "projected class means",
+    ]
+    assert display.figure_ is display.ax_.figure
+
+
+def test_a_given_axes_is_drawn_on_and_options_reach_the_points() -> None:
+    X, y = iris()
+    figure, ax = plt.subplots()
+    display = ProjectionDisplay(X, y, FISHER).plot(ax, s=99, title="Mine", legend=False)
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert ax.get_title().startswith("Mine\n")
+    assert ax.get_legend() is None
+    sizes = {float(c.get_sizes()[0]) for c in ax.collections if isinstance(c, PathCollection)}
+    assert 99.0 in sizes
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, np.array, list])
+def test_tables_of_every_kind(make: Any) -> None:
+    X, y = iris()
+    columns = {name: X[name].to_list() for name in PLANE}
+    frames = make in (pd.DataFrame, pl.DataFrame)
+    table = make(columns) if frames else make(X.to_numpy().tolist())
+    display = ProjectionDisplay(table, y, FISHER).plot()
+    assert display.ax_.get_xlabel() == ("sepal_length" if frames else "x0")
+    np.testing.assert_allclose(display.rows.points, X.to_numpy())
+
+
+def test_many_points_are_thinned_and_the_picture_says_so() -> None:
+    rng = np.random.default_rng(1)
+    display = ProjectionDisplay(rng.normal(size=(500, 2)), np.arange(500) % 2, (1, 1))
+    display.plot(max_points=100)
+    assert "100 of 500 points drawn" in display.ax_.get_title()
+    drawn = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    assert sum(len(c.get_segments()) for c in drawn) == 100
+    assert legend_of(display.ax_)[0] == "0 (250)"
+
+
+# Directions
+
+
+def test_three_directions_and_their_criteria() -> None:
+    X, y = iris()
+    display = DirectionsDisplay(X, y).plot()
+    principal, centroids, fisher = display.directions.T
+    covariance = np.cov(X.to_numpy().T)
+    np.testing.assert_allclose(
+        principal @ covariance @ principal, np.linalg.eigvalsh(covariance)[-1]
+    )
+    means = [X.to_numpy()[y == name].mean(axis=0) for name in ("rest", "setosa")]
+    difference = means[0] - means[1]
+    np.testing.assert_allclose(centroids, difference / np.linalg.norm(difference))
+    np.testing.assert_allclose(fisher, FISHER, atol=5e-4)
+    assert (display.directions.T @ difference > 0).all()
+    assert display.J[2] == pytest.approx(0.11, abs=5e-3)  # as the book prints it
+    assert max(display.J) == display.J[2]
+
+
+def test_the_panels_of_directions() -> None:
+    X, y = iris()
+    display = DirectionsDisplay(X, y).plot()
+    assert display.ax_.shape == (2, 3)
+    titles = [ax.get_title() for ax in display.ax_[0]]
+    assert titles == [
+        "First principal component\nJ(w) = 0.0359",
+        "Line of centroids\nJ(w) = 0.0584",
+        "Fisher direction\nJ(w) = 0.11",
+    ]
+    assert all(ax.get_aspect() == 1.0 for ax in display.ax_[0])
+    assert all(ax.get_title().startswith("separating point ") for ax in display.ax_[1])
+    assert "setosa (50)" in legend_of(display.ax_[0, 2])
+    rendered(display)
+    limits = {(*ax.get_xlim(), *ax.get_ylim()) for ax in display.ax_[0]}
+    spread = np.ptp(np.array(list(limits)), axis=0)
+    np.testing.assert_allclose(spread, 0, atol=0.05)
+
+
+def test_more_attributes_than_two_are_drawn_along_the_directions_only() -> None:
+    frame = datasets.iris().query("species != 'setosa'")
+    display = DirectionsDisplay(frame.drop(columns="species"), frame["species"]).plot()
+    assert display.ax_.shape == (1, 3)
+    assert display.directions.shape == (4, 3)
+    assert "J(w) = " in display.ax_[0, 0].get_title()
+    assert max(display.J) == display.J[2]
+
+
+def test_directions_on_given_axes() -> None:
+    X, y = iris()
+    _, axes = plt.subplots(1, 3)
+    display = DirectionsDisplay(X, y).plot(axes)
+    assert display.ax_.shape == (1, 3)
+    assert "setosa (50)" in legend_of(axes[0])
+    assert axes[2].get_legend() is None
+    with pytest.raises(OptionError, match=r"ax has 2 axes.*give three axes, or six"):
+        DirectionsDisplay(X, y).plot(axes[:2])
+
+
+def test_directions_need_two_classes_that_differ() -> None:
+    points, labels, _, _ = gaussians()
+    with pytest.raises(OptionError, match=r"shows two classes, and there are 3 \('first'"):
+        DirectionsDisplay(points, labels)
+    with pytest.raises(InputError, match="No row of class 'second'"):
+        DirectionsDisplay(points[:30], labels[:30], classes=["first", "second"])
+    with pytest.raises(InputError, match="same mean"):
+        DirectionsDisplay([[0, 1], [0, 1]], ["a", "b"])
+
+
+# Densities
+
+
+def test_curves_are_normal_with_the_scatter_of_the_class() -> None:
+    X, y = iris()
+    along = X.to_numpy() @ FISHER
+    display = DensitiesDisplay(along, y).plot()
+    for k, name in enumerate(("rest", "setosa")):
+        mine = along[y == name]
+        assert display.means[k] == pytest.approx(mine.mean())
+        assert display.variances[k] == pytest.approx(((mine - mine.mean()) ** 2).mean())
+        x, drawn = np.asarray(display.ax_.lines[k].get_xydata()).T
+        np.testing.assert_allclose(drawn, norm.pdf(x, mine.mean(), mine.std()))
+
+
+def test_the_separating_point_is_marked() -> None:
+    X, y = iris()
+    display = DensitiesDisplay(X.to_numpy() @ FISHER, y, w=FISHER).plot()
+    assert display.threshold == pytest.approx(display.means.mean())
+    marked = display.ax_.lines[-1]
+    assert np.asarray(marked.get_xdata()).tolist() == [display.threshold] * 2
+    assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "separating point 0.481"]
+    assert display.ax_.get_title() == "Classes along w = (0.551, −0.834)\nJ(w) = 0.11"
+    assert display.ax_.get_xlabel() == "wᵀx"
+    assert display.ax_.get_ylabel() == "density"
+    given = DensitiesDisplay([0.0, 1, 5, 6], list("aabb"), threshold=2).plot()
+    assert given.threshold == 2.0
+
+
+def test_histograms_have_unit_area_and_a_rug_has_a_stroke_a_row() -> None:
+    points, labels, _, _ = gaussians()
+    along = points @ (0.8, 0.6)
+    display = DensitiesDisplay(along, labels).plot()
+    assert display.threshold is None
+    assert len(legend_of(display.ax_)) == 3
+    areas = [_area(patch.get_xy()) for patch in display.ax_.patches]  # type: ignore[attr-defined]
+    np.testing.assert_allclose(areas, 1, rtol=1e-12)
+    rug = DensitiesDisplay(along, labels).plot(kind="rug")
+    strokes = [line.get_xdata() for line in rug.ax_.lines if line.get_marker() == "|"]
+    np.testing.assert_allclose(np.concatenate(strokes), along)
+
+
+def _area(corners: Float) -> float:
+    x, y = corners.T
+    return float(abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()) / 2)
+
+
+def test_classes_that_stand_still_or_have_no_rows() -> None:
+    still = DensitiesDisplay([1.0, 1, 1, 2, 2], list("aaabb")).plot()
+    assert np.isinf(still.J)
+    assert "J(w) = ∞" in still.ax_.get_title()
+    rendered(still)
+    rendered(DensitiesDisplay([1.0, 1, 1, 1], list("aabb")).plot())
+    rendered(DensitiesDisplay([1.0, 2, 4, 5], list("aabb"), classes=["a", "b", "c"]).plot())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"threshold": "middle"}, "threshold='middle' cannot be read"),
+        ({"means": [1.0]}, r"means has the shape \(1,\), and there are 2 classes"),
+        ({"along": [[1.0], [2.0]]}, "one coordinate a row"),
+    ],
+)
+def test_options_of_densities(options: dict[str, Any], words: str) -> None:
+    given: dict[str, Any] = {"along": [1.0, 2.0], "labels": ["a", "b"]} | options
+    with pytest.raises(OptionError, match=words):
+        DensitiesDisplay(**given)
+
+
+def test_a_kind_that_is_not_drawn() -> None:
+    with pytest.raises(OptionError, match="'histogram' or 'rug'"):
+        DensitiesDisplay([1.0, 2.0], ["a", "b"]).plot(kind="violin")  # type: ignore[arg-type]
+
+
+# Regions
+
+
+def values_at(display: RegionsDisplay, points: Float) -> Float:
+    return points @ display.coef.T + display.intercept
+
+
+def test_joint_boundaries_are_where_two_functions_are_equal_and_largest() -> None:
+    display = regions()
+    assert [(s.first, s.second) for s in display.joint] == [(0, 1), (0, 2), (1, 2)]
+    for segment in display.joint:
+        points = np.linspace(segment.ends[0], segment.ends[1], 11)
+        values = values_at(display, points)
+        np.testing.assert_allclose(values[:, segment.first], values[:, segment.second], atol=1e-10)
+        assert (values.max(axis=1) <= values[:, segment.first] + 1e-10).all()
+        assert _within(display.box, points)
+
+
+def test_joint_boundaries_are_whole() -> None:
+    """Beyond an end, the two are no longer the largest, or the picture is over."""
+    display = regions()
+    for segment in display.joint:
+        for end, other in (segment.ends, segment.ends[::-1]):
+            beyond = end + 1e-6 * (end - other)
+            value = values_at(display, beyond[None])[0]
+            assert value.max() > value[segment.first] or not _within(display.box, beyond[None])
+    meeting = [s.ends for s in display.joint]
+    corner = [end for ends in meeting for end in ends if _inside(display.box, end)]
+    assert len(corner) == 3
+    np.testing.assert_allclose(corner, np.broadcast_to(corner[0], (3, 2)))
+
+
+def test_pairwise_boundaries_go_through_the_picture() -> None:
+    display = regions()
+    for segment in display.pairwise:
+        values = values_at(display, segment.ends)
+        np.testing.assert_allclose(values[:, segment.first], values[:, segment.second], atol=1e-10)
+        assert not any(_inside(display.box, end) for end in segment.ends)
+
+
+def _within(box: Float, points: Float) -> bool:
+    return bool(((points >= box[0] - 1e-9) & (points <= box[1] + 1e-9)).all())
+
+
+def _inside(box: Float, point: Float) -> bool:
+    return bool(((point > box[0] + 1e-9) & (point < box[1] - 1e-9)).all())
+
+
+def test_regions_tile_the_picture_and_hold_what_they_should() -> None:
+    display = regions()
+    areas = [_area(corners) for corners in display.regions]
+    assert sum(areas) == pytest.approx(np.prod(np.ptp(display.box, axis=0)))
+    for k, corners in enumerate(display.regions):
+        assert values_at(display, corners.mean(axis=0)[None])[0].argmax() == k
+
+
+def test_ellipses_hold_the_share_they_say() -> None:
+    _, _, means, covariance = gaussians()
+    for level in (0.5, 0.95):
+        display = regions(level=level)
+        for mean, curve in zip(means, display.ellipses, strict=True):
+            z = curve - mean
+            distance = np.einsum("ni,ij,nj->n", z, np.linalg.inv(covariance), z)
+            np.testing.assert_allclose(distance, chi2(2).ppf(level))
+
+
+def test_one_ellipse_a_class() -> None:
+    shape = np.array([np.eye(2), 4 * np.eye(2)])
+    coef, points = np.array([[-1, 0], [0, 0]]), [[0, 0], [9, 0]]
+    display = RegionsDisplay(points, ["a", "b"], coef, [4, 0], covariance=shape)
+    widths = [np.ptp(curve, axis=0) for curve in display.ellipses]
+    np.testing.assert_allclose(widths[1], 2 * widths[0])
+    flat = ellipse(np.zeros(2), np.diag([1.0, 0.0]), 0.95)
+    np.testing.assert_allclose(flat[:, 1], 0)
+
+
+def test_ellipses_far_beyond_the_points_are_cut() -> None:
+    points, labels, means, covariance = gaussians()
+    coef, intercept = functions(means, covariance)
+    wide = RegionsDisplay(points, labels, coef, intercept, means=means, covariance=1e4 * covariance)
+    assert (np.ptp(wide.box, axis=0) < 3 * np.ptp(points, axis=0)).all()
+    assert _within(wide.box, points)
+
+
+def test_what_is_drawn_of_regions() -> None:
+    display = regions().plot()
+    lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    for drawn, calculated in zip(lines, (display.joint, display.pairwise), strict=True):
+        np.testing.assert_allclose(drawn.get_segments(), [s.ends for s in calculated])
+    assert display.ax_.get_title() == "Decision regions"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x0", "x1")
+    assert legend_of(display.ax_) == [
+        "first (30)",
+        "second (30)",
+        "third (30)",
+        "boundary of all classes",
+        "boundary of a pair",
+        "95 % of a class",
+    ]
+    np.testing.assert_allclose(display.ax_.get_xlim(), display.box[:, 0])
+    assert "boundary of a pair" not in legend_of(regions().plot(pairwise=False).ax_)
+
+
+def test_regions_on_given_axes_with_fewer_points() -> None:
+    _, ax = plt.subplots()
+    display = regions(note="at z = 1").plot(ax, legend=False, max_points=9, s=50)
+    assert display.ax_ is ax
+    assert ax.get_legend() is None
+    assert ax.get_title() == "Decision regions\nat z = 1;  9 of 90 points drawn"
+    drawn = [c for c in ax.collections if isinstance(c, PathCollection)]
+    assert sum(len(np.asarray(c.get_offsets())) for c in drawn) == 9
+
+
+def test_two_classes_have_one_boundary() -> None:
+    X, y = iris()
+    display = RegionsDisplay(X, y, np.array([FISHER, (0, 0)]), [-0.48, 0]).plot()
+    assert len(display.joint) == 1
+    assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "boundary"]
+
+
+def test_a_class_that_never_wins_has_no_region() -> None:
+    points = np.array([[0.0, 0], [1, 1], [2, 0]])
+    display = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -9, 0])
+    assert len(display.regions[1]) == 0
+    assert [(s.first, s.second) for s in display.joint] == [(0, 2)]
+    absent = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -np.inf, 0])
+    assert [(s.first, s.second) for s in absent.pairwise] == [(0, 2)]
+    rendered(absent.plot())
+
+
+def test_functions_that_are_the_same_have_no_boundary() -> None:
+    points = np.array([[0.0, 0], [1, 1], [2, 0]])
+    display = RegionsDisplay(points, list("abc"), [[1, 0], [1, 0], [-1, 0]], [0, 0, 0])
+    assert [(s.first, s.second) for s in display.joint] == [(0, 2), (1, 2)]
+
+
+def test_random_functions_in_many_classes() -> None:
+    rng = np.random.default_rng(5)
+    for K in range(2, 9):
+        points = rng.normal(size=(K, 2)) + 1e4
+        coef = rng.normal(size=(K, 2))
+        intercept = -(coef * points).sum(axis=1) + rng.normal(size=K)
+        display = RegionsDisplay(points, np.arange(K), coef, intercept)
+        assert sum(map(_area_near, display.regions)) == pytest.approx(
+            np.prod(np.ptp(display.box, axis=0))
+        )
+        for segment in display.joint:
+            middle = values_at(display, segment.ends.mean(axis=0)[None])[0]
+            best = np.sort(middle)[-2:]
+            np.testing.assert_allclose(best, middle[[segment.first, segment.second]], atol=1e-8)
+        pairs = {(s.first, s.second) for s in display.joint}
+        assert pairs == _neighbors(display)
+
+
+def _area_near(corners: Float) -> float:
+    return _area(corners - corners.mean(axis=0)) if len(corners) else 0.0
+
+
+def _neighbors(display: RegionsDisplay) -> set[tuple[int, int]]:
+    """Pairs whose regions share a side, from a second calculation: both polygons end there."""
+    found = set()
+    for k, m in combinations(range(len(display.regions)), 2):
+        difference = display.coef[k] - display.coef[m]
+        offset = display.intercept[k] - display.intercept[m]
+        size = np.linalg.norm(difference)
+        ends = [
+            {tuple(np.round(c, 6)) for c in region if abs(c @ difference + offset) < 1e-7 * size}
+            for region in (display.regions[k], display.regions[m])
+        ]
+        if all(len(e) >= 2 for e in ends):
+            found.add((k, m))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"coef": np.eye(3)}, r"coef has the shape \(3, 3\), and with 3 classes"),
+        ({"intercept": [0.0]}, r"intercept has the shape \(1,\)"),
+        ({"covariance": np.eye(3)}, "covariance has the shape"),
+        ({"level": 95}, "level=95 is no share: give a number between 0 and 1"),
+        ({"names": ["a"]}, "has 1 names, and there are 2 attributes"),
+    ],
+)
+def test_options_of_regions(options: dict[str, Any], words: str) -> None:
+    points, labels, means, covariance = gaussians()
+    coef, intercept = functions(means, covariance)
+    given = {"coef": coef, "intercept": intercept} | options
+    with pytest.raises(OptionError, match=words):
+        RegionsDisplay(points, labels, **given)
+
+
+def test_lines_and_polygons_cut_away_entirely() -> None:
+    line = np.array([0.0, 1.0])
+    below = [(np.array([0.0, -1.0]), -1.0)]
+    assert cut_line(line, 0.0, np.zeros(2), below) is None
+    assert cut_line(np.zeros(2), 0.0, np.zeros(2), []) is None
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    assert cut_polygon(square, below).shape == (0, 2)
+
+
+# Points, labels and their faults
+
+
+@pytest.mark.parametrize(
+    ("w", "words"),
+    [
+        ((1, 2, 3), r"w=\(1, 2, 3\) is no direction in 2 attributes: give 2 finite numbers"),
+        ((0, 0), "not all zero"),
+        ("ab", "no direction"),
+        ((1, np.inf), "no direction"),
+    ],
+)
+def test_what_is_no_direction(w: Any, words: str) -> None:
+    X, y = iris()
+    with pytest.raises(OptionError, match=words):
+        ProjectionDisplay(X, y, w)
+
+
+def test_fewer_than_two_attributes() -> None:
+    with pytest.raises(InputError, match=r"needs 2 columns of numbers, and the table has 1"):
+        ProjectionDisplay(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], (1, 1))
+
+
+def test_labels_that_do_not_fit() -> None:
+    X, y = iris()
+    with pytest.raises(LabelError, match="150 rows and 149 labels"):
+        ProjectionDisplay(X, y[1:], FISHER)
+    with pytest.raises(LabelError, match="labels 'rest' are none of the classes 'setosa'"):
+        ProjectionDisplay(X, y, FISHER, classes=["setosa"])
+    with pytest.raises(LabelError, match="A missing label is none of"):
+        ProjectionDisplay(X, [None, *y[1:]], FISHER)
+    with pytest.raises(LabelError, match=r"shape \(150, 1\)"):
+        ProjectionDisplay(X, y[:, None], FISHER)
+
+
+def test_rows_with_holes_are_left_out_and_counted() -> None:
+    points = [[0.0, 1.0], [np.nan, 2.0], [1.0, 0.0]]
+    with pytest.warns(MissingValueWarning, match="1 of 3 rows have a hole"):
+        display = ProjectionDisplay(points, list("aab"), (1, 1))
+    assert display.rows.counts.tolist() == [1, 1]
+    with pytest.raises(InputError, match="nothing to draw"):
+        ProjectionDisplay([[np.nan, 1.0]], ["a"], (1, 1))
+
+
+# Names from data
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("setosa", "setosa"),
+        ("$x^2$", r"\$x^2\$"),
+        ("two\nlines\tand\x00more", "two lines and more"),
+        ("", "(empty)"),
+        (7, "7"),
+        ("abcdefghijklmnopqrstuvwxyz-0123456789", "abcdefghijklmnopqr…123456789"),
+    ],
+)
+def test_names_as_they_are_shown(name: object, expected: str) -> None:
+    assert shown(name) == expected
+
+
+NASTY: Final = ("$\\frac{", "_hidden", "100 $ and 5 $", "x" * 300)
+
+
+def test_names_from_data_are_harmless() -> None:
+    rng = np.random.default_rng(2)
+    points = pd.DataFrame(rng.normal(size=(40, 2)), columns=["$a_{", "cost in $ of $"])
+    labels = np.resize(np.array(NASTY, dtype=object), 40)
+    two = labels[np.isin(labels, NASTY[:2])]
+    coef = rng.normal(size=(4, 2))
+    displays: list[Any] = [
+        ProjectionDisplay(points, labels, (1, 1)).plot(),
+        DensitiesDisplay(points["$a_{"], labels, name="$a_{").plot(),
+        RegionsDisplay(points, labels, coef, np.zeros(4), note="").plot(),
+        DirectionsDisplay(points[np.isin(labels, NASTY[:2])], two).plot(),
+    ]
+    for display in displays:
+        rendered(display)
+    entries = legend_of(displays[0].ax_)
+    assert r"\$\frac{ (10)" in entries
+    assert " _hidden (10)" in entries
+    assert r"100 \$ and 5 \$ (10)" in entries
+    assert max(map(len, entries)) < 40
+    assert displays[0].ax_.get_xlabel() == r"\$a_{"
+
+
+def test_names_are_not_given_to_tex() -> None:
+    X, y = iris()
+    with mpl.rc_context({"text.usetex": True}):
+        _, ax = plt.subplots()
+        display = ProjectionDisplay(X, y, FISHER).plot(ax)
+    texts = [display.ax_.title, display.ax_.xaxis.label, display.ax_.yaxis.label]
+    legend = display.ax_.get_legend()
+    assert legend is not None
+    assert not any(text.get_usetex() for text in [*texts, *legend.get_texts()])
+
+
+def test_numbers_as_they_are_shown() -> None:
+    numbers = (-0.5514, 0.0, -0.0, 1234.4, 1.2345e7, np.inf)
+    assert [number_text(x) for x in numbers] == ["−0.551", "0", "0", "1234", "1.23e+07", "∞"]
+    assert vector_text([1, 2, 3, 4, 5]) == "(1, 2, 3, 4, …)"
+
+
+def test_classes_have_colors_and_markers() -> None:
+    looks = {(palette.color(k), palette.marker(k)) for k in range(72)}
+    assert len(looks) == 72
+    assert len(set(palette.COLORS)) == 8
+    assert palette.color(72) == palette.color(0)
+
+
+def test_importing_the_package_does_not_import_matplotlib() -> None:
+    script = "import sys, sortal; print('matplotlib' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
