@@ -27,6 +27,7 @@ from sortal.learners.discriminant import (
     read_schema,
     read_statistics,
     refuse_no_rows,
+    weakest_columns,
 )
 from sortal.learners.moments import read_moments
 from sortal.learners.options import choose
@@ -95,8 +96,8 @@ class DiscriminantClassifier(SummaryClassifier):
         ----------
         means : array-like of shape (n_classes, n_features)
         covariances : array-like of shape (n_features, n_features) or one such matrix a class
-            Where counts are given, those of samples: divided by n - 1, or by n if the estimator
-            has covariance="mle". Else those of the populations.
+            Where counts are given, those of samples: sums of squares divided by n, or by n - 1
+            where the estimator has covariance="unbiased". Else those of the populations.
         scatters : array-like of shape (n_classes, n_features, n_features)
             Instead of covariances; needs counts.
         counts : array-like of shape (n_classes,), default=None
@@ -114,6 +115,7 @@ class DiscriminantClassifier(SummaryClassifier):
         An estimator that predicts; it cannot be fitted further.
         """
         made = cls(**params)
+        made._refuse_without_rows()
         options = made._options()
         stats = read_moments(
             means,
@@ -123,7 +125,7 @@ class DiscriminantClassifier(SummaryClassifier):
             classes=classes,
             names=names,
             priors=getattr(options, "priors", None),
-            unbiased=getattr(options, "covariance", "unbiased") == "unbiased",
+            unbiased=getattr(options, "covariance", "mle") == "unbiased",
         )
         model = made._learn(stats, options)
         schema = stats.design.schema
@@ -156,6 +158,9 @@ class DiscriminantClassifier(SummaryClassifier):
     @abstractmethod
     def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
         """Of rows: functions, labels, what is added to each function, where each class stands."""
+
+    def _refuse_without_rows(self) -> None:
+        """Options that cannot be had from moments."""
 
     def _policies(self) -> None:
         choose("missing", self.missing, ("drop_rows", "mean", "error"))
@@ -228,8 +233,8 @@ class DiscriminantClassifier(SummaryClassifier):
         notes = []
         if tied:
             notes.append(
-                f"a combination of {listed(tied)} is the same in all rows: it says nothing and is "
-                "left out"
+                f"a combination of {listed(tied)} is the same in all rows, as far as digits go: it "
+                "says nothing and is left out"
             )
             warn(f"{_sentence(notes[-1])}.", CollinearWarning)
         if apart:
@@ -238,6 +243,13 @@ class DiscriminantClassifier(SummaryClassifier):
                 "them: it separates them without error, J is infinite"
             )
             warn(f"{_sentence(notes[-1])}.", SeparationWarning)
+        weak = weakest_columns(model.geometry, model.scores.design)
+        if weak:
+            notes.append(
+                f"a combination of {listed(weak)} hardly varies within classes (condition "
+                f"{model.geometry.condition:.1e}): coefficients hold few digits"
+            )
+            warn(f"{_sentence(notes[-1])}.", CollinearWarning)
         return notes
 
     def _fitted_model(self) -> Any:

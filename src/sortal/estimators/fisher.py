@@ -47,8 +47,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     ----------
     within : {"scatter", "covariance"}, default="scatter"
         "scatter": S = S_1 + S_2 + …, as Zaki & Meira (20.7) and Schalkoff (4-8) have it.
-        "covariance": S = Σ_1 + Σ_2 + … with Σ_k = S_k / (n_k - 1), Schalkoff's (4-6a), in which
-        every class weighs the same, however many rows it has.
+        "covariance": S = Σ_1 + Σ_2 + … with Σ_k = S_k / n_k, Schalkoff's (4-6a), in which every
+        class weighs the same, however many rows it has.
     n_components : int, default=None
         How many directions to keep; at most one fewer than classes.
     threshold : {"midpoint", "least_error"}, default="midpoint"
@@ -136,12 +136,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add rows, as in the other classifiers; not with threshold="least_error"."""
-        self._refuse_least_error()
+        self._refuse_without_rows()
         return super().partial_fit(X, y, classes, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out again, as in the other classifiers; not with threshold="least_error"."""
-        self._refuse_least_error()
+        self._refuse_without_rows()
         return super().forget(X, y, sample_weight)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -241,8 +241,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         return FisherOptions(self.within, self.n_components, self.threshold)
 
     def _learn(self, stats: ClassStatistics, options: FisherOptions) -> FisherModel:
-        if options.threshold == "least_error" and stats.exact:
-            raise _needs_rows()
         return build_fisher(stats, options)
 
     def _build(
@@ -275,7 +273,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         scores = self._ask_source(source, model.scores, as_they_are, silent=True)
         return scores, leading(scores), np.zeros(len(model.classes)), model.gap
 
-    def _refuse_least_error(self) -> None:
+    def _refuse_without_rows(self) -> None:
         if self.threshold == "least_error":
             raise _needs_rows()
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
+# Beyond this condition number coefficients hold five digits or fewer, which is worth a warning.
+WORST_CONDITION = 1e10
+
 
 @dataclass(frozen=True, eq=False)
 class ClassStatistics:
@@ -217,6 +220,14 @@ def describe(geometry: Geometry, design: Design) -> tuple[list[str], list[str]]:
     tied = involved(geometry.still, geometry.size, known)
     apart = involved(geometry.apart, geometry.size, np.zeros((design.n_terms, 0)))
     return _owners(design, tied), _owners(design, apart)
+
+
+def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
+    """Columns that nearly repeat each other within classes, where that costs most of the digits."""
+    if geometry.condition < WORST_CONDITION:
+        return []
+    nothing = np.zeros((design.n_terms, 0))
+    return _owners(design, involved(geometry.weakest[:, None], geometry.size, nothing, 0.01))
 
 
 def _owners(design: Design, terms: NDArray[np.bool_]) -> list[str]:

@@ -61,7 +61,7 @@ def build_fisher(
     directions, eigenvalues = directions[:, :most], eigenvalues[:most]
     directions = oriented(directions / np.linalg.norm(directions, axis=0), stats.gap)
     lengths = within_lengths(directions, eigenvalues, within, spread)
-    if two and threshold is None:
+    if two and threshold is None and directions.size:
         threshold = float((stats.gap[0] + stats.gap[1]) @ directions[:, 0] / 2)
     coordinates = _map(stats, directions, np.zeros(directions.shape[1]))  # (Sch 4-3)
     return FisherModel(
@@ -84,16 +84,12 @@ def build_fisher(
 def _criterion(stats: ClassStatistics, within: str) -> tuple[Float, Float]:
     """The weight of each class in B, and S: scatters added up, or covariances.
 
-    Scatter is (n_k - 1) times the unbiased variance (Sch 4-7b), so that with covariances every
-    class weighs alike, as in (Sch 4-6a) and, from a sample, (Sch 4-6b). One row alone has none.
+    Covariances are scatters divided by n_k, as in (ZM 20.5). With them every class weighs alike,
+    however many rows it has: (Sch 4-6a) and, from a sample, (Sch 4-6b).
     """
     if within == "scatter":
         return stats.weight, stats.within
-    if stats.exact:
-        divisor = stats.weight
-    else:  # n_k - 1, in the unit of the weights
-        divisor = stats.weight * (stats.rows - 1) / np.maximum(stats.rows, 1)
-    unit = np.where(divisor > 0, 1.0 / np.where(divisor > 0, divisor, 1.0), 0.0)
+    unit = 1.0 / np.where(stats.present, stats.weight, 1.0)
     return stats.present.astype(np.float64), np.einsum("k,kij->ij", unit, stats.scatter)
 
 
@@ -106,7 +102,10 @@ def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
     if geometry.apart.size:
         return geometry.apart @ (geometry.apart.T @ difference)[:, None], np.array([np.inf])
     u = geometry.sphere.T @ difference
-    return (geometry.sphere @ u)[:, None], np.array([float(u @ u)])
+    w = (geometry.sphere @ u)[:, None]
+    if not w.any():  # the classes have one mean: no direction tells them apart
+        return w[:, :0], np.empty(0)
+    return w, np.array([float(u @ u)])
 
 
 def _scores(

@@ -26,6 +26,8 @@ def show_fisher(
     square = terms, terms
     two = len(model.classes) == 2
     inverse = model.geometry.sphere @ model.geometry.sphere.T  # S⁻¹B is (ZM 20.9)
+    whole = model.geometry.sphere.shape[1] == len(terms)
+    title = "S⁻¹" if whole else "S⁺, the pseudo-inverse"
     B, S = model.criterion.B, model.criterion.within
     means = model.center + model.gap
     tables = [
@@ -42,7 +44,7 @@ def show_fisher(
     ]
     tables += [
         matrix_table("within", "S, within classes", square, S, "ZM 20.6", backend),
-        matrix_table("inverse", "S⁻¹ (pseudo-inverse)", square, inverse, "ZM 20.9", backend),
+        matrix_table("inverse", title, square, inverse, "ZM 20.9", backend),
         matrix_table("product", "S⁻¹B", square, inverse @ B, "ZM 20.9", backend),
     ]
     if two:

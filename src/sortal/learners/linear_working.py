@@ -26,6 +26,7 @@ def show_linear(model: LinearModel, functions: Float | None, backend: str) -> Wo
     constants, weights = model.functions(model.prior)
     root = model.geometry.sphere * np.sqrt(model.divisor)
     means = model.center + model.gap
+    title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
     tables = [
         _priors(model, backend),
         matrix_table(
@@ -34,7 +35,7 @@ def show_linear(model: LinearModel, functions: Float | None, backend: str) -> Wo
         matrix_table(
             "covariance", "Σ, as used", square, model.covariance, "Bar estimates", backend
         ),
-        matrix_table("inverse", "Σ⁻¹ (pseudo-inverse)", square, root @ root.T, "Bar lda", backend),
+        matrix_table("inverse", title, square, root @ root.T, "Bar lda", backend),
         function_table(model.classes, constants, weights, terms, "Sch LDF", backend),
         boundary_table(model.classes, constants, weights, terms, "Bar lda", backend),
         _canonical(model, backend),

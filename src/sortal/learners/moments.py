@@ -34,7 +34,7 @@ def read_moments(
 ) -> ClassStatistics:
     """Checked moments. Without counts they are exact, and the weights are shares.
 
-    With counts, covariances are scatters divided by n - 1 (`unbiased`) or by n.
+    With counts, covariances are scatters divided by n - 1 (`unbiased`), as in (Sch 4-7b), or by n.
     """
     mu = numbers("means", means)
     if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:

@@ -147,7 +147,7 @@ def judge(model: FisherModel, w: Float) -> Judged:
     w = w / np.linalg.norm(w)
     means = (model.center + model.gap) @ w
     scatters = np.einsum("i,kij,j->k", w, model.scatter, w)
-    variances = scatters / np.where(model.weight > 0, model.weight, 1.0)  # (ZM 20.5)
+    variances = scatters / np.where(model.weight > 0, model.weight, 1.0)
     return Judged(
         tuple(w.tolist()),
         model.criterion.value(w),

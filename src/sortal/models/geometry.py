@@ -38,7 +38,7 @@ class Geometry:
     `still`: orthonormal, neither rows nor means vary along it; sphere and apart are at right angles
     to it, so that solutions have the least norm.
     `condition` is that of W with a diagonal of ones, where it varies; `size` the root of the
-    scatter of all rows in each term.
+    scatter of all rows in each term; `weakest` the direction that varies least within classes.
     """
 
     sphere: Float
@@ -47,6 +47,7 @@ class Geometry:
     still: Float
     condition: float
     size: Float
+    weakest: Float
 
     def root(self, total_weight: float, divisor: float) -> Float:
         """G with GᵀΣG = I, Σ being W / divisor, and floored where it stands still. (S 12)"""
@@ -71,6 +72,7 @@ def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
     sphere[varies] = vectors[:, regular] / np.sqrt(values[regular]) / scale[:, None]
     kept = values[regular]
     condition = float(kept[-1] / kept[0]) if len(kept) else 1.0
+    weakest = sphere[:, 0].copy() if len(kept) else np.zeros(p)  # eigenvalues rise
     flat = np.zeros((p, p - sphere.shape[1]))
     flat[~varies, : int((~varies).sum())] = np.eye(int((~varies).sum()))
     flat[varies, int((~varies).sum()) :] = vectors[:, ~regular] / scale[:, None]
@@ -78,7 +80,7 @@ def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
     sphere -= flat @ (flat.T @ sphere)
     size = np.sqrt(diagonal + (between**2).sum(axis=0))
     apart, spread, still = _split(flat, between, size, magnitude)
-    return Geometry(sphere, apart, spread, still, condition, size)
+    return Geometry(sphere, apart, spread, still, condition, size, weakest)
 
 
 def _split(
@@ -103,13 +105,14 @@ def _orthonormal(columns: Float) -> Float:
     return np.linalg.qr(columns / np.where(lengths > 0, lengths, 1.0))[0]
 
 
-def involved(directions: Float, size: Float, known: Float) -> Mask:
+def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:
     """Which terms take part in directions, those in the span of `known` left aside.
 
-    `size` is the spread of each term, so that its unit does not matter.
+    `size` is the spread of each term, so that its unit does not matter; a part below `share` of
+    the largest is none.
     """
     rest = directions - known @ (known.T @ directions)
     real = np.linalg.norm(rest, axis=0) > _NAMED
     part = np.abs(rest[:, real] * np.where(size > 0, size, 1.0)[:, None])
     largest = part.max(axis=0, initial=0.0)
-    return np.asarray((part > _NAMED * np.where(largest > 0, largest, 1.0)).any(axis=1))
+    return np.asarray((part > share * np.where(largest > 0, largest, 1.0)).any(axis=1))

@@ -59,10 +59,11 @@ class ClassMoments:
     """Moments of rows of numbers within each class k, in units of weight.
 
     The terms of a row are its number columns and, for each category column, one indicator per value
-    (1 or 0). `origin[k] + mean[k]` is the mean. With z the distance of a row from it and u its
-    units: `scatter[k]` = Σ u z zᵀ, `third[k]` = Σ u ‖z‖² z, `fourth[k]` = Σ u ‖z‖⁴. Where that is
-    beyond float64, `fourth` is infinite and `third` 0. `slack[k]` bounds what rounding may have
-    done so far to the diagonal of the scatter and, last, to `fourth`.
+    (1 or 0). `origin[k] + mean[k]` is the mean; the origin of an indicator is 0 or 1. With z the
+    distance of a row from the mean and u its units: `scatter[k]` = Σ u z zᵀ, `third[k]` = Σ u ‖z‖² z,
+    `fourth[k]` = Σ u ‖z‖⁴. Where that is beyond float64, `fourth` is infinite and `third` 0.
+    `slack[k]` bounds what rounding may have done so far to the diagonal of the scatter and, last,
+    to `fourth`.
     """
 
     numbers: tuple[str, ...]
@@ -92,8 +93,10 @@ class ClassMoments:
         n = np.maximum(n_a + n_b, 1.0)
         gap = np.where((n_a > 0) & (n_b > 0), _apart(a, b), 0.0)
         to_a, to_b = gap * (n_b / n), -gap * (n_a / n)
-        origin, rest = np.where(n_a > 0, (a.origin, a.mean), (b.origin, b.mean))
-        origin, mean = two_sum(origin, rest + to_a)
+        # from the heavier mean, which has less far to go: what is rounded is the way
+        heavier = n_a >= n_b
+        origin = np.where(heavier, a.origin, b.origin)
+        origin, mean = two_sum(origin, np.where(heavier, a.mean + to_a, b.mean + to_b))
         scatter = a.scatter + b.scatter + _products(gap, n_a * (n_b / n))
         with np.errstate(over="ignore", invalid="ignore"):
             third_a, fourth_a, size_a = _moved(a, to_a)
@@ -165,7 +168,9 @@ class ClassMoments:
         first, units = len(self.numbers), self.units[:, None].astype(np.float64)
         weights = _whole(weights, units)
         origin, mean, slack = self.origin.copy(), self.mean.copy(), self.slack.copy()
-        origin[:, first:], mean[:, first:] = weights / np.maximum(units, 1.0), 0.0
+        # from the nearer of 0 and 1: where few rows lack a value, their share keeps all its digits
+        origin[:, first:] = np.rint(weights / np.maximum(units, 1.0))
+        mean[:, first:] = (weights - origin[:, first:] * units) / np.maximum(units, 1.0)
         agree = np.repeat(units == 0, self.n_terms, axis=1)
         agree[:, first:] |= (weights == 0) | (weights == units)
         still = agree | (_diagonal(self.scatter) <= 0)
@@ -188,9 +193,11 @@ class ClassMoments:
     def _refuse_cancellation(self, whole: ClassMoments, touched: Mask) -> None:
         """Refuse what is left of `whole` where it is lost to rounding."""
         spread, rest = _diagonal(whole.scatter), _diagonal(self.scatter)
-        # where all values agree, the spread is nothing but rounding, before and after
-        center = whole.origin + whole.mean
-        varies = spread > whole.units[:, None] * (_EPS * center) ** 2
+        # where all values agree, the spread is nothing but rounding, before and after: of the last
+        # digit of a share, and of numbers, whose means have more digits, far less than that
+        digit = _EPS * (whole.origin + whole.mean)
+        digit[:, : len(self.numbers)] *= 1e-4
+        varies = spread > whole.units[:, None] * digit**2
         lost = self.slack[:, :-1] > _CANCELLATION * rest
         lost |= (self.slack[:, -1] > _CANCELLATION * self.fourth)[:, None]
         terms = np.flatnonzero((lost & varies & touched).any(axis=0))

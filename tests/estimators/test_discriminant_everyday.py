@@ -1,0 +1,711 @@
+"""The discriminants meet everyday tables: they work, or say why not and what to do."""
+
+import math
+import pickle
+import warnings
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
+from sortal.errors import (
+    CollinearWarning,
+    MissingValueError,
+    MissingValueWarning,
+    OptionError,
+    SeparationWarning,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+)
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+Frame: TypeAlias = Any
+Learner: TypeAlias = FisherDiscriminant | LinearDiscriminant | IndicatorRegression
+
+ESTIMATORS: Final[dict[str, Callable[..., Learner]]] = {
+    "fisher": FisherDiscriminant,
+    "linear": LinearDiscriminant,
+    "indicator": IndicatorRegression,
+}
+every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
+BACKENDS: Final[dict[str, Callable[[Frame], Frame]]] = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+}
+every_backend = pytest.mark.parametrize("to", BACKENDS.values(), ids=BACKENDS)
+
+MEASURES: Final = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+
+
+def make_table(seed: int = 0, n: int = 60, p: int = 3, k: int = 3) -> tuple[Float, Labels]:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k)
+    X = rng.normal(size=(n, p)) + rng.normal(size=(k, p))[y] * 1.5
+    # Multiples of 1/1024, so that a shift by 1e8 loses nothing.
+    return np.round(X * 1024) / 1024, y
+
+
+def lda_proba(X: Float, y: Labels, rows: Float, priors: Float | None = None) -> Float:
+    """Gaussian classes with S / (N − K), by definition."""
+    classes, codes = np.unique(y, return_inverse=True)
+    means = np.array([X[y == c].mean(axis=0) for c in classes])
+    z = X - means[codes]
+    sigma = z.T @ z / (len(X) - len(classes))
+    shares = np.bincount(codes) / len(X) if priors is None else priors
+    g = [np.log(s) - 0.5 * np.sum((rows - m) @ np.linalg.inv(sigma) * (rows - m), axis=1)
+         for s, m in zip(shares, means, strict=True)]  # fmt: skip
+    odds = np.exp(np.array(g).T - np.max(g, axis=0)[:, None])
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def heard(action: Callable[[], Any]) -> tuple[Any, list[Any]]:
+    """The result, and the kinds of warnings on the way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = action()
+    return found, [warning.category for warning in caught]
+
+
+def quietly(action: Callable[[], Any]) -> Any:
+    return heard(action)[0]
+
+
+def decide(model: Learner, X: Any) -> Float:
+    found = np.asarray(model.decision_function(X))
+    return found if found.ndim == 1 else found - found.mean(axis=1, keepdims=True)
+
+
+def assert_alike(one: Learner, X: Any, other: Learner, Z: Any, digits: float = 1e-8) -> None:
+    """Two models of the same rows in other columns say the same.
+
+    Fisher's functions are in the units of the columns, so its criterion is compared, and labels.
+    """
+    if isinstance(one, FisherDiscriminant) and isinstance(other, FisherDiscriminant):
+        np.testing.assert_allclose(other.eigenvalues_, one.eigenvalues_, rtol=digits)
+    else:
+        np.testing.assert_allclose(decide(other, Z), decide(one, X), rtol=digits, atol=digits)
+    assert (other.predict(Z) == one.predict(X)).all()
+
+
+# --- Columns of all kinds ------------------------------------------------------------------------
+
+
+def test_priors_given_move_the_log_odds() -> None:
+    X, y = make_table(k=2)
+    plain = LinearDiscriminant().fit(X, y)
+    told = LinearDiscriminant(priors={0: 0.2, 1: 0.8}).fit(X, y)
+    np.testing.assert_allclose(
+        told.decision_function(X) - plain.decision_function(X), math.log(4), rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        told.predict_proba(X), lda_proba(X, y, X, np.array([0.2, 0.8])), rtol=1e-9
+    )
+
+
+@every_estimator
+@pytest.mark.parametrize("value", [0.0, 7.5, -1e9, 1e-300])
+def test_a_constant_column_is_named_and_ignored(make: Callable[..., Learner], value: float) -> None:
+    X, y = make_table()
+    frame = pd.DataFrame(X, columns=list("abc"))
+    plain = make().fit(frame, y)
+    with pytest.warns(CollinearWarning, match="'still'"):
+        model = make().fit(frame.assign(still=value), y)
+    np.testing.assert_allclose(
+        decide(model, frame.assign(still=value)), decide(plain, frame), rtol=1e-10, atol=1e-10
+    )
+
+
+@every_estimator
+def test_a_near_constant_column_is_a_column_in_small_units(make: Callable[..., Learner]) -> None:
+    """7 ± 1e-6 holds as much as ±1: only the unit differs."""
+    X, y = make_table()
+    steps = X[:, 2] * 2.0**-20
+    small = np.column_stack([X[:, :2], 7.0 + steps])
+    assert (small[:, 2] - 7.0 == steps).all()
+    assert_alike(make().fit(X, y), X, make().fit(small, y), small)
+
+
+@every_estimator
+def test_collinear_columns_are_named_and_change_nothing(make: Callable[..., Learner]) -> None:
+    X, y = make_table()
+    frame = pd.DataFrame(X, columns=["u", "v", "other"])
+    more = frame.assign(total=frame["u"] + 2 * frame["v"])
+    with pytest.warns(CollinearWarning, match="'total'|'u'|'v'"):
+        model = make().fit(more, y)
+    assert_alike(make().fit(frame, y), frame, model, more)
+
+
+@every_estimator
+def test_a_column_twice(make: Callable[..., Learner]) -> None:
+    X, y = make_table(k=2)
+    with pytest.warns(CollinearWarning):
+        model = make().fit(np.column_stack([X, X[:, 0]]), y)
+    plain = make().fit(X, y)
+    assert (model.predict(np.column_stack([X, X[:, 0]])) == plain.predict(X)).all()
+
+
+@every_estimator
+@pytest.mark.parametrize("offset", [1e4, 1e8, -1e8])
+def test_far_offsets_cost_no_digits(make: Callable[..., Learner], offset: float) -> None:
+    X, y = make_table()
+    offsets = np.array([0.0, offset, -2 * offset])
+    moved = X + offsets
+    assert (moved - offsets == X).all()
+    one, other = make().fit(X, y), make().fit(moved, y)
+    # What is left is the last place of xᵀβ: 2e8 · 1e-16 · |β|.
+    np.testing.assert_allclose(decide(other, moved), decide(one, X), rtol=1e-7, atol=3e-7)
+    if isinstance(one, LinearDiscriminant) and isinstance(other, LinearDiscriminant):
+        np.testing.assert_allclose(other.covariance_, one.covariance_, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(
+            other.coef_ - other.coef_[0], one.coef_ - one.coef_[0], rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
+def test_the_ratio_of_variances_far_from_zero(offset: float) -> None:
+    """Nine groups of 21: m, and ten times m ± 1; means 4 and 3, 5, 3, 5, … (after NIST's SmLs).
+
+    B = 21 · 8 and S = 9 · 20, so λ = 168 / 180 and F = λ · 180 / 8 = 21.
+    """
+    m = np.repeat([4.0, *[3.0, 5.0] * 4], 21) + offset
+    x = m + np.tile([0.0, *[-1.0, 1.0] * 10], 9)
+    model = FisherDiscriminant().fit(x[:, None], np.repeat(np.arange(9), 21))
+    np.testing.assert_allclose(model.eigenvalues_, [168 / 180], rtol=1e-13)
+    assert model.eigenvalues_[0] * 180 / 8 == pytest.approx(21.0, rel=1e-13)
+
+
+@every_estimator
+@pytest.mark.parametrize("scale", [2.0**30, 1e9], ids=["binary", "decimal"])
+def test_units_of_columns_may_differ_by_far(make: Callable[..., Learner], scale: float) -> None:
+    X, y = make_table()
+    units = np.array([scale, 1.0, 1 / scale])
+    one, other = make().fit(X, y), make().fit(X * units, y)
+    assert_alike(one, X, other, X * units)
+    assert other.condition_ == pytest.approx(one.condition_, rel=1e-8)
+
+
+@every_estimator
+def test_float32_is_read_without_loss(make: Callable[..., Learner]) -> None:
+    X = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32) + np.float32(1000)
+    y = np.arange(50) % 3
+    one, other = make().fit(X, y), make().fit(X.astype(np.float64), y)
+    assert np.array_equal(one.means_, other.means_)
+    assert np.array_equal(one.decision_function(X), other.decision_function(X.astype(np.float64)))
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16, bool])
+def test_whole_numbers_and_truth_values(make: Callable[..., Learner], kind: Any) -> None:
+    rng = np.random.default_rng(2)
+    codes, y = rng.integers(0, 2, 80), np.arange(80) % 2
+    z = rng.normal(size=80) + y
+    plain = make().fit(np.column_stack([codes, z]), y)
+    frame = pd.DataFrame({"a": codes.astype(kind), "z": z})
+    model = make().fit(frame, y)
+    assert_alike(plain, np.column_stack([codes, z]), model, frame)
+
+
+# --- Few rows, many columns, many classes --------------------------------------------------------
+
+
+@every_estimator
+def test_a_class_of_one_row(make: Callable[..., Learner]) -> None:
+    X, y = make_table(n=40, k=2)
+    X, y = np.vstack([X, [9.0, 9.0, 9.0]]), np.append(y, 2)
+    model = make().fit(X, y)
+    assert model.predict([[9.0, 9.0, 9.0]]).tolist() == [2]
+    assert np.isfinite(decide(model, X)).all()
+    if isinstance(model, LinearDiscriminant):
+        np.testing.assert_allclose(model.predict_proba(X), lda_proba(X, y, X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("make", [FisherDiscriminant, LinearDiscriminant])
+def test_every_class_one_row(make: Callable[..., Learner]) -> None:
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    model, kinds = heard(lambda: make().fit(X, ["a", "b", "c"]))
+    assert SeparationWarning in kinds
+    assert model.predict(X).tolist() == ["a", "b", "c"]
+
+
+def test_more_columns_than_rows() -> None:
+    """S is singular; w ∝ S_T⁺(μ1 − μ2) brings each class to one point."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 40)) + 5, np.arange(12) % 2
+    model, kinds = heard(lambda: FisherDiscriminant().fit(X, y))
+    assert SeparationWarning in kinds
+    z = X - X.mean(axis=0)
+    d = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
+    w = np.linalg.pinv(z.T @ z, rcond=1e-10) @ d
+    np.testing.assert_allclose(model.directions_[:, 0], w / np.linalg.norm(w), atol=1e-9)
+    assert model.eigenvalues_.tolist() == [math.inf]
+    a = model.transform(X)[:, 0]
+    np.testing.assert_allclose(a[y == 0], a[y == 0].mean(), atol=1e-9)
+    assert model.predict(X).tolist() == y.tolist()
+
+
+def test_more_columns_than_rows_in_lda() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(12, 40)) + 5, np.arange(12) % 3
+    model, kinds = heard(lambda: LinearDiscriminant().fit(X, y))
+    assert SeparationWarning in kinds
+    assert model.predict(X).tolist() == y.tolist()
+    assert np.isfinite(quietly(lambda: model.predict_log_proba(X))).all()
+
+
+def test_shrinkage_makes_wide_tables_plain() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(30, 50)), np.arange(30) % 3
+    X += (y == 1)[:, None]
+    model = LinearDiscriminant(shrinkage=0.4).fit(X, y)
+    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
+    sigma = (X - means[y]).T @ (X - means[y]) / 27
+    sigma = 0.6 * sigma + 0.4 * np.trace(sigma) / 50 * np.eye(50)
+    beta = np.linalg.solve(sigma, means[1] - means[0])
+    np.testing.assert_allclose(model.boundary(1, 0)[1], beta, rtol=1e-8, atol=1e-9)
+
+
+def test_two_hundred_classes() -> None:
+    rng = np.random.default_rng(6)
+    y = np.repeat(np.arange(200), 6)
+    X = rng.normal(size=(1200, 8)) * 0.4 + rng.normal(size=(200, 8))[y] * 3
+    model = LinearDiscriminant().fit(X, y)
+    shares = model.predict_proba(X)
+    assert shares.shape == (1200, 200)
+    np.testing.assert_allclose(shares, lda_proba(X, y, X), rtol=1e-7, atol=1e-12)
+    assert (model.predict(X) == y).mean() > 0.95
+    assert FisherDiscriminant().fit(X, y).directions_.shape == (8, 8)
+    functions = IndicatorRegression().fit(X, y).decision_function(X)
+    np.testing.assert_allclose(functions.sum(axis=1), 1, rtol=1e-10)
+
+
+@every_estimator
+def test_classes_set_apart_by_one_column(make: Callable[..., Learner]) -> None:
+    """'tag' is 1 for one class and 0 for the other: a perfect column is used, and said."""
+    X, y = make_table(k=2)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(tag=y * 1.0)
+    model, kinds = heard(lambda: make().fit(frame, y))
+    assert (SeparationWarning in kinds) == (make is not IndicatorRegression)
+    assert model.predict(frame).tolist() == y.tolist()
+    if make is FisherDiscriminant:
+        assert model.eigenvalues_.tolist() == [math.inf]
+        np.testing.assert_allclose(np.abs(model.directions_[:, 0]), [0, 0, 0, 1], atol=1e-9)
+
+
+@every_estimator
+@pytest.mark.parametrize("labels", ["aabb", "aabbcc"])
+def test_classes_with_one_mean_are_tied(make: Callable[..., Learner], labels: str) -> None:
+    """μ1 = μ2: J = 0 in every direction, nothing tells the classes apart, the first one is said."""
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    X, y = X[: len(labels)], list(labels)
+    model = make().fit(X, y)
+    np.testing.assert_allclose(decide(model, X), 0, atol=1e-15)
+    assert model.predict(X).tolist() == ["a"] * len(X)
+    if isinstance(model, FisherDiscriminant):
+        assert np.isfinite(model.directions_).all()
+        np.testing.assert_allclose(model.eigenvalues_, 0, atol=1e-15)
+
+
+# --- Penguins: words, numbers and holes ----------------------------------------------------------
+
+
+def whole_penguins() -> Frame:
+    return datasets.penguins().dropna().reset_index(drop=True)
+
+
+def design(frame: Frame) -> Float:
+    """Numbers, and an indicator of every value but the first."""
+    columns = [frame[name].to_numpy(dtype=float) for name in [*MEASURES, "year"]]
+    columns += [(frame["island"] == name).to_numpy(dtype=float) for name in ("Dream", "Torgersen")]
+    columns += [(frame["sex"] == "male").to_numpy(dtype=float)]
+    return np.column_stack(columns)
+
+
+def test_words_become_indicators_of_all_values() -> None:
+    frame = whole_penguins()
+    model = LinearDiscriminant().fit(frame, "species")
+    islands = ["island=Biscoe", "island=Dream", "island=Torgersen"]
+    assert list(model.terms_) == [*islands, *MEASURES, "sex=female", "sex=male", "year"]
+    np.testing.assert_allclose(model.means_[2, :3], [1.0, 0.0, 0.0], atol=1e-15)  # Gentoo
+    X, y = design(frame), frame["species"].to_numpy()
+    np.testing.assert_allclose(
+        model.predict_proba(frame), lda_proba(X, y, X), rtol=1e-6, atol=1e-12
+    )
+
+
+def test_indicators_of_words_in_regression() -> None:
+    frame = whole_penguins()
+    y = (frame["species"].to_numpy()[:, None] == ["Adelie", "Chinstrap", "Gentoo"]).astype(float)
+    X = np.column_stack([np.ones(len(frame)), design(frame)])
+    expected = X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    found = IndicatorRegression().fit(frame, "species").decision_function(frame)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@every_estimator
+def test_rows_with_holes_are_dropped_counted_and_warned_of(make: Callable[..., Learner]) -> None:
+    with pytest.warns(MissingValueWarning, match="11") as caught:
+        model = make().fit(datasets.penguins(), "species")
+    assert len(caught) == 1
+    report = model.fit_report_
+    assert report.holes == {**dict.fromkeys(MEASURES, 2), "sex": 11}
+    assert "11" in str(report)
+    whole = make().fit(whole_penguins(), "species")
+    np.testing.assert_allclose(
+        decide(model, whole_penguins()), decide(whole, whole_penguins()), rtol=1e-9, atol=1e-9
+    )
+
+
+@every_estimator
+def test_holes_may_take_the_mean(make: Callable[..., Learner]) -> None:
+    """Numbers: the mean of the column. Words: the shares of its values, 165 and 168 of 333."""
+    penguins = datasets.penguins()
+    y = penguins["species"]
+    by_hand = pd.DataFrame({name: (penguins["island"] == name) * 1.0 for name in
+                            ("Biscoe", "Dream", "Torgersen")})  # fmt: skip
+    by_hand = by_hand.assign(**{m: penguins[m].fillna(penguins[m].mean()) for m in MEASURES})
+    for sex, share in {"female": 165 / 333, "male": 168 / 333}.items():
+        by_hand[sex] = ((penguins["sex"] == sex) * 1.0).where(penguins["sex"].notna(), share)
+    by_hand["year"] = penguins["year"]
+    model, _ = heard(lambda: make(missing="mean").fit(penguins, "species"))
+    expected = quietly(lambda: make().fit(by_hand, y))
+    np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-12, atol=1e-12)
+    whole = penguins["sex"].notna()
+    np.testing.assert_allclose(
+        decide(model, penguins[whole]), decide(expected, by_hand[whole]), rtol=1e-7, atol=1e-8
+    )
+
+
+@every_estimator
+def test_the_mean_is_that_of_the_first_block(make: Callable[..., Learner]) -> None:
+    X, y = make_table(n=60)
+    holed = X.copy()
+    holed[::7, 0] = np.nan
+    filled = np.where(np.isnan(holed), np.nanmean(holed[:30, 0]), holed)
+    model = quietly(lambda: make(missing="mean").partial_fit(holed[:30], y[:30]))
+    quietly(lambda: model.partial_fit(holed[30:], y[30:]))
+    np.testing.assert_allclose(
+        decide(model, X), decide(make().fit(filled, y), X), rtol=1e-9, atol=1e-9
+    )
+
+
+@every_estimator
+def test_holes_can_be_forbidden(make: Callable[..., Learner]) -> None:
+    with pytest.raises(MissingValueError, match=r"(?s)'bill_length_mm'.*'sex'"):
+        make(missing="error").fit(datasets.penguins(), "species")
+    model = make(missing="error").fit(whole_penguins(), "species")
+    with pytest.raises(MissingValueError, match="'sex'"):
+        model.predict(datasets.penguins())
+
+
+@every_estimator
+def test_nothing_left_names_the_columns(make: Callable[..., Learner]) -> None:
+    frame = pd.DataFrame({"full": [1.0, 2.0, 3.0], "left": [1.0, np.nan, np.nan],
+                          "right": [np.nan, 2.0, 3.0]})  # fmt: skip
+    with pytest.raises(MissingValueError, match=r"(?s)'left'.*'right'"):
+        make().fit(frame, ["p", "q", "q"])
+
+
+@every_estimator
+def test_holes_at_predict_are_counted(make: Callable[..., Learner]) -> None:
+    model = make().fit(whole_penguins(), "species")
+    with pytest.warns(MissingValueWarning, match="19 cells") as caught:
+        said = model.predict(datasets.penguins())
+    assert len(caught) == 1
+    assert (said == datasets.penguins()["species"]).mean() > 0.98
+
+
+@every_estimator
+def test_an_unknown_word_is_a_hole(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins()
+    model = make().fit(frame, "species")
+    with pytest.warns(UnknownCategoryWarning, match="333 cells"):
+        strange = model.decision_function(frame.assign(island="Atlantis"))
+    with pytest.warns(MissingValueWarning, match="333 cells"):
+        missing = model.decision_function(frame.assign(island=None))
+    np.testing.assert_allclose(strange, missing, rtol=1e-12, atol=1e-12)
+    with pytest.raises(UnknownCategoryError, match="333 cells"):
+        make(unknown="error").fit(frame, "species").predict(frame.assign(island="Atlantis"))
+
+
+def test_a_word_less_is_a_column_less() -> None:
+    """Marginalizing takes all indicators of the column away."""
+    frame = whole_penguins()
+    model = LinearDiscriminant().fit(frame, "species")
+    with pytest.warns(MissingValueWarning):
+        found = model.predict_proba(frame.assign(sex=None))
+    less = frame.drop(columns="sex")
+    expected = LinearDiscriminant().fit(less, "species").predict_proba(less)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)
+
+
+@every_estimator
+def test_words_that_come_in_a_later_block(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins().sort_values("island", kind="stable")
+    species = ["Adelie", "Chinstrap", "Gentoo"]
+    model = make()
+    for start in range(0, 333, 111):
+        block = frame.iloc[start : start + 111]
+        quietly(partial(model.partial_fit, block, "species", classes=species))
+    whole = make().fit(frame, "species")
+    assert list(model.terms_) == list(whole.terms_)
+    np.testing.assert_allclose(decide(model, frame), decide(whole, frame), rtol=1e-7, atol=1e-8)
+
+
+@every_estimator
+@every_backend
+def test_every_library_gives_the_same_model(
+    make: Callable[..., Learner], to: Callable[[Frame], Frame]
+) -> None:
+    frame = whole_penguins()
+    expected = make().fit(frame, "species").decision_function(frame)
+    model = make().fit(to(frame), "species")
+    assert np.array_equal(model.decision_function(to(frame)), expected)
+
+
+@every_estimator
+def test_columns_in_another_order_are_found_by_name(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins()
+    model = make().fit(frame, "species")
+    assert np.array_equal(
+        model.decision_function(frame[frame.columns[::-1]]), model.decision_function(frame)
+    )
+
+
+@every_estimator
+def test_reasons_of_words_and_numbers_add_up(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins().iloc[::40]
+    model = make().fit(whole_penguins(), "species")
+    decision = np.sort(model.decision_function(frame), axis=1)
+    reasons: Any = model.explain(frame)
+    columns = set(frame.columns) - {"species"}
+    for reason, row, label in zip(reasons, decision, model.predict(frame), strict=True):
+        assert reason.label == label
+        assert {part.attribute.split("=")[0] for part in reason.parts} <= columns
+        total = reason.offset + sum(part.amount for part in reason.parts)
+        assert total == pytest.approx(reason.total, rel=1e-8, abs=1e-8)
+        assert reason.total == pytest.approx(row[-1] - row[-2], rel=1e-6, abs=1e-7)
+
+
+# --- It says why not -----------------------------------------------------------------------------
+
+
+def refuses(message: str, action: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        action()
+
+
+@every_estimator
+def test_what_no_fit_can_use(make: Callable[..., Learner]) -> None:
+    X, y = make_table()
+    refuses("1 class only", lambda: make().fit(X, np.zeros(len(X), dtype=int)))
+    refuses("'x1' holds infinite values", lambda: make().fit(X * [1.0, np.inf, 1.0], y))
+    refuses("constant|varies|vary", lambda: make().fit(np.full((60, 2), 3.5), y))
+    refuses("no rows", lambda: make().fit(X[:0], y[:0]))
+    refuses("infinite", lambda: make().fit(X, y).predict([[1.0, -np.inf, 2.0]]))
+    refuses("2 features", lambda: make().fit(X, y).predict(X[:, :2]))
+    with pytest.raises(NotFittedError):
+        make().predict(X)
+
+
+BAD_OPTIONS: Final[list[tuple[str, dict[str, Any], str]]] = [
+    ("linear", {"priors": [0.5, 0.6, 0.1]}, r"priors.*sum.*1\.2"),
+    ("linear", {"priors": [-0.5, 0.5, 1.0]}, "priors.*at least 0"),
+    ("linear", {"priors": [0.5, 0.5]}, "priors.*3 classes"),
+    ("linear", {"priors": {0: 0.5, 7: 0.5}}, r"priors.*7"),
+    ("linear", {"n_components": 3}, "n_components=3.*2"),
+    ("linear", {"n_components": 0}, "n_components=0"),
+    ("linear", {"shrinkage": 1.5}, r"shrinkage=1\.5"),
+    ("linear", {"shrinkage": -0.1}, r"shrinkage=-0\.1"),
+    ("linear", {"shrinkage": "auto"}, "shrinkage='auto'.*ledoit_wolf"),
+    ("linear", {"covariance": "ml"}, "covariance='ml'.*unbiased"),
+    ("linear", {"costs": [[0, 1], [1, 0]]}, "costs.*3"),
+    ("linear", {"class_weight": "even"}, "class_weight='even'"),
+    ("fisher", {"n_components": 3}, "n_components=3.*2"),
+    ("fisher", {"n_components": -1}, "n_components=-1"),
+    ("fisher", {"within": "total"}, "within='total'.*scatter"),
+    ("fisher", {"threshold": "best"}, "threshold='best'.*midpoint"),
+    ("fisher", {"threshold": "least_error"}, "least_error.*two classes|least_error.*3 classes"),
+    ("indicator", {"ridge": -1.0}, r"ridge=-1"),
+    ("indicator", {"ridge": math.nan}, "ridge=nan"),
+    ("indicator", {"missing": "skip"}, "missing='skip'.*drop_rows"),
+    ("linear", {"unknown": "ignore"}, "unknown='ignore'.*skip"),
+    ("fisher", {"n_jobs": 0}, "n_jobs=0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"), BAD_OPTIONS, ids=[f"{n}-{o}" for n, o, _ in BAD_OPTIONS]
+)
+def test_an_option_that_cannot_be_is_refused_by_name(
+    name: str, options: dict[str, Any], message: str
+) -> None:
+    refuses(message, lambda: ESTIMATORS[name](**options).fit(*make_table()))
+
+
+def test_questions_that_cannot_be_answered() -> None:
+    X, y = make_table()
+    linear, fisher = LinearDiscriminant().fit(X, y), FisherDiscriminant().fit(X, y)
+    refuses("priors.*sum", lambda: linear.predict_proba(X, priors=[0.5, 0.4, 0.3]))
+    refuses("priors", lambda: linear.predict(X, priors=[-1.0, 1.0, 1.0]))
+    refuses("costs", lambda: linear.predict(X, costs=[[0.0, 1.0]]))
+    refuses("7", lambda: linear.boundary(0, 7))
+    refuses("scaling", lambda: linear.transform(X, scaling="none"))
+    refuses("scaling", lambda: fisher.transform(X, scaling="none"))
+    refuses("3", lambda: fisher.judge([1.0, 2.0]))
+    refuses("zero|0", lambda: fisher.judge([0.0, 0.0, 0.0]))
+    refuses("finite", lambda: fisher.judge([1.0, np.nan, 0.0]))
+
+
+def test_moments_that_cannot_be() -> None:
+    means, sigma = [[0.0, 0.0], [1.0, 1.0]], np.eye(2)
+    make: Any = LinearDiscriminant.from_moments
+    refuses("covariances.*scatters", lambda: make(means))
+    refuses("", lambda: make(means, covariances=np.eye(3)))
+    refuses("", lambda: make(means, covariances=-sigma))
+    refuses("symmetric", lambda: make(means, covariances=[[1.0, 0.5], [0.0, 1.0]]))
+    refuses("counts", lambda: make(means, covariances=sigma, counts=[1.0, 2.0, 3.0]))
+    refuses("counts", lambda: make(means, covariances=sigma, counts=[-1.0, 2.0]))
+    refuses("classes", lambda: make(means, covariances=sigma, classes=["a"]))
+    refuses("names", lambda: make(means, covariances=sigma, names=["a", "b", "c"]))
+    refuses("finite", lambda: make([[0.0, np.nan], [1.0, 1.0]], covariances=sigma))
+    refuses("class", lambda: make([[0.0, 0.0]], covariances=sigma))
+    refuses("ledoit_wolf", lambda: make(means, covariances=sigma, shrinkage="ledoit_wolf"))
+
+
+def test_moments_have_no_rows_to_count_errors_on() -> None:
+    means = [[0.0, 0.0], [1.0, 1.0]]
+    with pytest.raises(OptionError, match="least_error"):
+        FisherDiscriminant.from_moments(
+            means, covariances=np.eye(2), counts=[9, 9], threshold="least_error"
+        )
+
+
+@every_estimator
+def test_a_fit_that_fails_leaves_the_model_whole(make: Callable[..., Learner]) -> None:
+    X, y = make_table()
+    model = make().fit(X, y)
+    before = np.asarray(model.decision_function(X))
+    with pytest.raises(ValueError, match="infinite"):
+        model.partial_fit(np.full((2, 3), np.inf), y[:2])
+    assert np.array_equal(model.decision_function(X), before)
+
+
+# --- Within scikit-learn -------------------------------------------------------------------------
+
+
+@every_estimator
+def test_copies_and_clones(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins()
+    model = make(n_jobs=1).fit(frame, "species")
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301  (our own bytes)
+    assert np.array_equal(copy.decision_function(frame), model.decision_function(frame))
+    fresh = clone(model)
+    assert fresh.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        fresh.predict(frame)
+
+
+@pytest.mark.parametrize("make", [FisherDiscriminant, LinearDiscriminant])
+def test_projections_come_out_as_frames(
+    make: type[FisherDiscriminant] | type[LinearDiscriminant],
+) -> None:
+    frame = whole_penguins()
+    model = make().fit(frame, "species")
+    plain = model.transform(frame)
+    names = list(model.get_feature_names_out())
+    assert len(names) == plain.shape[1] == 2
+    for kind, frame_type in {"pandas": pd.DataFrame, "polars": pl.DataFrame}.items():
+        shown: Any = model.set_output(transform=kind).transform(frame)
+        assert isinstance(shown, frame_type)
+        assert list(shown.columns) == names
+        assert np.array_equal(shown.to_numpy(), plain)
+    both = make().fit_transform(frame.drop(columns="species"), frame["species"])
+    np.testing.assert_allclose(both, plain, rtol=1e-12)
+
+
+def test_one_against_one_is_pairwise_use() -> None:
+    """Several classes are taken pairwise, and pairs vote (Sch 4.1)."""
+    iris = datasets.iris()
+    X, y = iris.iloc[:, :4].to_numpy(), iris["species"].to_numpy()
+    said = OneVsOneClassifier(FisherDiscriminant()).fit(X, y).predict(X)
+    classes = np.unique(y)
+    votes = np.zeros((150, 3))
+    for i, j in combinations(range(3), 2):
+        one, other = X[y == classes[i]], X[y == classes[j]]
+        S = sum(len(rows) * np.cov(rows.T, ddof=0) for rows in (one, other))
+        w = np.linalg.solve(S, one.mean(axis=0) - other.mean(axis=0))
+        wins = X @ w >= (one.mean(axis=0) + other.mean(axis=0)) @ w / 2
+        votes[:, i] += wins
+        votes[:, j] += ~wins
+    clear = votes.max(axis=1) == 2
+    assert clear.sum() > 140
+    assert (said[clear] == classes[np.argmax(votes, axis=1)][clear]).all()
+    assert (said != y).sum() <= 6
+
+
+def test_quadratic_boundaries_by_expansion() -> None:
+    """A disk inside a ring: linear in x1, x2, x1², x1x2, x2², quadratic in the plane."""
+    rng = np.random.default_rng(7)
+    angle, y = rng.uniform(0, 2 * np.pi, 200), np.arange(200) % 2
+    radius = np.where(y, 3.0, 1.0) + rng.uniform(-0.5, 0.5, 200)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    pipe = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearDiscriminant()).fit(X, y)
+    assert pipe.score(X, y) == 1.0
+    assert LinearDiscriminant().fit(X, y).score(X, y) < 0.7
+    x1, x2 = X.T
+    expanded = np.column_stack([x1, x2, x1**2, x1 * x2, x2**2])
+    np.testing.assert_allclose(
+        pipe.predict_proba(X), lda_proba(expanded, y, expanded), rtol=1e-7, atol=1e-12
+    )
+
+
+@every_estimator
+def test_cross_validation_of_a_mixed_frame(make: Callable[..., Learner]) -> None:
+    frame = whole_penguins()
+    scores = cross_val_score(make(), frame.drop(columns="species"), frame["species"], cv=3)
+    assert scores.min() > 0.96
+
+
+# --- Threads -------------------------------------------------------------------------------------
+
+
+@every_estimator
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_no_bit(
+    make: Callable[..., Learner], n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 70)  # some thirty blocks of ten rows
+    frame = whole_penguins()
+    alone, together = (make(n_jobs=n).fit(frame, "species") for n in (1, n_jobs))
+    assert np.array_equal(together.means_, alone.means_)
+    assert np.array_equal(together.decision_function(frame), alone.decision_function(frame))
+    assert together.working().to_dict() == alone.working().to_dict()
+    assert together.condition_ == alone.condition_
+
+
+@every_estimator
+def test_blocks_change_no_digit(
+    make: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = make_table(n=600)
+    whole = make().fit(X + 1e6, y)
+    monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 20)
+    cut = make().fit(X + 1e6, y)
+    np.testing.assert_allclose(cut.means_, whole.means_, rtol=1e-15)
+    np.testing.assert_allclose(decide(cut, X + 1e6), decide(whole, X + 1e6), rtol=1e-8, atol=1e-8)

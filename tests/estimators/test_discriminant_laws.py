@@ -1,0 +1,545 @@
+"""Laws of the discriminants: what must hold for every table, tried on random ones."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant
+from sortal.errors import MissingValueWarning, OptionError, SubtractError
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+Learner: TypeAlias = FisherDiscriminant | LinearDiscriminant | IndicatorRegression
+
+QUICK: Final = settings(max_examples=40, deadline=None)
+NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir", "oak"])
+# The tables below are conditioned so that nobody needs more than two digits for solving.
+ELEVEN_DIGITS: Final = 1e-11
+NINE_DIGITS: Final = 1e-9
+
+EVERY: Final[dict[str, Callable[[], Learner]]] = {
+    "scatter": FisherDiscriminant,
+    "covariance": lambda: FisherDiscriminant("covariance"),
+    "linear": LinearDiscriminant,
+    "oas": lambda: LinearDiscriminant(shrinkage="oas"),
+    "ledoit_wolf": lambda: LinearDiscriminant("mle", "ledoit_wolf"),
+    "balanced": lambda: LinearDiscriminant(class_weight="balanced"),
+    "indicator": IndicatorRegression,
+    "ridge": lambda: IndicatorRegression(2.5),
+}
+every_learner = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
+
+
+@dataclass(frozen=True)
+class Data:
+    X: Float
+    y: Labels
+
+    @property
+    def classes(self) -> Labels:
+        return np.unique(self.y)
+
+    def moments(self) -> tuple[Float, Float, Float]:
+        """Sizes, means and scatters of the classes, by definition."""
+        own = [self.X[self.y == label] for label in self.classes]
+        scatters = [sum(np.outer(z, z) for z in rows - rows.mean(axis=0)) for rows in own]
+        means = [rows.mean(axis=0) for rows in own]
+        return np.array([len(rows) for rows in own]), np.array(means), np.array(scatters)
+
+
+def make_data(seed: int, n_classes: int, n_terms: int, *, even: bool = False) -> Data:
+    """Classes of different sizes and shapes; spreads of directions differ by 4 at most."""
+    rng = np.random.default_rng(seed)
+    sizes = np.full(n_classes, 12) if even else rng.integers(n_terms + 3, 25, n_classes)
+    y = rng.permutation(np.repeat(np.arange(n_classes), sizes))
+    turn = np.linalg.qr(rng.normal(size=(n_terms, n_terms)))[0]
+    X = rng.normal(size=(len(y), n_terms)) * rng.uniform(0.5, 2.0, n_terms) @ turn
+    X += rng.normal(size=(n_classes, n_terms))[y] * 1.5 + rng.normal(size=n_terms) * 5
+    return Data(X, NAMES[y])
+
+
+seeds: Final = st.integers(0, 10**9)
+two_classes: Final = st.builds(make_data, seeds, st.just(2), st.integers(1, 5))
+many_classes: Final = st.builds(make_data, seeds, st.integers(3, 6), st.integers(2, 5))
+tables: Final = two_classes | many_classes
+even_tables: Final = st.builds(
+    lambda seed, n_terms: make_data(seed, 2, n_terms, even=True), seeds, st.integers(2, 4)
+)
+wide_enough: Final = st.builds(make_data, seeds, st.integers(2, 4), st.integers(2, 5))
+
+
+def same(found: Any, expected: Any, digits: float = NINE_DIGITS) -> None:
+    """Equal to so many digits of the largest number in the array."""
+    expected = np.asarray(expected, dtype=np.float64)
+    scale = float(np.abs(expected).max(initial=0.0))
+    np.testing.assert_allclose(found, expected, rtol=digits, atol=digits * scale)
+
+
+def unit(w: Float) -> Float:
+    return np.asarray(w / np.linalg.norm(w, axis=0))
+
+
+def scores(model: Learner, X: Float) -> Float:
+    """What the model says of rows: posteriors where it has them, else its functions."""
+    if isinstance(model, LinearDiscriminant):
+        return np.asarray(model.predict_proba(X))
+    found: Float = np.asarray(model.decision_function(X))
+    # Of several functions only the differences mean something.
+    return found if found.ndim == 1 else found - found.mean(axis=1, keepdims=True)
+
+
+# --- The book's identities -----------------------------------------------------------------------
+
+
+@QUICK
+@given(tables)
+def test_the_mean_of_projections_is_the_projection_of_the_mean(data: Data) -> None:
+    model = FisherDiscriminant().fit(data.X, data.y)
+    a = model.transform(data.X)
+    same(a, data.X @ model.directions_, ELEVEN_DIGITS)
+    means = [a[data.y == label].mean(axis=0) for label in data.classes]
+    same(model.projected_means_, means, ELEVEN_DIGITS)
+    same(model.projected_means_, model.means_ @ model.directions_, ELEVEN_DIGITS)
+
+
+@QUICK
+@given(tables)
+def test_projected_scatters_are_quadratic_forms(data: Data) -> None:
+    """s_i² = Σ (a − m_i)² = wᵀS_i w (ZM 20.3)."""
+    model = FisherDiscriminant().fit(data.X, data.y)
+    a = model.transform(data.X)
+    by_rows = [((x - x.mean(axis=0)) ** 2).sum(axis=0) for x in (a[data.y == c] for c in NAMES)
+               if len(x)]  # fmt: skip
+    same(model.projected_scatters_, by_rows)
+    forms = np.einsum("jm,kji,im->km", model.directions_, model.class_scatters_, model.directions_)
+    same(model.projected_scatters_, forms)
+
+
+@QUICK
+@given(tables)
+def test_scatter_is_n_times_covariance(data: Data) -> None:
+    """S_i = n_i Σ_i (ZM 20.5), and S_T = S + Σ n_k (μ_k − μ)(μ_k − μ)ᵀ."""
+    n, means, scatters = data.moments()
+    model = FisherDiscriminant().fit(data.X, data.y)
+    assert model.classes_.tolist() == data.classes.tolist()
+    same(model.means_, means, ELEVEN_DIGITS)
+    same(model.class_scatters_, scatters, ELEVEN_DIGITS)
+    for k, label in enumerate(data.classes):
+        covariance = np.atleast_2d(np.cov(data.X[data.y == label].T, ddof=0))
+        same(model.class_scatters_[k], n[k] * covariance, ELEVEN_DIGITS)
+    same(model.within_, scatters.sum(axis=0), ELEVEN_DIGITS)
+    if len(n) > 2:
+        total = len(data.X) * np.atleast_2d(np.cov(data.X.T, ddof=0))
+        same(model.within_ + model.between_, total, ELEVEN_DIGITS)
+
+
+@QUICK
+@given(tables, st.sampled_from(["scatter", "covariance"]))
+def test_between_and_within_as_defined(data: Data, within: str) -> None:
+    n, means, scatters = data.moments()
+    model = FisherDiscriminant(within).fit(data.X, data.y)
+    if within == "covariance":
+        scatters, n = scatters / n[:, None, None], np.ones(len(n))
+    deviations = means - n @ means / n.sum()
+    between = np.einsum("k,ki,kj->ij", n, deviations, deviations)
+    if len(n) == 2:
+        between = np.outer(means[0] - means[1], means[0] - means[1])
+    same(model.between_, between)
+    same(model.within_, scatters.sum(axis=0))
+    for w, eigenvalue in zip(model.directions_.T, model.eigenvalues_, strict=True):
+        same(between @ w, eigenvalue * scatters.sum(axis=0) @ w)
+        same(w @ between @ w / (w @ scatters.sum(axis=0) @ w), eigenvalue)
+
+
+# --- Optimality ----------------------------------------------------------------------------------
+
+
+@QUICK
+@given(tables, seeds, st.sampled_from(["scatter", "covariance"]))
+def test_no_other_direction_is_better(data: Data, seed: int, within: str) -> None:
+    """J(w) ≤ λ1 for every w, and the slope of J is zero at w1 and never along w (ZM 20.7)."""
+    model = FisherDiscriminant(within).fit(data.X, data.y)
+    B, S = model.between_, model.within_
+    rng = np.random.default_rng(seed)
+    others = rng.normal(size=(50, len(S)))
+    near = model.directions_[:, 0] + 1e-3 * rng.normal(size=(20, len(S)))
+    for w in [*others, *near]:
+        seen: Any = model.judge(w)
+        same(seen.J, (w @ B @ w) / (w @ S @ w))
+        assert float(seen.J) <= model.eigenvalues_[0] * (1 + 1e-12)
+        slope = 2 * (B @ w * (w @ S @ w) - S @ w * (w @ B @ w)) / (w @ S @ w) ** 2
+        assert abs(w @ slope) <= 1e-9 * (1 + seen.J)
+    for w, eigenvalue in zip(model.directions_.T, model.eigenvalues_, strict=True):
+        own: Any = model.judge(w)
+        same(own.J, eigenvalue)
+        rest = B @ w * (w @ S @ w) - S @ w * (w @ B @ w)
+        np.testing.assert_allclose(rest, 0, atol=1e-8 * (w @ S @ w) * np.linalg.norm(B))
+
+
+@QUICK
+@given(two_classes)
+def test_the_closed_form_solves_the_eigenproblem(data: Data) -> None:
+    """w = S⁻¹(μ1 − μ2) (ZM 20.10) is the dominant eigenvector of S⁻¹B (ZM 20.9)."""
+    _, means, scatters = data.moments()
+    d, S = means[0] - means[1], scatters.sum(axis=0)
+    values, vectors = np.linalg.eig(np.linalg.solve(S, np.outer(d, d)))
+    leading = int(np.argmax(values.real))
+    model = FisherDiscriminant().fit(data.X, data.y)
+    w = model.directions_[:, 0]
+    same(w, unit(np.linalg.solve(S, d)))
+    same(w, vectors[:, leading].real * np.sign(vectors[:, leading].real @ d))
+    same(model.eigenvalues_, [values[leading].real])
+    same(model.eigenvalues_, [d @ np.linalg.solve(S, d)])
+    assert w @ d > 0
+
+
+@QUICK
+@given(many_classes)
+def test_many_classes_solve_the_eigenproblem(data: Data) -> None:
+    n, means, scatters = data.moments()
+    deviations = means - n @ means / n.sum()
+    between = np.einsum("k,ki,kj->ij", n, deviations, deviations)
+    values, vectors = np.linalg.eig(np.linalg.solve(scatters.sum(axis=0), between))
+    order = np.argsort(-values.real)[: min(len(n) - 1, data.X.shape[1])]
+    model = FisherDiscriminant().fit(data.X, data.y)
+    same(model.eigenvalues_, values.real[order])
+    aligned = unit(vectors.real[:, order])
+    # Two eigenvalues may be close, which makes their vectors uncertain by eps over the gap.
+    aligned *= np.sign((means[0] - means[-1]) @ aligned)
+    gaps = np.abs(np.subtract.outer(values.real[order], values.real)) / values.real.max()
+    if np.min(gaps[gaps > 0]) > 1e-3:
+        np.testing.assert_allclose(model.directions_, aligned, atol=1e-8)
+    assert (model.projected_means_[0] > model.projected_means_[-1]).all()
+    assert (np.diff(model.eigenvalues_) <= 0).all()
+
+
+# --- Three roads, one direction ------------------------------------------------------------------
+
+
+@QUICK
+@given(two_classes)
+def test_lda_and_indicators_are_parallel_to_fisher(data: Data) -> None:
+    w = FisherDiscriminant().fit(data.X, data.y).directions_[:, 0]
+    first, second = data.classes
+    _, beta = LinearDiscriminant().fit(data.X, data.y).boundary(first, second)
+    same(unit(np.ravel(beta)), w)
+    _, slope = IndicatorRegression().fit(data.X, data.y).boundary(first, second)
+    same(unit(np.ravel(slope)), w)
+
+
+@QUICK
+@given(many_classes)
+def test_canonical_variates_are_fisher_directions(data: Data) -> None:
+    fisher = FisherDiscriminant().fit(data.X, data.y)
+    linear = LinearDiscriminant().fit(data.X, data.y)
+    shares = fisher.eigenvalues_ / fisher.eigenvalues_.sum()
+    same(linear.explained_variance_ratio_, shares)
+    if np.min(-np.diff([*shares, 0.0])) < 1e-3:
+        return  # eigenvectors of close eigenvalues are not told apart
+    cosines = np.einsum("jm,jm->m", unit(linear.scalings_), fisher.directions_)
+    np.testing.assert_allclose(np.abs(cosines), 1, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(linear.transform(data.X, scaling="unit")),
+        np.abs((data.X - linear.xbar_) @ fisher.directions_),
+        atol=1e-7,
+    )
+
+
+@QUICK
+@given(tables)
+def test_canonical_variates_are_white(data: Data) -> None:
+    """Within classes they have variance 1 and no correlation; centered at Σ π_k μ_k."""
+    model = LinearDiscriminant().fit(data.X, data.y)
+    z = model.transform(data.X)
+    same(z, (data.X - model.xbar_) @ model.scalings_)
+    residuals = np.vstack([z[data.y == c] - z[data.y == c].mean(axis=0) for c in data.classes])
+    pooled = residuals.T @ residuals / (len(z) - len(data.classes))
+    np.testing.assert_allclose(pooled, np.eye(z.shape[1]), atol=1e-9)
+    same(model.xbar_, data.X.mean(axis=0), ELEVEN_DIGITS)
+    np.testing.assert_allclose(
+        model.scalings_.T @ model.covariance_ @ model.scalings_, np.eye(z.shape[1]), atol=1e-9
+    )
+
+
+@QUICK
+@given(tables, st.sampled_from(["scatter", "covariance"]))
+def test_directions_scaled_by_what_is_within(data: Data, within: str) -> None:
+    model = FisherDiscriminant(within).fit(data.X, data.y)
+    lengths = np.sqrt(np.einsum("jm,ji,im->m", model.directions_, model.within_, model.directions_))
+    same(model.transform(data.X, scaling="within"), data.X @ model.directions_ / lengths)
+    np.testing.assert_allclose(np.linalg.norm(model.directions_, axis=0), 1, rtol=1e-13)
+    cross = model.directions_.T @ model.within_ @ model.directions_ / np.outer(lengths, lengths)
+    np.testing.assert_allclose(cross, np.eye(len(lengths)), atol=1e-9)
+
+
+# --- Moving, turning and stretching the axes -----------------------------------------------------
+
+
+@QUICK
+@given(tables, seeds)
+def test_lda_does_not_see_the_axes(data: Data, seed: int) -> None:
+    """Posteriors are the same after x → Ax + b."""
+    rng = np.random.default_rng(seed)
+    p = data.X.shape[1]
+    A = np.linalg.qr(rng.normal(size=(p, p)))[0] * rng.uniform(0.5, 2.0, p) + 0.1
+    if np.linalg.cond(A) > 50:
+        return
+    moved = data.X @ A + rng.normal(size=p) * 5
+    one, other = LinearDiscriminant().fit(data.X, data.y), LinearDiscriminant().fit(moved, data.y)
+    np.testing.assert_allclose(
+        other.predict_log_proba(moved), one.predict_log_proba(data.X), rtol=1e-8, atol=1e-8
+    )
+    fisher, turned = (FisherDiscriminant().fit(X, data.y) for X in (data.X, moved))
+    same(turned.eigenvalues_, fisher.eigenvalues_, 1e-8)
+    assert (turned.predict(moved) == fisher.predict(data.X)).all()
+    plain, bent = (IndicatorRegression().fit(X, data.y) for X in (data.X, moved))
+    same(scores(bent, moved), scores(plain, data.X), 1e-8)
+
+
+@every_learner
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_and_columns_may_come_in_any_order(make: Callable[[], Learner], seed: int) -> None:
+    data, rng = make_data(seed, 3, 4), np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(data.X)), rng.permutation(4)
+    model = make().fit(data.X, data.y)
+    mixed = make().fit(data.X[rows][:, columns], data.y[rows])
+    same(scores(mixed, data.X[:, columns]), scores(model, data.X))
+    same(mixed.means_, model.means_[:, columns], ELEVEN_DIGITS)
+    assert mixed.condition_ == pytest.approx(model.condition_, rel=1e-8)
+
+
+# --- Weights, blocks, forgetting -----------------------------------------------------------------
+
+
+@every_learner
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_copies(make: Callable[[], Learner], seed: int) -> None:
+    data = make_data(seed, 3, 3)
+    w = np.random.default_rng(seed).integers(0, 4, len(data.X))
+    w[[int(np.flatnonzero(data.y == c)[0]) for c in data.classes]] += 1
+    weighted = make().fit(data.X, data.y, sample_weight=w)
+    copied = make().fit(np.repeat(data.X, w, axis=0), np.repeat(data.y, w))
+    same(scores(weighted, data.X), scores(copied, data.X))
+    same(weighted.means_, copied.means_, ELEVEN_DIGITS)
+    assert weighted.fit_report_.rows == copied.fit_report_.rows == w.sum()
+
+
+@every_learner
+@pytest.mark.parametrize("cuts", [[1], [20], [3, 9, 30], [7, 14, 21, 28, 35]], ids=str)
+def test_blocks_make_the_same_model(make: Callable[[], Learner], cuts: list[int]) -> None:
+    data = make_data(7, 3, 4)
+    whole, streamed = make().fit(data.X, data.y), make()
+    for X, y in zip(np.split(data.X, cuts), np.split(data.y, cuts), strict=True):
+        with warnings.catch_warnings():  # after three rows there is something to warn of
+            warnings.simplefilter("ignore")
+            streamed.partial_fit(X, y, classes=data.classes)
+    same(scores(streamed, data.X), scores(whole, data.X))
+    same(streamed.means_, whole.means_, ELEVEN_DIGITS)
+    assert streamed.fit_report_.rows == len(data.X)
+
+
+@every_learner
+def test_classes_may_arrive_late(make: Callable[[], Learner]) -> None:
+    data = make_data(8, 4, 3)
+    order = np.argsort(data.y, kind="stable")[::-1]
+    streamed = make()
+    for rows in np.array_split(order, 9):
+        streamed.partial_fit(data.X[rows], data.y[rows])
+    whole = make().fit(data.X, data.y)
+    assert streamed.classes_.tolist() == whole.classes_.tolist()
+    same(scores(streamed, data.X), scores(whole, data.X))
+
+
+@every_learner
+@pytest.mark.parametrize("n", [1, 5, 20])
+def test_forgetting_is_refitting_without(make: Callable[[], Learner], n: int) -> None:
+    data = make_data(9, 3, 3)
+    left = make().fit(data.X, data.y).forget(data.X[:n], data.y[:n])
+    refitted = make().fit(data.X[n:], data.y[n:])
+    same(scores(left, data.X), scores(refitted, data.X))
+    same(left.means_, refitted.means_, ELEVEN_DIGITS)
+    assert left.fit_report_.rows == len(data.X) - n
+
+
+@every_learner
+def test_forgetting_in_steps_and_adding_again(make: Callable[[], Learner]) -> None:
+    data = make_data(10, 3, 3)
+    model = make().fit(data.X, data.y)
+    before = scores(model, data.X)
+    for start in range(0, 15, 5):
+        model.forget(data.X[start : start + 5], data.y[start : start + 5])
+    model.partial_fit(data.X[:15], data.y[:15])
+    same(scores(model, data.X), before)
+
+
+@every_learner
+def test_rows_of_a_class_never_seen_cannot_be_forgotten(make: Callable[[], Learner]) -> None:
+    data = make_data(11, 3, 3)
+    model = make().fit(data.X, data.y)
+    before = scores(model, data.X)
+    with pytest.raises(SubtractError):
+        model.forget(data.X[:2], np.array(["yew", "yew"]))
+    np.testing.assert_array_equal(scores(model, data.X), before)
+
+
+@pytest.mark.parametrize("verb", ["partial_fit", "forget"])
+def test_least_error_needs_the_rows(verb: str) -> None:
+    data = make_data(12, 2, 3)
+    model = FisherDiscriminant(threshold="least_error").fit(data.X, data.y)
+    with pytest.raises(OptionError, match="least_error"):
+        getattr(model, verb)(data.X[:3], data.y[:3])
+
+
+# --- Holes at predict ----------------------------------------------------------------------------
+
+
+def with_hole(data: Data, column: int) -> Float:
+    X = data.X.copy()
+    X[:, column] = np.nan
+    return X
+
+
+a_column: Final = st.integers(0, 1)
+
+
+@QUICK
+@given(wide_enough, a_column)
+def test_a_hole_in_lda_is_a_column_less(data: Data, gone: int) -> None:
+    model = LinearDiscriminant().fit(data.X, data.y)
+    rest = np.delete(data.X, gone, axis=1)
+    with pytest.warns(MissingValueWarning, match=f"{len(data.X)} cells"):
+        found = model.predict_log_proba(with_hole(data, gone))
+    expected = LinearDiscriminant().fit(rest, data.y).predict_log_proba(rest)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@QUICK
+@given(wide_enough, a_column)
+def test_a_hole_in_a_regression_is_a_column_less(data: Data, gone: int) -> None:
+    model = IndicatorRegression().fit(data.X, data.y)
+    rest = np.delete(data.X, gone, axis=1)
+    with pytest.warns(MissingValueWarning):
+        found = model.decision_function(with_hole(data, gone))
+    same(found, IndicatorRegression().fit(rest, data.y).decision_function(rest))
+
+
+@QUICK
+@given(even_tables, a_column)
+def test_a_hole_in_fisher_is_a_column_less_for_classes_of_one_size(data: Data, gone: int) -> None:
+    """Then the midpoint of the means is the mean of all rows, which a hole leaves in place."""
+    model = FisherDiscriminant().fit(data.X, data.y)
+    rest = np.delete(data.X, gone, axis=1)
+    with pytest.warns(MissingValueWarning):
+        found = model.decision_function(with_hole(data, gone))
+    expected = FisherDiscriminant().fit(rest, data.y).decision_function(rest)
+    same(found / np.linalg.norm(found), expected / np.linalg.norm(expected))
+
+
+@pytest.mark.parametrize("within", ["scatter", "covariance"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_fisher_fills_a_hole_with_its_conditional_mean(within: str, n_classes: int) -> None:
+    """x_m = μ_m + S_T,mo S_T,oo⁺ (x_o − μ_o), each row by its own holes."""
+    data = make_data(13, n_classes, 4)
+    total, mean = np.cov(data.X.T), data.X.mean(axis=0)
+    holed, filled = data.X.copy(), data.X.copy()
+    rng = np.random.default_rng(1)
+    for i in range(len(holed)):
+        m = rng.permutation(4)[: rng.integers(0, 5)]
+        o = np.setdiff1d(np.arange(4), m)
+        holed[i, m] = np.nan
+        fill = np.linalg.pinv(total[np.ix_(o, o)]) @ (data.X[i, o] - mean[o]) if len(o) else []
+        filled[i, m] = mean[m] + total[np.ix_(m, o)] @ fill
+    model = FisherDiscriminant(within).fit(data.X, data.y)
+    with pytest.warns(MissingValueWarning):
+        found = model.transform(holed)
+    same(found, filled @ model.directions_)
+    with pytest.warns(MissingValueWarning):
+        assert (model.predict(holed) == model.predict(filled)).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_with_different_holes_are_judged_one_by_one(n_classes: int) -> None:
+    data = make_data(14, n_classes, 4)
+    holed = data.X.copy()
+    holed[np.random.default_rng(2).uniform(size=holed.shape) < 0.3] = np.nan
+    holed[0] = np.nan
+    model = LinearDiscriminant().fit(data.X, data.y)
+    with pytest.warns(MissingValueWarning, match=f"{np.isnan(holed).sum()} cells"):
+        found = model.predict_proba(holed)
+    same(found[0], model.priors_)  # nothing is known but the shares
+    for i in range(1, len(holed)):
+        o = np.flatnonzero(~np.isnan(holed[i]))
+        if len(o):
+            part = LinearDiscriminant().fit(data.X[:, o], data.y)
+            same(found[i], part.predict_proba(data.X[i : i + 1, o])[0])
+
+
+# --- Indicators ----------------------------------------------------------------------------------
+
+
+@QUICK
+@given(tables)
+def test_indicators_are_least_squares(data: Data) -> None:
+    indicators = (data.y[:, None] == data.classes).astype(np.float64)
+    design = np.column_stack([np.ones(len(data.X)), data.X])
+    expected = np.linalg.lstsq(design, indicators, rcond=None)[0].T
+    model = IndicatorRegression().fit(data.X, data.y)
+    same(np.column_stack([model.intercept_, model.coef_]), expected)
+    functions = data.X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(functions.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-12)
+    said = data.classes[np.argmax(design @ expected.T, axis=1)]
+    assert (model.predict(data.X) == said).all()
+    decision = model.decision_function(data.X)
+    same(decision, functions[:, 1] - functions[:, 0] if len(data.classes) == 2 else functions)
+
+
+@QUICK
+@given(tables, seeds)
+def test_weighted_indicators_are_weighted_least_squares(data: Data, seed: int) -> None:
+    w = np.random.default_rng(seed).uniform(0.2, 3.0, len(data.X))
+    indicators = (data.y[:, None] == data.classes).astype(np.float64)
+    design = np.column_stack([np.ones(len(data.X)), data.X]) * np.sqrt(w)[:, None]
+    expected = np.linalg.lstsq(design, indicators * np.sqrt(w)[:, None], rcond=None)[0].T
+    model = IndicatorRegression().fit(data.X, data.y, sample_weight=w)
+    same(np.column_stack([model.intercept_, model.coef_]), expected)
+
+
+@QUICK
+@given(tables, st.sampled_from([1e-3, 0.5, 10.0, 1e4]), st.booleans())
+def test_ridge_is_scikit_learns(data: Data, ridge: float, weighted: bool) -> None:
+    w = np.linspace(0.5, 2.0, len(data.X)) if weighted else None
+    indicators = (data.y[:, None] == data.classes).astype(np.float64)
+    peer = Ridge(alpha=ridge, solver="cholesky").fit(data.X, indicators, sample_weight=w)
+    model = IndicatorRegression(ridge).fit(data.X, data.y, sample_weight=w)
+    same(model.coef_, peer.coef_)
+    same(model.intercept_, peer.intercept_)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-12)
+    assert model.intercept_.sum() == pytest.approx(1.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("n_rows", [4, 8])
+def test_more_columns_than_rows_give_the_least_norm(n_rows: int) -> None:
+    """The coefficients of least norm, with the intercept free: lstsq on centered rows."""
+    rng = np.random.default_rng(n_rows)
+    X, y = rng.normal(size=(n_rows, 12)), np.arange(n_rows) % 2
+    centered = np.linalg.lstsq(X - X.mean(axis=0), np.where(y, 0.5, -0.5), rcond=None)[0]
+    model = quietly_fitted(X, y)
+    same(model.coef_[1], centered)
+    same(model.coef_[0], -centered)
+    np.testing.assert_allclose(model.decision_function(X), np.where(y, 1.0, -1.0), atol=1e-9)
+
+
+def quietly_fitted(X: Float, y: Labels) -> IndicatorRegression:
+    """Collinear columns are rightly warned of; that is tested elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return IndicatorRegression().fit(X, y)
