@@ -44,6 +44,7 @@ format: $(VENV)/.installed  ## write the code as ruff has it
 
 docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 	$(BIN)/python tools/docs.py
+	$(BIN)/python tools/pictures.py
 
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py

@@ -122,7 +122,7 @@ def test_unseen_values_are_warned_of_once_with_their_number() -> None:
     model, strange = fitted(), customers()
     strange.loc[:2, "city"] = "Bonn"
     with pytest.warns(
-        UnknownCategoryWarning, match=r"3 cells \('city' 3\) hold values that were never"
+        UnknownCategoryWarning, match=r"3 cells \('city' 3\) hold values never seen"
     ) as caught:
         model.predict(strange)
     assert len(caught) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,55 @@ def test_an_array_that_was_read_can_be_written_to() -> None:
     read = unpack("classes", TINY.to_bytes()).arrays["units"]
     assert read.flags.writeable
     assert read.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(0,), (6,), (2, 3), (1, 2, 3), (0, 2, 2)])
+def test_arrays_of_up_to_three_dimensions_are_read_as_written(shape: tuple[int, ...]) -> None:
+    table = np.arange(math.prod(shape)).reshape(shape) / 7
+    read = unpack("any", pack("any", {}, {"x": table})).arrays["x"]
+    assert read.shape == shape
+    assert read.tolist() == table.tolist()
+
+
+def test_arrays_of_more_dimensions_are_refused() -> None:
+    with pytest.raises(FormatError, match="which is none"):
+        unpack("any", pack("any", {}, {"x": np.zeros((1, 1, 1, 1))}))
+
+
+def test_names_are_read_from_where_they_are_asked_for() -> None:
+    read = unpack("any", pack("any", {"numbers": ["x"], "names": ["y"], "codes": [1]}, {}))
+    assert (read.names("numbers"), read.names()) == (("x",), ("y",))
+    for name in ("codes", "others"):
+        with pytest.raises(FormatError, match=name):
+            read.names(name)
+
+
+def test_values_are_of_as_many_attributes_as_wanted() -> None:
+    read = unpack("any", pack("any", {"values": [["u"], [1, 2]]}, {}))
+    assert read.values() == read.values(2) == (("u",), (1, 2))
+    for n in (0, 1, 3):
+        with pytest.raises(FormatError, match="values"):
+            read.values(n)
+
+
+@pytest.mark.parametrize(
+    ("cells", "fine"),
+    [
+        ([[1.0, -9.0], [-9.0, 0.0]], True),
+        ([[1.0, 0.0], [0.0, -1e-300]], False),
+        ([[1.0, 9.5], [0.0, 1.0]], False),
+        ([[1.0, 0.0], [-9.5, 1.0]], False),
+        ([[np.nan, 0.0], [0.0, 1.0]], False),
+        ([[1.0, 0.0]], False),
+    ],
+)
+def test_scatters_are_square_bounded_and_not_negative(cells: Any, fine: bool) -> None:
+    read = unpack("any", pack("any", {}, {"x": np.array([cells])}))
+    if fine:
+        assert read.scatters("x", 1, 2, most=9.0).tolist() == [cells]
+    else:
+        with pytest.raises(FormatError, match="'x'"):
+            read.scatters("x", 1, 2, most=9.0)
 
 
 @pytest.mark.parametrize("label", ["", "é", "\ud800", '"', True, 2**70, -0.1, 1e300])

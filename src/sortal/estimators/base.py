@@ -132,7 +132,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if sum(holes.values()):
             _say(
                 self.missing,
-                f"{counted(holes)} have no value",
+                f"{counted(holes)} {_verb(holes, 'has', 'have')} no value",
                 MissingValueError,
                 MissingValueWarning,
                 self._hole_remedy,
@@ -141,7 +141,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if sum(unknown.values()):
             _say(
                 self.unknown,
-                f"{counted(unknown)} hold values that were never seen at fit",
+                f"{counted(unknown)} {_verb(unknown, 'holds a value', 'hold values')} never seen at "
+                "fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
                 "Map them to known values, or set unknown='skip' to leave them out.",
@@ -158,7 +159,12 @@ def counted(cells: dict[str, int], most: int = 5) -> str:
     """How many cells, and of which columns."""
     named = [f"{name!r} {n}" for name, n in cells.items() if n]
     more = f", and {len(named) - most} more columns" if len(named) > most else ""
-    return f"{sum(cells.values())} cells ({', '.join(named[:most])}{more})"
+    n = sum(cells.values())
+    return f"{n} {'cell' if n == 1 else 'cells'} ({', '.join(named[:most])}{more})"
+
+
+def _verb(cells: dict[str, int], one: str, several: str) -> str:
+    return one if sum(cells.values()) == 1 else several
 
 
 def _say(

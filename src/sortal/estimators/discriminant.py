@@ -222,7 +222,7 @@ class DiscriminantClassifier(SummaryClassifier):
         elif holes:
             notes.append("holes are filled with the mean of their column")
         if holes:
-            warn(f"{counted(holes)} have no value: {notes[0]}.", MissingValueWarning)
+            warn(f"Holes: {counted(holes)}. {_sentence(notes[0])}.", MissingValueWarning)
         return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
 
     def _notes(self, model: Any) -> list[str]:

@@ -27,7 +27,7 @@ def show_fisher(
     two = len(model.classes) == 2
     inverse = model.geometry.sphere @ model.geometry.sphere.T  # S⁻¹B is (ZM 20.9)
     whole = model.geometry.sphere.shape[1] == len(terms)
-    title = "S⁻¹" if whole else "S⁺, the pseudo-inverse"
+    title = "S⁻¹" if whole else "S⁺"  # the pseudo-inverse
     B, S = model.criterion.B, model.criterion.within
     means = model.center + model.gap
     tables = [
@@ -45,9 +45,9 @@ def show_fisher(
     tables += [
         matrix_table("within", "S, within classes", square, S, "ZM 20.6", backend),
         matrix_table("inverse", title, square, inverse, "ZM 20.9", backend),
-        matrix_table("product", "S⁻¹B", square, inverse @ B, "ZM 20.9", backend),
+        matrix_table("product", f"{title}B", square, inverse @ B, "ZM 20.9", backend),
     ]
-    if two:
+    if two and model.directions.size:
         tables.append(_solution(model, inverse, backend))
     tables += [_directions(model, backend), _projections(model, backend), _judged(model, backend)]
     if rows is not None:
@@ -70,10 +70,14 @@ def _difference(model: FisherModel, backend: str) -> Table:
 
 
 def _solution(model: FisherModel, inverse: Float, backend: str) -> Table:
-    """S⁻¹(μ_1 - μ_2), its length, and the unit vector; with S singular, what stands for it."""
+    """S⁻¹(μ_1 - μ_2), its length, and the unit vector; where J is infinite, the latter alone."""
     terms = model.scores.design.terms
     w = model.directions[:, 0]
-    raw = inverse @ (model.gap[0] - model.gap[1]) if np.isfinite(model.eigenvalues[0]) else w
+    if not np.isfinite(model.eigenvalues[0]):
+        title = "The direction without scatter within classes"
+        alone = tuple(zip(terms, w.tolist(), strict=True))
+        return Table("solution", title, ("term", "w"), alone, "ZM 20.10", backend)
+    raw = inverse @ (model.gap[0] - model.gap[1])
     rows: list[tuple[Cell, ...]] = list(zip(terms, raw.tolist(), w.tolist(), strict=True))
     rows.append(("length", float(np.linalg.norm(raw)), 1.0))
     columns = ("term", "S⁻¹(difference)", "w")

@@ -51,9 +51,11 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
     plain = GaussianClasses(
         stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
     )
-    refuse_constant(plain.survey())
+    geometry = plain.survey()
+    refuse_constant(geometry)
     classes = replace(plain, within=shrunk(stats.within, shrinkage))
-    geometry = classes.survey()
+    if shrinkage > 0:
+        geometry = classes.survey()
     root = geometry.root(stats.total_weight, divisor)
     offsets, weights = linear_functions(root, stats.gap, stats.mean)
     offsets = np.where(stats.present, offsets, -np.inf)

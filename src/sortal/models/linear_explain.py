@@ -66,9 +66,9 @@ class LinearExplanation:
 
     def to_table(self, backend: str = "pandas") -> Table:
         """Offset, parts and total, without the last digits that are rounding only."""
-        rows: list[tuple[Cell, ...]] = [("offset", None, round(self.offset, 12), "")]
-        rows += [(p.attribute, p.value, round(p.amount, 12), p.mark) for p in self.parts]
-        rows.append(("total", None, round(self.total, 12), ""))
+        rows: list[tuple[Cell, ...]] = [("offset", None, _tidy(self.offset), "")]
+        rows += [(p.attribute, p.value, _tidy(p.amount), p.mark) for p in self.parts]
+        rows.append(("total", None, _tidy(self.total), ""))
         title = f"{self.label} against {self.against}"
         columns = ("part", "value", "amount", "mark")
         return Table("parts", title, columns, tuple(rows), "S 19", backend)
@@ -129,6 +129,11 @@ class ExplainLinear:
             mark = "unknown" if self.rows.unknown[i, j] else "missing"
         name = self.function.design.schema.columns[j].name
         return Part(name, self.rows.given[i, j], amount, mark)
+
+
+def _tidy(value: float) -> float:
+    """Without digits that are rounding only, and without a sign of zero."""
+    return round(value, 12) + 0.0
 
 
 def _json(value: float) -> float | str:

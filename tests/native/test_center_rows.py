@@ -1,0 +1,281 @@
+"""Rows about an origin against the obvious loop, digit for digit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from sortal import native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Layout = Callable[[NDArray[Any]], NDArray[Any]]
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float = NDArray[np.float64]
+quick = settings(max_examples=60, deadline=None)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What `center_rows` is called with, but for `out`."""
+
+    columns: list[Float]
+    codes: list[Int32]
+    sizes: list[int]
+    rows: Int64 | None
+    origin: Float
+    fill: Float | None
+    scale: Float | None
+    n_out: int
+
+    def __call__(self) -> tuple[int, Float]:
+        out = np.full((self.n_out, len(self.origin) + 2), -7.0)
+        given = self.columns, self.codes, self.sizes, self.rows, self.origin, self.fill, self.scale
+        return native.center_rows(*given, out), out
+
+
+def squared_length(z: list[float]) -> float:
+    """In eight lanes and a fixed order, so that the digits are known."""
+    lanes = [0.0] * 8
+    for j, x in enumerate(z):
+        lanes[j % 8] += x * x
+    a, b, c, d, e, f, g, h = lanes
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+def expected_row(call: Call, row: int) -> list[float]:
+    fill = [math.nan] * len(call.origin) if call.fill is None else call.fill.tolist()
+    x = [float(column[row]) for column in call.columns]
+    x = [fill[j] if math.isnan(number) else number for j, number in enumerate(x)]
+    for codes, size in zip(call.codes, call.sizes, strict=True):
+        code = int(codes[row])
+        at = len(x)
+        x += [float(v == code) for v in range(size)] if code >= 0 else fill[at : at + size]
+    return [number - center for number, center in zip(x, call.origin.tolist(), strict=True)]
+
+
+def expected(call: Call) -> tuple[int, Float]:
+    rows = range(call.n_out) if call.rows is None else call.rows.tolist()
+    out, bad = np.zeros((call.n_out, len(call.origin) + 2)), 0
+    for i, row in enumerate(rows):
+        z = expected_row(call, row)
+        length = squared_length(z)
+        bad += not math.isfinite(length)
+        times = 1.0 if call.scale is None else float(call.scale[i])
+        out[i] = [times * number for number in (*z, 1.0, length)]
+    return bad, out
+
+
+def assert_as_expected(call: Call) -> None:
+    with np.errstate(all="ignore"):
+        bad, out = expected(call)
+    found, numbers = call()
+    assert found == bad
+    np.testing.assert_array_equal(numbers, out)
+    assert (np.signbit(numbers) == np.signbit(out))[~np.isnan(out)].all()
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> Call:
+    n = draw(st.sampled_from([0, 1, 2, 9, 127, 128, 129, 300]))
+    n_columns, n_codes = draw(st.integers(0, 19)), draw(st.integers(0, 3))
+    number = st.floats(-100, 100, width=32) | st.sampled_from([math.nan, 0.0, -0.0, 1e8, 1 / 3])
+    if draw(st.booleans()):
+        number = st.floats(-100, 100, width=32)
+    numbers = [draw(arrays(np.float64, n, elements=number)) for _ in range(n_columns)]
+    sizes = draw(st.lists(st.integers(0, 9), min_size=n_codes, max_size=n_codes))
+    lowest = draw(st.sampled_from([-2, 0]))
+    codes = [
+        draw(arrays(np.int32, n, elements=st.integers(lowest, s - 1) if s else st.just(-1)))
+        for s in sizes
+    ]
+    n_terms = n_columns + sum(sizes)
+    center = arrays(np.float64, n_terms, elements=st.floats(-10, 10))
+    rows = None
+    if n and draw(st.booleans()):
+        rows = draw(arrays(np.int64, st.integers(0, 300), elements=st.integers(0, n - 1)))
+    n_out = draw(st.integers(0, n)) if rows is None else len(rows)
+    scale = arrays(np.float64, n_out, elements=st.floats(0, 5))
+    return Call(
+        numbers,
+        codes,
+        sizes,
+        rows,
+        draw(center),
+        draw(st.none() | center),
+        draw(st.none() | scale),
+        n_out,
+    )
+
+
+# --- The same numbers, however they lie ----------------------------------------------------------
+
+
+@quick
+@given(call=calls())
+def test_columns_anywhere_in_memory(layout: Layout, call: Call) -> None:
+    columns, codes = [layout(x) for x in call.columns], [layout(x) for x in call.codes]
+    assert_as_expected(replace(call, columns=columns, codes=codes))
+
+
+MATRICES: dict[str, Callable[[Float], list[Float]]] = {
+    "row-major": lambda m: list(np.ascontiguousarray(m).T),
+    "column-major": lambda m: list(np.asfortranarray(m).T),
+    "part of a wider matrix": lambda m: list(np.hstack([m, m + 1, m])[:, : m.shape[1]].T),
+    "every other row": lambda m: list(np.repeat(m, 2, axis=0)[::2].T),
+    "upside down": lambda m: list(m[::-1].copy()[::-1].T),
+    "columns in reverse": lambda m: list(m[:, ::-1].copy().T[::-1]),
+    "every other column": lambda m: list(np.repeat(m, 2, axis=1)[:, ::2].T),
+    "one alone": lambda m: [*m.T[:-1], *(x.copy() for x in m.T[-1:])],
+}
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@quick
+@given(call=calls())
+def test_columns_of_one_matrix(matrix: str, call: Call) -> None:
+    if call.columns:
+        lying = MATRICES[matrix](np.stack(call.columns, axis=1))
+        assert_as_expected(replace(call, columns=lying))
+
+
+def test_the_same_column_twice_is_no_matrix() -> None:
+    x = np.arange(40.0)
+    assert_as_expected(Call([x, x], [], [], None, np.array([1.0, 2.0]), None, None, 30))
+
+
+def test_two_strides_are_no_matrix() -> None:
+    x = np.arange(40.0)
+    assert_as_expected(Call([x[:10], x[1::2][:10]], [], [], None, np.zeros(2), None, None, 10))
+
+
+# --- What is not finite --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e200])
+@pytest.mark.parametrize("at", [0, 4, 8])
+@pytest.mark.parametrize("apart", [False, True])
+def test_rows_whose_length_is_not_finite_are_counted(number: float, at: int, apart: bool) -> None:
+    x = np.ones((300, 9))
+    x[[3, 127, 128, 299], at] = number
+    columns = list(x.T.copy() if apart else x.T)
+    call = Call(columns, [], [], None, np.zeros(9), None, None, 300)
+    assert call()[0] == 4
+    assert_as_expected(call)
+
+
+def test_rows_that_are_not_chosen_are_not_counted() -> None:
+    x = np.array([1.0, math.nan, 2.0])
+    call = Call([x], [], [], np.array([2, 0, 2]), np.zeros(1), None, None, 3)
+    bad, out = call()
+    assert bad == 0
+    assert out.tolist() == [[2.0, 1.0, 4.0], [1.0, 1.0, 1.0], [2.0, 1.0, 4.0]]
+
+
+def test_filled_holes_are_finite_and_infinities_are_not_filled() -> None:
+    x, codes = np.array([math.nan, math.inf, 5.0]), np.array([0, 1, -2], dtype=np.int32)
+    fill, origin = np.array([4.0, 0.25, 0.75]), np.array([1.0, 0.0, 0.5])
+    bad, out = Call([x], [codes], [2], None, origin, fill, None, 3)()
+    assert bad == 1
+    assert out[0].tolist() == [3.0, 1.0, -0.5, 1.0, 10.25]
+    assert out[2, :3].tolist() == [4.0, 0.25, 0.25]
+
+
+def test_the_length_does_not_see_the_scale() -> None:
+    """It is scaled as the other entries are, once."""
+    x, scale = np.array([3.0]), np.array([2.0])
+    assert Call([x], [], [], None, np.zeros(1), None, scale, 1)()[1].tolist() == [[6.0, 2.0, 18.0]]
+
+
+def test_rows_without_terms_still_count() -> None:
+    assert Call([], [], [], None, np.zeros(0), None, None, 2)()[1].tolist() == [[1.0, 0.0]] * 2
+
+
+# --- Bounds --------------------------------------------------------------------------------------
+
+X, CODES = np.array([1.0, 2.0, 3.0]), np.array([0, 1, -1], dtype=np.int32)
+GOOD = Call([X], [CODES], [2], np.array([0, 2]), np.zeros(3), np.zeros(3), np.ones(2), 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"columns": [X, X[:2]]}, "columns differ in length"),
+        ({"codes": [CODES[:2]]}, "columns and codes differ in length"),
+        ({"sizes": [2, 2]}, "codes and sizes differ in number"),
+        ({"sizes": [-1]}, "a size is negative"),
+        ({"sizes": [2**31]}, "a size is negative or beyond"),
+        ({"sizes": [2**62]}, "a size is negative or beyond"),
+        ({"columns": [], "codes": [CODES, CODES[:2]], "sizes": [2, 1]}, "differ in length"),
+        ({"rows": np.array([0])}, "rows and out differ in length"),
+        ({"rows": np.array([0, 3])}, "a row lies outside"),
+        ({"rows": np.array([-1, 0])}, "a row lies outside"),
+        ({"rows": np.array([0, 2**62])}, "a row lies outside"),
+        ({"rows": None, "n_out": 4, "scale": None}, "more rows than the columns"),
+        ({"fill": np.zeros(2)}, "fill is not of one number a term"),
+        ({"scale": np.ones(3)}, "scale and out differ in length"),
+        ({"codes": [CODES + 2]}, "a code is too large"),
+        ({"codes": [CODES + 1], "rows": None}, "a code is too large"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
+    assert GOOD()[0] == 0
+    with pytest.raises(ValueError, match=message):
+        replace(GOOD, **change)()
+
+
+@pytest.mark.parametrize(("n_origin", "width"), [(2, 5), (4, 5), (3, 4), (3, 6)])
+def test_origin_and_out_have_one_place_a_term(n_origin: int, width: int) -> None:
+    out = np.zeros((2, width))
+    with pytest.raises(ValueError, match=r"origin is not|out has not"):
+        native.center_rows([X], [CODES], [2], np.array([0, 1]), np.zeros(n_origin), None, None, out)
+
+
+def test_a_code_beyond_its_size_in_a_row_that_is_not_chosen_does_no_harm() -> None:
+    codes = np.array([0, 9, 1], dtype=np.int32)
+    assert_as_expected(replace(GOOD, codes=[codes]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": [X.astype(np.float32)]},
+        {"columns": [X[:, None]]},
+        {"columns": [X.astype(">f8")]},
+        {"codes": [CODES.astype(np.int64)]},
+        {"rows": np.array([0, 2], dtype=np.int32)},
+        {"rows": np.array([0, 1, 2, 1])[::2]},
+        {"origin": np.zeros(3, dtype=np.int64)},
+        {"fill": np.zeros(6)[::2]},
+        {"scale": [1.0, 1.0]},
+    ],
+)
+def test_arrays_of_another_form_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        replace(GOOD, **change)()
+
+
+@pytest.mark.parametrize(
+    "out", [np.zeros((5, 2)).T, np.zeros((2, 10))[:, ::2], np.zeros((2, 5), dtype=np.float32)]
+)
+def test_out_must_be_a_plain_matrix(out: Any) -> None:
+    with pytest.raises(TypeError):
+        native.center_rows([X], [CODES], [2], np.array([0, 2]), np.zeros(3), None, None, out)
+
+
+def test_out_must_be_writable() -> None:
+    out = np.zeros((2, 5))
+    out.flags.writeable = False
+    with pytest.raises(TypeError):
+        native.center_rows([X], [CODES], [2], np.array([0, 2]), np.zeros(3), None, None, out)

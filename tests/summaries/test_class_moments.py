@@ -1,0 +1,805 @@
+"""Class moments against sums of fractions, which round nothing, and the laws of summaries.
+
+Everything holds to 1e-12 of its own scale, however far from zero the numbers lie; where all of them
+agree, the spread is less than their last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from sortal.data.columns import CategoryColumn
+from sortal.data.values import sort_values
+from sortal.errors import ColumnError, FormatError, SortalError, SubtractError, WeightError
+from sortal.summaries import class_moments
+from sortal.summaries.class_moments import ClassMoments, measure_classes
+from sortal.summaries.protocol import Subtractable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROUNDING = 1e-12
+EPS = float(np.finfo(float).eps)
+NAMES = ("length", "width", "height", "depth")
+KINDS = ("color", "shape", "taste")
+laws = settings(max_examples=60, deadline=None)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Labeled rows by columns; None is a hole. Units are those of 2**-exponent."""
+
+    labels: list[Any]
+    numbers: list[list[float]]
+    categories: list[list[Any]]
+    units: list[int] | None = None
+    exponent: int = 0
+
+
+def ranked(cells: Sequence[Any]) -> CategoryColumn:
+    values = sort_values(cell for cell in cells if cell is not None)
+    place = {value: v for v, value in enumerate(values)}
+    codes = [-1 if cell is None else place[cell] for cell in cells]
+    return CategoryColumn(values, np.array(codes, dtype=np.int32))
+
+
+def try_to_measure(
+    table: Table,
+    part: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+    fill: list[float] | None = None,
+) -> ClassMoments | None:
+    """The moments of the block that holds the rows `part`, of which `rows` are chosen."""
+    block = range(len(table.labels)) if part is None else part
+    columns = [ranked([cells[i] for i in block]) for cells in table.categories]
+    matrix = np.array([[cells[i] for cells in table.numbers] for i in block], dtype=np.float64)
+    units = None if table.units is None else np.array([table.units[i] for i in block], np.int64)
+    return measure_classes(
+        list(matrix.reshape(len(block), len(table.numbers)).T),
+        [column.codes for column in columns],
+        [column.values for column in columns],
+        ranked([table.labels[i] for i in block]),
+        units,
+        table.exponent,
+        None if rows is None else np.array(rows, dtype=np.intp),
+        NAMES[: len(table.numbers)],
+        KINDS[: len(table.categories)],
+        None if fill is None else np.array(fill),
+    )
+
+
+def measure(
+    table: Table,
+    part: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+    fill: list[float] | None = None,
+) -> ClassMoments:
+    found = try_to_measure(table, part, rows, fill)
+    assert found is not None
+    return found
+
+
+def of_numbers(*numbers: Sequence[float], labels: Sequence[Any] | None = None) -> ClassMoments:
+    return measure(
+        Table(list(labels or ["a"] * len(numbers[0])), [list(cells) for cells in numbers], [])
+    )
+
+
+# --- Random tables -------------------------------------------------------------------------------
+
+LABELS: tuple[list[Any], ...] = (["no", "yes", "maybe"], [-3, 0, 10**12], [False, True])
+POOLS: tuple[list[Any], ...] = (["u", "v", "w"], [-2, 0, 7], [False, True], ["x", 3, 2.5])
+
+
+@st.composite
+def numbers(draw: st.DrawFn, n: int) -> list[float]:
+    offset = draw(st.sampled_from([0.0, 0.0, 1e8, -1e8, 1e15]))
+    scale = draw(st.sampled_from([1.0, 1.0, 1e-3, 1e6]))
+    step = st.sampled_from([0.0, 0.1, -2.5, 3.0]) | st.floats(-10, 10, width=32)
+    return draw(st.lists(step.map(lambda x: offset + scale * x), min_size=n, max_size=n))
+
+
+@st.composite
+def tables(draw: st.DrawFn, weighted: bool = True) -> Table:
+    n = draw(st.integers(0, 14))
+
+    def column(pool: list[Any]) -> list[Any]:
+        return draw(st.lists(st.sampled_from(pool), min_size=n, max_size=n))
+
+    unit = draw(st.sampled_from([None, st.integers(0, 3), st.integers(0, 2**40)]))
+    listed = None if unit is None else draw(st.lists(unit, min_size=n, max_size=n))
+    return Table(
+        labels=column(draw(st.sampled_from(LABELS))),
+        numbers=[draw(numbers(n)) for _ in range(draw(st.integers(0, 3)))],
+        categories=[column(pool) for pool in draw(st.lists(st.sampled_from(POOLS), max_size=2))],
+        units=listed if weighted else None,
+        exponent=draw(st.sampled_from([0, 3])) if weighted else 0,
+    )
+
+
+@st.composite
+def partitions(draw: st.DrawFn, at_least: int = 1) -> tuple[Table, list[list[int]]]:
+    """A table cut into blocks, of which any may be empty."""
+    table = draw(tables())
+    n, n_parts = len(table.labels), draw(st.integers(at_least, 5))
+    owner = draw(st.lists(st.integers(0, n_parts - 1), min_size=n, max_size=n))
+    return table, [[i for i in range(n) if owner[i] == part] for part in range(n_parts)]
+
+
+@pytest.fixture(scope="module", params=[3, 2048], ids=["small tiles", "large tiles"])
+def tile(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Rows per product of matrices."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_moments, "TILE_ROWS", request.param)
+        yield request.param
+
+
+# --- The oracle ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The moments of one class without rounding."""
+
+    units: int
+    mean: list[Fraction]
+    scatter: list[list[Fraction]]
+    third: list[Fraction]
+    fourth: Fraction
+
+
+def terms_of(table: Table, values: Sequence[Sequence[Any]], i: int) -> list[Fraction]:
+    cells = [Fraction(float(cells[i])) for cells in table.numbers]
+    for column, listed in zip(table.categories, values, strict=True):
+        cells += [Fraction(value == column[i]) for value in listed]
+    return cells
+
+
+def weigh(table: Table, i: int) -> int:
+    return 1 if table.units is None else table.units[i]
+
+
+def exact(table: Table, values: Sequence[Sequence[Any]], label: Any) -> Exact:
+    chosen = [i for i in range(len(table.labels)) if table.labels[i] == label]
+    rows = [(weigh(table, i), terms_of(table, values, i)) for i in chosen if weigh(table, i)]
+    n, p = sum(u for u, _ in rows), len(rows[0][1])
+    mean = [sum((u * x[j] for u, x in rows), Fraction(0)) / n for j in range(p)]
+    z = [(u, [x[j] - mean[j] for j in range(p)]) for u, x in rows]
+    length = [sum((a * a for a in d), Fraction(0)) for _, d in z]
+    both = list(zip(z, length, strict=True))
+    return Exact(
+        n,
+        mean,
+        [[sum((u * d[i] * d[j] for u, d in z), Fraction(0)) for j in range(p)] for i in range(p)],
+        [sum((u * size * d[j] for (u, d), size in both), Fraction(0)) for j in range(p)],
+        sum((u * size * size for (u, _), size in both), Fraction(0)),
+    )
+
+
+def last_digits(table: Table, n_terms: int) -> np.ndarray[Any, Any]:
+    """What cannot be told apart in each term."""
+    sizes = [max(map(abs, cells), default=0.0) for cells in table.numbers]
+    return EPS * np.array(sizes + [1.0] * (n_terms - len(sizes)))
+
+
+@dataclass(frozen=True)
+class Scales:
+    """How large each moment can be, given the spread and the last digits of the numbers."""
+
+    mean: np.ndarray[Any, Any]
+    scatter: np.ndarray[Any, Any]
+    third: np.ndarray[Any, Any]
+    fourth: float
+
+
+def scales_of(n: float, scatter: Any, fourth: float, digits: np.ndarray[Any, Any]) -> Scales:
+    spread = np.sqrt(np.diagonal(scatter) + n * digits**2)
+    size = float(fourth + n * (digits**2).sum() ** 2)
+    return Scales(spread / math.sqrt(n), np.outer(spread, spread), spread * math.sqrt(size), size)
+
+
+def assert_exact(found: ClassMoments, table: Table) -> None:
+    weighty = [i for i in range(len(table.labels)) if weigh(table, i)]
+    assert found.classes == sort_values(table.labels[i] for i in weighty)
+    assert found.values == tuple(sort_values(c[i] for i in weighty) for c in table.categories)
+    digits = last_digits(table, found.n_terms)
+    for k, label in enumerate(found.classes):
+        wanted = exact(table, found.values, label)
+        scatter, fourth = np.array(wanted.scatter, dtype=float), float(wanted.fourth)
+        scale = scales_of(wanted.units, scatter.reshape((found.n_terms,) * 2), fourth, digits)
+        assert found.units[k] == wanted.units
+        for j in range(found.n_terms):
+            # a share is one float64, however few rows lack the value
+            share = EPS if j >= len(found.numbers) else 0.0
+            mean = Fraction(found.origin[k, j]) + Fraction(found.mean[k, j])
+            assert abs(mean - wanted.mean[j]) <= ROUNDING * scale.mean[j] + share
+            assert abs(Fraction(found.third[k, j]) - wanted.third[j]) <= ROUNDING * scale.third[j]
+            for i in range(found.n_terms):
+                apart = abs(Fraction(found.scatter[k, i, j]) - wanted.scatter[i][j])
+                assert apart <= ROUNDING * scale.scatter[i, j]
+        assert abs(Fraction(found.fourth[k]) - wanted.fourth) <= ROUNDING * scale.fourth
+    assert_possible(found)
+
+
+def assert_possible(found: ClassMoments) -> None:
+    """No spread is negative, scatters are symmetric, and the rest of a mean is small."""
+    assert (np.diagonal(found.scatter, axis1=1, axis2=2) >= 0).all()
+    assert (found.scatter == found.scatter.swapaxes(1, 2)).all()
+    assert (found.fourth >= 0).all()
+    assert (found.slack >= 0).all()
+    first = len(found.numbers)
+    assert (found.origin + found.mean == found.origin)[:, :first].all()
+    assert np.isin(found.origin[:, first:], [0, 1]).all()
+
+
+def assert_same(found: ClassMoments, wanted: ClassMoments, table: Table, rtol: float) -> None:
+    listed = "numbers", "categories", "values", "classes", "exponent"
+    assert [facts(getattr(found, name)) for name in listed] == [
+        facts(getattr(wanted, name)) for name in listed
+    ]
+    assert found.units.tolist() == wanted.units.tolist()
+    digits = last_digits(table, wanted.n_terms)
+    for k in range(len(wanted.classes)):
+        scale = scales_of(float(wanted.units[k]), wanted.scatter[k], wanted.fourth[k], digits)
+        apart = (found.origin[k] - wanted.origin[k]) + (found.mean[k] - wanted.mean[k])
+        share = [0.0] * len(wanted.numbers) + [EPS] * (wanted.n_terms - len(wanted.numbers))
+        assert (abs(apart) <= rtol * scale.mean + share).all()
+        assert (abs(found.scatter[k] - wanted.scatter[k]) <= rtol * scale.scatter).all()
+        assert (abs(found.third[k] - wanted.third[k]) <= rtol * scale.third).all()
+        assert abs(found.fourth[k] - wanted.fourth[k]) <= rtol * scale.fourth
+
+
+def facts(item: Any) -> Any:
+    """Everything, with types, so that == is bit for bit: 1 is not True."""
+    if isinstance(item, np.ndarray):
+        return item.dtype, item.shape, item.tobytes()
+    if isinstance(item, tuple):
+        return tuple(facts(part) for part in item)
+    if isinstance(item, ClassMoments):
+        return tuple(facts(getattr(item, field.name)) for field in fields(item))
+    return type(item), item
+
+
+# --- One block -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(table=tables())
+def test_moments_equal_sums_of_fractions(tile: int, table: Table) -> None:
+    assert_exact(measure(table), table)
+
+
+@laws
+@given(table=tables(), data=st.data())
+def test_chosen_rows_are_measured_alone(tile: int, table: Table, data: st.DataObject) -> None:
+    rows = [i for i in range(len(table.labels)) if data.draw(st.booleans())]
+    alone = Table(
+        [table.labels[i] for i in rows],
+        [[cells[i] for i in rows] for cells in table.numbers],
+        [[cells[i] for i in rows] for cells in table.categories],
+        None if table.units is None else [table.units[i] for i in rows],
+        table.exponent,
+    )
+    assert_exact(measure(table, rows=rows), alone)
+
+
+@laws
+@given(table=tables(weighted=False), data=st.data())
+def test_whole_weights_are_copies(tile: int, table: Table, data: st.DataObject) -> None:
+    n = len(table.labels)
+    times = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    copies = [i for i in range(n) for _ in range(times[i])]
+    assert_same(measure(replace(table, units=times)), measure(table, copies), table, ROUNDING)
+
+
+@pytest.mark.parametrize("heavy", [0, 1, 5, 9])
+def test_a_heavy_row_far_from_the_others_costs_no_digits(tile: int, heavy: int) -> None:
+    """The origin, taken from the first rows, then lies far from the mean."""
+    units = [1] * 10
+    units[heavy] = 2**40
+    numbers = [0.1 * i for i in range(9)] + [7.0]
+    table = Table(["a"] * 10, [numbers, numbers[::-1]], [["u"] * 9 + ["v"]], units)
+    assert_exact(measure(table), table)
+
+
+def test_rows_that_follow_far_from_the_first_cost_no_digits(tile: int) -> None:
+    numbers = [0.1 * i for i in range(7)] + [1e6 + 0.3 * (i % 5) for i in range(200)]
+    table = Table(["a"] * 207, [numbers], [])
+    assert_exact(measure(table), table)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3, -1e15])
+def test_equal_numbers_have_no_spread(value: float) -> None:
+    found = of_numbers([value] * 5000)
+    assert found.origin[0, 0] + found.mean[0, 0] == value
+    assert found.scatter[0, 0, 0] <= 5000 * (EPS * value) ** 2
+    assert found.fourth[0] <= 5000 * (EPS * value) ** 4
+
+
+def test_many_rows_of_many_columns_in_classes_of_any_size() -> None:
+    """More rows than a product takes at a time; checked in extended precision."""
+    rng = np.random.default_rng(0)
+    sizes = [1, 2, 2047, 2048, 2049, 5000]
+    codes = rng.permutation(np.repeat(np.arange(6), sizes)).astype(np.int32)
+    X = rng.normal(size=(len(codes), 13)) @ rng.normal(size=(13, 13)) + 1e8
+    colors = rng.integers(0, 3, len(codes)).astype(np.int32)
+    labels = CategoryColumn(tuple("abcdef"), codes)
+    units = rng.integers(0, 4, len(codes))
+    for columns, weight in ((X.T, None), (X.T.copy(), None), (X.T, units)):
+        found = measure_classes(
+            list(columns), [colors], [("r", "s", "t")], labels, weight, 0, None,
+            [f"x{j}" for j in range(13)], ["color"], None,
+        )  # fmt: skip
+        assert found is not None
+        assert_extended(found, np.hstack([X, np.eye(3)[colors]]), codes, weight)
+
+
+def assert_extended(
+    found: ClassMoments, X: np.ndarray[Any, Any], codes: np.ndarray[Any, Any], units: Any
+) -> None:
+    for k in range(len(found.classes)):
+        rows = codes == "abcdef".index(str(found.classes[k]))
+        base = np.round(X[0])  # even extended precision has too few digits for means near 1e8
+        x = (X[rows] - base).astype(np.longdouble)
+        u = np.ones(len(x), np.longdouble) if units is None else units[rows].astype(np.longdouble)
+        mean = (u[:, None] * x).sum(axis=0) / u.sum()
+        z = x - mean
+        size = (z * z).sum(axis=1)
+        wanted = (u * z.T) @ z, (u * size) @ z, float((u * size * size).sum())
+        digits = EPS * abs(X).max(axis=0)
+        scale = scales_of(float(u.sum()), wanted[0].astype(float), wanted[2], digits)
+        apart = (found.origin[k] - base - mean) + found.mean[k]
+        assert (abs(apart) <= ROUNDING * scale.mean).all()
+        assert (abs(found.scatter[k] - wanted[0]) <= ROUNDING * scale.scatter).all()
+        assert (abs(found.third[k] - wanted[1]) <= ROUNDING * scale.third).all()
+        assert abs(found.fourth[k] - wanted[2]) <= ROUNDING * scale.fourth
+
+
+# --- Holes and what cannot be measured -----------------------------------------------------------
+
+
+def test_a_hole_or_an_infinite_number_in_a_used_row_gives_nothing(tile: int) -> None:
+    labels, fine = ["a", "b", "a", "b", "a"], [1.0, 2.0, 3.0, 4.0, 5.0]
+    for bad in (math.nan, math.inf, -math.inf, 1e200, 1e150, -1e141):
+        table = Table(labels, [fine, [0.0, 0.0, 0.0, 0.0, bad]], [])
+        assert try_to_measure(table) is None
+        assert_exact(measure(table, rows=[0, 1, 2, 3]), measured_part(table, 4))
+        out = measure(replace(table, units=[1, 1, 1, 1, 0]))
+        assert_exact(out, measured_part(table, 4))
+    with_hole = Table(labels, [fine], [["u", "v", None, "u", "v"]])
+    assert try_to_measure(with_hole) is None
+    assert measure(with_hole, rows=[0, 1, 3, 4]).units.tolist() == [2, 2]
+
+
+def measured_part(table: Table, n: int) -> Table:
+    return Table(table.labels[:n], [cells[:n] for cells in table.numbers], [])
+
+
+def test_holes_are_filled_where_asked(tile: int) -> None:
+    table = Table(["a", "b", "a", "a"], [[1.0, math.nan, 3.0, math.nan]], [["u", "v", None, "u"]])
+    filled = measure(table, fill=[2.5, 0.75, 0.25])
+    assert filled.values == (("u", "v"),)
+    center = filled.origin + filled.mean
+    np.testing.assert_allclose(center, [[6.5 / 3, 2.75 / 3, 0.25 / 3], [2.5, 0, 1]], rtol=1e-15)
+    z = np.array([[1, 1, 0], [3, 0.75, 0.25], [2.5, 1, 0]]) - center[0]
+    np.testing.assert_allclose(filled.scatter[0], z.T @ z, atol=1e-14)
+    twice = filled.merge(filled)
+    np.testing.assert_allclose(twice.origin + twice.mean, center, rtol=1e-15)
+    np.testing.assert_allclose(twice.subtract(filled).scatter, filled.scatter, atol=1e-14)
+
+
+def test_classes_and_values_without_weight_are_not_listed(tile: int) -> None:
+    table = Table(
+        ["a", "b", "c", "a"], [[1.0, 2.0, 3.0, 4.0]], [["u", "v", "w", "u"]], [1, 0, 2, 1]
+    )
+    found = measure(table)
+    assert (found.classes, found.values) == (("a", "c"), (("u", "w"),))
+    assert measure(table, []).units.tolist() == []
+    assert measure(replace(table, units=[0] * 4)).values == ((),)
+
+
+HUGE = [1e100, -1e100, 3e100, 2e99]
+
+
+def test_fourth_powers_beyond_float64_spoil_nothing_else(tile: int) -> None:
+    found = of_numbers(HUGE, [1.0, 2.0, 3.0, 5.0])
+    assert (found.fourth.tolist(), found.third.tolist()) == ([math.inf], [[0.0, 0.0]])
+    np.testing.assert_allclose(found.scatter[0, 0, 0], np.var(HUGE) * 4, rtol=1e-12)
+    np.testing.assert_allclose(found.scatter[0, 1, 1], 8.75, rtol=1e-12)
+    small = of_numbers([1.0, 2.0], [2.5, 3.0])
+    for both in (found.merge(small), small.merge(found), found.merge(found)):
+        assert (both.fourth.tolist(), both.third.tolist()) == ([math.inf], [[0.0, 0.0]])
+        assert np.isfinite(both.scatter).all()
+    rest = found.merge(found).subtract(found)
+    assert (rest.fourth.tolist(), rest.third.tolist()) == ([math.inf], [[0.0, 0.0]])
+    np.testing.assert_allclose(rest.scatter, found.scatter, rtol=1e-12)
+    assert facts(ClassMoments.from_bytes(found.to_bytes())) == facts(found)
+
+
+def test_a_class_that_only_two_distant_blocks_make_wide() -> None:
+    one, other = of_numbers([1e100, 1.1e100]), of_numbers([-1e100, -1.1e100])
+    assert one.merge(other).fourth.tolist() == [math.inf]
+
+
+# --- Merging -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(blocks=partitions(), data=st.data())
+def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
+    tile: int, blocks: tuple[Table, list[list[int]]], data: st.DataObject
+) -> None:
+    table, parts = blocks
+    waiting = data.draw(st.permutations([measure(table, part) for part in parts]))
+    while len(waiting) > 1:
+        at = data.draw(st.integers(0, len(waiting) - 2))
+        waiting[at : at + 2] = [waiting[at].merge(waiting[at + 1])]
+    assert_exact(waiting[0], table)
+
+
+@laws
+@given(blocks=partitions(at_least=3))
+def test_merging_is_associative_and_commutative(blocks: tuple[Table, list[list[int]]]) -> None:
+    table, parts = blocks
+    a, b, c = (measure(table, part) for part in parts[:3])
+    assert_same(a.merge(b), b.merge(a), table, ROUNDING)
+    assert_same(a.merge(b).merge(c), a.merge(b.merge(c)), table, ROUNDING)
+
+
+@laws
+@given(table=tables())
+def test_the_summary_of_no_rows_is_neutral(table: Table) -> None:
+    nothing, everything = measure(table, []), measure(table)
+    assert_exact(everything.merge(nothing), table)
+    assert_exact(nothing.merge(everything), table)
+    assert_exact(everything.subtract(nothing), table)
+    assert_same(everything.subtract(everything), nothing, table, ROUNDING)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8, -1e12])
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_any_size_of_blocks_gives_the_same(offset: float, size: int) -> None:
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(300, 3)) + offset, 6)
+    X[150:] += 2.0  # drift
+    table = Table(
+        rng.choice(["a", "b"], 300).tolist(),
+        X.T.tolist(),
+        [rng.choice(["u", "v", "w"], 300, p=[0.9, 0.09, 0.01]).tolist()],
+    )
+    blocks = [measure(table, range(i, min(i + size, 300))) for i in range(0, 300, size)]
+    assert_exact(reduce(ClassMoments.merge, blocks), table)
+    assert_exact(reduce(ClassMoments.merge, blocks[::-1]), table)
+
+
+def test_distant_blocks_lose_no_digits_of_those_near_each_other() -> None:
+    """The mean is more than a float64 holds, and stays so while the origin moves."""
+    numbers = [0.0] + [1e8 + 0.001 * i for i in range(100)]
+    table = Table(["a"] * 101, [numbers], [])
+    blocks = [measure(table, [i]) for i in range(101)]
+    assert_exact(reduce(ClassMoments.merge, blocks), table)
+
+
+@laws
+@given(table=tables(weighted=False))
+def test_merging_takes_the_finer_unit(table: Table) -> None:
+    """Rows that weigh one, joined by rows that weigh 1/4 each: together 5/4."""
+    n = len(table.labels)
+    plain, quarter = measure(table), measure(replace(table, units=[1] * n, exponent=2))
+    wanted = replace(table, units=[5] * n, exponent=2)
+    for found in (plain.merge(quarter), quarter.merge(plain)):
+        assert found.exponent == 2
+        assert_exact(found, wanted)
+
+
+def test_indicators_have_the_share_of_their_rows_to_the_last_digit() -> None:
+    colors = ["r", "s", "s", "s", "t", "s", "s"] * 43
+    table = Table(["a"] * len(colors), [], [colors])
+    blocks = [measure(table, [i]) for i in range(len(colors))]
+    merged = reduce(ClassMoments.merge, blocks)
+    for found, n in ((merged, 301), (reduce(ClassMoments.subtract, blocks[:210], merged), 91)):
+        assert found.units.tolist() == [n]
+        assert found.origin.tolist() == [[0.0, 1.0, 0.0]]
+        assert found.mean.tolist() == [[n / 7 / n, -2 * n / 7 / n, n / 7 / n]]
+
+
+def test_an_absent_value_adds_zeros_only() -> None:
+    """The scatter of a block's own terms is that of the block, digit for digit."""
+    a = measure(Table(["k", "k"], [[1.0, 2.5]], [["r", "t"]]))
+    wide = a.over(("j", "k"), [("q", "r", "s", "t")])
+    assert wide.units.tolist() == [0, 2]
+    at = [0, 2, 4]
+    assert wide.scatter[1][np.ix_(at, at)].tolist() == a.scatter[0].tolist()
+    assert wide.third[1, at].tolist() == a.third[0].tolist()
+    assert wide.slack[1, [*at, 5]].tolist() == a.slack[0].tolist()
+    assert (wide.origin[1, at] + wide.mean[1, at]).tolist() == (a.origin + a.mean)[0].tolist()
+    for absent in (wide.scatter[1, [1, 3]], wide.scatter[0], wide.origin[0], wide.third[1, [1, 3]]):
+        assert not absent.any()
+    assert wide.fourth.tolist() == [0.0, a.fourth[0]]
+    assert (wide.classes, wide.values) == (("j", "k"), (("q", "r", "s", "t"),))
+    assert wide.n_terms == 5
+
+
+def test_of_true_and_one_the_number_is_listed() -> None:
+    a = measure(Table([True, False], [], [[True, False]]))
+    b = measure(Table([1, 0], [], [[1, 0]]))
+    for found in (a.merge(b), b.merge(a)):
+        assert facts(found.classes) == facts((0, 1))
+        assert facts(found.values) == facts(((0, 1),))
+        assert found.units.tolist() == [2, 2]
+
+
+# --- Subtracting ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=300, deadline=None)
+@given(blocks=partitions(at_least=2))
+@example(blocks=(Table(["a"] * 4, [[1.0, 2.0, 4.0, 5.0]], []), [[0, 1], [2, 3]]))
+@example(  # where most of the weight agrees, the last digit of the mean is no measure of the spread
+    blocks=(
+        Table(["a"] * 3, [[1e15, 1e15 + 3, 1e15 + 6]], [], [9 * 10**9, 20000, 10**6]),
+        [[1], [0, 2]],
+    )
+)
+@example(  # few rows far from many: the mean of all is known by its distance from the many
+    blocks=(
+        Table(["a"] * 4, [[-9e7, -9.5e7, -1.05e8, -1.0e8]], [], [800, 2000, 2 * 10**9, 400]),
+        [[0, 1], [2, 3]],
+    )
+)
+@example(  # a share that differs from 1 by less than 1e-8
+    blocks=(Table(["a"] * 3, [], [["u", "v", "u"]], [4000, 70, 10**11]), [[0, 1], [2]])
+)
+def test_subtracting_undoes_merging_or_refuses(blocks: tuple[Table, list[list[int]]]) -> None:
+    table, parts = blocks
+    a, b = (measure(table, part) for part in parts[:2])
+    try:
+        found = a.merge(b).subtract(b)
+    except SubtractError:
+        event("refused")
+        return
+    event(f"{len(a.classes)} classes left")
+    assert_same(found, a, table, 1e-11)
+    assert_possible(found)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8, 1e12])
+def test_rows_are_taken_out_to_the_last_digits(offset: float) -> None:
+    rng = np.random.default_rng(2)
+    X = offset + np.round(rng.normal(size=(3, 200)), 3)
+    table = Table(["a", "b"] * 100, X.tolist(), [rng.choice(["u", "v"], 200).tolist()])
+    whole = measure(table)
+    for part in (range(1), range(20), range(100), range(150)):
+        rest = measure(table, range(len(part), 200))
+        assert_same(whole.subtract(measure(table, part)), rest, table, ROUNDING)
+
+
+def test_rows_taken_out_one_by_one_leave_the_others() -> None:
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(2, 60)), 3) + 100.0
+    table = Table(["a"] * 60, X.tolist(), [["u", "v", "w"] * 20])
+    found = reduce(ClassMoments.subtract, (measure(table, [i]) for i in range(40)), measure(table))
+    assert_same(found, measure(table, range(40, 60)), table, ROUNDING)
+
+
+def test_values_and_classes_without_weight_vanish() -> None:
+    table = Table(
+        ["a", "a", "a", "b", "a"],
+        [[1.0, 2.0, 4.0, 8.0, 5.0]],
+        [["u", "v", "u", "w", "v"], ["x", "x", "x", "y", "x"]],
+    )
+    rest = measure(table).subtract(measure(table, [3]))
+    assert (rest.classes, rest.values) == (("a",), (("u", "v"), ("x",)))
+    assert_same(rest, measure(table, [0, 1, 2, 4]), table, ROUNDING)
+    assert rest.scatter[0, 3].tolist() == [0.0] * 4
+
+
+def test_what_is_left_of_one_value_has_no_spread_at_all() -> None:
+    table = Table(["a"] * 7, [], [["u", "v", "w", "u", "v", "u", "u"]])
+    rest = measure(table).subtract(measure(table, [1, 2, 4]))
+    assert rest.values == (("u",),)
+    assert (rest.scatter.tolist(), rest.fourth.tolist()) == ([[[0.0]]], [0.0])
+    assert rest.slack.tolist() == [[0.0, 0.0]]
+
+
+def test_cancellation_names_the_columns() -> None:
+    rest = of_numbers([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    spread = of_numbers([1e6, -1e6], [2.0, 2.5], [-1e6, 1e6])
+    with pytest.raises(SubtractError, match=r"nearly all the spread of 'length'.*'height', so"):
+        rest.merge(spread).subtract(spread)
+
+
+def test_a_column_of_which_enough_is_left_is_not_named() -> None:
+    """Powers of four are still known where the squares of one column alone are lost."""
+    n = 2000
+    noise = [1e3 * math.sin(i) for i in range(n)]
+    rest = of_numbers([1e-3 * math.cos(i) for i in range(n)], noise)
+    part = of_numbers([1.0, -1.0], [0.0, 1.0])
+    with pytest.raises(SubtractError, match=r"the spread of 'length', so"):
+        rest.merge(part).subtract(part)
+
+
+def test_powers_of_four_are_lost_before_squares_are() -> None:
+    rest, part = of_numbers([0.1 * i for i in range(99)]), of_numbers([150.0])
+    both = rest.merge(part)
+    assert both.scatter[0, 0, 0] < 50 * rest.scatter[0, 0, 0]
+    with pytest.raises(SubtractError, match=r"the spread of 'length', so"):
+        both.subtract(part)
+
+
+def test_a_category_is_named_once() -> None:
+    common, rare = ["u", "v"] * 4000, ["u", "v", "w", "w"]
+    rest, part = (measure(Table(["a"] * len(c), [], [c])) for c in (rare, common))
+    with pytest.raises(SubtractError, match=r"the spread of 'color', so"):
+        rest.merge(part).subtract(part)
+
+
+def test_classes_that_lose_no_row_stay_as_they_are() -> None:
+    table = Table(["a", "a", "b", "b", "b"], [[1.0, 1.0 + 1e-9, 5.0, 6.0, 7.0]], [])
+    whole, part = measure(table), measure(table, [4])
+    rest = whole.subtract(part)
+    for name in ("scatter", "third", "fourth", "slack"):
+        assert getattr(rest, name)[0].tolist() == getattr(whole, name)[0].tolist()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3])
+def test_rows_of_a_column_that_never_varies_can_be_taken_out(value: float) -> None:
+    whole, part = of_numbers([value] * 7), of_numbers([value] * 3)
+    found = whole.subtract(part)
+    assert found.units.tolist() == [4]
+    np.testing.assert_allclose(found.origin, value, rtol=1e-15)
+    assert 0 <= found.scatter[0, 0, 0] <= 4 * (value * 2**-50) ** 2
+
+
+def test_the_bound_on_rounding_remembers_rows_taken_out_before() -> None:
+    """Taking out in two steps what cannot be taken out at once is refused too."""
+    rest = of_numbers([0.1 * i for i in range(50)])
+    wide = [of_numbers([s * 40.0, -s * 40.0]) for s in (1, 20)]
+    whole = reduce(ClassMoments.merge, wide, rest)
+    with pytest.raises(SubtractError):
+        whole.subtract(wide[1].merge(wide[0]))
+    with pytest.raises(SubtractError):
+        whole.subtract(wide[0]).subtract(wide[1])
+
+
+def test_more_rows_than_there_were_cannot_be_taken_out() -> None:
+    one, two = of_numbers([1.0]), of_numbers([1.0, 1.0])
+    with pytest.raises(SubtractError, match="the weight of a class would fall below zero"):
+        one.subtract(two)
+    other = of_numbers([1.0], labels=["b"])
+    with pytest.raises(SubtractError, match="the weight of a class"):
+        one.subtract(other)
+    u, v = (measure(Table(["a", "a"], [], [[x, "w"]])) for x in "uv")
+    with pytest.raises(SubtractError, match="the weight of a value would fall below zero"):
+        u.subtract(v)
+
+
+# --- What does not fit together ------------------------------------------------------------------
+
+
+def test_summaries_of_other_columns_do_not_combine() -> None:
+    one, two = of_numbers([1.0]), of_numbers([1.0], [2.0])
+    three = measure(Table(["a"], [[1.0]], [["u"]]))
+    for a, b in ((one, two), (one, three), (three, one)):
+        for combine in (a.merge, a.subtract):
+            with pytest.raises(ColumnError, match="do not combine"):
+                combine(b)
+
+
+def test_weights_beyond_int64_are_not_added_up() -> None:
+    heavy = replace(of_numbers([1.0]), units=np.array([2**62]))
+    with pytest.raises(WeightError, match="the weight of a class"):
+        heavy.merge(heavy)
+
+
+@laws
+@given(blocks=partitions(at_least=2))
+def test_no_argument_is_changed(blocks: tuple[Table, list[list[int]]]) -> None:
+    table, parts = blocks
+    a, b = (measure(table, part) for part in parts[:2])
+    both = a.merge(b)
+    before = [facts(moments) for moments in (a, b, both)]
+    both.merge(a)
+    try:
+        both.subtract(b)
+    except SubtractError:
+        event("refused")
+    assert [facts(moments) for moments in (a, b, both)] == before
+
+
+def test_the_protocol_is_kept() -> None:
+    assert isinstance(of_numbers([1.0]), Subtractable)
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+START = struct.Struct("<4sHI")
+SOME = measure(
+    Table(["a", "b", "a", "b"], [[0.5, 3.0, -1.0, 2.0]], [["u", "v", "v", "u"]], [2, 4, 8, 1], 2)
+)
+
+
+@laws
+@given(table=tables())
+def test_bytes_lose_nothing(table: Table) -> None:
+    found = measure(table)
+    assert facts(ClassMoments.from_bytes(found.to_bytes())) == facts(found)
+
+
+def test_every_truncation_is_refused() -> None:
+    data = SOME.to_bytes()
+    for stop in range(len(data)):
+        with pytest.raises(FormatError):
+            ClassMoments.from_bytes(data[:stop])
+
+
+@pytest.mark.parametrize("name", ["numbers", "categories", "values", "classes", "exponent"])
+@pytest.mark.parametrize("value", [None, [], ["a", "b", "c"], [2, 1], "a", 1.5])
+def test_a_header_that_cannot_be_true_is_refused(name: str, value: Any) -> None:
+    data = SOME.to_bytes()
+    _, version, length = START.unpack_from(data)
+    header = json.loads(data[START.size : START.size + length])
+    header["meta"][name] = value
+    text = json.dumps(header).encode()
+    changed = START.pack(b"SRTL", version, len(text)) + text + data[START.size + length :]
+    with pytest.raises(FormatError):
+        ClassMoments.from_bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("origin", math.nan),
+        ("origin", 1e150),
+        ("mean", -1e150),
+        ("scatter", math.inf),
+        ("scatter", -1.0),
+        ("third", math.inf),
+        ("third", math.nan),
+        ("fourth", math.nan),
+        ("fourth", -1.0),
+        ("slack", -1.0),
+        ("slack", math.inf),
+    ],
+)
+def test_moments_that_cannot_be_are_refused(name: str, number: float) -> None:
+    array = getattr(SOME, name).copy()
+    array.flat[0] = number
+    broken: ClassMoments = replace(SOME, **{name: array})
+    with pytest.raises(FormatError, match=name):
+        ClassMoments.from_bytes(broken.to_bytes())
+
+
+def test_negative_counts_are_refused() -> None:
+    with pytest.raises(FormatError, match="units"):
+        ClassMoments.from_bytes(replace(SOME, units=SOME.units - 100).to_bytes())
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_damage_is_refused_or_gives_a_summary_that_works(data: st.DataObject) -> None:
+    damaged = bytearray(SOME.to_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(damaged)))
+        stop = start + data.draw(st.integers(0, 3))
+        damaged[start:stop] = data.draw(st.binary(max_size=3) | st.sampled_from([b"[", b"0", b"}"]))
+    try:
+        found = ClassMoments.from_bytes(bytes(damaged))
+    except FormatError:
+        return
+    assert ClassMoments.from_bytes(found.to_bytes()).to_bytes() == found.to_bytes()
+    try:
+        found.merge(SOME).subtract(found)
+    except SortalError:  # such weights or numbers cannot be added up, and it says so
+        return

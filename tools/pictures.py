@@ -1,0 +1,181 @@
+"""Draw the pictures of the documentation: docs/pictures/*.svg, the same bytes each time.
+
+    python tools/pictures.py                 draw all
+    python tools/pictures.py --png FOLDER    and put copies to look at into a folder
+
+A picture shows what its page has fitted: the python blocks of the page are run, and the picture
+takes data and models from the names they leave.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import runpy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sortal import displays
+from sortal.views.lettering import class_entries, name_axes, write_legend, write_title
+from sortal.views.palette import BLACK, color, point_style
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+DOCS = runpy.run_path(str(ROOT / "tools" / "docs.py"))
+
+# The numbers in a picture, which hundredths of a point are exact enough for.
+PLACES = re.compile(r' (?:d|x|y)="[^"]*"')
+DIGITS = re.compile(r"-?\d+\.\d+")
+
+Page: TypeAlias = dict[str, Any]
+
+
+def run_page(name: str) -> Page:
+    """The names that the python blocks of a page leave."""
+    text = (ROOT / "docs" / "worked" / f"{name}.md").read_text(encoding="utf-8")
+    namespace: Page = {"__name__": "page"}
+    for language, code, _ in DOCS["FENCE"].findall(text):
+        if language == "python":
+            DOCS["run_python"](code, namespace)
+    return namespace
+
+
+def draw_any_projection(page: Page) -> Figure:
+    """Zaki & Meira, Figure 20.1: a direction that mixes the classes."""
+    show = displays.ProjectionDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"], w=[1, 1]).figure_
+
+
+def draw_best_projection(page: Page) -> Figure:
+    """Zaki & Meira, Figure 20.2: the best direction."""
+    show = displays.ProjectionDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"]).figure_
+
+
+def draw_densities(page: Page) -> Figure:
+    """Both classes along the best direction."""
+    show = displays.DensitiesDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"]).figure_
+
+
+def draw_directions(page: Page) -> Figure:
+    """First principal component, line of centroids, Fisher direction."""
+    show = displays.DirectionsDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"]).figure_
+
+
+def draw_gaussians(page: Page) -> Figure:
+    """True parameters beside a fit to 30 rows a class."""
+    figure, (left, right) = two_panels()
+    show = displays.RegionsDisplay.from_estimator
+    X, y = page["X"], page["y"]
+    show(page["true"], X, y, ax=left, title="The true Gaussians", legend=False, alpha=0.3)
+    show(page["model"], X, y, ax=right, title="Fitted to 30 rows of each", legend="beside")
+    return figure
+
+
+def draw_masking(page: Page) -> Figure:
+    """Regression on indicators beside LDA."""
+    figure, (left, right) = two_panels()
+    show = displays.RegionsDisplay.from_estimator
+    X, y = page["row"], page["row_y"]
+    rest: dict[str, Any] = {"pairwise": False}
+    show(page["regression"], X, y, ax=left, title="Indicator regression", legend=False, **rest)
+    show(page["unmasked"], X, y, ax=right, title="LDA", legend="beside", **rest)
+    return figure
+
+
+def draw_expansion(page: Page) -> Figure:
+    """LDA on two attributes beside LDA on their quadratic expansion."""
+    figure, (left, right) = two_panels()
+    X, y = page["around"], page["around_y"]
+    show = displays.RegionsDisplay.from_estimator
+    rest: dict[str, Any] = {"pairwise": False, "legend": False}
+    plain = show(page["plain"], X, y, ax=left, title="LDA on two attributes", **rest)
+    draw_grid_regions(right, page["curved"], X, y, plain.box)
+    write_title(right, "LDA on the quadratic expansion")
+    return figure
+
+
+def draw_grid_regions(ax: Axes, classifier: Any, X: Any, y: Any, box: Float) -> None:
+    """Regions of any classifier with functions: the lead of each over the others, on a grid."""
+    x1, x2 = np.meshgrid(*np.linspace(box[0], box[1], num=200).T)
+    g = classifier.decision_function(type(X)({"x1": x1.ravel(), "x2": x2.ravel()}))
+    handles = []
+    for k, label in enumerate(classifier.classes_):
+        lead = (g[:, k] - np.delete(g, k, axis=1).max(axis=1)).reshape(x1.shape)
+        ax.contourf(x1, x2, lead, levels=[0, np.inf], colors=[color(k)], alpha=0.13)
+        ax.contour(x1, x2, lead, levels=[0], colors=BLACK, linewidths=1.8)
+        mine = X[y == label].to_numpy()
+        handles.append(ax.scatter(mine[:, 0], mine[:, 1], zorder=3, **point_style(k)))
+    name_axes(ax, "x1", "x2")
+    entries = class_entries(classifier.classes_, np.unique_counts(y).counts)
+    write_legend(ax, handles, entries, outside=True)
+
+
+def two_panels() -> tuple[Figure, Any]:
+    """A figure with two axes side by side."""
+    return plt.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
+
+
+def as_svg(figure: Figure) -> str:
+    """The picture as text, the same on each run."""
+    written = io.StringIO()
+    figure.savefig(written, format="svg", metadata={"Date": None})
+    shorter: Callable[[re.Match[str]], str] = lambda found: f"{float(found[0]):.2f}"
+    text = PLACES.sub(lambda found: DIGITS.sub(shorter, found[0]), written.getvalue())
+    return re.sub(r" +$", "", text, flags=re.MULTILINE)
+
+
+DRAWINGS: dict[str, dict[str, Callable[[Page], Figure]]] = {
+    "fisher": {
+        "projection_any": draw_any_projection,
+        "projection_best": draw_best_projection,
+        "densities": draw_densities,
+        "directions": draw_directions,
+    },
+    "linear": {
+        "gaussians": draw_gaussians,
+        "masking": draw_masking,
+        "expansion": draw_expansion,
+    },
+}
+
+
+def main() -> None:
+    """Draw every picture of every page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--png", type=Path, metavar="FOLDER", help="where to put copies as PNG")
+    folder: Path | None = parser.parse_args().png
+    mpl.rcdefaults()
+    mpl.use("svg")
+    # letters as outlines, so that a picture looks the same wherever it is seen
+    mpl.rcParams.update({"svg.hashsalt": "sortal", "svg.fonttype": "path"})
+    PICTURES.mkdir(exist_ok=True)
+    for name, drawings in DRAWINGS.items():
+        page = run_page(name)
+        for title, draw in drawings.items():
+            figure = draw(page)
+            (PICTURES / f"{title}.svg").write_text(as_svg(figure), encoding="utf-8")
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                figure.savefig(folder / f"{title}.png", dpi=80)
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()
