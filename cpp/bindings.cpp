@@ -217,6 +217,25 @@ std::int64_t center_rows(std::vector<Strided<double>> columns,
                                scale ? scale->data() : nullptr, out.data());
 }
 
+std::int64_t map_rows(std::vector<Strided<double>> columns, std::vector<Strided<std::int32_t>> codes,
+                      std::vector<std::int64_t> sizes, Vector<double> center, Matrix weights,
+                      Vector<double> offsets, Total out) {
+    const auto design = design_of(columns, codes, sizes);
+    const auto n = static_cast<std::int64_t>(out.shape(0));
+    need(out.shape(0) <= length_of(columns, codes), "out has more rows than the columns");
+    need(center.size() == static_cast<std::size_t>(design.n_terms),
+         "center is not of one number a term");
+    need(weights.shape(1) == center.size(), "weights are not of one number a term");
+    need(weights.shape(0) == out.shape(1), "weights and out differ in functions");
+    need(offsets.size() == out.shape(1), "offsets and out differ in functions");
+    nb::gil_scoped_release nogil;
+    for (std::size_t j = 0; j < codes.size(); ++j) {
+        need(sortal::codes_below(design.codes[j], n, sizes[j]), "a code is too large");
+    }
+    return sortal::map_rows(design, n, center.data(), weights.data(), offsets.data(),
+                            static_cast<std::int64_t>(out.shape(1)), out.data());
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -240,4 +259,8 @@ NB_MODULE(_core, m) {
           "rows"_a.noconvert().none(), "origin"_a.noconvert(), "fill"_a.noconvert().none(),
           "scale"_a.noconvert().none(), "out"_a.noconvert(),
           "Rows minus origin, 1 and squared length; returns how many lengths are not finite.");
+    m.def("map_rows", &map_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
+          "center"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(),
+          "out"_a.noconvert(),
+          "Linear functions of centered rows; returns how many rows are not finite.");
 }

@@ -133,4 +133,11 @@ std::int64_t center_rows(const Design& design, const std::int64_t* rows, std::in
                          const double* origin, const double* fill, const double* scale,
                          double* out);
 
+// functions.cpp ---------------------------------------------------------------------------------
+
+// out[i * m + k] = offsets[k] + sum over terms of (x - center) * weights[k * n_terms + j], for the
+// first n rows. A row with a hole or an infinity becomes NaN; returns how many did.
+std::int64_t map_rows(const Design& design, std::int64_t n, const double* center,
+                      const double* weights, const double* offsets, std::int64_t m, double* out);
+
 }  // namespace sortal

@@ -673,6 +673,26 @@ def test_the_bound_on_rounding_remembers_rows_taken_out_before() -> None:
         whole.subtract(wide[0]).subtract(wide[1])
 
 
+def test_every_step_adds_its_rounding_to_the_bound() -> None:
+    def sizes(m: ClassMoments) -> Any:
+        return np.column_stack([np.diagonal(m.scatter, axis1=1, axis2=2), m.fourth])
+
+    a, b = of_numbers([1.0, 2.0, 4.0], [3.0, 7.0, 2.0]), of_numbers([3.0, 9.0], [5.0, 4.0])
+    for one in (a, b):
+        assert (one.slack >= 4 * EPS * sizes(one)).all()
+    both = a.merge(b)
+    assert (both.slack >= a.slack + b.slack + EPS * sizes(both)).all()
+    rest = both.subtract(b)
+    assert (rest.slack >= both.slack + b.slack + 2 * EPS * sizes(both)).all()
+
+
+def test_a_small_share_of_rows_that_differ_is_a_spread_to_lose() -> None:
+    """Even where the standard deviation is less than the last digit of the numbers."""
+    table = Table(["a"] * 3, [[1e15, 1e15 + 3, 1e15 + 6]], [], [9 * 10**9, 20000, 10**6])
+    with pytest.raises(SubtractError, match="'length'"):
+        measure(table).subtract(measure(table, [0, 2]))
+
+
 def test_more_rows_than_there_were_cannot_be_taken_out() -> None:
     one, two = of_numbers([1.0]), of_numbers([1.0, 1.0])
     with pytest.raises(SubtractError, match="the weight of a class would fall below zero"):

@@ -65,7 +65,7 @@ def leading(log_joint: Float) -> NDArray[np.intp]:
     enough = peak - _TIE * np.maximum(1.0, abs(peak))
     label = np.zeros(len(peak), dtype=np.intp)
     for k in range(log_joint.shape[1] - 1, -1, -1):
-        label[log_joint[:, k] >= enough] = k
+        np.copyto(label, k, where=log_joint[:, k] >= enough)
     return label
 
 

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-# Rows that are centered and multiplied at a time: few enough for the cache.
-TILE_ROWS = 1024
-
 
 class HoleRule(Protocol):
     """What becomes of linear functions where only some terms of a row are known."""
@@ -90,26 +87,24 @@ class Mapped:
 
 
 def map_rows(function: LinearMap, batch: Batch) -> Mapped:
-    """Evaluate linear functions, a tile of rows at a time."""
-    design, n = function.design, batch.n_rows
+    """Evaluate linear functions; rows with holes afterwards, by their own functions."""
+    design = function.design
     block = _Block.of(function, batch)
-    table = np.zeros((design.n_terms + 2, function.weights.shape[1]))
-    table[design.loop_order] = function.weights
-    table[-2] = function.offsets  # every centered row ends with a 1 and its squared length
-    values = np.empty((n, table.shape[1]))
-    unfinished = []
-    buffer = np.empty((min(TILE_ROWS, n), len(table)))
-    for start in range(0, n, TILE_ROWS):
-        rows = np.arange(start, min(start + TILE_ROWS, n))
-        z = buffer[: len(rows)]
-        if block.center_rows(rows, None, z):
-            strange = ~np.isfinite(z[:, -1])
-            unfinished.append(rows[strange])
-            z[strange] = 0.0
-        np.matmul(z, table, out=values[start : start + len(rows)])
+    weights = np.empty(function.weights.T.shape)
+    weights[:, design.loop_order] = function.weights.T
+    values = np.empty((batch.n_rows, len(weights)))
+    n_left = native.map_rows(
+        block.numbers,
+        list(block.codes),
+        block.sizes,
+        block.center,
+        weights,
+        function.offsets,
+        values,
+    )
     holes, unknown = np.zeros((2, len(design.sizes)), dtype=np.int64)
-    if unfinished:
-        rows = np.concatenate(unfinished)
+    if n_left:
+        rows = np.flatnonzero(np.isnan(values).all(axis=1))
         missing = block.missing(rows)
         values[rows] = _with_holes(function, block, rows, missing)
         unknown = block.unknown(rows).sum(axis=0)
@@ -142,17 +137,11 @@ class _Block:
         sizes = [design.sizes[j] for j in design.categories]
         return cls(design, design.number_arrays(batch), design.code_arrays(batch), sizes, center)
 
-    def center_rows(self, rows: NDArray[np.int64], fill: Float | None, out: Float) -> int:
-        """Rows minus the center, 1 and squared length; how many rows have holes or infinities."""
-        codes = list(self.codes)
-        return native.center_rows(
-            self.numbers, codes, self.sizes, rows, self.center, fill, None, out
-        )
-
     def known_part(self, rows: NDArray[np.int64]) -> Float:
         """Rows minus the center in the order of the terms, 0 where nothing is known."""
         z = np.empty((len(rows), self.design.n_terms + 2))
-        self.center_rows(rows, self.center, z)
+        codes, center = list(self.codes), self.center
+        native.center_rows(self.numbers, codes, self.sizes, rows, center, center, None, z)
         return np.asarray(z[:, :-2][:, self.design.loop_order])
 
     def missing(self, rows: NDArray[np.int64]) -> Mask:

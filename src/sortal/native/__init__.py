@@ -85,3 +85,19 @@ def center_rows(
     return _core.center_rows(
         list(columns), list(codes), list(sizes), rows, origin, fill, scale, out
     )
+
+
+def map_rows(
+    columns: Sequence[Float],
+    codes: Sequence[Int32],
+    sizes: Sequence[int],
+    center: Float,
+    weights: Float,
+    offsets: Float,
+    out: Float,
+) -> int:
+    """out[i, k] = offsets[k] + (row i - center) · weights[k]; terms as in `center_rows`.
+
+    A row with a hole or an infinity becomes NaN. Returns how many rows did.
+    """
+    return _core.map_rows(list(columns), list(codes), list(sizes), center, weights, offsets, out)

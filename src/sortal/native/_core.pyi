@@ -37,3 +37,8 @@ def center_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(
     """
     Rows minus origin, 1 and squared length; returns how many lengths are not finite.
     """
+
+def map_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], sizes: Sequence[int], center: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+    """
+    Linear functions of centered rows; returns how many rows are not finite.
+    """

@@ -60,10 +60,10 @@ class ClassMoments:
 
     The terms of a row are its number columns and, for each category column, one indicator per value
     (1 or 0). `origin[k] + mean[k]` is the mean; the origin of an indicator is 0 or 1. With z the
-    distance of a row from the mean and u its units: `scatter[k]` = Σ u z zᵀ, `third[k]` = Σ u ‖z‖² z,
-    `fourth[k]` = Σ u ‖z‖⁴. Where that is beyond float64, `fourth` is infinite and `third` 0.
-    `slack[k]` bounds what rounding may have done so far to the diagonal of the scatter and, last,
-    to `fourth`.
+    distance of a row from the mean and u its units: `scatter[k]` = Σ u z zᵀ, `third[k]` =
+    Σ u ‖z‖² z, `fourth[k]` = Σ u ‖z‖⁴. Where that is beyond float64, `fourth` is infinite and
+    `third` 0. `slack[k]` bounds what rounding may have done so far to the diagonal of the scatter
+    and, last, to `fourth`.
     """
 
     numbers: tuple[str, ...]
