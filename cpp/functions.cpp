@@ -21,15 +21,15 @@ __attribute__((always_inline)) inline double dot(const double* z, const double* 
     for (; j + lanes <= d; j += lanes) {
         for (std::int64_t l = 0; l < lanes; ++l) sums[l] += z[j + l] * w[j + l];
     }
-    for (std::int64_t l = 0; j + l < d; ++l) sums[l] += z[j + l] * w[j + l];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    double rest = 0.0;  // apart, so that the lanes stay in registers
+    for (; j < d; ++j) rest += z[j] * w[j];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7])) + rest;
 }
 
-Design from_row(const Design& design, std::int64_t start) {
-    Design later = design;
-    for (auto& x : later.numbers) x = x.from(start);
-    for (auto& x : later.codes) x = x.from(start);
-    return later;
+void advance(Design& design, std::int64_t rows) {
+    for (auto& x : design.numbers) x = x.from(rows);
+    for (auto& x : design.codes) x = x.from(rows);
 }
 
 }  // namespace
@@ -39,11 +39,12 @@ SORTAL_CLONES std::int64_t map_rows(const Design& design, std::int64_t n, const 
                                     double* out) {
     const std::int64_t d = design.n_terms;
     std::vector<double> tile(static_cast<std::size_t>(std::min(n, rows_at_a_time) * (d + 2)));
+    Design ahead = design;  // its columns begin at the tile's first row
     std::int64_t not_finite = 0;
     for (std::int64_t begin = 0; begin < n; begin += rows_at_a_time) {
         const std::int64_t size = std::min(rows_at_a_time, n - begin);
-        not_finite += center_rows(from_row(design, begin), nullptr, size, center, nullptr, nullptr,
-                                  tile.data());
+        not_finite += center_rows(ahead, nullptr, size, center, nullptr, nullptr, tile.data());
+        advance(ahead, size);
         for (std::int64_t i = 0; i < size; ++i) {
             const double* z = tile.data() + i * (d + 2);
             double* values = out + (begin + i) * m;

@@ -176,8 +176,10 @@ SORTAL_INLINE double squared_length(const double* z, std::int64_t d) {
     for (; j + lanes <= d; j += lanes) {
         for (std::int64_t l = 0; l < lanes; ++l) sums[l] += z[j + l] * z[j + l];
     }
-    for (std::int64_t l = 0; j + l < d; ++l) sums[l] += z[j + l] * z[j + l];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    double rest = 0.0;  // apart, so that the lanes stay in registers
+    for (; j < d; ++j) rest += z[j] * z[j];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7])) + rest;
 }
 
 SORTAL_INLINE std::int64_t finish(const Centering& c, std::int64_t begin, std::int64_t end) {

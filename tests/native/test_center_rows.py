@@ -46,12 +46,15 @@ class Call:
 
 
 def squared_length(z: list[float]) -> float:
-    """In eight lanes and a fixed order, so that the digits are known."""
-    lanes = [0.0] * 8
+    """In eight lanes, what is left over apart, and a fixed order, so that the digits are known."""
+    lanes, rest = [0.0] * 8, 0.0
     for j, x in enumerate(z):
-        lanes[j % 8] += x * x
+        if j < len(z) // 8 * 8:
+            lanes[j % 8] += x * x
+        else:
+            rest += x * x
     a, b, c, d, e, f, g, h = lanes
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+    return ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
 
 
 def expected_row(call: Call, row: int) -> list[float]:
