@@ -141,8 +141,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if sum(unknown.values()):
             _say(
                 self.unknown,
-                f"{counted(unknown)} {_verb(unknown, 'holds a value', 'hold values')} never seen at "
-                "fit",
+                f"{counted(unknown)} {_verb(unknown, 'holds a value', 'hold values')} "
+                "never seen at fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
                 "Map them to known values, or set unknown='skip' to leave them out.",
