@@ -40,7 +40,7 @@ METHODS = {
     "FisherDiscriminant": {
         *COMMON, "transform", "fit_transform", "get_feature_names_out", "judge", "directions_",
         "eigenvalues_", "between_", "within_", "class_scatters_", "projected_means_",
-        "projected_scatters_", "threshold_",
+        "projected_scatters_", "threshold_", "coef_", "intercept_",
     },
     "IndicatorRegression": {*COMMON, "boundary", "coef_", "intercept_"},
     "LinearDiscriminant": {

@@ -96,9 +96,10 @@ class SeparationWarning(SortalWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside sortal that led here."""
+    """Warn at the line outside sortal, and outside what scikit-learn wraps it in, that led here."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sortal"):
+    ours = ("sortal", "sklearn")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(ours):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

@@ -127,8 +127,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         check_kinds(table, self._schema, places)
         return places
 
-    def _report_cells(self, holes: dict[str, int], unknown: dict[str, int]) -> None:
+    def _report_cells(
+        self, holes: dict[str, int], unknown: dict[str, int], words: str | None = None
+    ) -> None:
         """Says once, with the counts, what predict met; or raises where the policy forbids it."""
+        words = words or self._hole_words
         if sum(holes.values()):
             _say(
                 self.missing,
@@ -136,7 +139,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
                 MissingValueError,
                 MissingValueWarning,
                 self._hole_remedy,
-                self._hole_words,
+                words,
             )
         if sum(unknown.values()):
             _say(
@@ -146,7 +149,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
                 UnknownCategoryError,
                 UnknownCategoryWarning,
                 "Map them to known values, or set unknown='skip' to leave them out.",
-                self._hole_words,
+                words,
             )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -13,10 +13,11 @@ from sortal.errors import (
     MissingValueWarning,
     OptionError,
     SeparationWarning,
+    SortalError,
     listed,
     warn,
 )
-from sortal.estimators.base import FitReport, counted, refuse_one_class
+from sortal.estimators.base import FitReport, counted
 from sortal.estimators.summarized import SummaryClassifier
 from sortal.estimators.target import class_array
 from sortal.learners.discriminant import (
@@ -28,11 +29,12 @@ from sortal.learners.discriminant import (
     read_statistics,
     refuse_no_rows,
     weakest_columns,
+    weigh_classes,
 )
 from sortal.learners.moments import read_moments
 from sortal.learners.options import choose
 from sortal.models.linear_blocks import AskBlock, CenterBlock, gather_answered, gather_centered
-from sortal.models.linear_explain import ExplainLinear, LinearExplanation
+from sortal.models.linear_explain import Decided, ExplainLinear, LinearExplanation
 from sortal.models.records import Explanations
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from sortal.data.design import Design
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
+    from sortal.data.values import Values
     from sortal.estimators.base import Training
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.functions import LinearMap
@@ -55,6 +58,8 @@ class DiscriminantClassifier(SummaryClassifier):
     """Linear functions from class moments."""
 
     _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+    _separation_words = ""
+    _waits = True  # blocks that do not make a model yet are kept until more come
 
     @abstractmethod
     def _learn(self, stats: ClassStatistics, options: Any) -> Any:
@@ -67,8 +72,11 @@ class DiscriminantClassifier(SummaryClassifier):
 
     @property
     def means_(self) -> Float:
-        """Class means, a row a class and a column a term."""
-        return np.asarray(self._fitted_model().center + self._fitted_model().gap)
+        """Class means, a row a class and a column a term; NaN for a class without rows."""
+        model = self._fitted_model()
+        given = self._summary is None  # then all means are
+        known = [given or label in self._summary.labels for label in self._schema.classes]
+        return np.where(np.array(known)[:, None], model.center + model.gap, np.nan)
 
     @property
     def condition_(self) -> float:
@@ -124,11 +132,12 @@ class DiscriminantClassifier(SummaryClassifier):
             counts=counts,
             classes=classes,
             names=names,
-            priors=getattr(options, "priors", None),
-            unbiased=getattr(options, "covariance", "mle") == "unbiased",
+            priors=made._priors(),
+            unbiased=made._unbiased(),
         )
-        model = made._learn(stats, options)
         schema = stats.design.schema
+        made._check_classes(schema.classes)
+        model = made._learn(weigh_classes(stats, made._class_weight()), options)
         made._schema, made._model, made._summary = schema, model, None
         made.classes_ = class_array(schema.classes, np.asarray(schema.classes).dtype)
         made.n_features_in_, made._by_name = len(schema.columns), names is not None
@@ -149,15 +158,27 @@ class DiscriminantClassifier(SummaryClassifier):
         rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
-        scores, labels, extra, anchor = self._decided(source)
-        made = ExplainLinear(
-            self._schema.classes, model.scores, extra, anchor, rows, scores, labels
-        )
-        return Explanations(made, range(len(labels)), source.table.backend or self._backend)
+        made = ExplainLinear(self._schema.classes, model.scores, rows, self._decide(rows.values))
+        return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
 
     @abstractmethod
-    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
-        """Of rows: functions, labels, what is added to each function, where each class stands."""
+    def _decide(self, values: Float) -> Decided:
+        """What is said of rows, given the linear functions of them."""
+
+    def _priors(self) -> Any:
+        """The priors, where the estimator has them."""
+        return None
+
+    def _class_weight(self) -> Any:
+        """The class weights, where the estimator has them."""
+        return None
+
+    def _unbiased(self) -> bool:
+        """Whether covariances divide by n - 1."""
+        return False
+
+    def _check_classes(self, classes: Values) -> None:
+        """Refuse parameters that do not fit the classes."""
 
     def _refuse_without_rows(self) -> None:
         """Options that cannot be had from moments."""
@@ -188,11 +209,6 @@ class DiscriminantClassifier(SummaryClassifier):
     def _plan_again(self, schema: Schema, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
         return plan(schema, self._plan.fill)
 
-    def _summarize(self, source: TableSource, plan: Any) -> DiscriminantSummary:
-        summary: DiscriminantSummary = super()._summarize(source, plan)
-        refuse_no_rows(summary, source.schema)
-        return summary
-
     def _read_schema(
         self,
         declared: Schema,
@@ -208,9 +224,14 @@ class DiscriminantClassifier(SummaryClassifier):
         options: Any,
         source: TableSource | None,  # noqa: ARG002
     ) -> Any:
-        stats = read_statistics(summary, schema, getattr(options, "class_weight", None))
-        # one class so far: more may come by partial_fit, and until then there is no model
-        return self._learn(stats, options) if stats.present.sum() > 1 else None
+        self._refuse_unfit(summary, schema)
+        self._check_classes(schema.classes)
+        stats = weigh_classes(read_statistics(summary, schema), self._class_weight())
+        return self._learn(stats, options)
+
+    def _refuse_unfit(self, summary: DiscriminantSummary, schema: Schema) -> None:
+        refuse_no_rows(summary, schema)
+        super()._refuse_unfit(summary, schema)
 
     def _report_fit(self, summary: DiscriminantSummary, schema: Schema, model: Any) -> FitReport:
         holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
@@ -227,26 +248,26 @@ class DiscriminantClassifier(SummaryClassifier):
 
     def _notes(self, model: Any) -> list[str]:
         """What to know of the columns; warned of, too."""
-        if model is None:
+        if isinstance(model, SortalError):
             return []
         tied, apart = describe(model.geometry, model.scores.design)
         notes = []
         if tied:
             notes.append(
-                f"a combination of {listed(tied)} is the same in all rows, as far as digits go: it "
-                "says nothing and is left out"
+                f"{_combination(tied)} is the same in all rows, as far as digits go: it says "
+                "nothing and is left out"
             )
             warn(f"{_sentence(notes[-1])}.", CollinearWarning)
         if apart:
             notes.append(
-                f"a combination of {listed(apart)} is constant within classes and differs between "
-                "them: it separates them without error, J is infinite"
+                f"{_combination(apart)} is constant within classes and differs between them: it "
+                f"separates them without error{self._separation_words}"
             )
             warn(f"{_sentence(notes[-1])}.", SeparationWarning)
         weak = weakest_columns(model.geometry, model.scores.design)
         if weak:
             notes.append(
-                f"a combination of {listed(weak)} hardly varies within classes (condition "
+                f"{_combination(weak)} hardly varies within classes (condition "
                 f"{model.geometry.condition:.1e}): coefficients hold few digits"
             )
             warn(f"{_sentence(notes[-1])}.", CollinearWarning)
@@ -254,8 +275,8 @@ class DiscriminantClassifier(SummaryClassifier):
 
     def _fitted_model(self) -> Any:
         check_is_fitted(self)
-        if self._model is None:
-            refuse_one_class(self._summary.labels, type(self).__name__)
+        if isinstance(self._model, SortalError):  # why the rows so far do not make a model
+            raise type(self._model)(*self._model.args)
         return self._model
 
     def _design(self) -> Design:
@@ -263,30 +284,31 @@ class DiscriminantClassifier(SummaryClassifier):
         return design
 
     def _ask(
-        self, X: Any, function: LinearMap, question: Callable[[Float], NDArray[Any]]
-    ) -> NDArray[Any]:
-        return self._ask_source(self._open(X), function, question)
-
-    def _ask_source(
         self,
-        source: TableSource,
+        X: Any,
         function: LinearMap,
         question: Callable[[Float], NDArray[Any]],
-        *,
-        silent: bool = False,
+        hole_words: str | None = None,
     ) -> NDArray[Any]:
-        blocks = list(self._engine().map(source, AskBlock(function, question)))
+        """What a pass over the rows answers; says once what became of holes."""
+        blocks = list(self._engine().map(self._open(X), AskBlock(function, question)))
         answered = gather_answered(blocks)
-        if not silent:
-            self._report_columns(answered.holes, answered.unknown)
+        self._report_columns(answered.holes, answered.unknown, hole_words)
         return answered.answer
 
-    def _report_columns(self, holes: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
+    def _report_columns(
+        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
+    ) -> None:
         names = self._schema.names
         self._report_cells(
             dict(zip(names, holes.tolist(), strict=True)),
             dict(zip(names, unknown.tolist(), strict=True)),
+            words,
         )
+
+
+def _combination(names: list[str]) -> str:
+    return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
 
 
 def _sentence(words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,13 +10,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.errors import OptionError
 from sortal.estimators.discriminant import DiscriminantClassifier
-from sortal.learners.discriminant import read_statistics
-from sortal.learners.fisher import FisherOptions, build_fisher, least_error
+from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
 from sortal.learners.fisher_working import show_fisher
 from sortal.learners.options import choose, numbers
 from sortal.models.decision import leading
 from sortal.models.fisher import judge
 from sortal.models.linear_blocks import ProjectTraining, as_they_are, margin
+from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -89,6 +90,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         m_k and s_k².
     threshold_ : float or None
         The separating point of two classes.
+    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,)
+        One linear function a class, of which the largest decides.
     means_ : ndarray of shape (n_classes, n_terms)
     condition_ : float
         Condition number of S, scaled to a diagonal of ones.
@@ -108,6 +111,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     """
 
     _hole_words = "they take their mean given what is known of the row"
+    _separation_words = ", J is infinite"
 
     def __init__(
         self,
@@ -146,7 +150,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose projected mean is nearest."""
-        labels = self._ask(X, self._fitted_model().scores, leading)
+        model: FisherModel = self._fitted_model()
+        labels = self._ask(X, model.scores, partial(leading, unit=model.unit))
         return np.asarray(self.classes_[labels])
 
     def decision_function(self, X: Any) -> Float:
@@ -171,9 +176,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         """
         choose("scaling", scaling, ("unit", "within"))
         model: FisherModel = self._fitted_model()
-        centered = self._ask(X, model.coordinates, as_they_are)
-        a = centered + model.center @ model.directions
+        a = self._coordinates(X, model)
         return a if scaling == "unit" else a / model.lengths
+
+    def _coordinates(self, X: Any, model: FisherModel) -> Float:
+        centered = self._ask(X, model.coordinates, as_they_are)
+        return np.asarray(centered + model.center @ model.directions)
 
     def judge(self, w: ArrayLike) -> Judged:
         """Any direction, judged like the best one: J, projected means, scatters and overlap.
@@ -188,7 +196,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections; of rows X, coordinates."""
         model: FisherModel = self._fitted_model()
-        a = None if X is None else (self.transform(X), self.predict(X).tolist())
+        a = None if X is None else self._coordinates(X, model)
         return show_fisher(model, a, self._backend)
 
     @property
@@ -200,6 +208,16 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def eigenvalues_(self) -> Float:
         """λ = J(w) of each direction."""
         return np.asarray(self._fitted_model().eigenvalues)
+
+    @property
+    def coef_(self) -> Float:
+        """Weights of the linear functions, a row a class, of which the largest decides."""
+        return np.asarray(self._fitted_model().scores.weights.T)
+
+    @property
+    def intercept_(self) -> Float:
+        """Constants of these functions; -inf for a class without rows."""
+        return np.asarray(self._fitted_model().scores.intercepts)
 
     @property
     def between_(self) -> Float:
@@ -249,9 +267,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         schema: Schema,
         options: FisherOptions,
         source: TableSource | None,
-    ) -> FisherModel | None:
-        model: FisherModel | None = super()._build(summary, schema, options, source)
-        if options.threshold == "midpoint" or model is None:
+    ) -> FisherModel:
+        model: FisherModel = super()._build(summary, schema, options, source)
+        if options.threshold == "midpoint":
             return model
         if source is None:
             raise _needs_rows()
@@ -260,18 +278,19 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
                 f"threshold='least_error' parts two classes, and there are {len(schema.classes)}: "
                 "set threshold='midpoint'."
             )
+        if not model.directions.size:
+            return model
         question = ProjectTraining(model.coordinates, schema.classes, self.missing == "mean")
         a, codes, weight = map(
             np.concatenate, zip(*self._engine().map(source, question), strict=True)
         )
         midpoint = model.threshold or 0.0
-        stats = read_statistics(summary, schema)
-        return build_fisher(stats, options, least_error(a, codes == 0, weight, midpoint))
+        return move_threshold(model, least_error(a, codes == 0, weight, midpoint))
 
-    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
+    def _decide(self, values: Float) -> Decided:
         model: FisherModel = self._fitted_model()
-        scores = self._ask_source(source, model.scores, as_they_are, silent=True)
-        return scores, leading(scores), np.zeros(len(model.classes)), model.gap
+        labels = leading(values, model.unit)
+        return Decided(values, labels, np.zeros(len(model.classes)), model.gap)
 
     def _refuse_without_rows(self) -> None:
         if self.threshold == "least_error":

@@ -12,11 +12,11 @@ from sortal.learners.indicator_working import show_indicator
 from sortal.models.boundary import boundary
 from sortal.models.decision import leading
 from sortal.models.linear_blocks import as_they_are, margin
+from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.data.sources import TableSource
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
     from sortal.models.indicator import IndicatorModel
@@ -109,7 +109,7 @@ class IndicatorRegression(DiscriminantClassifier):
 
     def boundary(self, first: Any, second: Any) -> Boundary:
         """(β_0, β) of the hyperplane f_k = f_l: positive where the first is larger."""
-        return boundary(self._schema.classes, self.intercept_, self.coef_, first, second)
+        return boundary(self._fitted_model().classes, self.intercept_, self.coef_, first, second)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
@@ -129,13 +129,15 @@ class IndicatorRegression(DiscriminantClassifier):
 
     def _options(self) -> IndicatorOptions:
         self._policies()
-        return IndicatorOptions(self.ridge, self.class_weight)
+        return IndicatorOptions(self.ridge)
+
+    def _class_weight(self) -> Any:
+        return self.class_weight
 
     def _learn(self, stats: ClassStatistics, options: IndicatorOptions) -> IndicatorModel:
         return build_indicator(stats, options)
 
-    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
+    def _decide(self, values: Float) -> Decided:
         model: IndicatorModel = self._fitted_model()
-        scores = self._ask_source(source, model.scores, as_they_are, silent=True)
         anchor = np.broadcast_to(model.mean, model.gap.shape)
-        return scores, leading(scores), np.zeros(len(model.classes)), anchor
+        return Decided(values, leading(values), np.zeros(len(model.classes)), anchor)

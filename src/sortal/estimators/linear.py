@@ -12,19 +12,18 @@ from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_working import show_linear
 from sortal.learners.options import choose, read_costs, read_priors
 from sortal.models.boundary import boundary
-from sortal.models.decision import decide, log_of, posterior
+from sortal.models.decision import decide, posterior
 from sortal.models.linear_blocks import FromPriors, as_they_are
+from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.data.schema import Schema
-    from sortal.data.sources import TableSource
+    from sortal.data.values import Values
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
     from sortal.models.linear import LinearModel
     from sortal.models.records import Working
-    from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
 
@@ -180,6 +179,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def transform(self, X: Any, scaling: str = "within") -> Float:
         """Canonical coordinates of the rows less `xbar_`.
 
+        A hole takes its mean given what is known of the row, by the scatter of all rows.
+
         Parameters
         ----------
         X : table
@@ -192,7 +193,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         """
         choose("scaling", scaling, ("unit", "within"))
         model: LinearModel = self._fitted_model()
-        a = self._ask(X, model.coordinates, as_they_are)
+        words = "they take their mean given what is known of the row"
+        a = self._ask(X, model.coordinates, as_they_are, words)
         return a if scaling == "within" else a / np.linalg.norm(model.directions, axis=0)
 
     def boundary(self, first: Any, second: Any) -> Boundary:
@@ -201,28 +203,26 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         β_0 = ln π_k/π_l - ½ (μ_k + μ_l)ᵀΣ⁻¹(μ_k - μ_l), β = Σ⁻¹(μ_k - μ_l).
         """
         model: LinearModel = self._fitted_model()
-        constants, weights = model.functions(model.prior)
+        constants, weights = model.functions()
         return boundary(model.classes, constants, weights, first, second)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors."""
         model: LinearModel = self._fitted_model()
-        functions = None
-        if X is not None:
-            functions = self._ask(X, model.scores, as_they_are) + model.log_prior
-        return show_linear(model, functions, self._backend)
+        decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
+        return show_linear(model, decided, self._backend)
 
     @property
     def coef_(self) -> Float:
         """Weights of the functions g_k, a row a class."""
         model: LinearModel = self._fitted_model()
-        return model.functions(model.prior)[1]
+        return model.functions()[1]
 
     @property
     def intercept_(self) -> Float:
         """Constants of the functions g_k."""
         model: LinearModel = self._fitted_model()
-        return model.functions(model.prior)[0]
+        return model.functions()[0]
 
     @property
     def priors_(self) -> Float:
@@ -268,28 +268,26 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     def _options(self) -> LinearOptions:
         self._policies()
-        return LinearOptions(
-            self.covariance, self.shrinkage, self.n_components, self.priors, self.class_weight
-        )
+        return LinearOptions(self.covariance, self.shrinkage, self.n_components, self.priors)
 
     def _learn(self, stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         return build_linear(stats, options)
 
-    def _build(
-        self,
-        summary: DiscriminantSummary,
-        schema: Schema,
-        options: LinearOptions,
-        source: TableSource | None,
-    ) -> LinearModel | None:
-        read_costs(self.costs, schema.classes)
-        model: LinearModel | None = super()._build(summary, schema, options, source)
-        return model
+    def _priors(self) -> Any:
+        return self.priors
 
-    def _decided(self, source: TableSource) -> tuple[Float, NDArray[np.intp], Float, Float]:
+    def _class_weight(self) -> Any:
+        return self.class_weight
+
+    def _unbiased(self) -> bool:
+        return self.covariance == "unbiased"
+
+    def _check_classes(self, classes: Values) -> None:
+        read_costs(self.costs, classes)
+
+    def _decide(self, values: Float) -> Decided:
         model: LinearModel = self._fitted_model()
-        scores = self._ask_source(source, model.scores, as_they_are, silent=True)
-        scores = scores + model.log_prior
+        functions = values + model.log_prior
         costs = read_costs(self.costs, model.classes)
-        labels = decide(posterior(scores, model.prior), costs)
-        return scores, labels, log_of(model.prior), model.gap
+        labels = decide(posterior(functions, model.prior), costs)
+        return Decided(functions, labels, model.log_prior, model.gap)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.errors import SortalError
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
 from sortal.estimators.features import merge_declared
 from sortal.estimators.target import class_array, common_dtype, with_classes
@@ -31,6 +32,7 @@ class SummaryClassifier(TableClassifier):
     _plan: Any
     _declared: Schema
     _label_dtype: np.dtype[Any]
+    _waits = False
 
     @abstractmethod
     def _options(self) -> Any:
@@ -79,7 +81,7 @@ class SummaryClassifier(TableClassifier):
         training = self._open_training(X, y, sample_weight)
         plan = self._plan_first(training.source, options)
         summary = self._summarize(training.source, plan)
-        refuse_one_class(summary.labels, type(self).__name__)
+        self._refuse_unfit(summary, training.source.schema)
         named = training.declared, training.label_dtype
         self._adopt(summary, plan, options, *named, training.source)
         self._remember(training)
@@ -111,7 +113,7 @@ class SummaryClassifier(TableClassifier):
             plan = self._plan_first(training.source, options)
             summary = self._summarize(training.source, plan)
             named = with_classes(training.declared, training.label_dtype, classes)
-            self._adopt(summary, plan, options, *named)
+            self._adopt(summary, plan, options, *named, waits=self._waits)
             self._remember(training)
             return self
         training = self._open_again(X, y, sample_weight, options)
@@ -119,7 +121,8 @@ class SummaryClassifier(TableClassifier):
         summary = self._recast(self._summary, plan).merge(self._summarize(training.source, plan))
         dtype = common_dtype(self._label_dtype, training.label_dtype)
         declared = merge_declared(self._declared, training.declared)
-        self._adopt(summary, plan, options, *with_classes(declared, dtype, classes))
+        named = with_classes(declared, dtype, classes)
+        self._adopt(summary, plan, options, *named, waits=self._waits)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -144,9 +147,13 @@ class SummaryClassifier(TableClassifier):
         training = self._open_again(X, y, sample_weight, options)
         plan = self._plan_again(training.source.schema, options)
         summary = self._summary.subtract(self._summarize(training.source, plan))
-        refuse_one_class(summary.labels, type(self).__name__)
+        self._refuse_unfit(summary, training.source.schema)
         self._adopt(summary, plan, options, self._declared, self._label_dtype)
         return self
+
+    def _refuse_unfit(self, summary: Any, schema: Schema) -> None:  # noqa: ARG002
+        """Refuse rows from which nothing can be learned."""
+        refuse_one_class(summary.labels, type(self).__name__)
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
         """Rows to be added to a fit, or taken out of it."""
@@ -167,10 +174,20 @@ class SummaryClassifier(TableClassifier):
         declared: Schema,
         label_dtype: np.dtype[Any],
         source: TableSource | None = None,
+        *,
+        waits: bool = False,
     ) -> None:
-        """Everything that follows from a summary; nothing is set unless all of it could be made."""
+        """Everything that follows from a summary; nothing is set unless all of it could be made.
+
+        Where more rows are awaited, the reason why those so far make no model stands for it.
+        """
         schema = self._read_schema(declared, summary, options)
-        model = self._build(summary, schema, options, source)
+        try:
+            model = self._build(summary, schema, options, source)
+        except SortalError as reason:
+            if not waits:
+                raise
+            model = reason
         report = self._report_fit(summary, schema, model)
         self.classes_ = class_array(schema.classes, label_dtype)
         self._declared, self._label_dtype = declared, label_dtype

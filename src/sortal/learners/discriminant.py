@@ -14,7 +14,7 @@ from sortal.data.values import union
 from sortal.errors import InputError, MissingValueError, OptionError, listed
 from sortal.learners.options import read_class_weight
 from sortal.models.functions import ConditionalMean
-from sortal.models.geometry import involved
+from sortal.models.geometry import EPS, involved
 from sortal.summaries.bayes import SummarizeBayes
 from sortal.summaries.discriminant import Fill, SummarizeDiscriminant
 
@@ -38,7 +38,7 @@ class ClassStatistics:
 
     Scatter is the sum of (x - μ_k)(x - μ_k)ᵀ over the rows of a class, as in (Sch 4-10a).
     The mean of class k is center + gap[k]; a class without rows has weight 0. `fourth` is the sum
-    of ‖x - mean‖⁴ over all rows, NaN where it is not known. `exact` marks moments that were given
+    of ‖x - mean‖⁴, NaN where it is not known. `exact` marks moments that were given
     as those of a population: then the weights are shares, and sizes have no meaning.
     """
 
@@ -48,7 +48,7 @@ class ClassStatistics:
     center: Float
     gap: Float
     scatter: Float
-    fourth: float
+    fourth: Float
     exact: bool = False
 
     @property
@@ -146,43 +146,52 @@ def read_schema(declared: Schema, summary: DiscriminantSummary) -> Schema:
     return Schema(tuple(columns), union(declared.classes, summary.labels)[0])
 
 
-def read_statistics(
-    summary: DiscriminantSummary, schema: Schema, class_weight: Any = None
-) -> ClassStatistics:
+def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
     """The statistics of a summary, over the classes of a schema."""
     design, classes = Design(schema), schema.classes
     moments = summary.moments.over(classes, summary.moments.values)
     weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
-    factor = read_class_weight(class_weight, classes, weight)
-    weight = weight * factor
     order = design.loop_order
     origin, rest = moments.origin[:, order], moments.mean[:, order]
-    present = weight > 0
-    if not present.any():
-        raise OptionError(
-            f"class_weight={class_weight!r} leaves no class with weight: give at least two classes "
-            "that have rows a weight above 0."
-        )
     center = weight @ (origin + rest) / weight.sum()
-    gap = np.where(present[:, None], (origin - center) + rest, 0.0)
-    unit = np.ldexp(factor, -moments.exponent)
+    gap = np.where(weight[:, None] > 0, (origin - center) + rest, 0.0)
+    sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
+    unit = np.ldexp(1.0, -moments.exponent)
     return ClassStatistics(
         design,
         weight,
-        _rows(summary, schema, weight, factor) * present,
+        np.array([float(sizes.get(label, 0)) for label in classes]),
         center,
         gap,
-        unit[:, None, None] * moments.scatter[:, order][:, :, order],
-        float((unit * moments.fourth).sum()),
+        unit * moments.scatter[:, order][:, :, order],
+        unit * moments.fourth,
     )
 
 
-def _rows(summary: DiscriminantSummary, schema: Schema, weight: Float, factor: Float) -> Float:
-    """How many rows each class has; where all weights are whole numbers, they are copies."""
-    if summary.exponent == 0 and (factor == np.floor(factor)).all():
-        return weight
-    rows = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
-    return np.array([float(rows.get(label, 0)) for label in schema.classes])
+def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
+    """Every row weighs as much more as its class does; where all that is whole, it is copies."""
+    if class_weight is None:
+        return stats
+    factor = read_class_weight(class_weight, stats.classes, stats.weight)
+    weight = stats.weight * factor
+    if (weight > 0).sum() < 2 <= stats.present.sum():
+        raise OptionError(
+            f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
+            "least two classes that have rows a weight above 0."
+        )
+    whole = (stats.rows == stats.weight).all() and (factor == np.floor(factor)).all()
+    return replace(
+        stats,
+        weight=weight,
+        rows=weight if whole else stats.rows * (factor > 0),
+        scatter=factor[:, None, None] * stats.scatter,
+        fourth=factor * stats.fourth,
+    )
+
+
+def beyond_rounding(difference: Float, largest: Float) -> Float:
+    """Differences of means, zero where the numbers themselves do not hold them."""
+    return np.where(np.abs(difference) > 2 * EPS * largest, difference, 0.0)
 
 
 def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
@@ -204,7 +213,7 @@ def refuse_constant(geometry: Geometry) -> None:
     if not geometry.sphere.size and not geometry.apart.size:
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "
-            "the table was read."
+            "the table was read, and whether its numbers are too small to be squared (1e-160)."
         )
 
 

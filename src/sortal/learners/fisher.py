@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sortal.learners.canonical import eigenvectors, oriented, within_lengths
-from sortal.learners.discriminant import refuse_constant
+from sortal.learners.discriminant import beyond_rounding, refuse_constant
 from sortal.learners.options import choose, n_directions
 from sortal.models.fisher import Criterion, FisherModel
 from sortal.models.functions import LinearMap
@@ -37,21 +37,16 @@ class FisherOptions:
         choose("threshold", self.threshold, ("midpoint", "least_error"))
 
 
-def build_fisher(
-    stats: ClassStatistics, options: FisherOptions, threshold: float | None = None
-) -> FisherModel:
-    """Algorithm 20.1, also for more than two classes and where S is singular.
-
-    `threshold` is the separating point, by default the midpoint of the projected means.
-    """
+def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
+    """Algorithm 20.1, also for more than two classes and where S is singular."""
     weight, within = _criterion(stats, options.within)
     mean = weight @ stats.gap / weight.sum()
-    spread = np.sqrt(weight)[:, None] * (stats.gap - mean)
+    largest = np.abs(stats.means).max(axis=0)
+    spread = np.sqrt(weight)[:, None] * beyond_rounding(stats.gap - mean, largest)
     two = len(stats.classes) == 2
-    difference = stats.gap[0] - stats.gap[-1]  # from the class that sorts last to the first
-    criterion = Criterion(difference[None] if two else spread, within)
-    magnitude = np.sqrt(weight.sum()) * np.abs(stats.means).max(axis=0)
-    geometry = survey(within, spread, magnitude)
+    # from the class that sorts last to the first
+    difference = beyond_rounding(stats.gap[0] - stats.gap[-1], largest)
+    geometry = survey(within, spread, np.sqrt(weight.sum()) * largest)
     refuse_constant(geometry)
     if two:
         directions, eigenvalues = _two_classes(geometry, difference)
@@ -61,12 +56,13 @@ def build_fisher(
     directions, eigenvalues = directions[:, :most], eigenvalues[:most]
     directions = oriented(directions / np.linalg.norm(directions, axis=0), stats.gap)
     lengths = within_lengths(directions, eigenvalues, within, spread)
-    if two and threshold is None and directions.size:
-        threshold = float((stats.gap[0] + stats.gap[1]) @ directions[:, 0] / 2)
-    coordinates = _map(stats, directions, np.zeros(directions.shape[1]))  # (Sch 4-3)
+    threshold = unit = None
+    if two and directions.size:
+        m_first, m_last = stats.gap @ directions[:, 0]
+        threshold, unit = float(m_first + m_last) / 2, float(abs(m_first - m_last))
     return FisherModel(
         classes=stats.classes,
-        criterion=criterion,
+        criterion=Criterion(difference[None] if two else spread, within),
         geometry=geometry,
         center=stats.center,
         gap=stats.gap,
@@ -76,9 +72,28 @@ def build_fisher(
         eigenvalues=eigenvalues,
         lengths=lengths,
         threshold=threshold,
+        unit=_unit(stats.gap - mean, directions / lengths) if unit is None else unit,
         scores=_scores(stats, directions, lengths, threshold),
-        coordinates=coordinates,
+        coordinates=_map(stats, directions, np.zeros(directions.shape[1])),  # (Sch 4-3)
     )
+
+
+def move_threshold(model: FisherModel, threshold: float) -> FisherModel:
+    """The same model with another separating point on w."""
+    moved = _around(model.directions[:, :1], threshold)
+    holes = replace(model.scores.holes, offsets=moved[1])  # type: ignore[type-var]
+    scores = replace(model.scores, weights=moved[0], offsets=moved[1], holes=holes)
+    return replace(model, threshold=threshold, scores=scores)
+
+
+def _around(w: Float, threshold: float) -> tuple[Float, Float]:
+    """Two functions: ± half the distance from the separating point."""
+    return np.hstack([w, -w]) / 2, np.array([-threshold, threshold]) / 2
+
+
+def _unit(gap: Float, sphered: Float) -> float:
+    """The size of differences between functions of the nearest mean; 1 without any direction."""
+    return float(((gap @ sphered) ** 2).sum(axis=1).max(initial=0.0)) or 1.0
 
 
 def _criterion(stats: ClassStatistics, within: str) -> tuple[Float, Float]:
@@ -117,8 +132,7 @@ def _scores(
     where aᵀSa = 1.
     """
     if threshold is not None:
-        w = directions[:, :1]
-        return _map(stats, np.hstack([w, -w]) / 2, np.array([-threshold, threshold]) / 2)
+        return _map(stats, *_around(directions[:, :1], threshold))
     offsets, weights = linear_functions(directions / lengths, stats.gap, stats.mean)
     return _map(stats, weights, np.where(stats.present, offsets, -np.inf))
 

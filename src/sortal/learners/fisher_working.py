@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-def show_fisher(
-    model: FisherModel, rows: tuple[Float, list[object]] | None, backend: str
-) -> Working:
-    """The tables of a fit; with coordinates and labels of rows, these too."""
+def show_fisher(model: FisherModel, coordinates: Float | None, backend: str) -> Working:
+    """The tables of a fit; with the coordinates of rows, these too."""
     terms = model.scores.design.terms
     square = terms, terms
     two = len(model.classes) == 2
@@ -50,8 +48,8 @@ def show_fisher(
     if two and model.directions.size:
         tables.append(_solution(model, inverse, backend))
     tables += [_directions(model, backend), _projections(model, backend), _judged(model, backend)]
-    if rows is not None:
-        tables.append(_rows(*rows, backend))
+    if coordinates is not None:
+        tables.append(_rows(coordinates, backend))
     return Working("Fisher's discriminant", tuple(tables))
 
 
@@ -109,16 +107,14 @@ def _judged(model: FisherModel, backend: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for i in range(model.directions.shape[1]):
         w = model.directions[:, i]
-        apart = float(w @ model.criterion.B @ w)
-        finite = np.isfinite(model.eigenvalues[i])  # else what is left of wᵀSw is rounding
-        inside = float(w @ model.criterion.within @ w) if finite else 0.0
+        apart, inside = model.criterion.parts(w)
         point = model.separating_point() if i == 0 else None
         rows.append((i + 1, apart, inside, model.criterion.value(w), point))
     columns = ("direction", "wᵀBw", "wᵀSw", "J(w)", "separating point")
     return Table("criterion", "The criterion", columns, tuple(rows), "ZM 20.7", backend)
 
 
-def _rows(a: Float, labels: list[object], backend: str) -> Table:
-    heads = ("row", *(f"a{i + 1}" for i in range(a.shape[1])), "class")
-    rows = tuple((i, *row, str(labels[i])) for i, row in enumerate(a.tolist()))
+def _rows(a: Float, backend: str) -> Table:
+    heads = ("row", *(f"a{i + 1}" for i in range(a.shape[1])))
+    rows = tuple((i, *row) for i, row in enumerate(a.tolist()))
     return Table("rows", "Coordinates a = wᵀx of the rows", heads, rows, "Sch 4-3", backend)

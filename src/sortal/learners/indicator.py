@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,6 @@ class IndicatorOptions:
     """Checked options."""
 
     ridge: float = 0.0
-    class_weight: Any = None
 
     def __post_init__(self) -> None:
         non_negative("ridge", self.ridge)

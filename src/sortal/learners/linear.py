@@ -32,7 +32,6 @@ class LinearOptions:
     shrinkage: Any = None
     n_components: Any = None
     priors: Any = None
-    class_weight: Any = None
 
     def __post_init__(self) -> None:
         choose("covariance", self.covariance, ("unbiased", "mle"))
@@ -58,7 +57,6 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         geometry = classes.survey()
     root = geometry.root(stats.total_weight, divisor)
     offsets, weights = linear_functions(root, stats.gap, stats.mean)
-    offsets = np.where(stats.present, offsets, -np.inf)
     prior_mean = prior @ stats.gap
     most = n_directions(options.n_components, len(stats.classes), len(stats.center))
     directions, eigenvalues = _canonical(geometry, stats, classes.within, divisor, prior)
@@ -77,7 +75,9 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         prior_mean=prior_mean,
         directions=directions,
         eigenvalues=eigenvalues,
-        scores=LinearMap(stats.design, stats.center, weights, offsets, classes),
+        scores=LinearMap(
+            stats.design, stats.center, weights, classes.without_absent(offsets), classes
+        ),
         coordinates=LinearMap(stats.design, stats.center, directions, at_mean, fill),
     )
 
@@ -125,19 +125,19 @@ def _shrinkage(stats: ClassStatistics, given: Any) -> float:
             f"shrinkage={given!r} depends on the number of rows, and the moments were given "
             "without counts: give counts, or a number."
         )
-    covariance, n = stats.within / stats.total_weight, float(stats.rows.sum())
-    return oas(covariance, n) if given == "oas" else ledoit_wolf(covariance, n, _fourth(stats))
-
-
-def _fourth(stats: ClassStatistics) -> float:
-    """The mean of ‖z‖⁴."""
-    if not np.isfinite(stats.fourth):
+    # both formulas are free of units, and squares of large or small numbers are not
+    size = float(np.trace(stats.within)) / stats.total_weight
+    covariance, n = stats.within / stats.total_weight / size, float(stats.rows.sum())
+    if given == "oas":
+        return oas(covariance, n)
+    fourth = float(stats.fourth.sum()) / stats.total_weight
+    if not np.isfinite(fourth) or fourth == 0:
         raise OptionError(
             "shrinkage='ledoit_wolf' needs fourth powers of the rows, which are not known (moments "
-            "were given without rows) or too large for a float64: give a number, or divide the "
-            "columns by a constant."
+            "were given without rows) or beyond a float64: give a number, or divide the columns by "
+            "a constant."
         )
-    return stats.fourth / stats.total_weight
+    return ledoit_wolf(covariance, n, fourth / size / size)
 
 
 def ledoit_wolf(covariance: Float, n: float, fourth: float) -> float:

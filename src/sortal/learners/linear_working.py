@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.learners.matrices import boundary_table, function_table, matrix_table, score_table
-from sortal.models.decision import decide, posterior
+from sortal.models.decision import posterior
 from sortal.models.records import Table, Working, unique
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.models.linear import LinearModel
+    from sortal.models.linear_explain import Decided
     from sortal.models.records import Cell
 
     Float = NDArray[np.float64]
 
 
-def show_linear(model: LinearModel, functions: Float | None, backend: str) -> Working:
-    """The tables of a fit; with the functions of rows, also their posteriors."""
+def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Working:
+    """The tables of a fit; with what was said of rows, also their posteriors."""
     terms = model.scores.design.terms
     square = terms, terms
-    constants, weights = model.functions(model.prior)
+    constants, weights = model.functions()
     root = model.geometry.sphere * np.sqrt(model.divisor)
     means = model.center + model.gap
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
@@ -40,11 +41,10 @@ def show_linear(model: LinearModel, functions: Float | None, backend: str) -> Wo
         boundary_table(model.classes, constants, weights, terms, "Bar lda", backend),
         _canonical(model, backend),
     ]
-    if functions is not None:
-        shares = posterior(functions, model.prior)
-        labels = [model.classes[k] for k in decide(shares, None)]
-        tables.append(score_table(model.classes, functions, labels, "Sch LDF", backend))
-        tables.append(_posteriors(model, shares, backend))
+    if rows is not None:
+        said = [model.classes[k] for k in rows.labels]
+        tables.append(score_table(model.classes, rows.functions, said, "Sch LDF", backend))
+        tables.append(_posteriors(model, posterior(rows.functions, model.prior), backend))
     return Working("Linear discriminant", tuple(tables))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sortal.models.boundary import boundary
 from sortal.models.records import Table, unique
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
@@ -61,7 +62,8 @@ def boundary_table(
 ) -> Table:
     """The hyperplane of every pair of classes."""
     rows: list[tuple[Cell, ...]] = []
-    for first, second in combinations(classes, 2):
+    possible = [label for label, c in zip(classes, constants, strict=True) if c > -np.inf]
+    for first, second in combinations(possible, 2):
         beta0, beta = boundary(classes, constants, weights, first, second)
         rows.append((str(first), str(second), beta0, *beta.tolist()))
     heads = unique(("class", "against", "constant", *terms))
@@ -76,5 +78,5 @@ def score_table(
     rows: list[tuple[Cell, ...]] = [
         (i, *row, str(labels[i])) for i, row in enumerate(functions.tolist())
     ]
-    heads = unique(("row", *map(str, classes), "largest"))
+    heads = unique(("row", *map(str, classes), "said"))
     return Table("rows", "Functions of the rows", heads, tuple(rows), equation, backend)

@@ -51,7 +51,8 @@ def read_moments(
         weight = n
     else:
         given = read_priors(priors, labels)
-        weight = np.full(K, 1 / K) if given is None else given
+        # a class that is never expected still has a covariance: then all weigh alike
+        weight = np.full(K, 1 / K) if given is None or (given == 0).any() else given
     if scatters is not None:
         if n is None:
             raise OptionError("scatters are sums over rows: give counts with them.")
@@ -67,7 +68,7 @@ def read_moments(
         center=center,
         gap=mu - center,
         scatter=scatter,
-        fourth=np.nan,
+        fourth=np.full(K, np.nan),
         exact=n is None,
     )
 

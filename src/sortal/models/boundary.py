@@ -33,5 +33,11 @@ def boundary(
             f"A boundary lies between two different classes of {listed(classes)}; {first!r} and "
             f"{second!r} were given."
         )
+    impossible = [c for c in (first, second) if not np.isfinite(constants[classes.index(c)])]
+    if impossible:
+        raise OptionError(
+            f"There is no boundary with {listed(impossible)}, to which no row belongs: a prior "
+            "is 0, or a class has no rows."
+        )
     k, l = classes.index(first), classes.index(second)  # noqa: E741  (the books' letters)
     return Boundary(float(constants[k] - constants[l]), np.asarray(weights[k] - weights[l]))

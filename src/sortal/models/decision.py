@@ -59,13 +59,17 @@ def n_impossible(log_joint: Float) -> int:
     return int(np.isneginf(_across(np.maximum, log_joint)).sum())
 
 
-def leading(log_joint: Float) -> NDArray[np.intp]:
-    """The most probable class, the first of equals: as `decide` of a posterior, not formed."""
-    peak = _across(np.maximum, log_joint)
-    enough = peak - _TIE * np.maximum(1.0, abs(peak))
+def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
+    """The class with the largest function, the first of those that differ by rounding only.
+
+    `unit` is the size that differences between the functions have; of logarithms it is 1, and the
+    answer that of `decide` for the posterior.
+    """
+    peak = _across(np.maximum, functions)
+    enough = peak - _TIE * np.maximum(unit, abs(peak))
     label = np.zeros(len(peak), dtype=np.intp)
-    for k in range(log_joint.shape[1] - 1, -1, -1):
-        np.copyto(label, k, where=log_joint[:, k] >= enough)
+    for k in range(functions.shape[1] - 1, -1, -1):
+        np.copyto(label, k, where=functions[:, k] >= enough)
     return label
 
 

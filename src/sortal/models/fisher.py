@@ -41,12 +41,21 @@ class Criterion:
         """The scatter between the classes."""
         return np.asarray(self.between.T @ self.between)
 
-    def value(self, w: Float) -> float:
-        """J(w); infinite where w has no scatter within the classes but differs between them."""
+    def parts(self, w: Float) -> tuple[float, float]:
+        """wᵀBw and wᵀSw, zero where they are nothing but rounding."""
         apart = float(((self.between @ w) ** 2).sum())
         inside = float(w @ self.within @ w)
-        spread = float(np.abs(w) @ np.sqrt(np.diag(self.within)))
-        if inside > 8 * len(w) * EPS * spread**2:
+        own = np.sqrt(np.diag(self.within))
+        both = own + np.sqrt((self.between**2).sum(axis=0))
+        rounding = 8 * len(w) * EPS
+        if inside > rounding * float(np.abs(w) @ own) ** 2:
+            return apart, inside
+        return (apart if apart > rounding * float(np.abs(w) @ both) ** 2 else 0.0), 0.0
+
+    def value(self, w: Float) -> float:
+        """J(w); infinite where w has no scatter within the classes but differs between them."""
+        apart, inside = self.parts(w)
+        if inside > 0:
             return apart / inside
         return np.inf if apart > 0 else 0.0
 
@@ -57,7 +66,7 @@ class FisherModel:
 
     Over the terms of a design, whose class means are center + gap[k]. `scores` are functions whose
     largest names the class; `coordinates` are wᵀx. `threshold` is the separating point on w, as a
-    distance from wᵀcenter, for two classes.
+    distance from wᵀcenter, for two classes. `unit` is the size of differences between the scores.
     """
 
     classes: Values
@@ -71,6 +80,7 @@ class FisherModel:
     eigenvalues: Float
     lengths: Float
     threshold: float | None
+    unit: float
     scores: LinearMap
     coordinates: LinearMap
 
@@ -145,8 +155,11 @@ def judge(model: FisherModel, w: Float) -> Judged:
         )
     w = w / np.abs(w).max()
     w = w / np.linalg.norm(w)
-    means = (model.center + model.gap) @ w
-    scatters = np.einsum("i,kij,j->k", w, model.scatter, w)
+    apart, inside = model.criterion.parts(w)
+    gap = model.gap @ w if apart > 0 or inside > 0 else np.zeros(len(model.gap))
+    means = model.center @ w + gap
+    scatters = np.maximum(np.einsum("i,kij,j->k", w, model.scatter, w), 0.0)
+    scatters = scatters if inside > 0 else np.zeros(len(scatters))
     variances = scatters / np.where(model.weight > 0, model.weight, 1.0)
     return Judged(
         tuple(w.tolist()),
@@ -156,8 +169,8 @@ def judge(model: FisherModel, w: Float) -> Judged:
         tuple(scatters.tolist()),
         tuple(variances.tolist()),
         tuple(
-            tuple(overlap(m, v, n, u) for n, u in zip(model.gap @ w, variances, strict=True))
-            for m, v in zip(model.gap @ w, variances, strict=True)
+            tuple(overlap(m, v, n, u) for n, u in zip(gap, variances, strict=True))
+            for m, v in zip(gap, variances, strict=True)
         ),
     )
 

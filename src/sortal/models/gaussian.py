@@ -54,7 +54,11 @@ class GaussianClasses:
         offsets, some = linear_functions(part.root(), part.gap, part.mean)
         weights = np.zeros((len(known), len(self.weight)))
         weights[o] = some
-        return offsets, weights
+        return self.without_absent(offsets), weights
+
+    def without_absent(self, offsets: Float) -> Float:
+        """A class without rows has no density anywhere."""
+        return np.where(self.weight > 0, offsets, -np.inf)
 
 
 def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:

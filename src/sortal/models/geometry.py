@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import qr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,19 +69,34 @@ def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
     R = within[np.ix_(varies, varies)] / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(R) if len(scale) else (np.empty(0), np.empty((0, 0)))
     regular = values > 8 * p * EPS * values.max(initial=0.0)
-    sphere = np.zeros((p, int(regular.sum())))
-    sphere[varies] = vectors[:, regular] / np.sqrt(values[regular]) / scale[:, None]
     kept = values[regular]
+    sphere = np.zeros((p, len(kept)))
+    sphere[varies] = vectors[:, regular] / np.sqrt(kept) / scale[:, None]
     condition = float(kept[-1] / kept[0]) if len(kept) else 1.0
     weakest = sphere[:, 0].copy() if len(kept) else np.zeros(p)  # eigenvalues rise
-    flat = np.zeros((p, p - sphere.shape[1]))
-    flat[~varies, : int((~varies).sum())] = np.eye(int((~varies).sum()))
-    flat[varies, int((~varies).sum()) :] = vectors[:, ~regular] / scale[:, None]
-    flat = _orthonormal(flat)
+    flat = _flat(varies, vectors[:, ~regular], scale)
     sphere -= flat @ (flat.T @ sphere)
     size = np.sqrt(diagonal + (between**2).sum(axis=0))
     apart, spread, still = _split(flat, between, size, magnitude)
     return Geometry(sphere, apart, spread, still, condition, size, weakest)
+
+
+def _flat(varies: Mask, null: Float, scale: Float) -> Float:
+    """An orthonormal basis of the directions without scatter, in the units of the columns.
+
+    `null` spans those among the columns that vary, where these have scatter one. Each basis vector
+    is first made to say how one column follows from others; what then is rounding becomes zero.
+    Otherwise rounding in a column of small unit would outweigh everything else in its own unit.
+    """
+    n_fixed = int((~varies).sum())
+    flat = np.zeros((len(varies), n_fixed + null.shape[1]))
+    flat[~varies, :n_fixed] = np.eye(n_fixed)
+    if null.shape[1]:
+        followers = qr(null.T, mode="r", pivoting=True)[1][: null.shape[1]]
+        tied = np.linalg.solve(null[followers].T, null.T).T
+        tied[np.abs(tied) < 64 * len(scale) * EPS] = 0.0
+        flat[varies, n_fixed:] = tied / scale[:, None]
+    return _orthonormal(flat)
 
 
 def _split(

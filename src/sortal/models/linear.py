@@ -47,6 +47,6 @@ class LinearModel:
         """ln π_k."""
         return log_of(self.prior)
 
-    def functions(self, prior: Float) -> tuple[Float, Float]:
+    def functions(self) -> tuple[Float, Float]:
         """(constants, weights) of g_k(x) = w_k0 + w_kᵀx, a row of weights a class. (Sch LDF)"""
-        return self.scores.intercepts + log_of(prior), self.scores.weights.T
+        return self.scores.intercepts + self.log_prior, self.scores.weights.T

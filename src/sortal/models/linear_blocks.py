@@ -84,8 +84,12 @@ class FromPriors:
 
 @dataclass(frozen=True, eq=False)
 class Centered:
-    """Rows as distances from a center, 0 where nothing is known; cells as they were given."""
+    """Rows as distances from a center, 0 where nothing is known; cells as they were given.
 
+    `values` are the linear functions of the rows.
+    """
+
+    values: Float
     z: Float
     missing: Mask
     unknown: Mask
@@ -108,7 +112,7 @@ class CenterBlock:
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
-        return Centered(z, missing, unknown, given)
+        return Centered(map_rows(self.function, batch).values, z, missing, unknown, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +151,7 @@ def gather_answered(blocks: Sequence[Answered]) -> Answered:
 def gather_centered(blocks: Sequence[Centered]) -> Centered:
     """Blocks as one."""
     return Centered(
+        np.concatenate([block.values for block in blocks]),
         np.concatenate([block.z for block in blocks]),
         np.concatenate([block.missing for block in blocks]),
         np.concatenate([block.unknown for block in blocks]),

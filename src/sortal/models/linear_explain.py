@@ -78,39 +78,46 @@ class LinearExplanation:
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainLinear:
-    """Row number → its explanation.
+class Decided:
+    """The functions of rows and the classes that were said.
 
-    `extra` is added to every function (ln π_k, or nothing). `anchor[k]` is where class k stands: an
-    attribute's part is measured from the middle between the two classes' anchors, so that an
-    attribute in the middle says nothing.
+    `extra` is what the functions have beyond the linear map's (ln π_k, or nothing). `anchor[k]` is
+    where class k stands: an attribute's part is measured from the middle between the two classes'
+    anchors, so that an attribute in the middle says nothing.
     """
+
+    functions: Float
+    labels: NDArray[np.intp]
+    extra: Float
+    anchor: Float
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainLinear:
+    """Row number → its explanation."""
 
     classes: Values
     function: LinearMap
-    extra: Float
-    anchor: Float
     rows: Centered
-    scores: Float
-    labels: NDArray[np.intp]
+    decided: Decided
 
     def __call__(self, i: int) -> LinearExplanation:
         """Explain one row: (x - middle)ᵀ(w_k - w_l), attribute by attribute. (S 19)"""
         design = self.function.design
-        label = int(self.labels[i])
-        scores = self.scores[i]
+        label = int(self.decided.labels[i])
+        scores = self.decided.functions[i]
+        anchor = self.decided.anchor
         others = [k for k in range(len(scores)) if k != label]
         against = max(others, key=lambda k: (scores[k], -k))
         offsets, weights = self.function.offsets, self.function.weights
         known = ~self.rows.missing[i][design.owner]
         if not known.all():
             offsets, weights = self.function.holes.functions(known)
-            offsets = np.where(np.isneginf(self.function.offsets), -np.inf, offsets)
         w = weights[:, label] - weights[:, against]
-        middle = np.where(known, (self.anchor[label] + self.anchor[against]) / 2, 0.0)
+        middle = np.where(known, (anchor[label] + anchor[against]) / 2, 0.0)
         by_term = (self.rows.z[i] - middle) * w
         amounts = np.bincount(design.owner, by_term, minlength=len(design.sizes))
-        constants = offsets + self.extra
+        constants = offsets + self.decided.extra
         offset = float(constants[label] - constants[against] + middle @ w)
         parts = tuple(self._part(i, j, float(amounts[j])) for j in range(len(design.sizes)))
         return LinearExplanation(

@@ -8,7 +8,6 @@ import numpy as np
 
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, OptionError, listed
-from sortal.models.geometry import VARIANCE_FLOOR
 from sortal.views.planes import unit_vector
 from sortal.views.rows import Rows, choose_columns, read_rows, split_labels
 
@@ -109,36 +108,10 @@ def in_terms(w: Float, terms: Sequence[int]) -> Float:
     return ordered
 
 
-def fitted_functions(estimator: Any, X: Any) -> tuple[Float, Float]:
+def fitted_functions(estimator: Any) -> tuple[Float, Float]:
     """Coefficients (K × p) and intercepts (K) of functions of which the largest decides."""
-    if hasattr(estimator, "coef_"):
-        coef, intercept = attribute(estimator, "coef_"), attribute(estimator, "intercept_")
-        return np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
-    threshold = attribute(estimator, "threshold_")
-    if threshold is not None:  # two classes: the first above the separating point
-        w = fitted_direction(estimator, 0)
-        return np.array([w, np.zeros_like(w)]), np.array([-float(threshold), 0.0])
-    coef, intercept = _nearest_mean(estimator)
-    # a class that was declared and never met decides nothing
-    met = np.isfinite(estimator.decision_function(X)).any(axis=0)
-    return coef, np.where(met, intercept, -np.inf)
-
-
-def _nearest_mean(estimator: Any) -> tuple[Float, Float]:
-    """-½ squared distance to the projected means, without the part that all classes share.
-
-    Distances are in units of the scatter within classes, and where a direction has none, of the
-    share of the scatter between them that the estimator assumes.
-    """
-    directions = np.asarray(attribute(estimator, "directions_"), dtype=np.float64)
-    within, between = (
-        np.einsum("im,ij,jm->m", directions, attribute(estimator, name), directions)
-        for name in ("within_", "between_")
-    )
-    apart = np.isinf(attribute(estimator, "eigenvalues_"))
-    scaled = directions / np.sqrt(np.where(apart, VARIANCE_FLOOR * between, within))
-    centers = np.asarray(attribute(estimator, "means_")) @ scaled
-    return centers @ scaled.T, -0.5 * (centers**2).sum(axis=1)
+    coef, intercept = attribute(estimator, "coef_"), attribute(estimator, "intercept_")
+    return np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
 
 
 def fixed_terms(
