@@ -32,7 +32,7 @@ from sortal.views.planes import (
     wins,
 )
 from sortal.views.projection import MOST_POINTS
-from sortal.views.rows import read_rows, split_labels
+from sortal.views.rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ class RegionsDisplay:
         """
         _refuse_costs(estimator)
         rows, terms = fitted_rows(estimator, X, y, features, 2)
-        coef, intercept = fitted_functions(estimator, split_labels(X, y)[0])
+        coef, intercept = fitted_functions(estimator)
         values = fixed_terms(estimator, rows, terms, at)
         rest = [j for j in range(len(values)) if j not in terms]
         note = _say_fixed(list(map(str, estimator.terms_)), values, rest, at or {})
