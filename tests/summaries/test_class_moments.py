@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
 from sortal.errors import ColumnError, FormatError, SortalError, SubtractError, WeightError
-from sortal.summaries import class_moments
-from sortal.summaries.class_moments import ClassMoments, measure_classes
+from sortal.summaries import measuring
+from sortal.summaries.class_moments import ClassMoments
+from sortal.summaries.measuring import measure_classes
 from sortal.summaries.protocol import Subtractable
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def partitions(draw: st.DrawFn, at_least: int = 1) -> tuple[Table, list[list[int
 def tile(request: pytest.FixtureRequest) -> Iterator[int]:
     """Rows per product of matrices."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_moments, "TILE_ROWS", request.param)
+        patch.setattr(measuring, "TILE_ROWS", request.param)
         yield request.param
 
 

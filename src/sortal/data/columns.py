@@ -83,6 +83,12 @@ def as_categories(column: Column) -> CategoryColumn:
     return column
 
 
+def as_numbers(column: Column) -> NDArray[np.float64]:
+    """A column of numbers as float64."""
+    assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
+    return column.values
+
+
 def given_values(column: Column) -> list[Value | None]:
     """The values of a category column as they were given, row by row; None where there is none."""
     ranked = as_categories(column)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.columns import NumberColumn
+from sortal.data.columns import as_numbers
 from sortal.data.recoding import recode_columns
 
 if TYPE_CHECKING:
@@ -77,15 +77,9 @@ class Design:
             names += [column.name] if column.is_number else levels
         return tuple(names)
 
-    def column_array(self, batch: Batch, j: int) -> Float:
-        """A number column of a block."""
-        column = batch.columns[j]
-        assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
-        return column.values
-
     def number_arrays(self, batch: Batch) -> list[Float]:
         """The number columns of a block."""
-        return [self.column_array(batch, j) for j in self.numbers]
+        return [as_numbers(batch.columns[j]) for j in self.numbers]
 
     def code_arrays(self, batch: Batch) -> Codes:
         """The category columns of a block, as ranks in the schema's values."""

@@ -34,6 +34,27 @@ def non_negative(name: str, given: Any) -> float:
     return float(given)
 
 
+def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
+    """How many directions: as given, at most one fewer than classes and no more than columns."""
+    most = min(n_classes - 1, n_terms)
+    if given is None:
+        return most
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or not 1 <= given <= most:
+        raise OptionError(
+            f"n_components={given!r} cannot be had: {n_classes} classes and {n_terms} columns have "
+            f"at most {most} directions. Give a whole number from 1 to {most}, or None."
+        )
+    return int(given)
+
+
+def share(name: str, given: Any) -> float:
+    """A number from 0 to 1."""
+    if non_negative(name, given) > 1:
+        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
+    return float(given)
+
+
 def read_priors(given: Any, classes: Values) -> Float | None:
     """Probabilities in the order of the classes, from a list or a mapping by label."""
     if given is None:
@@ -117,24 +138,3 @@ def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> N
             f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only, "
             "or tell partial_fit of classes to come by its parameter classes."
         )
-
-
-def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
-    """How many directions: as given, at most one fewer than classes and no more than columns."""
-    most = min(n_classes - 1, n_terms)
-    if given is None:
-        return most
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
-    if not whole or not 1 <= given <= most:
-        raise OptionError(
-            f"n_components={given!r} cannot be had: {n_classes} classes and {n_terms} columns have "
-            f"at most {most} directions. Give a whole number from 1 to {most}, or None."
-        )
-    return int(given)
-
-
-def share(name: str, given: Any) -> float:
-    """A number from 0 to 1."""
-    if non_negative(name, given) > 1:
-        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
-    return float(given)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal import native
 from sortal.data.arrays import LARGEST, infinite, too_large
-from sortal.data.columns import HOLE, UNKNOWN, NumberColumn
+from sortal.data.columns import HOLE, UNKNOWN, as_numbers
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
 from sortal.models.decision import log_of
@@ -99,12 +99,10 @@ def encode(model: BayesModel, batch: Batch) -> Encoded:
     )
     numbers = np.empty((len(model.numbers), batch.n_rows))
     for place, j in enumerate(model.numbers):
-        column = batch.columns[j]
-        assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
-        numbers[place] = column.values
-        if (np.abs(column.values) > LARGEST).any():
+        numbers[place] = as_numbers(batch.columns[j])
+        if (np.abs(numbers[place]) > LARGEST).any():
             name = model.schema.columns[j].name
-            raise infinite(name) if np.isinf(column.values).any() else too_large(name)
+            raise infinite(name) if np.isinf(numbers[place]).any() else too_large(name)
     return Encoded(codes, numbers)
 
 

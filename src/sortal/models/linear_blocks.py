@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.columns import given_values
+from sortal.data.columns import as_numbers, given_values
 from sortal.models.decision import decide, leading, log_of, log_posterior, posterior
 from sortal.models.functions import center_block, map_rows
 
@@ -108,7 +108,7 @@ class CenterBlock:
         z, missing, unknown = center_block(self.function, batch)
         given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
         for j in design.numbers:
-            given[:, j] = design.column_array(batch, j).tolist()
+            given[:, j] = as_numbers(batch.columns[j]).tolist()
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sortal import native
 from sortal.data.arrays import LARGEST
 from sortal.data.values import Values, kept, places, union
 from sortal.errors import SubtractError
@@ -32,23 +31,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.data.columns import CategoryColumn
-
     Units = NDArray[np.int64]
-    Codes = NDArray[np.int32]
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Places = NDArray[np.intp]
 
-# Rows a product of matrices takes at a time: enough for BLAS, few enough for the cache.
-TILE_ROWS = 2048
-
 # What is left after subtraction may have lost this share of itself to rounding, not more.
 _CANCELLATION = 1e-12
 _EPS = float(np.finfo(float).eps)
-# Where the squared distance from origin to mean exceeds this multiple of the variance, the rows are
-# read again about a better origin.
-_FAR = 8.0
 _MOST = 2.0**63 * LARGEST**2
 
 _ARRAYS = ("units", "origin", "mean", "scatter", "third", "fourth", "slack")
@@ -102,7 +92,7 @@ class ClassMoments:
             third_a, fourth_a, size_a = _moved(a, to_a)
             third_b, fourth_b, size_b = _moved(b, to_b)
             third, fourth = third_a + third_b, fourth_a + fourth_b
-            rounding = _EPS * np.column_stack([_diagonal(scatter), fourth + size_a + size_b])
+            rounding = _EPS * np.column_stack([diagonals(scatter), fourth + size_a + size_b])
         merged = ClassMoments(
             self.numbers,
             self.categories,
@@ -144,7 +134,7 @@ class ClassMoments:
                 fourth=whole.fourth - fourth_b,
             )
             third, fourth, size = _moved_back(rest, back)
-            rounding = 2 * np.column_stack([_diagonal(whole.scatter), whole.fourth + size_b + size])
+            rounding = 2 * np.column_stack([diagonals(whole.scatter), whole.fourth + size_b + size])
         slack = whole.slack + np.where(n_b > 0, part.slack + _EPS * rounding, 0.0)
         rest = replace(rest, third=third, fourth=fourth, slack=slack)._settled(weights)
         rest._refuse_cancellation(whole, (n > 0) & (n_b > 0))
@@ -173,7 +163,7 @@ class ClassMoments:
         mean[:, first:] = (weights - origin[:, first:] * units) / np.maximum(units, 1.0)
         agree = np.repeat(units == 0, self.n_terms, axis=1)
         agree[:, first:] |= (weights == 0) | (weights == units)
-        still = agree | (_diagonal(self.scatter) <= 0)
+        still = agree | (diagonals(self.scatter) <= 0)
         scatter = np.where(still[:, :, None] | still[:, None, :], 0.0, self.scatter)
         slack[:, :-1][agree] = 0.0
         known = still.all(axis=1)
@@ -192,7 +182,7 @@ class ClassMoments:
 
     def _refuse_cancellation(self, whole: ClassMoments, touched: Mask) -> None:
         """Refuse what is left of `whole` where it is lost to rounding."""
-        spread, rest = _diagonal(whole.scatter), _diagonal(self.scatter)
+        spread, rest = diagonals(whole.scatter), diagonals(self.scatter)
         # where all values agree, the spread is nothing but rounding, before and after: of the last
         # digit of a share, and of numbers, whose means have more digits, far less than that
         digit = _EPS * (whole.origin + whole.mean)
@@ -327,145 +317,31 @@ class ClassMoments:
         )
 
 
-# --- One block of rows ---------------------------------------------------------------------------
-
-
-def measure_classes(
-    columns: Sequence[Float],
-    codes: Sequence[Codes],
-    values: Sequence[Values],
-    labels: CategoryColumn,
-    units: Units | None,
+def moments_of_sums(
+    terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
+    classes: Values,
+    units: Units,
     exponent: int,
-    rows: Places | None,
-    numbers: Sequence[str],
-    categories: Sequence[str],
-    fill: Float | None,
+    origin: Float,
+    sums: Float,
 ) -> ClassMoments | None:
-    """The moments of the chosen rows of a block (None: of all); those without weight do not count.
+    """The moments of which `sums` are Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z a row less origin.
 
-    `codes` are ranks in `values`. A hole takes what `fill` has for its term or terms. None where a
-    row has a hole that nothing fills, an infinite number or one whose square cannot be added up.
+    `terms` are numbers, categories and values. None where a square cannot be added up.
     """
-    present, parts = _by_class(labels, units, rows)
-    weight = np.array([len(part) if units is None else units[part].sum() for part in parts], int)
-    block = _Block(columns, codes, values, units, fill)
+    first, third, fourth = sums[:, :-2, -2], sums[:, :-2, -1], sums[:, -1, -1]
+    slack = np.zeros((len(classes), sums.shape[1] - 1))
+    scatter = sums[:, :-2, :-2]
+    about_origin = ClassMoments(
+        *terms, classes, units, origin, first, scatter, third, fourth, slack, exponent
+    )
     # powers of large numbers may overflow; those that must not are looked at below
     with np.errstate(over="ignore", invalid="ignore"):
-        measured = block.measure(parts, weight)
-        if measured is None:
-            return None
-        origin, sums = measured
-        moments = _about_the_mean(
-            ClassMoments(
-                tuple(numbers),
-                tuple(categories),
-                tuple(values),
-                present,
-                weight,
-                origin,
-                sums[:, :-2, -2],
-                sums[:, :-2, :-2],
-                sums[:, :-2, -1],
-                sums[:, -1, -1],
-                np.zeros((len(parts), block.n_terms + 1)),
-                exponent,
-            )
-        )
-    spread = _diagonal(moments.scatter)
+        moments = _about_the_mean(about_origin)
+    spread = diagonals(moments.scatter)
     if not ((np.abs(moments.origin) <= LARGEST) & (spread <= LARGEST**2)).all():
         return None
     return moments._settled(moments._weights())._with_weight()
-
-
-def _by_class(
-    labels: CategoryColumn, units: Units | None, rows: Places | None
-) -> tuple[Values, list[Units]]:
-    """The classes of the chosen rows, and for each its rows that have weight."""
-    n_classes = len(labels.values)
-    # NumPy sorts 16-bit numbers by radix, several times faster than wider ones
-    codes = labels.codes.astype(np.int16) if n_classes < 2**15 else labels.codes
-    if units is not None:
-        rows = np.flatnonzero(units) if rows is None else rows[units[rows] > 0]
-    if rows is not None:
-        codes = codes[rows]
-    order = np.argsort(codes, kind="stable")
-    sizes = np.bincount(codes, minlength=n_classes)
-    chosen = (order if rows is None else rows[order]).astype(np.int64, copy=False)
-    parts = np.split(chosen, np.cumsum(sizes)[:-1]) if n_classes else []
-    return kept(labels.values, sizes > 0), [part for part in parts if len(part)]
-
-
-class _Block:
-    """The rows of a block as terms."""
-
-    def __init__(
-        self,
-        columns: Sequence[Float],
-        codes: Sequence[Codes],
-        values: Sequence[Values],
-        units: Units | None,
-        fill: Float | None,
-    ) -> None:
-        self._columns, self._codes, self._sizes = columns, codes, list(map(len, values))
-        self._units, self._fill = units, fill
-        self.n_terms = len(columns) + sum(self._sizes)
-        self._tile = np.empty((TILE_ROWS, self.n_terms + 2))
-
-    def measure(self, parts: list[Units], weight: Units) -> tuple[Float, Float] | None:
-        """For each part of the rows an origin near their mean, and the sums about it."""
-        origin = self._first_means(parts)
-        sums = None if origin is None else self._sums(parts, origin)
-        if origin is None or sums is None:
-            return None
-        n = weight[:, None].astype(np.float64)
-        mean = sums[:, :-2, -2] / n
-        about = _diagonal(sums)[:, :-2] - n * mean * mean
-        # an origin that is nearer already than its last digits cannot be bettered
-        far = (n * mean * mean > _FAR * about) & (abs(mean) > 4 * _EPS * abs(origin))
-        again = np.flatnonzero(far.any(axis=1))
-        origin[again] += mean[again]
-        better = self._sums([parts[k] for k in again], origin[again])
-        if better is None:
-            return None
-        sums[again] = better
-        return origin, sums
-
-    def _first_means(self, parts: list[Units]) -> Float | None:
-        """The mean of each part's first tile: in most tables the mean of all is not far."""
-        means, zero = np.zeros((len(parts), self.n_terms)), np.zeros(self.n_terms)
-        for k, part in enumerate(parts):
-            z = self._centered(part[:TILE_ROWS], zero)
-            if z is None:
-                return None
-            first = z[:, -2] @ z
-            means[k] = first[:-2] / first[-2]
-        return means
-
-    def _sums(self, parts: list[Units], origin: Float) -> Float | None:
-        """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ of each part, a cache full of rows at a time.
-
-        The parts take turns, because their rows mostly lie among each other: where the columns are
-        apart in memory, what was fetched for one part also serves the next.
-        """
-        sums = np.zeros((len(parts), self.n_terms + 2, self.n_terms + 2))
-        for start in range(0, max(map(len, parts), default=0), TILE_ROWS):
-            for k, part in enumerate(parts):
-                if start < len(part):
-                    z = self._centered(part[start : start + TILE_ROWS], origin[k])
-                    if z is None:
-                        return None
-                    sums[k] += z.T @ z
-        return sums
-
-    def _centered(self, rows: Units, origin: Float) -> Float | None:
-        """√u (z, 1, ‖z‖²) of each row, so that one product with itself has the weights too."""
-        z = self._tile[: len(rows)]
-        scale = None if self._units is None else np.sqrt(self._units[rows])
-        not_finite = native.center_rows(
-            self._columns, self._codes, self._sizes, rows, origin, self._fill, scale, z
-        )
-        return None if not_finite else z
 
 
 def _about_the_mean(m: ClassMoments) -> ClassMoments:
@@ -474,7 +350,7 @@ def _about_the_mean(m: ClassMoments) -> ClassMoments:
     mean = m.mean / n
     about = replace(m, scatter=m.scatter - _products(mean, n))
     third, fourth, size = _moved_back(about, -mean)
-    slack = 4 * _EPS * np.column_stack([_diagonal(m.scatter), m.fourth + size])
+    slack = 4 * _EPS * np.column_stack([diagonals(m.scatter), m.fourth + size])
     origin, mean = two_sum(m.origin, mean)
     return replace(about, origin=origin, mean=mean, third=third, fourth=fourth, slack=slack)
 
@@ -500,7 +376,7 @@ def _moved_back(m: ClassMoments, shift: Float) -> tuple[Float, Float, Float]:
 def _shifts(m: ClassMoments, shift: Float) -> tuple[Float, Float]:
     """What the scatter and the weight contribute to third and fourth sums about another center."""
     n = m.units.astype(np.float64)
-    trace = _diagonal(m.scatter).sum(axis=1)
+    trace = diagonals(m.scatter).sum(axis=1)
     length = np.einsum("kj,kj->k", shift, shift)
     turned = (m.scatter @ shift[:, :, None])[:, :, 0]
     drag = shift * (trace + n * length)[:, None] + 2 * turned
@@ -518,7 +394,8 @@ def _products(x: Float, factor: Float) -> Float:
     return factor[:, :, None] * (x[:, :, None] * x[:, None, :])
 
 
-def _diagonal(scatter: Float) -> Float:
+def diagonals(scatter: Float) -> Float:
+    """The diagonal of each matrix."""
     return np.diagonal(scatter, axis1=1, axis2=2)
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sortal.data.arrays import infinite, too_large
-from sortal.data.columns import CategoryColumn, NumberColumn, as_categories
+from sortal.data.columns import CategoryColumn, as_categories, as_numbers
 from sortal.data.values import Values, kept, union
 from sortal.errors import InputError
-from sortal.summaries.class_moments import ClassMoments, measure_classes
+from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.counts import ClassCounts, RowCounts, count_rows
+from sortal.summaries.measuring import measure_classes
 from sortal.summaries.pack import pack, unpack
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class SummarizeDiscriminant:
         places = [{value: v for v, value in enumerate(listed)} for listed in values]
         pairs = zip(words, places, strict=True)
         return measure_classes(
-            [_numbers(batch, j) for j in self.numbers],
+            [as_numbers(batch.columns[j]) for j in self.numbers],
             [column.recode(place) for column, place in pairs],
             values,
             batch.labels(),
@@ -168,18 +169,12 @@ class SummarizeDiscriminant:
 
     def _refuse_infinite(self, batch: Batch) -> None:
         for j in self.numbers:
-            if np.isinf(_numbers(batch, j)).any():
+            if np.isinf(as_numbers(batch.columns[j])).any():
                 raise infinite(self.schema.columns[j].name)
 
     def _overflow(self, batch: Batch) -> Exception:
-        large = [np.nanmax(np.abs(_numbers(batch, j)), initial=0.0) for j in self.numbers]
+        large = [np.nanmax(np.abs(as_numbers(batch.columns[j])), initial=0.0) for j in self.numbers]
         return too_large(self.schema.columns[self.numbers[int(np.argmax(large))]].name)
-
-
-def _numbers(batch: Batch, j: int) -> Float:
-    column = batch.columns[j]
-    assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
-    return column.values
 
 
 def _whole_rows(batch: Batch) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sortal import native
 from sortal.data.arrays import LARGEST, infinite, too_large
-from sortal.data.columns import NumberColumn
+from sortal.data.columns import as_numbers
 from sortal.data.values import Values, kept, union
 from sortal.errors import SubtractError
 from sortal.summaries.pack import pack, unpack
@@ -65,8 +65,11 @@ class ColumnMoments:
         n = np.maximum(n_a + n_b, 1).astype(np.float64)
         apart = (b.mean - a.mean) + (b.tail - a.tail)
         delta = np.where((n_a > 0) & (n_b > 0), apart, 0.0)
-        base, rest = np.where(n_a > 0, (a.mean, a.tail), (b.mean, b.tail))
-        mean, tail = two_sum(base, rest + delta * (n_b / n))
+        # from the heavier side, which has less far to go to the common mean
+        heavier = n_a >= n_b
+        base, rest = np.where(heavier, (a.mean, a.tail), (b.mean, b.tail))
+        step = np.where(heavier, delta * (n_b / n), -delta * (n_a / n))
+        mean, tail = two_sum(base, rest + step)
         m2 = a.m2 + b.m2 + delta * delta * (n_a / n) * n_b
         slack = a.slack + b.slack + _EPS * m2
         return ColumnMoments(self.names, classes, n_a + n_b, mean, tail, m2, slack, a.exponent)
@@ -176,13 +179,12 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
     shape = len(columns), len(labels.values)
     units, (mean, tail, m2) = np.zeros(shape, dtype=np.int64), np.zeros((3, *shape))
     for row, j in enumerate(columns):
-        column = batch.columns[j]
-        assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
+        column = as_numbers(batch.columns[j])
         units[row], mean[row], tail[row], m2[row] = native.class_moments(
-            column.values, labels.codes, len(labels.values), batch.units
+            column, labels.codes, len(labels.values), batch.units
         )
         if not ((np.abs(mean[row]) <= LARGEST) & (m2[row] <= LARGEST**2)).all():
-            raise infinite(names[row]) if np.isinf(column.values).any() else too_large(names[row])
+            raise infinite(names[row]) if np.isinf(column).any() else too_large(names[row])
     keep = np.any(units, axis=0)
     classes = kept(labels.values, keep)
     mean, tail, m2 = mean[:, keep], tail[:, keep], m2[:, keep]
