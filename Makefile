@@ -55,7 +55,7 @@ parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, wi
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
-	$(ASAN)/bin/python -m pytest tests/native tests/summaries
+	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core.hpp"
+#include "scoring.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -236,6 +237,31 @@ std::int64_t map_rows(std::vector<Strided<double>> columns, std::vector<Strided<
                             static_cast<std::int64_t>(out.shape(1)), out.data());
 }
 
+using CountTable = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+using Scores = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, double, double,
+                          std::optional<double>>;
+
+Scores score_parts(CountTable counts, int shift) {
+    const sortal::Counts t{counts.data(), static_cast<std::int64_t>(counts.shape(0)),
+                           static_cast<std::int64_t>(counts.shape(1))};
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        need(counts.data()[i] >= 0, "a count is negative");
+        need(!__builtin_add_overflow(total, counts.data()[i], &total), "counts exceed 2^63");
+    }
+    need(total > 0, "there is no row to score");
+    need(sortal::logs_fit(total, shift), "shift is too large for these counts");
+    const auto halves = t.n_parts == 2 ? std::optional<double>(sortal::cart(t)) : std::nullopt;
+    return {sortal::says_nothing(t),
+            sortal::entropy_units(t, -1, shift),
+            sortal::split_entropy_units(t, shift),
+            sortal::split_information_units(t, shift),
+            sortal::squares(t, -1),
+            sortal::gini_decrease(t),
+            halves};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -263,4 +289,6 @@ NB_MODULE(_core, m) {
           "center"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(),
           "out"_a.noconvert(),
           "Linear functions of centered rows; returns how many rows are not finite.");
+    m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
+          "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");
 }

@@ -32,9 +32,15 @@ def test_a_page_prints_what_it_says(page: str) -> None:
     assert TOOL.regenerate(text) == text
 
 
-@pytest.mark.parametrize("module", ["bayes", "fisher", "indicator", "linear"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(f"estimators.{name}" for name in ("bayes", "fisher", "indicator", "linear")),
+        "tasks.partition",
+    ],
+)
 def test_the_examples_in_docstrings_run(module: str) -> None:
-    done = doctest.testmod(import_module(f"sortal.estimators.{module}"))
+    done = doctest.testmod(import_module(f"sortal.{module}"))
     assert done.attempted > 0
     assert done.failed == 0
 

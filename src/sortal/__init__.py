@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sortal.estimators.fisher import FisherDiscriminant
     from sortal.estimators.indicator import IndicatorRegression
     from sortal.estimators.linear import LinearDiscriminant
+    from sortal.tasks.partition import score_partition
     from sortal.views import displays
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "datasets",
     "displays",
     "errors",
+    "score_partition",
 ]
 
 _HOMES = {
@@ -37,6 +39,7 @@ _HOMES = {
     "datasets": "sortal.data.datasets",
     "displays": "sortal.views.displays",
     "errors": "sortal.errors",
+    "score_partition": "sortal.tasks.partition",
 }
 
 

@@ -6,7 +6,7 @@ int64 weights or None where every row weighs one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sortal.native import _core
 
@@ -57,6 +57,28 @@ def place_integers(
 def add_terms(total: Float, table: Float, codes: Int32) -> None:
     """Add row codes[i] of the table to row i of the total, in place; negative codes add nothing."""
     _core.add_terms(total, table, codes)
+
+
+class Scores(NamedTuple):
+    """Scores of a partition of n units.
+
+    `entropy`, `split_entropy` and `split_information` are n times the textbook's bits, in whole
+    units of 2**-shift; `squares` is n (1 - G(D)), `gini_decrease` n times the decrease; `cart`, for
+    two parts only, n² / 2 times the measure; `nothing` says whether every score is zero.
+    """
+
+    nothing: bool
+    entropy: int
+    split_entropy: int
+    split_information: int
+    squares: float
+    gini_decrease: float
+    cart: float | None
+
+
+def score_parts(counts: Int64, shift: int) -> Scores:
+    """Scores of a partition from its counts, a row a part and a column a class."""
+    return Scores(*_core.score_parts(counts, shift))
 
 
 def class_moments(

@@ -42,3 +42,8 @@ def map_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(Non
     """
     Linear functions of centered rows; returns how many rows are not finite.
     """
+
+def score_parts(counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: int) -> tuple[bool, int, int, int, float, float, float | None]:
+    """
+    Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.
+    """

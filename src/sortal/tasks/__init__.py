@@ -1,0 +1,1 @@
+"""Tasks: functions that need no fitted model."""
