@@ -6,26 +6,13 @@
 #include <vector>
 
 #include "core.hpp"
+#include "lanes.hpp"
 
 namespace sortal {
 namespace {
 
-constexpr std::int64_t lanes = 8;
 // A tile of 50 terms stays in the first-level cache.
 constexpr std::int64_t rows_at_a_time = 64;
-
-// The sum of z w in eight lanes that are added in a fixed order, as `squared_length` does it.
-__attribute__((always_inline)) inline double dot(const double* z, const double* w, std::int64_t d) {
-    double sums[lanes] = {};
-    std::int64_t j = 0;
-    for (; j + lanes <= d; j += lanes) {
-        for (std::int64_t l = 0; l < lanes; ++l) sums[l] += z[j + l] * w[j + l];
-    }
-    double rest = 0.0;  // apart, so that the lanes stay in registers
-    for (; j < d; ++j) rest += z[j] * w[j];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-           ((sums[4] + sums[5]) + (sums[6] + sums[7])) + rest;
-}
 
 void advance(Design& design, std::int64_t rows) {
     for (auto& x : design.numbers) x = x.from(rows);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core.hpp"
+#include "lanes.hpp"
 
 namespace sortal {
 namespace {
@@ -86,11 +87,6 @@ bool codes_below(Column<std::int32_t> codes, const std::int64_t* rows, std::int6
 
 namespace {
 
-// Inlined everywhere, so that each version of `center_rows` compiles them for its own instructions.
-#define SORTAL_INLINE __attribute__((always_inline)) inline
-
-constexpr std::int64_t lanes = 8;
-
 // What `center_rows` was called with. Each step below does the rows from `begin` to before `end`.
 struct Centering {
     const Design& design;
@@ -168,27 +164,13 @@ SORTAL_INLINE void center_indicators(const Centering& c, std::int64_t begin, std
     }
 }
 
-// The sum of z^2 in eight lanes that are added in a fixed order: as fast as the machine's
-// instructions allow, and the same digits with all of them.
-SORTAL_INLINE double squared_length(const double* z, std::int64_t d) {
-    double sums[lanes] = {};
-    std::int64_t j = 0;
-    for (; j + lanes <= d; j += lanes) {
-        for (std::int64_t l = 0; l < lanes; ++l) sums[l] += z[j + l] * z[j + l];
-    }
-    double rest = 0.0;  // apart, so that the lanes stay in registers
-    for (; j < d; ++j) rest += z[j] * z[j];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-           ((sums[4] + sums[5]) + (sums[6] + sums[7])) + rest;
-}
-
 SORTAL_INLINE std::int64_t finish(const Centering& c, std::int64_t begin, std::int64_t end) {
     const std::int64_t d = c.design.n_terms;
     std::int64_t not_finite = 0;
     for (std::int64_t i = begin; i < end; ++i) {
         double* z = c.z(i);
         z[d] = 1.0;
-        z[d + 1] = squared_length(z, d);
+        z[d + 1] = dot(z, z, d);
         not_finite += !std::isfinite(z[d + 1]);
         if (c.scale) {
             for (std::int64_t j = 0; j < d + 2; ++j) z[j] *= c.scale[i];
