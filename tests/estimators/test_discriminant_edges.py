@@ -159,6 +159,15 @@ def test_a_class_without_rows_is_impossible_also_where_there_are_holes() -> None
     assert np.isfinite(model.means_[:2]).all()
 
 
+def test_a_class_without_rows_has_no_part_in_canonical_coordinates() -> None:
+    X, y = three()
+    told = LinearDiscriminant(priors=[0.2, 0.2, 0.2, 0.4])
+    told.partial_fit(X, y, classes=["a", "b", "c", "z"])
+    alone = LinearDiscriminant(priors=[1 / 3] * 3).fit(X, y)
+    np.testing.assert_allclose(told.transform(X), alone.transform(X), rtol=1e-9)
+    np.testing.assert_allclose(told.xbar_, alone.xbar_, rtol=1e-12)
+
+
 def test_a_prior_of_zero_leaves_the_moments_known() -> None:
     model = LinearDiscriminant.from_moments(
         [[0, 0], [1, 1], [2, 2]], covariances=np.eye(2), priors=[0.5, 0.5, 0]

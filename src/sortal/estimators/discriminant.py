@@ -123,7 +123,7 @@ class DiscriminantClassifier(SummaryClassifier):
         An estimator that predicts; it cannot be fitted further.
         """
         made = cls(**params)
-        made._refuse_without_rows()
+        made._refuse_pieces()
         options = made._options()
         stats = read_moments(
             means,
@@ -144,7 +144,6 @@ class DiscriminantClassifier(SummaryClassifier):
         if names is not None:
             made.feature_names_in_ = np.array(schema.names, dtype=object)
         made._backend = "pandas"
-        made._fitted = options
         notes = ("built from given moments, without rows", *made._notes(model))
         made.fit_report_ = FitReport(int(stats.rows.sum()), {}, notes)
         return made
@@ -179,9 +178,6 @@ class DiscriminantClassifier(SummaryClassifier):
 
     def _check_classes(self, classes: Values) -> None:
         """Refuse parameters that do not fit the classes."""
-
-    def _refuse_without_rows(self) -> None:
-        """Options that cannot be had from moments."""
 
     def _policies(self) -> None:
         choose("missing", self.missing, ("drop_rows", "mean", "error"))

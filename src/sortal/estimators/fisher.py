@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -132,22 +132,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.unknown = unknown
         self.n_jobs = n_jobs
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Add rows, as in the other classifiers; not with threshold="least_error"."""
-        self._refuse_without_rows()
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again, as in the other classifiers; not with threshold="least_error"."""
-        self._refuse_without_rows()
-        return super().forget(X, y, sample_weight)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose projected mean is nearest."""
         model: FisherModel = self._fitted_model()
@@ -271,8 +255,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         model: FisherModel = super()._build(summary, schema, options, source)
         if options.threshold == "midpoint":
             return model
-        if source is None:
-            raise _needs_rows()
+        assert source is not None  # noqa: S101  (pieces were refused)
         if len(schema.classes) != 2:
             raise OptionError(
                 f"threshold='least_error' parts two classes, and there are {len(schema.classes)}: "
@@ -292,12 +275,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         labels = leading(values, model.unit)
         return Decided(values, labels, np.zeros(len(model.classes)), model.gap)
 
-    def _refuse_without_rows(self) -> None:
+    def _refuse_pieces(self) -> None:
         if self.threshold == "least_error":
-            raise _needs_rows()
-
-
-def _needs_rows() -> OptionError:
-    return OptionError(
-        "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
-    )
+            raise OptionError(
+                "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
+            )

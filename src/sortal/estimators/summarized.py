@@ -107,6 +107,7 @@ class SummaryClassifier(TableClassifier):
         -------
         self
         """
+        self._refuse_pieces()
         options = self._options()
         if not hasattr(self, "_model"):
             training = self._open_training(X, y, sample_weight)
@@ -143,6 +144,7 @@ class SummaryClassifier(TableClassifier):
         self
         """
         check_is_fitted(self)
+        self._refuse_pieces()
         options = self._options()
         training = self._open_again(X, y, sample_weight, options)
         plan = self._plan_again(training.source.schema, options)
@@ -150,6 +152,9 @@ class SummaryClassifier(TableClassifier):
         self._refuse_unfit(summary, training.source.schema)
         self._adopt(summary, plan, options, self._declared, self._label_dtype)
         return self
+
+    def _refuse_pieces(self) -> None:
+        """Refuse options that need all rows at once."""
 
     def _refuse_unfit(self, summary: Any, schema: Schema) -> None:  # noqa: ARG002
         """Refuse rows from which nothing can be learned."""

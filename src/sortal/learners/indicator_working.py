@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sortal.learners.matrices import boundary_table, function_table, matrix_table, score_table
+from sortal.learners.matrices import function_tables, matrix_table, score_table
 from sortal.models.decision import leading
 from sortal.models.records import Table, Working
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def show_indicator(model: IndicatorModel, functions: Float | None, backend: str) -> Working:
     """The tables of a fit; with the functions of rows, these too."""
     terms = model.scores.design.terms
-    constants, weights = model.scores.intercepts, model.scores.weights.T
+    functions_of_x = model.scores.intercepts, model.scores.weights.T
+    both = ("Bar indicator", "Bar indicator")
     means = model.center + model.gap
     total = model.total
     tables = [
         _shares(model, backend),
         matrix_table("means", "Class means", (model.classes, terms), means, "Sch 4-5a", backend),
         matrix_table("total", "S_T, of all rows", (terms, terms), total, "Bar indicator", backend),
-        function_table(model.classes, constants, weights, terms, "Bar indicator", backend),
-        boundary_table(model.classes, constants, weights, terms, "Bar indicator", backend),
+        *function_tables(model.classes, functions_of_x, terms, both, backend),
     ]
     if functions is not None:
         labels = [model.classes[k] for k in leading(functions)]

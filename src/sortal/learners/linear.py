@@ -35,9 +35,14 @@ class LinearOptions:
 
     def __post_init__(self) -> None:
         choose("covariance", self.covariance, ("unbiased", "mle"))
+        if isinstance(self.shrinkage, str) and self.shrinkage not in ("ledoit_wolf", "oas"):
+            raise OptionError(
+                f"shrinkage={self.shrinkage!r} is not known: it can be None, a number from 0 to 1, "
+                "'ledoit_wolf' or 'oas'."
+            )
         if isinstance(self.shrinkage, str):
-            choose("shrinkage", self.shrinkage, ("ledoit_wolf", "oas"))
-        elif self.shrinkage is not None:
+            return
+        if self.shrinkage is not None:
             share("shrinkage", self.shrinkage)
 
 
@@ -57,9 +62,11 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         geometry = classes.survey()
     root = geometry.root(stats.total_weight, divisor)
     offsets, weights = linear_functions(root, stats.gap, stats.mean)
-    prior_mean = prior @ stats.gap
+    seen = prior * stats.present  # a class without rows has no mean to take part with
+    seen = seen / seen.sum() if seen.any() else stats.weight / stats.total_weight
+    prior_mean = seen @ stats.gap
     most = n_directions(options.n_components, len(stats.classes), len(stats.center))
-    directions, eigenvalues = _canonical(geometry, stats, classes.within, divisor, prior)
+    directions, eigenvalues = _canonical(geometry, stats, classes.within, divisor, seen)
     directions = directions[:, :most]
     at_mean = -prior_mean @ directions
     fill = stats.conditional_mean(directions, at_mean)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.learners.matrices import boundary_table, function_table, matrix_table, score_table
+from sortal.learners.matrices import function_tables, matrix_table, score_table
 from sortal.models.decision import posterior
 from sortal.models.records import Table, Working, unique
 
@@ -24,7 +24,6 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms = model.scores.design.terms
     square = terms, terms
-    constants, weights = model.functions()
     root = model.geometry.sphere * np.sqrt(model.divisor)
     means = model.center + model.gap
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
@@ -37,8 +36,7 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
             "covariance", "Σ, as used", square, model.covariance, "Bar estimates", backend
         ),
         matrix_table("inverse", title, square, root @ root.T, "Bar lda", backend),
-        function_table(model.classes, constants, weights, terms, "Sch LDF", backend),
-        boundary_table(model.classes, constants, weights, terms, "Bar lda", backend),
+        *function_tables(model.classes, model.functions(), terms, ("Sch LDF", "Bar lda"), backend),
         _canonical(model, backend),
     ]
     if rows is not None:

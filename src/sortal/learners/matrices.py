@@ -36,39 +36,30 @@ def matrix_table(
     return Table(name, title, columns, tuple(rows), equation, backend)
 
 
-def function_table(
+def function_tables(
     classes: Values,
-    constants: Float,
-    weights: Float,
+    functions: tuple[Float, Float],
     terms: Sequence[str],
-    equation: str,
+    equations: tuple[str, str],
     backend: str,
-) -> Table:
-    """One linear function a class."""
-    rows: list[tuple[Cell, ...]] = [
+) -> list[Table]:
+    """One linear function (constant, weights) a class, and the hyperplane of every pair."""
+    constants, weights = functions
+    each: list[tuple[Cell, ...]] = [
         (str(label), float(constants[k]), *weights[k].tolist()) for k, label in enumerate(classes)
     ]
-    heads = unique(("class", "constant", *terms))
-    return Table("functions", "One function a class", heads, tuple(rows), equation, backend)
-
-
-def boundary_table(
-    classes: Values,
-    constants: Float,
-    weights: Float,
-    terms: Sequence[str],
-    equation: str,
-    backend: str,
-) -> Table:
-    """The hyperplane of every pair of classes."""
-    rows: list[tuple[Cell, ...]] = []
+    pairs: list[tuple[Cell, ...]] = []
     possible = [label for label, c in zip(classes, constants, strict=True) if c > -np.inf]
     for first, second in combinations(possible, 2):
         beta0, beta = boundary(classes, constants, weights, first, second)
-        rows.append((str(first), str(second), beta0, *beta.tolist()))
-    heads = unique(("class", "against", "constant", *terms))
+        pairs.append((str(first), str(second), beta0, *beta.tolist()))
+    one = unique(("class", "constant", *terms))
+    two = unique(("class", "against", "constant", *terms))
     title = "Boundaries: zero between the two, positive for the first"
-    return Table("boundaries", title, heads, tuple(rows), equation, backend)
+    return [
+        Table("functions", "One function a class", one, tuple(each), equations[0], backend),
+        Table("boundaries", title, two, tuple(pairs), equations[1], backend),
+    ]
 
 
 def score_table(

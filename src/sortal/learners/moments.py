@@ -46,7 +46,8 @@ def read_moments(
     labels = _labels(classes, K)
     n = None if counts is None else _counts(counts, K)
     if (covariances is None) == (scatters is None):
-        raise OptionError("Give either covariances or scatters, and not both.")
+        how_many = "neither was" if scatters is None else "both were"
+        raise OptionError(f"Give either covariances or scatters: {how_many} given.")
     if n is not None:
         weight = n
     else:

@@ -88,11 +88,14 @@ class Mapped:
 
 def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     """Evaluate linear functions; rows with holes afterwards, by their own functions."""
+    return _map_block(function, _Block.of(function, batch), batch.n_rows)
+
+
+def _map_block(function: LinearMap, block: _Block, n_rows: int) -> Mapped:
     design = function.design
-    block = _Block.of(function, batch)
     weights = np.empty(function.weights.T.shape)
     weights[:, design.loop_order] = function.weights.T
-    values = np.empty((batch.n_rows, len(weights)))
+    values = np.empty((n_rows, len(weights)))
     n_left = native.map_rows(
         block.numbers,
         list(block.codes),
@@ -112,10 +115,14 @@ def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     return Mapped(values, holes, unknown)
 
 
-def center_block(function: LinearMap, batch: Batch) -> tuple[Float, Mask, Mask]:
-    """All rows of a block less the center, 0 where nothing is known; missing and unknown cells."""
+def center_block(function: LinearMap, batch: Batch) -> tuple[Float, Float, Mask, Mask]:
+    """Of all rows of a block: functions, distances from the center, missing and unknown cells.
+
+    Where nothing is known, the distance is 0.
+    """
     block, rows = _Block.of(function, batch), np.arange(batch.n_rows)
-    return block.known_part(rows), block.missing(rows), block.unknown(rows)
+    values = _map_block(function, block, batch.n_rows).values
+    return values, block.known_part(rows), block.missing(rows), block.unknown(rows)
 
 
 @dataclass(frozen=True, eq=False)

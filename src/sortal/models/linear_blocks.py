@@ -105,14 +105,14 @@ class CenterBlock:
     def __call__(self, batch: Batch) -> Centered:
         """Read one block."""
         design = self.function.design
-        z, missing, unknown = center_block(self.function, batch)
+        values, z, missing, unknown = center_block(self.function, batch)
         given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
         for j in design.numbers:
             given[:, j] = as_numbers(batch.columns[j]).tolist()
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
-        return Centered(map_rows(self.function, batch).values, z, missing, unknown, given)
+        return Centered(values, z, missing, unknown, given)
 
 
 @dataclass(frozen=True, eq=False)
