@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sortal import datasets, native, score_partition
-from sortal.errors import InputError, LabelError, WeightError
+from sortal.errors import InputError, WeightError
 
 quick = settings(max_examples=100, deadline=None)
 
@@ -217,11 +217,14 @@ def test_the_record_shows_itself() -> None:
 @pytest.mark.parametrize(
     ("parts", "y", "weight", "error", "message"),
     [
-        ([1, 2], ["a"], None, LabelError, "inconsistent numbers"),
+        ([1, 2], ["a"], None, InputError, "parts has 2 rows and y has 1"),
         ([1, None], ["a", "b"], None, InputError, "parts has no value in row 1"),
         ([], [], None, InputError, "y is empty"),
         ([1, 2], ["a", "b"], [0, 0], WeightError, "zero for every row"),
-        ([0.5, 1.5], ["a", "b"], None, LabelError, "continuous"),
+        ([0.5, 1.5], ["a", "b"], None, InputError, "parts must hold .* such as x <= 5.45"),
+        ([1.0, math.nan], ["a", "b"], None, InputError, "parts must hold a truth value"),
+        ([True, False], "label", None, InputError, "y='label' is no column"),
+        ([[1, 2], [3, 4]], ["a", "b"], None, InputError, "parts must hold"),
     ],
 )
 def test_bad_input_is_refused(

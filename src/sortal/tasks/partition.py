@@ -8,9 +8,10 @@ import numpy as np
 
 from sortal import native
 from sortal.data.columns import HOLE, as_categories
+from sortal.data.sources import refuse_measurements
 from sortal.data.values import kept
 from sortal.data.weights import read_weights
-from sortal.errors import InputError
+from sortal.errors import InputError, LabelError
 from sortal.estimators.target import read_target
 from sortal.models.partition import PartitionScore, score_counts
 
@@ -50,8 +51,11 @@ def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) 
     >>> print(f"{score_partition(below, points['Class']).gain:.4f}")
     0.1589
     """
-    labels = _column(y, "y", None)
-    pieces = _column(parts, "parts", len(labels))
+    labels, pieces = _column(y, "y"), _column(parts, "parts")
+    if len(labels) != len(pieces):
+        raise InputError(
+            f"parts has {len(pieces)} rows and y has {len(labels)}: give both for the same rows."
+        )
     weights = read_weights(sample_weight, len(labels))
     units = native.count_codes(
         pieces.codes, len(pieces.values), labels.codes, len(labels.values), weights.units
@@ -65,13 +69,21 @@ def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) 
     )
 
 
-def _column(given: Any, name: str, n_rows: int | None) -> CategoryColumn:
+def _column(given: Any, name: str) -> CategoryColumn:
     """One value a row, without holes."""
-    n = len(given) if n_rows is None else n_rows
-    table = read_target(given, n).table
-    if table.n_rows == 0:
+    if isinstance(given, str) or not hasattr(given, "__len__"):
+        raise InputError(f"{name}={given!r} is no column: give the values themselves, one a row.")
+    try:
+        table = read_target(given, len(given)).table
+        column = as_categories(table.categories(0, 0, table.n_rows))
+        refuse_measurements(column.values)
+    except LabelError:
+        raise InputError(
+            f"{name} must hold a truth value, a word or a whole number in every row. To part rows "
+            "by a number, give the test itself, such as x <= 5.45."
+        ) from None
+    if len(column) == 0:
         raise InputError(f"{name} is empty: give one value a row, and one row at least.")
-    column = as_categories(table.categories(0, 0, table.n_rows))
     if (column.codes == HOLE).any():
         first = int((column.codes == HOLE).argmax())
         raise InputError(
