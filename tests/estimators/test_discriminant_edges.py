@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sortal.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -289,3 +290,44 @@ def test_columns_that_nearly_repeat_each_other_are_warned_of() -> None:
     with pytest.warns(CollinearWarning, match="'x0', 'x1', 'x3' hardly varies within classes"):
         model = LinearDiscriminant().fit(table, y)
     assert model.condition_ > 1e10
+
+
+# --- Digits --------------------------------------------------------------------------------------
+
+
+def mean(numbers: Iterable[Fraction]) -> Fraction:
+    listed = list(numbers)
+    return sum(listed, Fraction(0)) / len(listed)
+
+
+def solve_exactly(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
+    """Gauss and Jordan, without rounding."""
+    n = len(A)
+    M = [[*row, x] for row, x in zip(A, b, strict=True)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda r: abs(M[r][i]))
+        M[i], M[pivot] = M[pivot], M[i]
+        for r in range(n):
+            if r != i:
+                factor = M[r][i] / M[i][i]
+                M[r] = [x - factor * y for x, y in zip(M[r], M[i], strict=True)]
+    return [M[i][n] / M[i][i] for i in range(n)]
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.parametrize("noise", [1.0, 1e-2, 1e-4, 1e-5])
+def test_coefficients_hold_the_digits_that_the_condition_leaves(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.repeat([0, 1], 15)
+    X[:, 3] = X[:, 0] + X[:, 1] + noise * X[:, 3]
+    X[15:] += rng.normal(size=4)
+    model = LinearDiscriminant().fit(X, y)
+    rows = [[Fraction(float(x)) for x in row] for row in X]
+    means = [[mean(r[j] for r in part) for j in range(4)] for part in (rows[:15], rows[15:])]
+    z = [[x - means[i // 15][j] for j, x in enumerate(r)] for i, r in enumerate(rows)]
+    scatter = [[mean(r[a] * r[b] for r in z) * 30 for b in range(4)] for a in range(4)]
+    sigma = [[x / 28 for x in row] for row in scatter]
+    exact = solve_exactly(sigma, [a - b for a, b in zip(*means, strict=True)])
+    wanted = np.array([float(x) for x in exact])
+    error = np.abs(model.boundary(0, 1).beta - wanted).max() / np.abs(wanted).max()
+    assert error < 1e-15 * model.condition_
