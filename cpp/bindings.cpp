@@ -6,42 +6,22 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "choice.hpp"
+#include "binding.hpp"
 #include "core.hpp"
 #include "scoring.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
+using namespace sortal::binding;
 
 namespace {
-
-template <class T>
-using Strided = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Array = nb::ndarray<nb::numpy, T>;
-
-template <class T>
-Array<T> hand_over(std::vector<T>&& values, std::vector<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Array<T>(kept->data(), shape.size(), shape.data(), owner);
-}
-
-template <class T>
-sortal::Column<T> column_of(const Strided<T>& x) {
-    return {x.data(), x.size() < 2 ? 1 : x.stride(0)};
-}
-
-void need(bool holds, const char* message) {
-    if (!holds) throw std::invalid_argument(message);
-}
 
 sortal::Rows rows_of(const Vector<std::int32_t>& classes, std::int64_t n_classes,
                      const std::optional<Vector<std::int64_t>>& units) {
@@ -262,7 +242,81 @@ Scores score_parts(CountTable counts, int shift) {
             halves};
 }
 
+// What one attribute of a node must be like; `totals` are the class totals of the first.
+void check_attribute(const sortal::Attribute& x, std::int64_t n_classes,
+                     std::vector<std::int64_t>& totals) {
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(n_classes), 0);
+    for (std::int64_t v = 0; v < x.m; ++v) {
+        need(std::isfinite(x.values[v]), "a value is not finite");
+        need(v == 0 || x.values[v - 1] < x.values[v], "values do not ascend");
+        need(x.kind == sortal::Kind::cut ||
+                 (x.values[v] >= 0 && x.values[v] <= INT32_MAX && x.values[v] == std::floor(x.values[v])),
+             "a code is not a whole number from 0 to 2^31 - 1");
+        need(!x.sizes || x.sizes[v] > 0, "a size is not positive");
+        bool empty = true;
+        for (std::int64_t k = 0; k < n_classes; ++k) {
+            const std::int64_t count = x.counts[v * n_classes + k];
+            auto& sum = sums[static_cast<std::size_t>(k)];
+            need(count >= 0, "a count is negative");
+            need(!__builtin_add_overflow(sum, count, &sum), "counts exceed 2^63");
+            empty = empty && count == 0;
+        }
+        need(!empty, "a value has no units");
+    }
+    if (totals.empty()) totals = sums;
+    need(totals == sums, "attributes differ in class totals");
+}
+
+using ChosenTest = std::tuple<std::int64_t, int, double, Array<std::int32_t>, double, double, bool,
+                              double>;
+
+std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<double>> values,
+                                    std::vector<CountTable> counts,
+                                    std::vector<std::optional<Vector<std::int64_t>>> sizes,
+                                    std::int64_t total, int criterion, std::int64_t min_size,
+                                    std::int64_t min_units, std::int64_t max_subset) {
+    need(values.size() == kinds.size() && counts.size() == kinds.size() &&
+             sizes.size() == kinds.size(),
+         "kinds, values, counts and sizes differ in number");
+    need(criterion >= 0 && criterion <= 3, "criterion is not 0, 1, 2 or 3");
+    need(min_size >= 0 && min_units >= 0 && max_subset >= 1, "a limit is negative, or max_subset 0");
+    if (kinds.empty()) return std::nullopt;
+    const auto K = static_cast<std::int64_t>(counts[0].shape(1));
+    const sortal::Rules rules{static_cast<sortal::Criterion>(criterion),
+                              {min_size, min_units, max_subset}};
+    std::vector<sortal::Attribute> attributes;
+    for (std::size_t j = 0; j < kinds.size(); ++j) {
+        need(kinds[j] >= 1 && kinds[j] <= 3, "a kind is not 1, 2 or 3");
+        need(kinds[j] != 3 || criterion != 3, "the CART measure has no multiway tests");
+        need(counts[j].shape(1) == counts[0].shape(1), "counts differ in classes");
+        need(counts[j].shape(0) == values[j].size(), "values and counts differ in length");
+        need(!sizes[j] || sizes[j]->size() == values[j].size(), "values and sizes differ in length");
+        attributes.push_back({static_cast<sortal::Kind>(kinds[j]),
+                              static_cast<std::int64_t>(values[j].size()), values[j].data(),
+                              counts[j].data(), sizes[j] ? sizes[j]->data() : nullptr});
+    }
+    sortal::Test test;
+    {
+        nb::gil_scoped_release nogil;
+        std::vector<std::int64_t> totals;
+        for (const auto& x : attributes) check_attribute(x, K, totals);
+        const sortal::Whole whole{totals.data(), sortal::sum_of(totals.data(), K), K};
+        need(whole.n > 0 && whole.n <= total, "the node's units are not between 1 and the total");
+        need(total < std::int64_t{1} << 62, "the total exceeds 2^62");
+        const sortal::Logs logs(whole.n, sortal::Logs::shift_for(total));
+        test = sortal::best_test(attributes, whole, rules, logs);
+    }
+    if (test.attribute < 0) return std::nullopt;
+    const std::size_t n_yes = test.yes.size();
+    return ChosenTest{test.attribute, static_cast<int>(test.kind), test.threshold,
+                      hand_over(std::move(test.yes), {n_yes}), test.score, test.gain, test.exact,
+                      test.candidates};
+}
+
 }  // namespace
+
+// bindings_tree.cpp
+void bind_trees(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Loops over one block of rows; see cpp/core.hpp for the words and the contract.";
@@ -291,4 +345,8 @@ NB_MODULE(_core, m) {
           "Linear functions of centered rows; returns how many rows are not finite.");
     m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
           "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");
+    m.def("best_test", &best_test, "kinds"_a, "values"_a.noconvert(), "counts"_a.noconvert(),
+          "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
+          "max_subset"_a, "The test of a node from its attributes' tables, or None.");
+    bind_trees(m);
 }

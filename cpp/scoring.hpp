@@ -11,6 +11,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <vector>
 
 namespace sortal {
 
@@ -114,6 +117,194 @@ inline bool says_nothing(const Counts& t) {
         }
     }
     return true;
+}
+
+// Two sides ---------------------------------------------------------------------------------------
+//
+// A test of a tree parts a node's rows in two. Its *key* is the score up to what is the same for all
+// tests of the node: score = (key - base) * scale. Larger is better. A key is a pure function of
+// whole numbers, with the same bits from a scan as from a table.
+
+// What a node holds: counts[k] units of class k, n in all.
+struct Whole {
+    const std::int64_t* counts;
+    std::int64_t n;
+    std::int64_t n_classes;
+};
+
+inline std::int64_t sum_of(const std::int64_t* counts, std::int64_t n_classes) {
+    std::int64_t n = 0;
+    for (std::int64_t k = 0; k < n_classes; ++k) n += counts[k];
+    return n;
+}
+
+// Below this many units the squares of counts add up within 63 bits.
+constexpr std::int64_t narrow_units = std::int64_t{1} << 31;
+
+// sum_k c_k^2 / n as one division of exact whole numbers.
+inline double squares_of(const std::int64_t* c, std::int64_t n, std::int64_t n_classes) {
+    if (n == 0) return 0.0;
+    if (n < narrow_units) {
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < n_classes; ++k) sum += c[k] * c[k];
+        return static_cast<double>(sum) / static_cast<double>(n);
+    }
+    unsigned __int128 sum = 0;
+    for (std::int64_t k = 0; k < n_classes; ++k) {
+        const auto x = static_cast<unsigned __int128>(c[k]);
+        sum += x * x;
+    }
+    return static_cast<double>(sum) / static_cast<double>(n);
+}
+
+// c log2 c in units for a whole fit: from a table while counts are small, by `log_units` beyond.
+class Logs {
+  public:
+    // At most this many entries: 8 MB, all counts of a table of a million rows.
+    static constexpr std::int64_t most = std::int64_t{1} << 20;
+
+    // Logarithms up to n log2 n stay below 2^52 units.
+    explicit Logs(std::int64_t n) : Logs(n, shift_for(n)) {}
+    Logs(std::int64_t n, int shift) : shift_(shift) {
+        const std::int64_t size = n < most ? n + 1 : most;
+        table_.reserve(static_cast<std::size_t>(size));
+        for (std::int64_t c = 0; c < size; ++c) table_.push_back(log_units(c, shift));
+    }
+    static int shift_for(std::int64_t n) {
+        const auto x = static_cast<double>(n);
+        int exponent = 0;
+        (void)std::frexp(x * std::log2(x + 1.0), &exponent);
+        return 51 - exponent;
+    }
+    int shift() const { return shift_; }
+    std::int64_t operator()(std::int64_t c) const {
+        return c < static_cast<std::int64_t>(table_.size()) ? table_[static_cast<std::size_t>(c)]
+                                                            : log_units(c, shift_);
+    }
+
+  private:
+    int shift_;
+    std::vector<std::int64_t> table_;
+};
+
+// The measures. `key` is of the side that holds the units l, n_l of them; `part` is what one part of
+// any number adds to the key of a partition (not CART, which knows two sides only). Keys at most
+// `near` may be rounding alone: there `side_alike` decides, and what is not zero counts as `least`.
+struct Gain {
+    const Logs* logs;
+
+    static double tau(double, std::int64_t n_classes) {
+        return static_cast<double>(2 * (n_classes + 1));
+    }
+    double part(const std::int64_t* c, std::int64_t n, std::int64_t n_classes) const {
+        std::int64_t units = -(*logs)(n);
+        for (std::int64_t k = 0; k < n_classes; ++k) units += (*logs)(c[k]);
+        return static_cast<double>(units);
+    }
+    double key(const Whole& w, const std::int64_t* l, std::int64_t n_l) const {
+        std::int64_t units = -(*logs)(n_l) - (*logs)(w.n - n_l);
+        for (std::int64_t k = 0; k < w.n_classes; ++k) {
+            units += (*logs)(l[k]) + (*logs)(w.counts[k] - l[k]);
+        }
+        return static_cast<double>(units);
+    }
+    double base(const Whole& w) const { return part(w.counts, w.n, w.n_classes); }
+    double near(const Whole& w) const {
+        return base(w) + static_cast<double>(4 * (w.n_classes + 1));
+    }
+    double least(const Whole& w) const { return base(w) + 1.0; }
+    // bits a row
+    double score(const Whole& w, double key) const {
+        return std::ldexp(key - base(w), -logs->shift()) / static_cast<double>(w.n);
+    }
+};
+
+struct Gini {
+    static double tau(double key, std::int64_t) {
+        return 4.0 * (std::nextafter(key, std::numeric_limits<double>::infinity()) - key);
+    }
+    double part(const std::int64_t* c, std::int64_t n, std::int64_t n_classes) const {
+        return squares_of(c, n, n_classes);
+    }
+    double key(const Whole& w, const std::int64_t* l, std::int64_t n_l) const {
+        const std::int64_t n_r = w.n - n_l;
+        if (w.n < narrow_units) {
+            std::int64_t a = 0, b = 0;
+            for (std::int64_t k = 0; k < w.n_classes; ++k) {
+                const std::int64_t r = w.counts[k] - l[k];
+                a += l[k] * l[k];
+                b += r * r;
+            }
+            return quotient(static_cast<double>(a), n_l) + quotient(static_cast<double>(b), n_r);
+        }
+        unsigned __int128 a = 0, b = 0;
+        for (std::int64_t k = 0; k < w.n_classes; ++k) {
+            const auto x = static_cast<unsigned __int128>(l[k]);
+            const auto y = static_cast<unsigned __int128>(w.counts[k] - l[k]);
+            a += x * x;
+            b += y * y;
+        }
+        return quotient(static_cast<double>(a), n_l) + quotient(static_cast<double>(b), n_r);
+    }
+    double base(const Whole& w) const { return squares_of(w.counts, w.n, w.n_classes); }
+    double near(const Whole& w) const { return base(w) * (1.0 + 0x1p-48); }
+    double least(const Whole& w) const {
+        return std::nextafter(base(w), std::numeric_limits<double>::infinity());
+    }
+    double score(const Whole& w, double key) const {
+        return (key - base(w)) / static_cast<double>(w.n);
+    }
+    static double quotient(double squares, std::int64_t n) {
+        return n == 0 ? 0.0 : squares / static_cast<double>(n);
+    }
+};
+
+struct Cart {
+    static double tau(double, std::int64_t) { return 0.0; }
+    // sum_k |l_k n_r - r_k n_l| = sum_k |l_k n - n_k n_l|, rounded once beyond 2^53
+    double key(const Whole& w, const std::int64_t* l, std::int64_t n_l) const {
+        if (w.n < narrow_units) {
+            std::int64_t sum = 0;
+            for (std::int64_t k = 0; k < w.n_classes; ++k) {
+                sum += std::abs(l[k] * w.n - w.counts[k] * n_l);
+            }
+            return static_cast<double>(sum);
+        }
+        unsigned __int128 sum = 0;
+        for (std::int64_t k = 0; k < w.n_classes; ++k) {
+            const __int128 apart =
+                static_cast<__int128>(l[k]) * w.n - static_cast<__int128>(w.counts[k]) * n_l;
+            sum += static_cast<unsigned __int128>(apart < 0 ? -apart : apart);
+        }
+        return static_cast<double>(sum);
+    }
+    double base(const Whole&) const { return 0.0; }
+    double near(const Whole&) const { return 0.0; }
+    double least(const Whole&) const { return 1.0; }
+    double score(const Whole& w, double key) const {
+        const auto n = static_cast<double>(w.n);
+        return 2.0 * key / n / n;
+    }
+};
+
+// Whether a side has the shares of the whole: l_k n = n_k n_l for every class, so that every score
+// is zero.
+inline bool side_alike(const Whole& w, const std::int64_t* l, std::int64_t n_l) {
+    for (std::int64_t k = 0; k < w.n_classes; ++k) {
+        if (static_cast<__int128>(l[k]) * w.n != static_cast<__int128>(w.counts[k]) * n_l) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The key of a candidate that may be too close to zero for its rounding; -infinity for zero.
+template <class M>
+double exact_key(const M& measure, const Whole& w, const std::int64_t* l, std::int64_t n_l) {
+    const double key = measure.key(w, l, n_l);
+    if (key > measure.near(w)) return key;
+    if (side_alike(w, l, n_l)) return -std::numeric_limits<double>::infinity();
+    return key > measure.least(w) ? key : measure.least(w);
 }
 
 }  // namespace sortal

@@ -1,0 +1,579 @@
+// Limbs: nodes of many rows, searched by tables of counts by code and class.
+//
+// A child's table is counted, or is what its siblings leave of the parent's. The rows of a node stand
+// together and in their first order, so that reading them runs through memory in one direction.
+#pragma once
+
+#include <cstring>
+
+#include "growth.hpp"
+
+namespace sortal {
+
+// Rows in the order of nodes, and their labels.
+struct Order {
+    std::vector<std::uint32_t> rows;
+    std::vector<Label> labels;
+};
+
+// Categories of more values than this are counted by sorting a node's codes, without a table.
+constexpr std::int64_t table_values = 4096;
+
+template <class Cell>
+struct Limb {
+    std::int64_t begin, end;
+    std::int64_t id;
+    std::vector<Cell> table;  // empty: not counted so far
+
+    std::int64_t n_rows() const { return end - begin; }
+};
+
+// A worker's memory.
+struct LimbScratch {
+    struct Item {
+        double x;
+        std::uint32_t row;
+    };
+    std::vector<std::int64_t> before, inside;
+    std::vector<std::vector<Item>> items;
+    std::vector<std::int64_t> starts;  // units before each bin that is sorted
+    std::vector<std::int64_t> sizes;   // size before it
+    std::vector<double> bounds;
+    std::vector<std::int64_t> which;  // the bins that are sorted
+    std::vector<std::uint32_t> rows;
+    std::vector<Label> labels;
+    std::vector<std::int32_t> branch_of;
+    std::vector<std::uint64_t> pairs;
+    Scratch subsets;
+};
+
+template <class M, class Cell>
+class Limbs {
+  public:
+    Limbs(const Field<M>& field, Order& order) : field_(field), order_(order) {
+        const std::int64_t K = field.n_classes();
+        width_ = K + (field.counts_rows() ? 1 : 0);
+        std::int64_t cells = 0;
+        for (std::int64_t j = 0; j < field.n_columns(); ++j) {
+            const std::int64_t codes = n_codes(j);
+            const bool tabled = field.column(j).kind == Kind::cut || codes <= table_values;
+            at_.push_back(tabled ? cells : -1);
+            if (tabled) cells += codes * width_;
+        }
+        n_cells_ = cells;
+        found_.resize(field.columns.size());
+        active_.resize(field.columns.size());
+        std::iota(active_.begin(), active_.end(), 0);
+    }
+
+    std::int64_t n_cells() const { return n_cells_; }
+
+    // Counts the rows of a limb into its table.
+    void count(Limb<Cell>& limb, Workers* workers) const {
+        limb.table.assign(static_cast<std::size_t>(n_cells_), Cell{0});
+        each_column(workers, limb.n_rows(), [&](std::int64_t j, int) { count_column(limb, j); });
+    }
+
+    // The node's test, noted in its sprout; false where there is none.
+    bool search(const Limb<Cell>& limb, Sprouts& sprouts, Workers* workers,
+                std::vector<LimbScratch>& scratch);
+
+    // Parts the rows of a node by its test and makes its children.
+    std::vector<Limb<Cell>> split(const Limb<Cell>& limb, Sprouts& sprouts, LimbScratch& scratch);
+
+    // The tables of those children that `wanted` names; the parent's table is used up.
+    void count_children(Limb<Cell>& parent, std::vector<Limb<Cell>>& children,
+                        const std::vector<bool>& wanted, Workers* workers) const;
+
+  private:
+    template <class F>
+    void each_column(Workers* workers, std::int64_t n_rows, F f) const {
+        const std::int64_t d = field_.n_columns();
+        // waking a thread takes as long as counting some thousand rows
+        if (workers && n_rows * d > 100'000) {
+            workers->run(d, f);
+        } else {
+            for (std::int64_t j = 0; j < d; ++j) f(j, 0);
+        }
+    }
+    std::int64_t n_codes(std::int64_t j) const {
+        return field_.coded.n_codes[static_cast<std::size_t>(j)];
+    }
+    // f(codes) with the type in which column j's codes are kept
+    template <class F>
+    auto with_codes(std::int64_t j, F f) const {
+        const auto& bytes = field_.coded.bytes[static_cast<std::size_t>(j)];
+        const auto& words = field_.coded.words[static_cast<std::size_t>(j)];
+        if (!bytes.empty()) return f(bytes.data());
+        if (!words.empty()) return f(words.data());
+        return f(field_.column(j).codes);
+    }
+    void count_column(Limb<Cell>& limb, std::int64_t j) const {
+        const std::int64_t at = at_[static_cast<std::size_t>(j)];
+        if (at < 0) return;
+        Cell* cells = limb.table.data() + at;
+        const std::uint32_t* rows = order_.rows.data() + limb.begin;
+        const Label* labels = order_.labels.data() + limb.begin;
+        const std::int64_t n = limb.n_rows(), width = width_, K = field_.n_classes();
+        with_codes(j, [&](auto codes) {
+            if (!field_.rows.units) {
+                for (std::int64_t i = 0; i < n; ++i) ++cells[codes[rows[i]] * width + labels[i]];
+                return;
+            }
+            for (std::int64_t i = 0; i < n; ++i) {
+                Cell* cell = cells + codes[rows[i]] * width;
+                cell[labels[i]] += static_cast<Cell>(field_.rows.units[rows[i]]);
+                if (width > K) ++cell[K];
+            }
+        });
+    }
+    void gather_values(const Limb<Cell>& limb, std::int64_t j, LimbScratch& s);
+    void list_values(const Limb<Cell>& limb, std::int64_t j, Found& found) const;
+    void sort_values(const Limb<Cell>& limb, std::int64_t j, Found& found, LimbScratch& s) const;
+    void scan_edges(const Limb<Cell>& limb, const Whole& w, std::int64_t j, bool careful,
+                    LimbScratch& s);
+    void refine(const Limb<Cell>& limb, const Whole& w, std::int64_t j, double floor, bool careful,
+                LimbScratch& s);
+    void scan_bin(const Whole& w, std::int64_t j, std::size_t slot, bool careful, LimbScratch& s);
+    void look_at_cut(const Limb<Cell>& limb, const Whole& w, std::int64_t j, LimbScratch& s);
+    Verdict search_once(const Limb<Cell>& limb, const Whole& w, bool careful, Workers* workers,
+                        std::vector<LimbScratch>& scratch);
+    void find_neighbors(const Limb<Cell>& limb, std::int64_t j, CutRecord& record) const;
+    bool allowed(const Whole& w, std::int64_t size, std::int64_t n_yes, std::int64_t size_yes) const {
+        const Limits& limits = field_.growth.rules.limits;
+        return n_yes >= limits.units && w.n - n_yes >= limits.units && size_yes >= limits.size &&
+               size - size_yes >= limits.size;
+    }
+    void mark_branches(const Sprout& node, const Sprouts& sprouts, LimbScratch& s) const {
+        s.branch_of.assign(static_cast<std::size_t>(n_codes(node.attribute)), 0);
+        for (std::int64_t v = node.value_start; v < node.value_start + node.n_values; ++v) {
+            const auto at = static_cast<std::size_t>(v);
+            s.branch_of[static_cast<std::size_t>(sprouts.values[at])] = sprouts.branches[at];
+        }
+    }
+    template <class B>
+    void part_rows(const Limb<Cell>& limb, std::int64_t n_parts, B branch_of, LimbScratch& s,
+                   std::vector<std::int64_t>& stops);
+
+    const Field<M>& field_;
+    Order& order_;
+    std::int64_t width_ = 0, n_cells_ = 0;
+    std::vector<std::int64_t> at_;  // where a column's table begins; -1: it has none
+    std::vector<Found> found_;
+    std::vector<std::int32_t> active_;
+    std::vector<Candidate> candidates_;
+    std::int64_t size_ = 0;  // of the node that is searched
+};
+
+template <class M, class Cell>
+void Limbs<M, Cell>::list_values(const Limb<Cell>& limb, std::int64_t j, Found& found) const {
+    const Cell* cells = limb.table.data() + at_[static_cast<std::size_t>(j)];
+    const std::int64_t K = field_.n_classes();
+    for (std::int64_t v = 0; v < n_codes(j); ++v) {
+        const Cell* row = cells + v * width_;
+        bool present = false;
+        for (std::int64_t k = 0; k < K; ++k) present |= row[k] != 0;
+        if (!present) continue;
+        found.codes.push_back(static_cast<std::int32_t>(v));
+        for (std::int64_t k = 0; k < K; ++k) found.counts.push_back(row[k]);
+        if (width_ > K) found.sizes.push_back(row[K]);
+    }
+}
+
+template <class M, class Cell>
+void Limbs<M, Cell>::sort_values(const Limb<Cell>& limb, std::int64_t j, Found& found,
+                                 LimbScratch& s) const {
+    const std::int64_t K = field_.n_classes();
+    s.pairs.clear();
+    with_codes(j, [&](auto codes) {
+        for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+            const std::uint32_t row = order_.rows[static_cast<std::size_t>(i)];
+            s.pairs.push_back((static_cast<std::uint64_t>(codes[row]) << 32) | row);
+        }
+    });
+    std::sort(s.pairs.begin(), s.pairs.end());
+    for (const std::uint64_t pair : s.pairs) {
+        const auto code = static_cast<std::int32_t>(pair >> 32);
+        const auto row = static_cast<std::int64_t>(pair & 0xffffffffU);
+        if (found.codes.empty() || found.codes.back() != code) {
+            found.codes.push_back(code);
+            found.counts.resize(found.counts.size() + static_cast<std::size_t>(K), 0);
+            if (width_ > K) found.sizes.push_back(0);
+        }
+        const auto k = static_cast<std::size_t>(field_.rows.classes[row]);
+        found.counts[found.counts.size() - static_cast<std::size_t>(K) + k] += field_.unit(row);
+        if (width_ > K) ++found.sizes.back();
+    }
+}
+
+// The cuts between bins.
+template <class M, class Cell>
+void Limbs<M, Cell>::scan_edges(const Limb<Cell>& limb, const Whole& w, std::int64_t j, bool careful,
+                                LimbScratch& s) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const Cell* cells = limb.table.data() + at_[static_cast<std::size_t>(j)];
+    const std::int64_t K = field_.n_classes(), n_bins = n_codes(j);
+    const double base = field_.measure.base(w), near = field_.measure.near(w);
+    s.before.assign(static_cast<std::size_t>(K), 0);
+    found.edge_keys.resize(static_cast<std::size_t>(n_bins) + 1);
+    found.cuts.clear();
+    std::int64_t n_yes = 0, size_yes = 0, last = -1;
+    for (std::int64_t b = 0; b < n_bins; ++b) {
+        const Cell* row = cells + b * width_;
+        std::int64_t inside = 0;
+        for (std::int64_t k = 0; k < K; ++k) inside += row[k];
+        double key = base;
+        if (inside > 0 && last >= 0) {
+            key = careful ? exact_key(field_.measure, w, s.before.data(), n_yes)
+                          : field_.measure.key(w, s.before.data(), n_yes);
+            if ((careful ? key > base : key > near) && allowed(w, size_, n_yes, size_yes)) {
+                found.cuts.template add<M>({key, n_yes, last, CutRecord::after, 0.0, 0.0}, K);
+            }
+        }
+        found.edge_keys[static_cast<std::size_t>(b)] = key;
+        if (inside == 0) continue;
+        for (std::int64_t k = 0; k < K; ++k) s.before[static_cast<std::size_t>(k)] += row[k];
+        n_yes += inside;
+        size_yes += width_ > K ? static_cast<std::int64_t>(row[K]) : inside;
+        last = b;
+    }
+    found.edge_keys[static_cast<std::size_t>(n_bins)] = base;
+    found.key = found.cuts.best;
+}
+
+// The cuts within bins, of those bins whose bound reaches `floor` or the column's own best.
+template <class M, class Cell>
+void Limbs<M, Cell>::refine(const Limb<Cell>& limb, const Whole& w, std::int64_t j, double floor,
+                            bool careful, LimbScratch& s) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const Bins& bins = field_.coded.bins[static_cast<std::size_t>(j)];
+    const Cell* cells = limb.table.data() + at_[static_cast<std::size_t>(j)];
+    const std::int64_t K = field_.n_classes(), n_bins = n_codes(j);
+    const auto need = [&] {
+        const double peak = std::max(floor, found.cuts.best);
+        return careful ? -std::numeric_limits<double>::infinity() : peak - M::tau(peak, K);
+    };
+    s.before.assign(static_cast<std::size_t>(K), 0);
+    s.inside.resize(static_cast<std::size_t>(K));
+    s.which.clear();
+    s.bounds.clear();
+    s.starts.clear();
+    s.sizes.clear();
+    std::int64_t n_yes = 0, size_yes = 0;
+    std::int64_t next = 0;  // the next bin that has rows: its edge is the one after bin b
+    for (std::int64_t b = 0; b < n_bins; ++b) {
+        const Cell* row = cells + b * width_;
+        std::int64_t inside = 0;
+        for (std::int64_t k = 0; k < K; ++k) inside += s.inside[static_cast<std::size_t>(k)] = row[k];
+        if (inside == 0) continue;
+        if (inside > 1 && bins.mixed[static_cast<std::size_t>(b)]) {
+            for (next = b + 1; next < n_bins; ++next) {
+                bool any = false;
+                for (std::int64_t k = 0; k < K; ++k) any |= cells[next * width_ + k] != 0;
+                if (any) break;
+            }
+            const Between between{s.before.data(), s.inside.data(), n_yes, inside,
+                                  found.edge_keys[static_cast<std::size_t>(b)],
+                                  found.edge_keys[static_cast<std::size_t>(next)]};
+            const double least = need();
+            const double bound =
+                careful ? 0.0 : bin_bound(field_.measure, w, between, least);
+            if (careful || bound >= least) {
+                s.which.push_back(b);
+                s.bounds.push_back(bound);
+                s.starts.insert(s.starts.end(), s.before.begin(), s.before.end());
+                s.sizes.push_back(size_yes);
+            }
+        }
+        for (std::int64_t k = 0; k < K; ++k) {
+            s.before[static_cast<std::size_t>(k)] += s.inside[static_cast<std::size_t>(k)];
+        }
+        n_yes += inside;
+        size_yes += width_ > K ? static_cast<std::int64_t>(row[K]) : inside;
+    }
+    if (s.which.empty()) return;
+    gather_values(limb, j, s);
+    for (std::size_t slot = 0; slot < s.which.size(); ++slot) {
+        if (careful || s.bounds[slot] >= need()) scan_bin(w, j, slot, careful, s);
+    }
+    found.key = found.cuts.best;
+}
+
+// The values of the rows in the bins that are to be sorted.
+template <class M, class Cell>
+void Limbs<M, Cell>::gather_values(const Limb<Cell>& limb, std::int64_t j, LimbScratch& s) {
+    std::int16_t slot_of[256];
+    std::fill(std::begin(slot_of), std::end(slot_of), std::int16_t{-1});
+    if (s.items.size() < s.which.size()) s.items.resize(s.which.size());
+    for (std::size_t slot = 0; slot < s.which.size(); ++slot) {
+        slot_of[s.which[slot]] = static_cast<std::int16_t>(slot);
+        s.items[slot].clear();
+    }
+    const std::uint8_t* codes = field_.coded.bytes[static_cast<std::size_t>(j)].data();
+    const Column<double> x = field_.column(j).numbers;
+    for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+        const std::uint32_t row = order_.rows[static_cast<std::size_t>(i)];
+        const std::int16_t slot = slot_of[codes[row]];
+        if (slot >= 0) s.items[static_cast<std::size_t>(slot)].push_back({x[row], row});
+    }
+}
+
+template <class M, class Cell>
+void Limbs<M, Cell>::scan_bin(const Whole& w, std::int64_t j, std::size_t slot, bool careful,
+                              LimbScratch& s) {
+    auto& items = s.items[slot];
+    Cuts& cuts = found_[static_cast<std::size_t>(j)].cuts;
+    const std::int64_t K = field_.n_classes(), bin = s.which[slot];
+    std::int64_t* yes = s.starts.data() + static_cast<std::int64_t>(slot) * K;
+    std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    const double base = field_.measure.base(w), near = field_.measure.near(w);
+    std::int64_t n_yes = sum_of(yes, K);
+    std::int64_t size_yes = s.sizes[slot];
+    cuts.begin_sequence();
+    for (std::size_t i = 0; i + 1 < items.size(); ++i) {
+        const std::int64_t row = items[i].row, unit = field_.unit(row);
+        yes[field_.rows.classes[row]] += unit;
+        n_yes += unit;
+        size_yes += width_ > K ? 1 : unit;
+        if (!(items[i].x < items[i + 1].x) || !allowed(w, size_, n_yes, size_yes)) continue;
+        const double key = careful ? exact_key(field_.measure, w, yes, n_yes)
+                                   : field_.measure.key(w, yes, n_yes);
+        if (careful ? key > base : key > near) {
+            cuts.template add<M>({key, n_yes, bin, static_cast<std::int64_t>(i), items[i].x,
+                                  items[i + 1].x},
+                                 K);
+        }
+    }
+}
+
+// A column's cuts by themselves, where the choice is by ratio and needs each attribute's best.
+template <class M, class Cell>
+void Limbs<M, Cell>::look_at_cut(const Limb<Cell>& limb, const Whole& w, std::int64_t j,
+                                 LimbScratch& s) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    refine(limb, w, j, none, false, s);
+    if (!(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
+        scan_edges(limb, w, j, true, s);
+        refine(limb, w, j, none, true, s);
+    }
+    if (found.key == none) return;
+    const CutRecord* cut = found.cuts.lowest(found.key - M::tau(found.key, w.n_classes));
+    found.key = cut->key;
+    found.information = cut_information(field_, w.n, cut->n_yes);
+}
+
+template <class M, class Cell>
+Verdict Limbs<M, Cell>::search_once(const Limb<Cell>& limb, const Whole& w, bool careful,
+                                    Workers* workers, std::vector<LimbScratch>& scratch) {
+    each_column(workers, limb.n_rows(), [&](std::int64_t j, int worker) {
+        LimbScratch& s = scratch[static_cast<std::size_t>(worker)];
+        Found& found = found_[static_cast<std::size_t>(j)];
+        const Kind kind = field_.column(j).kind;
+        found.clear();
+        if (kind == Kind::cut) {
+            scan_edges(limb, w, j, careful, s);
+            if (field_.by_ratio()) look_at_cut(limb, w, j, s);
+            return;
+        }
+        if (at_[static_cast<std::size_t>(j)] < 0) {
+            sort_values(limb, j, found, s);
+        } else {
+            list_values(limb, j, found);
+        }
+        look_at_values(field_, w, kind, found, s.subsets);
+    });
+    const auto floor_of = [&] {
+        double floor = -std::numeric_limits<double>::infinity();
+        for (const auto& found : found_) floor = std::max(floor, found.key);
+        return floor;
+    };
+    if (!field_.by_ratio()) {
+        const double floor = floor_of();
+        each_column(workers, limb.n_rows(), [&](std::int64_t j, int worker) {
+            if (field_.column(j).kind != Kind::cut) return;
+            refine(limb, w, j, floor, careful, scratch[static_cast<std::size_t>(worker)]);
+        });
+    }
+    const double floor = floor_of();
+    each_column(workers, limb.n_rows(), [&](std::int64_t j, int worker) {
+        if (field_.column(j).kind != Kind::subset) return;
+        search_subset(field_, w, floor, found_[static_cast<std::size_t>(j)],
+                      scratch[static_cast<std::size_t>(worker)].subsets);
+    });
+    list_candidates(field_, found_, active_.data(), field_.n_columns(), candidates_);
+    return decide(field_, w, active_.data(), candidates_);
+}
+
+template <class M, class Cell>
+bool Limbs<M, Cell>::search(const Limb<Cell>& limb, Sprouts& sprouts, Workers* workers,
+                            std::vector<LimbScratch>& scratch) {
+    const Whole w = sprouts.whole(limb.id);
+    size_ = sprouts.at(limb.id).size;
+    Verdict verdict = search_once(limb, w, false, workers, scratch);
+    if (!field_.by_ratio() && (verdict.attribute < 0 || verdict.target <= field_.measure.near(w))) {
+        verdict = search_once(limb, w, true, workers, scratch);
+    }
+    if (verdict.attribute < 0) return false;
+    Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
+    const Kind kind = field_.column(verdict.attribute).kind;
+    double threshold = std::numeric_limits<double>::quiet_NaN();
+    if (kind == Kind::cut) {
+        CutRecord cut = *found.cuts.lowest(verdict.target);
+        if (cut.place == CutRecord::after) find_neighbors(limb, verdict.attribute, cut);
+        found.key = cut.key;
+        threshold = threshold_between(cut.below, cut.above);
+    }
+    if (!note_test(field_, w, verdict, found, candidates_, sprouts, limb.id, scratch[0].subsets)) {
+        return false;
+    }
+    sprouts.at(limb.id).threshold = threshold;
+    return true;
+}
+
+// The values on both sides of a cut between two bins.
+template <class M, class Cell>
+void Limbs<M, Cell>::find_neighbors(const Limb<Cell>& limb, std::int64_t j, CutRecord& cut) const {
+    const std::uint8_t* codes = field_.coded.bytes[static_cast<std::size_t>(j)].data();
+    const Column<double> x = field_.column(j).numbers;
+    cut.below = -std::numeric_limits<double>::infinity();
+    cut.above = std::numeric_limits<double>::infinity();
+    std::int64_t next = n_codes(j);
+    for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+        const std::uint32_t row = order_.rows[static_cast<std::size_t>(i)];
+        const std::int64_t code = codes[row];
+        if (code == cut.bin) {
+            cut.below = std::max(cut.below, x[row]);
+        } else if (code > cut.bin && code <= next) {
+            if (code < next || x[row] < cut.above) cut.above = x[row];
+            next = code;
+        }
+    }
+}
+
+// Moves the rows of a limb so that each branch's stand together, in their order; stops[b] is where
+// branch b ends.
+template <class M, class Cell>
+template <class B>
+void Limbs<M, Cell>::part_rows(const Limb<Cell>& limb, std::int64_t n_parts, B branch_of,
+                               LimbScratch& s, std::vector<std::int64_t>& stops) {
+    std::uint32_t* rows = order_.rows.data();
+    Label* labels = order_.labels.data();
+    const auto n = static_cast<std::size_t>(limb.n_rows());
+    if (s.rows.size() < n) {
+        s.rows.resize(n);
+        s.labels.resize(n);
+    }
+    if (n_parts == 2) {
+        std::int64_t yes = limb.begin, no = 0;
+        std::uint32_t* other_rows = s.rows.data();
+        Label* other_labels = s.labels.data();
+        for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+            const std::uint32_t row = rows[i];
+            const Label label = labels[i];
+            const std::int64_t is_no = branch_of(row);
+            rows[yes] = row;
+            labels[yes] = label;
+            other_rows[no] = row;
+            other_labels[no] = label;
+            yes += 1 - is_no;
+            no += is_no;
+        }
+        std::memcpy(rows + yes, other_rows, static_cast<std::size_t>(no) * sizeof(*rows));
+        std::memcpy(labels + yes, other_labels, static_cast<std::size_t>(no) * sizeof(*labels));
+        stops = {yes, limb.end};
+        return;
+    }
+    std::vector<std::int64_t> at(static_cast<std::size_t>(n_parts) + 1, 0);
+    for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+        ++at[static_cast<std::size_t>(branch_of(rows[i])) + 1];
+    }
+    std::partial_sum(at.begin(), at.end(), at.begin());
+    stops.clear();
+    for (std::size_t b = 1; b < at.size(); ++b) stops.push_back(limb.begin + at[b]);
+    for (std::int64_t i = limb.begin; i < limb.end; ++i) {
+        const auto to = static_cast<std::size_t>(at[static_cast<std::size_t>(branch_of(rows[i]))]++);
+        s.rows[to] = rows[i];
+        s.labels[to] = labels[i];
+    }
+    std::memcpy(rows + limb.begin, s.rows.data(), n * sizeof(*rows));
+    std::memcpy(labels + limb.begin, s.labels.data(), n * sizeof(*labels));
+}
+
+template <class M, class Cell>
+std::vector<Limb<Cell>> Limbs<M, Cell>::split(const Limb<Cell>& limb, Sprouts& sprouts,
+                                              LimbScratch& s) {
+    const Sprout node = sprouts.at(limb.id);
+    std::vector<std::int64_t> stops;
+    if (node.kind == Kind::cut) {
+        const Column<double> x = field_.column(node.attribute).numbers;
+        const double v = node.threshold;
+        const auto at = static_cast<std::size_t>(node.attribute);
+        const std::uint8_t* codes = field_.coded.bytes[at].data();
+        const auto& edges = field_.coded.bins[at].edges;
+        // only rows in the threshold's own bin have to be read
+        const auto bin = std::lower_bound(edges.begin(), edges.end(), v) - edges.begin();
+        const auto branch = [&](std::uint32_t row) {
+            return codes[row] < bin ? 0 : codes[row] > bin ? 1 : x[row] <= v ? 0 : 1;
+        };
+        part_rows(limb, 2, branch, s, stops);
+    } else {
+        mark_branches(node, sprouts, s);
+        const std::int64_t n_parts = node.kind == Kind::subset ? 2 : node.n_values;
+        with_codes(node.attribute, [&](auto codes) {
+            const auto branch = [&](std::uint32_t row) {
+                return s.branch_of[static_cast<std::size_t>(codes[row])];
+            };
+            part_rows(limb, n_parts, branch, s, stops);
+        });
+    }
+    const auto n_parts = static_cast<std::int64_t>(stops.size());
+    const std::int64_t first = sprouts.add(n_parts, node.depth + 1);
+    sprouts.at(limb.id).first_child = first;
+    sprouts.at(limb.id).n_children = n_parts;
+    std::vector<Limb<Cell>> children;
+    std::int64_t begin = limb.begin;
+    for (std::int64_t b = 0; b < n_parts; ++b) {
+        const std::int64_t end = stops[static_cast<std::size_t>(b)];
+        std::int64_t* counts = sprouts.counts(first + b);
+        std::int64_t size = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const std::int64_t unit = field_.unit(order_.rows[at]);
+            counts[order_.labels[at]] += unit;
+            size += field_.counts_rows() ? 1 : unit;
+        }
+        sprouts.at(first + b).size = size;
+        children.push_back({begin, end, first + b, {}});
+        begin = end;
+    }
+    weigh_branches(sprouts, limb.id);
+    return children;
+}
+
+template <class M, class Cell>
+void Limbs<M, Cell>::count_children(Limb<Cell>& parent, std::vector<Limb<Cell>>& children,
+                                    const std::vector<bool>& wanted, Workers* workers) const {
+    std::size_t largest = 0;
+    std::int64_t direct = 0;
+    for (std::size_t b = 0; b < children.size(); ++b) {
+        if (children[b].n_rows() > children[largest].n_rows()) largest = b;
+        if (wanted[b]) direct += children[b].n_rows();
+    }
+    const std::int64_t others = parent.n_rows() - children[largest].n_rows();
+    // beyond a few children their tables cost more than counting the largest
+    const bool subtract = wanted[largest] && others <= direct && children.size() <= 4;
+    for (std::size_t b = 0; b < children.size(); ++b) {
+        if (subtract ? b != largest : static_cast<bool>(wanted[b])) count(children[b], workers);
+    }
+    if (!subtract) return;
+    std::vector<Cell>& table = children[largest].table;
+    table = std::move(parent.table);
+    for (std::size_t b = 0; b < children.size(); ++b) {
+        if (b == largest) continue;
+        const Cell* other = children[b].table.data();
+        for (std::size_t c = 0; c < table.size(); ++c) table[c] -= other[c];
+        if (!wanted[b]) children[b].table = {};
+    }
+}
+
+}  // namespace sortal

@@ -1,0 +1,356 @@
+// Growing a tree: large nodes first, all threads on one node; then subtrees, one thread each.
+#include "tree.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <stdexcept>
+
+#include "twigs.hpp"
+
+namespace sortal {
+namespace {
+
+// A node of at most so many rows is grown as a twig. Lists of a twig's columns should stay in the
+// second-level cache (two bytes a row for order and rank each), and tables of bins should not be
+// larger than the rows they count.
+std::int64_t twig_rows(std::int64_t n_columns, std::int64_t n_classes) {
+    const std::int64_t by_cache = (std::int64_t{1} << 18) / std::max<std::int64_t>(1, n_columns);
+    const std::int64_t by_table = 64 * n_classes;
+    return std::clamp<std::int64_t>(std::max(by_cache, by_table), 1024, 65535);
+}
+// A node of at most so many rows is left to one thread with all that grows from it.
+constexpr std::int64_t rows_a_thread = 1 << 15;
+
+template <class Code, class From>
+std::vector<Code> copied(From codes, std::int64_t n) {
+    std::vector<Code> out(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = static_cast<Code>(codes[i]);
+    return out;
+}
+
+Coded code_columns(const std::vector<TreeColumn>& columns, std::int64_t n, Workers& workers) {
+    Coded coded;
+    const std::size_t d = columns.size();
+    coded.bins.resize(d);
+    coded.bytes.resize(d);
+    coded.words.resize(d);
+    coded.n_codes.resize(d);
+    std::vector<Column<double>> numbers;
+    std::vector<std::size_t> where;
+    for (std::size_t j = 0; j < d; ++j) {
+        coded.n_codes[j] = columns[j].n_values;
+        if (columns[j].kind == Kind::cut) {
+            numbers.push_back(columns[j].numbers);
+            where.push_back(j);
+            coded.bytes[j].resize(static_cast<std::size_t>(n));
+        } else if (columns[j].n_values <= 256) {
+            coded.bytes[j] = copied<std::uint8_t>(columns[j].codes, n);
+        } else if (columns[j].n_values <= 65536) {
+            coded.words[j] = copied<std::uint16_t>(columns[j].codes, n);
+        }
+    }
+    std::vector<std::uint8_t*> out;
+    for (const std::size_t j : where) out.push_back(coded.bytes[j].data());
+    auto bins = bin_columns(numbers, n, out, workers);
+    for (std::size_t p = 0; p < where.size(); ++p) {
+        coded.n_codes[where[p]] = bins[p].size();
+        coded.bins[where[p]] = std::move(bins[p]);
+    }
+    return coded;
+}
+
+template <class M, class Cell>
+class Grower {
+  public:
+    Grower(const Field<M>& field, Workers& workers)
+        : field_(field),
+          workers_(workers),
+          small_(twig_rows(field.n_columns(), field.n_classes())),
+          scratch_(static_cast<std::size_t>(workers.size())),
+          limbs_(field, order_) {
+        for (int t = 0; t < workers.size(); ++t) twigs_.emplace_back(field, order_);
+    }
+
+    Nodes grow() {
+        plant();
+        field_.growth.max_leaves < 0 ? grow_all() : grow_best_first();
+        return in_preorder();
+    }
+
+  private:
+    using Node = Limb<Cell>;
+
+    void plant();
+    void grow_all();
+    void grow_part(Node node, Sprouts& sprouts, int worker);
+    void grow_best_first();
+    void graft(std::vector<Node>& parts);
+    Nodes in_preorder() const;
+
+    bool ends(const Sprouts& sprouts, std::int64_t id) const {
+        const Sprout& node = sprouts.at(id);
+        return is_leaf(sprouts.whole(id), node.size, node.depth, field_.growth.stops);
+    }
+    // Splits a limb whose test is known and counts the tables of the children that need one.
+    std::vector<Node> branch_out(Limbs<M, Cell>& limbs, Node& node, Sprouts& sprouts,
+                                 LimbScratch& scratch, Workers* workers) {
+        auto children = limbs.split(node, sprouts, scratch);
+        std::vector<bool> wanted;
+        bool any = false;
+        for (const auto& child : children) {
+            wanted.push_back(child.n_rows() > small_ && !ends(sprouts, child.id));
+            any = any || wanted.back();
+        }
+        if (any) limbs.count_children(node, children, wanted, workers);
+        return children;
+    }
+
+    const Field<M>& field_;
+    Workers& workers_;
+    std::int64_t small_;
+    Order order_;
+    std::vector<LimbScratch> scratch_;
+    Limbs<M, Cell> limbs_;
+    std::vector<Twigs<M>> twigs_;
+    std::vector<Sprouts> lists_;  // the first holds the root
+};
+
+// The root, with all rows.
+template <class M, class Cell>
+void Grower<M, Cell>::plant() {
+    const TreeRows& rows = field_.rows;
+    const auto n = static_cast<std::size_t>(rows.n);
+    order_.rows.resize(n);
+    std::iota(order_.rows.begin(), order_.rows.end(), 0U);
+    order_.labels = copied<Label>(rows.classes, rows.n);
+    lists_.resize(1);
+    Sprouts& sprouts = lists_[0];
+    sprouts.n_classes = rows.n_classes;
+    sprouts.add(1, 0);
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        sprouts.units[static_cast<std::size_t>(rows.classes[i])] += field_.unit(i);
+    }
+    sprouts.at(0).size = field_.counts_rows() ? rows.n : sprouts.whole(0).n;
+}
+
+template <class M, class Cell>
+void Grower<M, Cell>::grow_all() {
+    std::vector<Node> open{{0, field_.rows.n, 0, {}}}, parts;
+    while (!open.empty()) {
+        Node node = std::move(open.back());
+        open.pop_back();
+        workers_.poll();
+        if (ends(lists_[0], node.id)) continue;
+        if (node.n_rows() <= std::max(small_, rows_a_thread)) {
+            parts.push_back(std::move(node));
+            continue;
+        }
+        if (node.table.empty()) limbs_.count(node, &workers_);
+        if (!limbs_.search(node, lists_[0], &workers_, scratch_)) continue;
+        auto children = branch_out(limbs_, node, lists_[0], scratch_[0], &workers_);
+        for (auto& child : children) open.push_back(std::move(child));
+    }
+    graft(parts);
+}
+
+// Grows each part in a list of its own, as many at a time as there are threads.
+template <class M, class Cell>
+void Grower<M, Cell>::graft(std::vector<Node>& parts) {
+    std::sort(parts.begin(), parts.end(), [](const Node& a, const Node& b) {
+        return a.n_rows() != b.n_rows() ? a.n_rows() > b.n_rows() : a.id < b.id;
+    });
+    const std::size_t first = lists_.size();
+    lists_.resize(first + parts.size());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        Sprouts& list = lists_[first + p];
+        list.n_classes = lists_[0].n_classes;
+        list.add(1, lists_[0].at(parts[p].id).depth);
+        list.at(0).size = lists_[0].at(parts[p].id).size;
+        const std::int64_t* counts = lists_[0].counts(parts[p].id);
+        std::copy(counts, counts + list.n_classes, list.units.begin());
+        lists_[0].at(parts[p].id).graft = static_cast<std::int32_t>(first + p);
+    }
+    workers_.run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t p, int worker) {
+        Node node = std::move(parts[static_cast<std::size_t>(p)]);
+        node.id = 0;
+        grow_part(std::move(node), lists_[first + static_cast<std::size_t>(p)], worker);
+    });
+}
+
+template <class M, class Cell>
+void Grower<M, Cell>::grow_part(Node root, Sprouts& sprouts, int worker) {
+    Twigs<M>& twigs = twigs_[static_cast<std::size_t>(worker)];
+    if (root.n_rows() <= small_) {
+        twigs.grow(root.begin, root.end, sprouts, root.id);
+        return;
+    }
+    Limbs<M, Cell> limbs(field_, order_);
+    std::vector<LimbScratch> scratch(1);
+    std::vector<Node> open;
+    open.push_back(std::move(root));
+    while (!open.empty()) {
+        Node node = std::move(open.back());
+        open.pop_back();
+        if (worker == 0) workers_.poll();
+        if (ends(sprouts, node.id)) continue;
+        if (node.n_rows() <= small_) {
+            twigs.grow(node.begin, node.end, sprouts, node.id);
+            continue;
+        }
+        if (node.table.empty()) limbs.count(node, nullptr);
+        if (!limbs.search(node, sprouts, nullptr, scratch)) continue;
+        auto children = branch_out(limbs, node, sprouts, scratch[0], nullptr);
+        for (auto& child : children) open.push_back(std::move(child));
+    }
+}
+
+// Asks the test of largest n * score first, until there are as many leaves as allowed. What a test
+// is does not depend on the order, so that twigs may be grown whole and asked in part.
+template <class M, class Cell>
+void Grower<M, Cell>::grow_best_first() {
+    struct Ready {
+        double priority;
+        std::int64_t made;  // the earlier of equals goes first
+        std::size_t list;
+        std::int64_t id;
+        std::int64_t limb;  // its rows, where they are not parted so far; -1 within a twig
+        bool operator<(const Ready& other) const {
+            return priority != other.priority ? priority < other.priority : made > other.made;
+        }
+    };
+    std::priority_queue<Ready> ready;
+    std::vector<Node> limbs;
+    std::int64_t made = 0, leaves = 1;
+    const auto offer = [&](std::size_t list, std::int64_t id, std::int64_t limb) {
+        const Sprouts& sprouts = lists_[list];
+        if (sprouts.at(id).kind == Kind::leaf) return;
+        const double n = static_cast<double>(sprouts.whole(id).n);
+        ready.push({n * sprouts.at(id).score, made++, list, id, limb});
+    };
+    // New nodes: twigs grow whole, limbs are searched.
+    const auto welcome = [&](std::vector<Node>& nodes) {
+        std::vector<Node> parts;
+        for (const auto& node : nodes) {
+            if (node.n_rows() <= small_ && !ends(lists_[0], node.id)) {
+                parts.push_back({node.begin, node.end, node.id, {}});
+            }
+        }
+        graft(parts);
+        for (auto& node : nodes) {
+            const std::int32_t list = lists_[0].at(node.id).graft;
+            if (list >= 0) {
+                offer(static_cast<std::size_t>(list), 0, -1);
+            } else if (!ends(lists_[0], node.id)) {
+                if (node.table.empty()) limbs_.count(node, &workers_);
+                limbs_.search(node, lists_[0], &workers_, scratch_);
+                offer(0, node.id, static_cast<std::int64_t>(limbs.size()));
+                limbs.push_back(std::move(node));
+            }
+        }
+    };
+    std::vector<Node> root(1);
+    root[0] = {0, field_.rows.n, 0, {}};
+    welcome(root);
+    while (!ready.empty() && leaves < field_.growth.max_leaves) {
+        workers_.poll();
+        const Ready next = ready.top();
+        ready.pop();
+        const Sprout& sprout = lists_[next.list].at(next.id);
+        const std::int64_t more =
+            (sprout.kind == Kind::multiway ? sprout.n_values : std::int64_t{2}) - 1;
+        if (leaves + more > field_.growth.max_leaves) continue;
+        leaves += more;
+        lists_[next.list].at(next.id).taken = true;
+        if (next.limb >= 0) {
+            Node node = std::move(limbs[static_cast<std::size_t>(next.limb)]);
+            auto children = branch_out(limbs_, node, lists_[0], scratch_[0], &workers_);
+            welcome(children);
+            continue;
+        }
+        const Sprout parent = lists_[next.list].at(next.id);
+        for (std::int64_t b = 0; b < parent.n_children; ++b) {
+            offer(next.list, parent.first_child + b, -1);
+        }
+    }
+}
+
+// All lists as one, nodes numbered before their branches and branches in order.
+template <class M, class Cell>
+Nodes Grower<M, Cell>::in_preorder() const {
+    struct Step {
+        std::size_t list;
+        std::int64_t id;
+        std::int64_t slot;  // where the parent notes the number
+    };
+    const bool all = field_.growth.max_leaves < 0;
+    Nodes out;
+    out.n_classes = field_.n_classes();
+    std::vector<Step> stack{{0, 0, -1}};
+    while (!stack.empty()) {
+        Step step = stack.back();
+        stack.pop_back();
+        const std::int32_t on = lists_[step.list].at(step.id).graft;
+        if (on >= 0) step = {static_cast<std::size_t>(on), 0, step.slot};
+        const Sprouts& list = lists_[step.list];
+        const Sprout& node = list.at(step.id);
+        const bool asks = node.kind != Kind::leaf && (all || node.taken);
+        if (step.slot >= 0) out.children[static_cast<std::size_t>(step.slot)] =
+            static_cast<std::int32_t>(out.size());
+        out.kind.push_back(static_cast<std::int8_t>(asks ? node.kind : Kind::leaf));
+        out.attribute.push_back(asks ? node.attribute : -1);
+        out.threshold.push_back(asks ? node.threshold : std::numeric_limits<double>::quiet_NaN());
+        out.heavier.push_back(asks ? node.heavier : -1);
+        out.units.insert(out.units.end(), list.counts(step.id), list.counts(step.id) + list.n_classes);
+        out.sizes.push_back(node.size);
+        out.score.push_back(asks ? node.score : 0.0);
+        out.gain.push_back(asks ? node.gain : 0.0);
+        out.exact.push_back(asks ? node.exact : true);
+        out.candidates.push_back(asks ? node.candidates : 0.0);
+        if (asks) {
+            const auto first = static_cast<std::int64_t>(out.children.size());
+            out.children.resize(out.children.size() + static_cast<std::size_t>(node.n_children), -1);
+            for (std::int64_t b = node.n_children - 1; b >= 0; --b) {
+                stack.push_back({step.list, node.first_child + b, first + b});
+            }
+            const auto from = list.values.begin() + node.value_start;
+            out.values.insert(out.values.end(), from, from + node.n_values);
+            const auto branch = list.branches.begin() + node.value_start;
+            out.branches.insert(out.branches.end(), branch, branch + node.n_values);
+        }
+        out.child_start.push_back(static_cast<std::int64_t>(out.children.size()));
+        out.value_start.push_back(static_cast<std::int64_t>(out.values.size()));
+    }
+    return out;
+}
+
+template <class M>
+Nodes grow_by(const M& measure, const std::vector<TreeColumn>& columns, const TreeRows& rows,
+              const Growth& growth, const Logs& logs, Workers& workers) {
+    const Coded coded = code_columns(columns, rows.n, workers);
+    const Field<M> field{columns, rows, growth, measure, logs, coded};
+    // without weights no cell exceeds the rows
+    if (!rows.units) return Grower<M, std::int32_t>(field, workers).grow();
+    return Grower<M, std::int64_t>(field, workers).grow();
+}
+
+}  // namespace
+
+Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, const Growth& growth,
+                const std::function<void()>& poll) {
+    if (rows.n >= std::int64_t{1} << 31) throw std::invalid_argument("more than 2^31 - 1 rows");
+    if (rows.n_classes > 65535) throw std::invalid_argument("more than 65535 classes");
+    std::int64_t total = rows.n;
+    if (rows.units) total = std::accumulate(rows.units, rows.units + rows.n, std::int64_t{0});
+    Workers workers(growth.threads, poll);
+    const Logs logs(total);
+    switch (growth.rules.criterion) {
+        case Criterion::gini:
+            return grow_by(Gini{}, columns, rows, growth, logs, workers);
+        case Criterion::cart:
+            return grow_by(Cart{}, columns, rows, growth, logs, workers);
+        default:
+            return grow_by(Gain{&logs}, columns, rows, growth, logs, workers);
+    }
+}
+
+}  // namespace sortal

@@ -1,0 +1,532 @@
+// Twigs: subtrees of at most 65,535 rows, grown depth first with everything in the cache.
+//
+// Each number column is sorted once; its list of rows is then parted with every test, so that a node
+// scans its columns in order. Columns that no longer vary are left out of all nodes below.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "limbs.hpp"
+
+namespace sortal {
+
+using Item = std::uint16_t;  // a row, counted within the twig
+
+template <class M>
+class Twigs {
+  public:
+    Twigs(const Field<M>& field, const Order& order) : field_(field), order_(order) {
+        found_.resize(field.columns.size());
+        // reciprocals, to see quickly that a cut cannot be the best
+        if constexpr (std::is_same_v<M, Gini>) {
+            inverse_.resize(1 << 16);
+            for (std::size_t i = 1; i < inverse_.size(); ++i) {
+                inverse_[i] = 1.0 / static_cast<double>(i);
+            }
+        }
+    }
+
+    // Grows the subtree of node `id`, whose rows are order.rows[begin .. end - 1].
+    void grow(std::int64_t begin, std::int64_t end, Sprouts& sprouts, std::int64_t id);
+
+  private:
+    struct Job {
+        std::int64_t begin, end, id;
+        std::size_t active, n_active;
+    };
+    struct Keyed {
+        double x;
+        Item item;
+    };
+
+    void read(std::int64_t begin, std::int64_t end);
+    void sort_column(std::int64_t j);
+    void rank_codes(std::int64_t j);
+    void list_active(const Job& job, std::vector<std::int32_t>& active) const;
+    bool varies(const Job& job, std::int64_t j) const;
+    bool search(const Job& job, Sprouts& sprouts);
+    Verdict search_once(const Job& job, const Whole& w, bool careful);
+    void look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful);
+    void scan(const Job& job, const Whole& w, std::int64_t j, bool careful);
+    void scan_plain(const Job& job, const Whole& w, std::int64_t j);
+    void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
+    void count_values(const Job& job, std::int64_t j, Found& found);
+    void split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack);
+    void mark(const Job& job, const Sprouts& sprouts, const Sprout& node);
+    void part(Item* list, const Job& job, std::int64_t n_parts);
+
+    std::size_t list_at(std::int64_t j) const { return static_cast<std::size_t>(j * m_); }
+    const Item* list_of(std::int64_t j) const { return lists_.data() + list_at(j); }
+    const Item* ranks_of(std::int64_t j) const { return ranks_.data() + list_at(j); }
+    std::int64_t unit(Item i) const { return units_.empty() ? 1 : units_[i]; }
+    double value(std::int64_t j, Item i) const {
+        return field_.column(j).numbers[order_.rows[static_cast<std::size_t>(begin_ + i)]];
+    }
+
+    const Field<M>& field_;
+    const Order& order_;
+    std::int64_t begin_ = 0, m_ = 0, size_ = 0;
+    std::vector<Item> items_;              // the rows of all nodes, node by node
+    std::vector<Item> lists_;              // by column: the rows of each node in order of values
+    std::vector<Item> ranks_;              // by column and row: rank of its value or code
+    std::vector<std::int32_t> present_;    // codes by rank, of all category columns
+    std::vector<std::size_t> present_at_;  // by column
+    std::vector<Label> labels_;
+    std::vector<std::int64_t> units_;
+    std::vector<Found> found_;
+    std::vector<Candidate> candidates_;
+    std::vector<std::int32_t> active_;  // lists of columns, one after the other
+    std::vector<std::int64_t> yes_, no_, cells_;
+    std::vector<std::int32_t> branch_of_row_;
+    std::vector<std::uint8_t> is_no_;
+    std::vector<Item> other_;
+    std::vector<Keyed> keyed_;
+    std::vector<std::int32_t> codes_;
+    std::vector<double> inverse_;
+    std::vector<Item> touched_;
+    Scratch subsets_;
+};
+
+template <class M>
+void Twigs<M>::read(std::int64_t begin, std::int64_t end) {
+    begin_ = begin;
+    m_ = end - begin;
+    const auto m = static_cast<std::size_t>(m_), d = field_.columns.size();
+    items_.resize(m);
+    std::iota(items_.begin(), items_.end(), Item{0});
+    labels_.assign(order_.labels.begin() + begin, order_.labels.begin() + end);
+    units_.clear();
+    if (field_.rows.units) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            units_.push_back(field_.rows.units[order_.rows[static_cast<std::size_t>(i)]]);
+        }
+    }
+    lists_.resize(m * d);
+    ranks_.resize(m * d);
+    is_no_.resize(m);
+    other_.resize(m);
+    keyed_.resize(m);
+    codes_.resize(m);
+    present_.clear();
+    present_at_.assign(d + 1, 0);
+    for (std::int64_t j = 0; j < field_.n_columns(); ++j) {
+        present_at_[static_cast<std::size_t>(j)] = present_.size();
+        field_.column(j).kind == Kind::cut ? sort_column(j) : rank_codes(j);
+    }
+    present_at_[d] = present_.size();
+}
+
+// A column's rows in order of its values: into bins first, then within bins.
+template <class M>
+void Twigs<M>::sort_column(std::int64_t j) {
+    const auto at = static_cast<std::size_t>(j);
+    const std::uint8_t* codes = field_.coded.bytes[at].data();
+    const Bins& bins = field_.coded.bins[at];
+    const Column<double> x = field_.column(j).numbers;
+    const std::uint32_t* rows = order_.rows.data() + begin_;
+    std::int32_t stops[257] = {};
+    for (std::int64_t i = 0; i < m_; ++i) ++stops[codes[rows[i]] + 1];
+    for (std::size_t b = 0; b < 256; ++b) stops[b + 1] += stops[b];
+    std::int32_t next[256];
+    std::copy(stops, stops + 256, next);
+    for (std::int64_t i = 0; i < m_; ++i) {
+        keyed_[static_cast<std::size_t>(next[codes[rows[i]]]++)] = {x[rows[i]], static_cast<Item>(i)};
+    }
+    const auto below = [](const Keyed& a, const Keyed& b) { return a.x < b.x; };
+    for (std::size_t b = 0; b < static_cast<std::size_t>(bins.size()); ++b) {
+        Keyed* from = keyed_.data() + stops[b];
+        Keyed* to = keyed_.data() + stops[b + 1];
+        if (!bins.mixed[b] || to - from < 2) continue;
+        if (to - from > 24) {
+            std::sort(from, to, below);
+            continue;
+        }
+        for (Keyed* p = from + 1; p < to; ++p) {
+            const Keyed moved = *p;
+            Keyed* q = p;
+            for (; q > from && moved.x < (q - 1)->x; --q) *q = *(q - 1);
+            *q = moved;
+        }
+    }
+    Item* list = lists_.data() + list_at(j);
+    Item* ranks = ranks_.data() + list_at(j);
+    Item rank = 0;
+    for (std::int64_t i = 0; i < m_; ++i) {
+        const auto p = static_cast<std::size_t>(i);
+        if (i > 0 && keyed_[p - 1].x < keyed_[p].x) ++rank;
+        list[i] = keyed_[p].item;
+        ranks[keyed_[p].item] = rank;
+    }
+}
+
+// A column's codes as ranks among those present in the twig.
+template <class M>
+void Twigs<M>::rank_codes(std::int64_t j) {
+    const Column<std::int32_t> codes = field_.column(j).codes;
+    for (std::int64_t i = 0; i < m_; ++i) {
+        codes_[static_cast<std::size_t>(i)] = codes[order_.rows[static_cast<std::size_t>(begin_ + i)]];
+    }
+    const auto from = static_cast<std::ptrdiff_t>(present_.size());
+    present_.insert(present_.end(), codes_.begin(), codes_.begin() + m_);
+    std::sort(present_.begin() + from, present_.end());
+    present_.erase(std::unique(present_.begin() + from, present_.end()), present_.end());
+    Item* ranks = ranks_.data() + list_at(j);
+    for (std::int64_t i = 0; i < m_; ++i) {
+        const auto place = std::lower_bound(present_.begin() + from, present_.end(),
+                                            codes_[static_cast<std::size_t>(i)]);
+        ranks[i] = static_cast<Item>(place - (present_.begin() + from));
+    }
+}
+
+template <class M>
+bool Twigs<M>::varies(const Job& job, std::int64_t j) const {
+    const Item* ranks = ranks_of(j);
+    if (field_.column(j).kind == Kind::cut) {
+        const Item* list = list_of(j);
+        return ranks[list[job.begin]] != ranks[list[job.end - 1]];
+    }
+    const Item first = ranks[items_[static_cast<std::size_t>(job.begin)]];
+    for (std::int64_t i = job.begin + 1; i < job.end; ++i) {
+        if (ranks[items_[static_cast<std::size_t>(i)]] != first) return true;
+    }
+    return false;
+}
+
+// Where every row weighs one, counts move by one from side to side, and the key with them.
+template <class M>
+void Twigs<M>::scan_plain(const Job& job, const Whole& w, std::int64_t j) {
+    const Limits& limits = field_.growth.rules.limits;
+    const std::int64_t least = std::max<std::int64_t>({1, limits.size, limits.units});
+    const std::int64_t K = w.n_classes;
+    const Item* list = list_of(j);
+    const Item* ranks = ranks_of(j);
+    Found& found = found_[static_cast<std::size_t>(j)];
+    yes_.assign(static_cast<std::size_t>(K), 0);
+    no_.assign(w.counts, w.counts + K);
+    std::int64_t* yes = yes_.data();
+    std::int64_t* no = no_.data();
+    double best = field_.measure.near(w);
+    std::int64_t place = -1;
+    bool close = false;
+    const std::int64_t stop = job.end - least;  // the last place where a cut leaves enough
+    const auto improve = [&](double key, std::int64_t i) {
+        if (key <= best) return;
+        close = place >= 0 && best >= key - M::tau(key, K);
+        best = key;
+        place = i;
+    };
+    if constexpr (std::is_same_v<M, Gini>) {
+        std::int64_t a = 0, b = 0;
+        for (std::int64_t k = 0; k < K; ++k) b += no[k] * no[k];
+        const double* inverse = inverse_.data();
+        double enough = best * (1.0 - 0x1p-49);
+        for (std::int64_t i = job.begin; i < stop; ++i) {
+            const Item item = list[i];
+            const Label k = labels_[item];
+            a += 2 * yes[k]++ + 1;
+            b -= 2 * no[k]-- - 1;
+            const std::int64_t n_yes = i - job.begin + 1, n_no = job.end - 1 - i;
+            const double about = static_cast<double>(a) * inverse[n_yes] +
+                                 static_cast<double>(b) * inverse[n_no];
+            if (about < enough || n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
+            improve(static_cast<double>(a) / static_cast<double>(n_yes) +
+                        static_cast<double>(b) / static_cast<double>(n_no),
+                    i);
+            enough = best * (1.0 - 0x1p-49);
+        }
+    } else {
+        const Logs& logs = *field_.measure.logs;
+        std::int64_t units = 0;
+        for (std::int64_t k = 0; k < K; ++k) units += logs(no[k]);
+        for (std::int64_t i = job.begin; i < stop; ++i) {
+            const Item item = list[i];
+            const Label k = labels_[item];
+            units += logs(yes[k] + 1) - logs(yes[k]) + logs(no[k] - 1) - logs(no[k]);
+            ++yes[k];
+            --no[k];
+            const std::int64_t n_yes = i - job.begin + 1;
+            if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
+            improve(static_cast<double>(units - logs(n_yes) - logs(w.n - n_yes)), i);
+        }
+    }
+    if (place < 0) return;
+    found.key = best;
+    found.place = place;
+    found.n_yes = place - job.begin + 1;
+    found.close = close;
+}
+
+// Any weights, any measure, and careful where a key may be rounding alone.
+template <class M>
+void Twigs<M>::scan(const Job& job, const Whole& w, std::int64_t j, bool careful) {
+    const Limits& limits = field_.growth.rules.limits;
+    const Item* list = list_of(j);
+    const Item* ranks = ranks_of(j);
+    Found& found = found_[static_cast<std::size_t>(j)];
+    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
+    const double base = field_.measure.base(w);
+    double best = careful ? base : field_.measure.near(w);
+    std::int64_t n_yes = 0, size_yes = 0;
+    for (std::int64_t i = job.begin; i + 1 < job.end; ++i) {
+        const Item item = list[i];
+        const std::int64_t u = unit(item);
+        yes_[labels_[item]] += u;
+        n_yes += u;
+        size_yes += field_.counts_rows() ? 1 : u;
+        if (ranks[item] == ranks[list[i + 1]]) continue;
+        if (n_yes < limits.units || size_yes < limits.size) continue;
+        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) break;
+        const double key = careful ? exact_key(field_.measure, w, yes_.data(), n_yes)
+                                   : field_.measure.key(w, yes_.data(), n_yes);
+        if (key <= best) continue;
+        found.close = found.place >= 0 && best >= key - M::tau(key, w.n_classes);
+        best = found.key = key;
+        found.place = i;
+        found.n_yes = n_yes;
+    }
+}
+
+template <class M>
+void Twigs<M>::look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const bool plain = !std::is_same_v<M, Cart> && units_.empty() && !careful;
+    if constexpr (!std::is_same_v<M, Cart>) {
+        if (plain) scan_plain(job, w, j);
+    }
+    if (!plain) scan(job, w, j, careful);
+    if (!field_.by_ratio()) return;
+    if (!(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
+        found.key = none;
+        found.place = -1;
+        scan(job, w, j, true);
+    }
+    if (found.place < 0) return;
+    const Verdict own{j, found.key, found.key - M::tau(found.key, w.n_classes)};
+    settle_cut(job, w, own, found);
+    found.information = cut_information(field_, w.n, found.n_yes);
+}
+
+// The lowest of the cuts that count as equal to the best.
+template <class M>
+void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found) {
+    if (!found.close) return;
+    const Limits& limits = field_.growth.rules.limits;
+    const std::int64_t j = verdict.attribute;
+    const Item* list = list_of(j);
+    const Item* ranks = ranks_of(j);
+    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
+    std::int64_t n_yes = 0, size_yes = 0;
+    for (std::int64_t i = job.begin; i < found.place; ++i) {
+        const std::int64_t u = unit(list[i]);
+        yes_[labels_[list[i]]] += u;
+        n_yes += u;
+        size_yes += field_.counts_rows() ? 1 : u;
+        if (ranks[list[i]] == ranks[list[i + 1]]) continue;
+        if (n_yes < limits.units || size_yes < limits.size) continue;
+        const double key = exact_key(field_.measure, w, yes_.data(), n_yes);
+        if (key < verdict.target) continue;
+        found.key = key;
+        found.place = i;
+        found.n_yes = n_yes;
+        break;
+    }
+    found.close = false;
+}
+
+// A category's values in a node with their counts.
+template <class M>
+void Twigs<M>::count_values(const Job& job, std::int64_t j, Found& found) {
+    const auto at = static_cast<std::size_t>(j), K = static_cast<std::size_t>(field_.n_classes());
+    const std::size_t width = K + 1;  // the last counts rows
+    const Item* ranks = ranks_of(j);
+    const std::int32_t* present = present_.data() + present_at_[at];
+    const std::size_t n_present = present_at_[at + 1] - present_at_[at];
+    if (cells_.size() < n_present * width) cells_.resize(n_present * width, 0);
+    touched_.clear();
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = items_[static_cast<std::size_t>(i)];
+        std::int64_t* cell = cells_.data() + ranks[item] * width;
+        if (cell[K]++ == 0) touched_.push_back(ranks[item]);
+        cell[labels_[item]] += unit(item);
+    }
+    std::sort(touched_.begin(), touched_.end());
+    for (const Item v : touched_) {
+        std::int64_t* cell = cells_.data() + v * width;
+        found.codes.push_back(present[v]);
+        found.counts.insert(found.counts.end(), cell, cell + K);
+        if (field_.counts_rows()) found.sizes.push_back(cell[K]);
+        std::fill(cell, cell + width, 0);
+    }
+}
+
+template <class M>
+Verdict Twigs<M>::search_once(const Job& job, const Whole& w, bool careful) {
+    const std::int32_t* active = active_.data() + job.active;
+    double floor = none;
+    for (std::size_t a = 0; a < job.n_active; ++a) {
+        const std::int64_t j = active[a];
+        Found& found = found_[static_cast<std::size_t>(j)];
+        found.clear();
+        if (field_.column(j).kind == Kind::cut) {
+            look_at_cut(job, w, j, careful);
+        } else {
+            count_values(job, j, found);
+            look_at_values(field_, w, field_.column(j).kind, found, subsets_);
+        }
+        floor = std::max(floor, found.key);
+    }
+    for (std::size_t a = 0; a < job.n_active; ++a) {
+        if (field_.column(active[a]).kind != Kind::subset) continue;
+        search_subset(field_, w, floor, found_[static_cast<std::size_t>(active[a])], subsets_);
+    }
+    list_candidates(field_, found_, active, static_cast<std::int64_t>(job.n_active), candidates_);
+    return decide(field_, w, active, candidates_);
+}
+
+template <class M>
+bool Twigs<M>::search(const Job& job, Sprouts& sprouts) {
+    const Whole w = sprouts.whole(job.id);
+    size_ = sprouts.at(job.id).size;
+    Verdict verdict = search_once(job, w, false);
+    if (!field_.by_ratio() && (verdict.attribute < 0 || verdict.target <= field_.measure.near(w))) {
+        verdict = search_once(job, w, true);
+    }
+    if (verdict.attribute < 0) return false;
+    Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
+    const bool cut = field_.column(verdict.attribute).kind == Kind::cut;
+    if (cut) settle_cut(job, w, verdict, found);
+    if (!note_test(field_, w, verdict, found, candidates_, sprouts, job.id, subsets_)) return false;
+    if (cut) {
+        const Item* list = list_of(verdict.attribute);
+        sprouts.at(job.id).threshold =
+            threshold_between(value(verdict.attribute, list[found.place]),
+                              value(verdict.attribute, list[found.place + 1]));
+    }
+    return true;
+}
+
+// Says for every row of a node which branch it takes.
+template <class M>
+void Twigs<M>::mark(const Job& job, const Sprouts& sprouts, const Sprout& node) {
+    const std::int64_t j = node.attribute;
+    if (node.kind == Kind::cut) {
+        const Item* list = list_of(j);
+        const std::int64_t n_yes = found_[static_cast<std::size_t>(j)].place - job.begin + 1;
+        for (std::int64_t i = job.begin; i < job.end; ++i) {
+            is_no_[list[i]] = i - job.begin >= n_yes;
+        }
+        return;
+    }
+    const auto at = static_cast<std::size_t>(j);
+    const std::int32_t* present = present_.data() + present_at_[at];
+    codes_.resize(std::max(codes_.size(), present_at_[at + 1] - present_at_[at]));
+    std::size_t v = 0;
+    for (std::int64_t p = node.value_start; p < node.value_start + node.n_values; ++p) {
+        while (present[v] != sprouts.values[static_cast<std::size_t>(p)]) ++v;
+        codes_[v] = sprouts.branches[static_cast<std::size_t>(p)];
+    }
+    const Item* ranks = ranks_of(j);
+    if (node.kind == Kind::multiway) branch_of_row_.resize(static_cast<std::size_t>(m_));
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = items_[static_cast<std::size_t>(i)];
+        if (node.kind == Kind::multiway) {
+            branch_of_row_[item] = codes_[ranks[item]];
+        } else {
+            is_no_[item] = static_cast<std::uint8_t>(codes_[ranks[item]]);
+        }
+    }
+}
+
+// Parts a list of the node's rows by branches, each in its order.
+template <class M>
+void Twigs<M>::part(Item* list, const Job& job, std::int64_t n_parts) {
+    Item* other = other_.data();
+    if (n_parts == 2) {
+        std::int64_t yes = job.begin, no = 0;
+        for (std::int64_t i = job.begin; i < job.end; ++i) {
+            const Item item = list[i];
+            const std::int64_t is_no = is_no_[item];
+            list[yes] = item;
+            other[no] = item;
+            yes += 1 - is_no;
+            no += is_no;
+        }
+        std::memcpy(list + yes, other, static_cast<std::size_t>(no) * sizeof(Item));
+        return;
+    }
+    std::vector<std::int64_t> next(static_cast<std::size_t>(n_parts) + 1, 0);
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        ++next[static_cast<std::size_t>(branch_of_row_[list[i]]) + 1];
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        other[next[static_cast<std::size_t>(branch_of_row_[list[i]])]++] = list[i];
+    }
+    std::memcpy(list + job.begin, other, static_cast<std::size_t>(job.end - job.begin) * sizeof(Item));
+}
+
+template <class M>
+void Twigs<M>::split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack) {
+    const Sprout node = sprouts.at(job.id);
+    const std::int64_t n_parts = node.kind == Kind::multiway ? node.n_values : 2;
+    mark(job, sprouts, node);
+    const bool binary = node.kind != Kind::multiway;
+    // two branches of a multiway test are parted as many are
+    if (!binary && n_parts == 2) {
+        for (std::int64_t i = job.begin; i < job.end; ++i) {
+            const Item item = items_[static_cast<std::size_t>(i)];
+            is_no_[item] = static_cast<std::uint8_t>(branch_of_row_[item]);
+        }
+    }
+    part(items_.data(), job, n_parts);
+    for (std::size_t a = 0; a < job.n_active; ++a) {
+        const std::int64_t j = active_[job.active + a];
+        if (field_.column(j).kind == Kind::cut) part(lists_.data() + list_at(j), job, n_parts);
+    }
+    const std::int64_t first = sprouts.add(n_parts, node.depth + 1);
+    sprouts.at(job.id).first_child = first;
+    sprouts.at(job.id).n_children = n_parts;
+    std::vector<std::int64_t> stops(static_cast<std::size_t>(n_parts), job.begin);
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = items_[static_cast<std::size_t>(i)];
+        const std::int64_t b = n_parts == 2 ? is_no_[item] : branch_of_row_[item];
+        const std::int64_t u = unit(item);
+        sprouts.counts(first + b)[labels_[item]] += u;
+        sprouts.at(first + b).size += field_.counts_rows() ? 1 : u;
+        stops[static_cast<std::size_t>(b)] = i + 1;
+    }
+    weigh_branches(sprouts, job.id);
+    std::int64_t begin = job.begin;
+    for (std::int64_t b = 0; b < n_parts; ++b) {
+        const std::int64_t end = stops[static_cast<std::size_t>(b)];
+        stack.push_back({begin, end, first + b, job.active, job.n_active});
+        begin = end;
+    }
+}
+
+template <class M>
+void Twigs<M>::grow(std::int64_t begin, std::int64_t end, Sprouts& sprouts, std::int64_t id) {
+    read(begin, end);
+    active_.resize(field_.columns.size());
+    std::iota(active_.begin(), active_.end(), 0);
+    std::vector<Job> stack{{0, m_, id, 0, active_.size()}};
+    while (!stack.empty()) {
+        Job job = stack.back();
+        stack.pop_back();
+        const Sprout& node = sprouts.at(job.id);
+        if (is_leaf(sprouts.whole(job.id), node.size, node.depth, field_.growth.stops)) continue;
+        // what varies here, in a list that the children share
+        active_.resize(job.active + job.n_active);
+        const std::size_t from = active_.size();
+        for (std::size_t a = job.active; a < job.active + job.n_active; ++a) {
+            const std::int32_t j = active_[a];
+            if (varies(job, j)) active_.push_back(j);
+        }
+        job.active = from;
+        job.n_active = active_.size() - from;
+        if (search(job, sprouts)) split(job, sprouts, stack);
+    }
+}
+
+}  // namespace sortal
