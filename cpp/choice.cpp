@@ -72,8 +72,8 @@ class Node {
             const Values values = values_of(x, searches_[j]);
             c.all = subsets_allowed(x.m, rules_.limits.subset);
             c.bound = subset_bound(measure_, w_, values);
-            const double key = first_subset(measure_, w_, values, rules_.limits, scratch_).key;
-            floor_ = std::max(floor_, key);
+            searches_[j].subset = first_subset(measure_, w_, values, rules_.limits, scratch_);
+            floor_ = std::max(floor_, searches_[j].subset.key);
         }
         floor_ = std::max(floor_, c.key);
     }
@@ -83,8 +83,10 @@ class Node {
         const double least = floor_ == none ? none : floor_ - M::tau(floor_, w_.n_classes);
         if (!by_ratio() && c.bound < least) return;
         Subset& subset = searches_[j].subset;
-        const Values values = values_of(attributes_[j], searches_[j]);
-        subset = best_subset(measure_, w_, values, rules_.limits, none, scratch_);
+        if (!subset.exact) {
+            const Values values = values_of(attributes_[j], searches_[j]);
+            subset = best_subset(measure_, w_, values, rules_.limits, none, scratch_);
+        }
         c.key = subset.key;
         c.exact = subset.exact;
         c.candidates = subset.candidates;

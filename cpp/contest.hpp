@@ -89,6 +89,7 @@ struct Scratch {
     std::vector<std::uint64_t> events, spare;
     std::vector<char> inside;
     std::vector<Ranked> ranked;
+    std::vector<double> keys;
 };
 
 // Writes the node's values as rows, and their sum.
@@ -163,11 +164,29 @@ class Contest {
     // One candidate: its sums, and which groups it holds.
     template <class In>
     double meet(const std::int64_t* side, In in) {
+        const double key = note(side);
+        if (may_lead(key)) meet_again(key, side, in);
+        return key;
+    }
+
+    // The same in two steps, for series in which many a candidate leads for a moment: `note` all of
+    // them, `expect` the best allowed key, `meet_again` those that `may_lead`.
+    double note(const std::int64_t* side) {
         const double key = this->key(side);
         met_ += 1.0;
         if (key > peak_) peak_ = key;
-        if (key >= band_ && key > none && allowed(side)) offer(key, side, in);
         return key;
+    }
+    void expect(double key) {
+        if (key <= best_) return;
+        best_ = key;
+        // Twice tau: where the unit in the last place doubles, the limit may step back.
+        band_ = best_ - 2.0 * tau(best_);
+    }
+    bool may_lead(double key) const { return key >= band_ && key > none; }
+    template <class In>
+    void meet_again(double key, const std::int64_t* side, In in) {
+        if (allowed(side)) offer(key, side, in);
     }
 
     // Whether the best allowed candidate is as good as the best of all.
@@ -240,11 +259,7 @@ class Contest {
             const Entry& e = s_.entries[i];
             if (e.key >= key && !goes_before(s_.places, e.places)) return;
         }
-        if (key > best_) {
-            best_ = key;
-            // Twice tau: where the unit in the last place doubles, the limit may step back.
-            band_ = best_ - 2.0 * tau(best_);
-        }
+        expect(key);
         std::size_t kept = 0;
         for (std::size_t i = 0; i < live_; ++i) {
             const Entry& e = s_.entries[i];

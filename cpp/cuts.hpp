@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "scoring.hpp"
@@ -27,44 +28,56 @@ struct Between {
     double key_after;
 };
 
-// At least the key of every cut within the bin; any number below `need` will do for one below it.
+// Bounds that are linear in the units of each class, but for rounding.
 //
-// Gini: the derivative of the key by units of class k on the yes side is g = (2 p_k - P) - (2 q_k - Q)
-// with shares p, q of both sides and P, Q the sums of their squares. As the key is convex, it rises
-// from the cut before the bin by at most the sum over classes of units times the largest g in the
-// box. No g lies beyond 2, hence the quick bound.
-inline double bin_bound(const Gini&, const Whole& w, const Between& b, double need) {
+// Gini: let a side with shares q and n_q units give t units with shares s to a side with shares p and
+// n_p units. The key then changes by t (u |q - s|^2 - v |p - s|^2), u = n_q / (n_q - t) and
+// v = n_p / (n_p + t), which is t (u g.s + (u - v) |p - s|^2) with g_k = |q|^2 - |p|^2 - 2 (q_k - p_k).
+// As t |p - s|^2 is at most the sum of t s_k (1 - 2 p_k + |p|^2), the change is at most linear in the
+// units of each class. It is looked at from both ends of the bin; no key changes by more than 2 a
+// unit, hence the quick bound.
+inline double largest_rise(const Whole& w, const Between& b, bool upwards) {
     const auto inside = static_cast<double>(b.n_inside), n = static_cast<double>(w.n);
-    const double slack = n * 0x1p-44;
-    const double quick = 0.5 * (b.key_before + b.key_after) + inside + slack;
-    if (quick < need) return quick;
-    const auto n_l = static_cast<double>(b.n_before), n_r = n - n_l;
-    double least_p = 0.0, most_q = 0.0;
+    const double n_yes = static_cast<double>(b.n_before) + (upwards ? 0.0 : inside);
+    const double n_p = upwards ? n_yes : n - n_yes, n_q = n - n_p;
+    if (n_q <= inside) return std::numeric_limits<double>::infinity();
+    const auto shares = [&](std::int64_t k) {
+        const auto yes = static_cast<double>(b.before[k] + (upwards ? 0 : b.inside[k]));
+        const double no = static_cast<double>(w.counts[k]) - yes;
+        const double to = upwards ? yes : no, from = upwards ? no : yes;
+        return std::pair{n_p > 0 ? to / n_p : 0.0, from / n_q};
+    };
+    double square_p = 0.0, square_q = 0.0;
     for (std::int64_t k = 0; k < w.n_classes; ++k) {
-        const auto l = static_cast<double>(b.before[k]), h = static_cast<double>(b.inside[k]);
-        const double r = static_cast<double>(w.counts[k]) - l, others = inside - h;
-        const double p = n_l + others > 0 ? l / (n_l + others) : 0.0;
-        const double q = n_r - others > 0 ? r / (n_r - others) : 1.0;
-        least_p += p * p;
-        most_q += std::min(q, 1.0) * std::min(q, 1.0);
+        const auto [p, q] = shares(k);
+        square_p += p * p;
+        square_q += q * q;
     }
-    most_q = std::min(most_q, 1.0);
+    const double u = n_q / (n_q - inside), v = n_p / (n_p + inside);
     double rise = 0.0;
     for (std::int64_t k = 0; k < w.n_classes; ++k) {
-        const auto l = static_cast<double>(b.before[k]), h = static_cast<double>(b.inside[k]);
-        if (h == 0.0) continue;
-        const double r = static_cast<double>(w.counts[k]) - l;
-        const double p = (l + h) / (n_l + h);
-        const double q = n_r - h > 0 ? (r - h) / (n_r - h) : 0.0;
-        rise += h * std::max(0.0, (2.0 * p - least_p) - (2.0 * q - most_q));
+        if (b.inside[k] == 0) continue;
+        const auto [p, q] = shares(k);
+        const double g = square_q - square_p - 2.0 * (q - p);
+        const double slope = n_p > 0 ? (g > 0 ? u * g : g) + (u - v) * (1.0 - 2.0 * p + square_p)
+                                     : u * (1.0 - 2.0 * q + square_q);
+        rise += static_cast<double>(b.inside[k]) * std::max(0.0, slope);
     }
-    return std::min(quick, b.key_before + rise + slack);
+    return rise;
+}
+
+inline double linear_bound(const Gini&, const Whole& w, const Between& b, double need) {
+    const auto inside = static_cast<double>(b.n_inside);
+    const double quick = 0.5 * (b.key_before + b.key_after) + inside;
+    if (quick < need) return quick;
+    return std::min({quick, b.key_before + largest_rise(w, b, true),
+                     b.key_after + largest_rise(w, b, false)});
 }
 
 // Gain: the key is a sum over classes of convex functions of that class's units, below their chords
 // over the bin, and a concave function of the rows, below its tangent in the middle of the bin. With
 // both it is at most linear in the units, and largest where each class is wholly on its better side.
-inline double bin_bound(const Gain& m, const Whole& w, const Between& b, double) {
+inline double linear_bound(const Gain& m, const Whole& w, const Between& b, double) {
     const Logs& logs = *m.logs;
     const auto size_term = [&](std::int64_t t) {
         return static_cast<double>(-logs(b.n_before + t) - logs(w.n - b.n_before - t));
@@ -81,12 +94,12 @@ inline double bin_bound(const Gain& m, const Whole& w, const Between& b, double)
         const double chord = static_cast<double>(logs(l + h) + logs(r - h) - logs(l) - logs(r));
         bound += std::max(0.0, chord + slope * static_cast<double>(h));
     }
-    return bound + static_cast<double>(16 * (w.n_classes + 2));  // every logarithm is rounded
+    return bound;
 }
 
 // CART: sum over classes of |u|, u = l n - n_k n_l, linear in the units as long as no u changes its
 // sign; a class whose u may change it adds at most twice what lies on the other side.
-inline double bin_bound(const Cart&, const Whole& w, const Between& b, double) {
+inline double linear_bound(const Cart&, const Whole& w, const Between& b, double) {
     const auto n = static_cast<double>(w.n), inside = static_cast<double>(b.n_inside);
     double signed_total = 0.0, beyond = 0.0;
     const auto u_of = [&](std::int64_t k) {
@@ -105,7 +118,43 @@ inline double bin_bound(const Cart&, const Whole& w, const Between& b, double) {
         const double sign = u_of(k) < 0 ? -1.0 : 1.0;
         rise += static_cast<double>(b.inside[k]) * std::max(0.0, sign * n - signed_total);
     }
-    return (b.key_before + rise + beyond) * (1.0 + 0x1p-44) + n * n * 0x1p-44;
+    return b.key_before + rise + beyond;
+}
+
+// A convex function on a box is largest at a corner: where classes are few, all corners are looked at.
+constexpr std::int64_t corner_classes = 6;
+
+template <class M>
+double corner_bound(const M& measure, const Whole& w, const Between& b) {
+    std::int64_t corner[corner_classes];
+    double bound = std::max(b.key_before, b.key_after);
+    for (std::int64_t c = 1; c + 1 < std::int64_t{1} << w.n_classes; ++c) {
+        std::int64_t n_yes = b.n_before;
+        for (std::int64_t k = 0; k < w.n_classes; ++k) {
+            const std::int64_t more = (c >> k) & 1 ? b.inside[k] : 0;
+            corner[k] = b.before[k] + more;
+            n_yes += more;
+        }
+        bound = std::max(bound, measure.key(w, corner, n_yes));
+    }
+    return bound;
+}
+// What the rounding of keys may add to a bound.
+inline double bound_slack(const Gini&, const Whole& w) { return static_cast<double>(w.n) * 0x1p-44; }
+inline double bound_slack(const Gain&, const Whole& w) {
+    return static_cast<double>(16 * (w.n_classes + 2));
+}
+inline double bound_slack(const Cart&, const Whole& w) {
+    return static_cast<double>(w.n) * static_cast<double>(w.n) * 0x1p-44;
+}
+
+// At least the key of every cut within the bin; where it stays below `need`, any number below it.
+template <class M>
+double bin_bound(const M& measure, const Whole& w, const Between& b, double need) {
+    const double slack = bound_slack(measure, w);
+    const double bound = linear_bound(measure, w, b, need - slack) + slack;
+    if (bound < need || w.n_classes > corner_classes) return bound;
+    return std::min(bound, corner_bound(measure, w, b) + slack);
 }
 
 // A cut that may be the node's: after a bin, or within it after its row `place` in order of values.
@@ -140,7 +189,7 @@ struct Cuts {
     void add(const CutRecord& record, std::int64_t n_classes) {
         if (record.key <= sequence_best) return;
         sequence_best = record.key;
-        if (record.key < best - M::tau(best, n_classes)) return;
+        if (record.key < best && record.key < best - M::tau(best, n_classes)) return;
         best = std::max(best, record.key);
         records.push_back(record);
     }

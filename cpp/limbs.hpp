@@ -388,10 +388,20 @@ Verdict Limbs<M, Cell>::search_once(const Limb<Cell>& limb, const Whole& w, bool
         return floor;
     };
     if (!field_.by_ratio()) {
-        const double floor = floor_of();
-        each_column(workers, limb.n_rows(), [&](std::int64_t j, int worker) {
+        // the column of the best cut so far goes first: what it reaches spares the others
+        std::int64_t first = 0;
+        for (std::int64_t j = 0; j < field_.n_columns(); ++j) {
+            const auto at = static_cast<std::size_t>(j);
+            if (found_[at].cuts.best > found_[static_cast<std::size_t>(first)].cuts.best) first = j;
+        }
+        const auto refine_cut = [&](std::int64_t j, double floor, int worker) {
             if (field_.column(j).kind != Kind::cut) return;
             refine(limb, w, j, floor, careful, scratch[static_cast<std::size_t>(worker)]);
+        };
+        refine_cut(first, floor_of(), 0);
+        const double floor = floor_of();
+        each_column(workers, limb.n_rows(), [&](std::int64_t j, int worker) {
+            if (j != first) refine_cut(j, floor, worker);
         });
     }
     const double floor = floor_of();

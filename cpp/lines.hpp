@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contest.hpp"
+#include "orders.hpp"
 
 namespace sortal {
 
@@ -129,6 +130,7 @@ void find_events(const Table& t, Scratch& s) {
 template <class M>
 void meet_lines(Contest<M>& contest, const Table& t, Scratch& s) {
     contest.whole().n < narrow_units ? find_events<std::int64_t>(t, s) : find_events<__int128>(t, s);
+    meet_in_order(contest, t, s);
     const std::int64_t width = t.width();
     s.prefixes.reset(t.m, t.n_classes);
     s.rank.resize(static_cast<std::size_t>(t.m));
@@ -138,7 +140,6 @@ void meet_lines(Contest<M>& contest, const Table& t, Scratch& s) {
         if (p > 0) std::copy_n(s.prefixes.row(p - 1), width, side);
         add_row(side, t.row(p), width);
         rank[p] = static_cast<std::int32_t>(p);
-        if (p + 1 < t.m) contest.meet(side, [p](std::int64_t i) { return i <= p; });
     }
     for (const std::uint64_t event : s.events) {
         const std::int64_t i = first_of(event), j = second_of(event);

@@ -92,30 +92,58 @@ void meet_small(Contest<M>& contest, const Table& t, std::int64_t most, Scratch&
     for (std::int64_t size = 1; size <= most; ++size) {
         s.prefixes.reset(size + 1, t.n_classes);
         s.order.assign(static_cast<std::size_t>(size), -1);
-        s.inside.assign(static_cast<std::size_t>(t.m), 0);
-        std::int64_t depth = 0;
-        while (depth >= 0) {
-            auto& place = s.order[static_cast<std::size_t>(depth)];
-            if (place >= 0) s.inside[static_cast<std::size_t>(place)] = 0;
+        const auto holds = [&s](std::int64_t i) {
+            return std::find(s.order.begin(), s.order.end(), i) != s.order.end();
+        };
+        for (std::int64_t depth = 0; depth >= 0;) {
+            std::int32_t& place = s.order[static_cast<std::size_t>(depth)];
             if (++place > t.m - size + depth) {
                 --depth;
                 continue;
             }
-            s.inside[static_cast<std::size_t>(place)] = 1;
             std::int64_t* sum = s.prefixes.row(depth + 1);
             std::copy_n(s.prefixes.row(depth), t.width(), sum);
             add_row(sum, t.row(place), t.width());
             if (depth + 1 < size) {
-                s.order[static_cast<std::size_t>(depth + 1)] = place;
-                ++depth;
-                continue;
+                s.order[static_cast<std::size_t>(++depth)] = place;
+            } else {
+                contest.meet(sum, holds);
             }
-            contest.meet(sum, [&](std::int64_t i) { return s.inside[static_cast<std::size_t>(i)]; });
         }
     }
 }
 
-// The m - 1 prefixes of the rows in `s.order`.
+// The m - 1 prefixes of the rows in an order: row place(p) comes p-th, and `in_prefix(i, p)` says
+// whether row i comes by then.
+template <class M, class Place, class In>
+void meet_series(Contest<M>& contest, const Table& t, Place place, In in_prefix, Scratch& s) {
+    s.keys.clear();
+    s.side.assign(static_cast<std::size_t>(t.width()), 0);
+    double best = none;
+    for (std::int64_t p = 0; p + 1 < t.m; ++p) {
+        add_row(s.side.data(), t.row(place(p)), t.width());
+        const double key = contest.note(s.side.data());
+        s.keys.push_back(key);
+        if (key > best && contest.allowed(s.side.data())) best = key;
+    }
+    contest.expect(best);
+    s.side.assign(static_cast<std::size_t>(t.width()), 0);
+    for (std::int64_t p = 0; p + 1 < t.m; ++p) {
+        add_row(s.side.data(), t.row(place(p)), t.width());
+        const double key = s.keys[static_cast<std::size_t>(p)];
+        if (!contest.may_lead(key)) continue;
+        contest.meet_again(key, s.side.data(), [&, p](std::int64_t i) { return in_prefix(i, p); });
+    }
+}
+
+// The prefixes of the rows as they stand.
+template <class M>
+void meet_in_order(Contest<M>& contest, const Table& t, Scratch& s) {
+    meet_series(contest, t, [](std::int64_t p) { return p; },
+                [](std::int64_t i, std::int64_t p) { return i <= p; }, s);
+}
+
+// The prefixes of the rows in `s.order`.
 template <class M>
 void meet_prefixes(Contest<M>& contest, const Table& t, Scratch& s) {
     s.rank.resize(static_cast<std::size_t>(t.m));
@@ -123,22 +151,11 @@ void meet_prefixes(Contest<M>& contest, const Table& t, Scratch& s) {
         const auto i = static_cast<std::size_t>(s.order[static_cast<std::size_t>(p)]);
         s.rank[i] = static_cast<std::int32_t>(p);
     }
-    s.side.assign(static_cast<std::size_t>(t.width()), 0);
-    for (std::int64_t p = 0; p + 1 < t.m; ++p) {
-        add_row(s.side.data(), t.row(s.order[static_cast<std::size_t>(p)]), t.width());
-        contest.meet(s.side.data(),
-                     [&](std::int64_t i) { return s.rank[static_cast<std::size_t>(i)] <= p; });
-    }
-}
-
-// The prefixes of the rows as they stand.
-template <class M>
-void meet_in_order(Contest<M>& contest, const Table& t, Scratch& s) {
-    s.side.assign(static_cast<std::size_t>(t.width()), 0);
-    for (std::int64_t p = 0; p + 1 < t.m; ++p) {
-        add_row(s.side.data(), t.row(p), t.width());
-        contest.meet(s.side.data(), [p](std::int64_t i) { return i <= p; });
-    }
+    const auto place = [&s](std::int64_t p) { return s.order[static_cast<std::size_t>(p)]; };
+    const auto in_prefix = [&s](std::int64_t i, std::int64_t p) {
+        return s.rank[static_cast<std::size_t>(i)] <= p;
+    };
+    meet_series(contest, t, place, in_prefix, s);
 }
 
 }  // namespace sortal

@@ -76,19 +76,6 @@ inline double subset_bound(const Cart&, const Whole& w, const Values& v) {
     return std::nextafter(static_cast<double>(sum), -none);
 }
 
-// A first, cheap candidate: the prefixes of each class's order by share that meet the limits.
-template <class M>
-Subset first_subset(const M& measure, const Whole& w, const Values& v, const Limits& limits,
-                    Scratch& s) {
-    if (v.m < 2) return {};
-    Contest<M> contest(measure, w, v, limits, s);
-    meet_classes(contest, s.values, s);
-    Subset found = contest.choice(none);
-    found.exact = false;
-    found.candidates = contest.met();
-    return found;
-}
-
 // How sure a search is: of nothing; of the best key; and that it met every V that has it.
 enum class Sure { no, of_key, of_all };
 
@@ -123,6 +110,37 @@ inline Sure meet_by_route(Contest<Cart>& contest, Scratch& s) {
     return meet_signs(contest, t, s) && !contest.free() ? Sure::of_key : Sure::of_all;
 }
 
+template <class M>
+Sure search(Contest<M>& contest, Scratch& s) {
+    return contest.whole().n_classes < 2 ? Sure::of_all : meet_by_route(contest, s);
+}
+
+// Whether the full search costs little more than a first look.
+template <class M>
+bool is_cheap(const Contest<M>& contest) {
+    const std::int64_t K = contest.whole().n_classes, m = contest.m();
+    if (std::is_same_v<M, Cart>) return K <= most_signs;
+    return K <= 2 || m <= (K == 3 ? 12 : 8);
+}
+
+// A first candidate, so that a floor is known: the best subset itself where that is cheap (then it
+// says exact, and need not be searched again), else the best prefix of each class's order by share.
+template <class M>
+Subset first_subset(const M& measure, const Whole& w, const Values& v, const Limits& limits,
+                    Scratch& s) {
+    if (v.m < 2) return {};
+    Contest<M> contest(measure, w, v, limits, s);
+    const bool exact = is_cheap(contest) && search(contest, s) == Sure::of_all && contest.reached();
+    if (!exact) {
+        contest.speak_of(nullptr);
+        meet_classes(contest, s.values, s);
+    }
+    Subset found = contest.choice(none);
+    found.exact = exact;
+    found.candidates = exact ? subsets_allowed(v.m, limits.subset) : contest.met();
+    return found;
+}
+
 // Every allowed subset of single values.
 template <class M>
 void meet_every_subset(Contest<M>& contest, Scratch& s) {
@@ -150,7 +168,7 @@ Subset best_subset(const M& measure, const Whole& w, const Values& v, const Limi
     if (v.m < 2) return {};
     Contest<M> contest(measure, w, v, limits, s);
     const double all = subsets_allowed(v.m, limits.subset);
-    const Sure sure = contest.whole().n_classes < 2 ? Sure::of_all : meet_by_route(contest, s);
+    const Sure sure = search(contest, s);
     bool exact = sure != Sure::no && contest.reached();
     if ((!exact || sure != Sure::of_all) && all <= most_subsets) {
         meet_every_subset(contest, s);

@@ -12,6 +12,7 @@
 namespace sortal {
 
 using Item = std::uint16_t;  // a row, counted within the twig
+constexpr std::size_t columns_a_time = 8;
 
 template <class M>
 class Twigs {
@@ -41,9 +42,8 @@ class Twigs {
     };
 
     void read(std::int64_t begin, std::int64_t end);
-    void sort_column(std::int64_t j);
+    void sort_column(std::int64_t j, const double* x);
     void rank_codes(std::int64_t j);
-    void list_active(const Job& job, std::vector<std::int32_t>& active) const;
     bool varies(const Job& job, std::int64_t j) const;
     bool search(const Job& job, Sprouts& sprouts);
     Verdict search_once(const Job& job, const Whole& w, bool careful);
@@ -82,6 +82,7 @@ class Twigs {
     std::vector<std::uint8_t> is_no_;
     std::vector<Item> other_;
     std::vector<Keyed> keyed_;
+    std::vector<double> numbers_;
     std::vector<std::int32_t> codes_;
     std::vector<double> inverse_;
     std::vector<Item> touched_;
@@ -110,20 +111,36 @@ void Twigs<M>::read(std::int64_t begin, std::int64_t end) {
     codes_.resize(m);
     present_.clear();
     present_at_.assign(d + 1, 0);
+    std::vector<std::int64_t> cuts;
     for (std::int64_t j = 0; j < field_.n_columns(); ++j) {
         present_at_[static_cast<std::size_t>(j)] = present_.size();
-        field_.column(j).kind == Kind::cut ? sort_column(j) : rank_codes(j);
+        if (field_.column(j).kind == Kind::cut) {
+            cuts.push_back(j);
+        } else {
+            rank_codes(j);
+        }
     }
     present_at_[d] = present_.size();
+    // neighbors in a row share a line of the cache: columns are read eight at a time
+    numbers_.resize(m * columns_a_time);
+    for (std::size_t from = 0; from < cuts.size(); from += columns_a_time) {
+        const std::size_t to = std::min(cuts.size(), from + columns_a_time);
+        for (std::size_t i = 0; i < m; ++i) {
+            const std::uint32_t row = order_.rows[static_cast<std::size_t>(begin) + i];
+            for (std::size_t c = from; c < to; ++c) {
+                numbers_[(c - from) * m + i] = field_.column(cuts[c]).numbers[row];
+            }
+        }
+        for (std::size_t c = from; c < to; ++c) sort_column(cuts[c], &numbers_[(c - from) * m]);
+    }
 }
 
 // A column's rows in order of its values: into bins first, then within bins.
 template <class M>
-void Twigs<M>::sort_column(std::int64_t j) {
+void Twigs<M>::sort_column(std::int64_t j, const double* x) {
     const auto at = static_cast<std::size_t>(j);
     const std::uint8_t* codes = field_.coded.bytes[at].data();
     const Bins& bins = field_.coded.bins[at];
-    const Column<double> x = field_.column(j).numbers;
     const std::uint32_t* rows = order_.rows.data() + begin_;
     std::int32_t stops[257] = {};
     for (std::int64_t i = 0; i < m_; ++i) ++stops[codes[rows[i]] + 1];
@@ -131,7 +148,7 @@ void Twigs<M>::sort_column(std::int64_t j) {
     std::int32_t next[256];
     std::copy(stops, stops + 256, next);
     for (std::int64_t i = 0; i < m_; ++i) {
-        keyed_[static_cast<std::size_t>(next[codes[rows[i]]]++)] = {x[rows[i]], static_cast<Item>(i)};
+        keyed_[static_cast<std::size_t>(next[codes[rows[i]]]++)] = {x[i], static_cast<Item>(i)};
     }
     const auto below = [](const Keyed& a, const Keyed& b) { return a.x < b.x; };
     for (std::size_t b = 0; b < static_cast<std::size_t>(bins.size()); ++b) {
@@ -217,22 +234,22 @@ void Twigs<M>::scan_plain(const Job& job, const Whole& w, std::int64_t j) {
         place = i;
     };
     if constexpr (std::is_same_v<M, Gini>) {
-        std::int64_t a = 0, b = 0;
-        for (std::int64_t k = 0; k < K; ++k) b += no[k] * no[k];
+        // sum (n_k - l_k)^2 = sum n_k^2 - 2 sum n_k l_k + sum l_k^2: one count moves a row
+        std::int64_t squares = 0, cross = 0, whole = 0;
+        for (std::int64_t k = 0; k < K; ++k) whole += no[k] * no[k];
         const double* inverse = inverse_.data();
         double enough = best * (1.0 - 0x1p-49);
         for (std::int64_t i = job.begin; i < stop; ++i) {
             const Item item = list[i];
             const Label k = labels_[item];
-            a += 2 * yes[k]++ + 1;
-            b -= 2 * no[k]-- - 1;
+            squares += 2 * yes[k]++ + 1;
+            cross += no[k];
             const std::int64_t n_yes = i - job.begin + 1, n_no = job.end - 1 - i;
-            const double about = static_cast<double>(a) * inverse[n_yes] +
-                                 static_cast<double>(b) * inverse[n_no];
-            if (about < enough || n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
-            improve(static_cast<double>(a) / static_cast<double>(n_yes) +
-                        static_cast<double>(b) / static_cast<double>(n_no),
-                    i);
+            const auto a = static_cast<double>(squares);
+            const auto b = static_cast<double>(whole + squares - 2 * cross);
+            if (a * inverse[n_yes] + b * inverse[n_no] < enough) continue;
+            if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
+            improve(a / static_cast<double>(n_yes) + b / static_cast<double>(n_no), i);
             enough = best * (1.0 - 0x1p-49);
         }
     } else {
