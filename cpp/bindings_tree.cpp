@@ -7,7 +7,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <tuple>
 #include <variant>
@@ -97,12 +96,7 @@ Grown hand_over_nodes(sortal::Nodes&& t) {
 }
 
 void check_column(const sortal::TreeColumn& column, std::int64_t n) {
-    if (column.kind == sortal::Kind::cut) {
-        for (std::int64_t i = 0; i < n; ++i) {
-            need(std::isfinite(column.numbers[i]), "a number is not finite");
-        }
-        return;
-    }
+    if (column.kind == sortal::Kind::cut) return;  // binning looks whether numbers are finite
     need(sortal::no_negatives(column.codes, n) &&
              sortal::codes_below(column.codes, n, column.n_values),
          "a code lies outside 0 .. n_values - 1");
@@ -188,6 +182,17 @@ void check_tree(const sortal::Nodes& t, std::int64_t n_columns) {
     }
 }
 
+std::vector<bool> not_finite(std::vector<Strided<double>> columns) {
+    std::vector<sortal::Column<double>> views;
+    const std::size_t n = columns.empty() ? 0 : columns[0].size();
+    for (const auto& x : columns) {
+        need(x.size() == n, "columns differ in length");
+        views.push_back(column_of(x));
+    }
+    const nb::gil_scoped_release nogil;
+    return sortal::not_finite(views, static_cast<std::int64_t>(n));
+}
+
 using Out = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void route_rows(Vector<std::int8_t> kind, Vector<std::int32_t> attribute, Vector<double> threshold,
@@ -231,6 +236,8 @@ void route_rows(Vector<std::int8_t> kind, Vector<std::int32_t> attribute, Vector
 }  // namespace
 
 void bind_trees(nb::module_& m) {
+    m.def("not_finite", &not_finite, "columns"_a.noconvert(),
+          "Which columns hold a NaN or an infinity.");
     m.def("grow_tree", &grow_tree, "columns"_a.noconvert(), "kinds"_a, "n_values"_a,
           "classes"_a.noconvert(), "n_classes"_a, "units"_a.noconvert().none(), "copies"_a,
           "criterion"_a, "leaf_size"_a, "purity"_a, "max_depth"_a, "min_size"_a, "min_units"_a,

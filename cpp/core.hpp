@@ -100,6 +100,11 @@ void place_integers(const std::vector<Column<std::int64_t>>& columns,
 void add_terms(Column<std::int32_t> codes, std::int64_t n, const double* table,
                std::int64_t n_classes, double* total);
 
+// finite.cpp ------------------------------------------------------------------------------------
+
+// Which columns hold a NaN or an infinity.
+std::vector<bool> not_finite(const std::vector<Column<double>>& columns, std::int64_t n);
+
 // moments.cpp -----------------------------------------------------------------------------------
 
 // Per class: units, mean and sum of squared deviations (in units) of the values that are numbers.

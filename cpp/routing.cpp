@@ -110,22 +110,44 @@ struct Paths {
 
 constexpr std::int64_t abreast = 16;
 
-// Rows abreast, where every test is a cut: the common case, without a choice of kinds.
-void walk_cuts(const Paths& paths, std::int64_t from, std::int64_t to, std::int32_t* out) {
-    const Stop* stops = paths.stops.data();
-    const TreeColumn* columns = paths.columns.data();
+// A node where every test is a cut; a leaf leads to itself.
+struct Crossing {
+    double threshold;
+    std::int32_t attribute;
+    std::int32_t next[2];
+    std::int32_t no_is_heavier;
+};
+
+std::vector<Crossing> crossings_of(const Paths& paths) {
+    std::vector<Crossing> crossings;
+    for (std::size_t i = 0; i < paths.stops.size(); ++i) {
+        const Stop& stop = paths.stops[i];
+        const auto here = static_cast<std::int32_t>(i);
+        if (stop.attribute < 0) {
+            crossings.push_back({0.0, 0, {here, here}, 0});
+        } else {
+            crossings.push_back(
+                {stop.threshold, stop.attribute, {here + 1, stop.no}, stop.no_is_heavier});
+        }
+    }
+    return crossings;
+}
+
+// Rows abreast, without a branch that the processor could guess wrong.
+void walk_cuts(const std::vector<Crossing>& crossings, const std::vector<TreeColumn>& columns,
+               std::int64_t from, std::int64_t to, std::int32_t* out) {
+    const Crossing* all = crossings.data();
     std::int32_t at[abreast] = {};
     const std::int64_t n = to - from;
-    for (bool moving = true; moving;) {
-        moving = false;
+    for (std::int32_t moved = 1; moved != 0;) {
+        moved = 0;
         for (std::int64_t r = 0; r < n; ++r) {
-            const Stop& stop = stops[at[r]];
-            if (stop.attribute < 0) continue;
-            moving = true;
-            const double x = columns[stop.attribute].numbers[from + r];
-            const bool unsure = x != x;
-            const bool no = unsure ? stop.no_is_heavier : x > stop.threshold;
-            at[r] = no ? stop.no : at[r] + 1;
+            const Crossing& here = all[at[r]];
+            const double x = columns[static_cast<std::size_t>(here.attribute)].numbers[from + r];
+            const std::int32_t no = (x > here.threshold) | ((x != x) & here.no_is_heavier);
+            const std::int32_t next = here.next[no];
+            moved |= next ^ at[r];
+            at[r] = next;
         }
     }
     std::copy(at, at + n, out + from);
@@ -140,9 +162,10 @@ void route_rows(const Nodes& tree, const std::vector<TreeColumn>& columns, std::
         return kind == static_cast<std::int8_t>(Kind::leaf) ||
                kind == static_cast<std::int8_t>(Kind::cut);
     });
-    if (cuts_only && !fallback) {
+    if (cuts_only && !fallback && !columns.empty()) {
+        const auto crossings = crossings_of(paths);
         for (std::int64_t i = 0; i < n; i += abreast) {
-            walk_cuts(paths, i, std::min(n, i + abreast), out);
+            walk_cuts(crossings, columns, i, std::min(n, i + abreast), out);
         }
         return;
     }

@@ -13,6 +13,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    TreeClassifier,
     datasets,
 )
 from sortal.data.frames import FrameTable
@@ -137,6 +138,28 @@ def test_blocks_of_any_size_give_the_same_functions(
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * np.abs(b).max())
 
 
+def trees(table: pd.DataFrame) -> list[NDArray[Any]]:
+    """Trees of mixed columns, without and with weights, and where rows end in them."""
+    X, y = table.drop(columns="species"), table["species"]
+    found: list[NDArray[Any]] = []
+    for weight in (None, np.arange(len(table)) % 3, np.arange(len(table)) / 4):
+        learner = TreeClassifier().fit(X, y, sample_weight=weight)
+        found += [*learner._model.arrays, learner._model.units, learner.apply(X)]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
+@pytest.mark.parametrize("block_rows", [1, 7, 60])
+def test_blocks_of_any_size_give_the_same_tree(
+    monkeypatch: pytest.MonkeyPatch, block_rows: int
+) -> None:
+    table = datasets.penguins().dropna().sample(n=60, random_state=3).reset_index(drop=True)
+    wanted = trees(table)
+    swap_engine(monkeypatch, block_rows)
+    found = trees(table)
+    assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
+
+
 @pytest.mark.parametrize("block_rows", [1, 7, 14])
 def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> None:
     engine = swap_engine(monkeypatch, block_rows)
@@ -144,6 +167,9 @@ def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows:
     assert engine.passes == [list(range(14))]
     engine.passes.clear()
     IndicatorRegression().fit(datasets.play_tennis(), "PlayTennis")
+    assert engine.passes == [list(range(14))]
+    engine.passes.clear()
+    TreeClassifier().fit(datasets.play_tennis(), "PlayTennis")
     assert engine.passes == [list(range(14))]
 
 
@@ -168,4 +194,7 @@ def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> N
     fisher.explain(X)
     fisher.partial_fit(X, y).forget(X, y)
     LinearDiscriminant(missing="mean").fit(X, y).predict_proba(X)
+    tree = TreeClassifier().fit(X, y)
+    tree.predict(X)
+    tree.decision_path(X)
     assert all(rows == list(range(150)) for rows in engine.passes)

@@ -27,6 +27,11 @@ PARAMETERS = {
         "covariance", "shrinkage", "n_components", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
     ],
+    "TreeClassifier": [
+        "criterion", "purity", "leaf_size", "max_depth", "min_samples_leaf",
+        "min_weight_fraction_leaf", "min_gain", "max_leaf_nodes", "categorical_split",
+        "max_subset", "pruning", "categorical_features", "missing", "unknown", "n_jobs",
+    ],
 }  # fmt: skip
 COMMON = {
     "fit", "partial_fit", "forget", "predict", "decision_function", "explain", "working", "score",
@@ -48,13 +53,17 @@ METHODS = {
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
         "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_",
     },
+    "TreeClassifier": {
+        "fit", "predict", "predict_proba", "predict_log_proba", "apply", "decision_path",
+        "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score",
+    },
 }  # fmt: skip
 
 
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *("__version__", "datasets", "displays", "errors", "score_partition"),
+        *("TreeClassifier", "__version__", "datasets", "displays", "errors", "score_partition"),
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sortal.estimators.fisher import FisherDiscriminant
     from sortal.estimators.indicator import IndicatorRegression
     from sortal.estimators.linear import LinearDiscriminant
+    from sortal.estimators.tree import TreeClassifier
     from sortal.tasks.partition import score_partition
     from sortal.views import displays
 
@@ -24,6 +25,7 @@ __all__ = [
     "FisherDiscriminant",
     "IndicatorRegression",
     "LinearDiscriminant",
+    "TreeClassifier",
     "__version__",
     "datasets",
     "displays",
@@ -36,6 +38,7 @@ _HOMES = {
     "FisherDiscriminant": "sortal.estimators.fisher",
     "IndicatorRegression": "sortal.estimators.indicator",
     "LinearDiscriminant": "sortal.estimators.linear",
+    "TreeClassifier": "sortal.estimators.tree",
     "datasets": "sortal.data.datasets",
     "displays": "sortal.views.displays",
     "errors": "sortal.errors",

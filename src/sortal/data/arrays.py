@@ -111,11 +111,11 @@ def too_large(name: str) -> InputError:
     )
 
 
-def infinite(name: str) -> InputError:
+def infinite(name: str, allowed: str = "finite numbers and holes (NaN)") -> InputError:
     """The error for a column with infinite values."""
     return InputError(
-        f"Column {name!r} holds infinite values (inf or -inf): only finite numbers and holes (NaN) "
-        "are allowed. Replace or drop them."
+        f"Column {name!r} holds infinite values (infinity, inf or -inf): only {allowed} are "
+        "allowed. Replace or drop them."
     )
 
 

@@ -32,6 +32,8 @@ from sortal.estimators.features import (
 from sortal.estimators.target import read_target, split_target
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sortal.data.values import Values
     from sortal.engines.protocol import Engine
 
@@ -66,9 +68,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     missing: str
     unknown: str
     _schema: Schema
-    # what becomes of holes and unknown values at predict, and what else to do about holes
+    # what becomes of holes and unknown values at predict, and what else to do about them
     _hole_words = "they are left out"
     _hole_remedy = "Fill them, or set missing='skip' to leave them out."
+    _unknown_remedy = "Map them to known values, or set unknown='skip' to leave them out."
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -148,9 +151,20 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
                 "never seen at fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
-                "Map them to known values, or set unknown='skip' to leave them out.",
+                self._unknown_remedy,
                 words,
             )
+
+    def _report_columns(
+        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
+    ) -> None:
+        """The same, of counts by column of the schema."""
+        names = self._schema.names
+        self._report_cells(
+            dict(zip(names, holes.tolist(), strict=True)),
+            dict(zip(names, unknown.tolist(), strict=True)),
+            words,
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted rightly; y may be the name of a column of X."""

@@ -292,16 +292,6 @@ class DiscriminantClassifier(SummaryClassifier):
         self._report_columns(answered.holes, answered.unknown, hole_words)
         return answered.answer
 
-    def _report_columns(
-        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
-    ) -> None:
-        names = self._schema.names
-        self._report_cells(
-            dict(zip(names, holes.tolist(), strict=True)),
-            dict(zip(names, unknown.tolist(), strict=True)),
-            words,
-        )
-
 
 def _combination(names: list[str]) -> str:
     return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"

@@ -1,4 +1,4 @@
-"""Options that several learners share, checked once: priors, class weights, costs."""
+"""Options that several learners share, checked once: numbers, priors, class weights, costs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,27 @@ def non_negative(name: str, given: Any) -> float:
     return float(given)
 
 
+def is_whole(given: Any) -> bool:
+    """Whether something is a whole number; truth values are not."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
+def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
+    """A whole number of at least so much, or None where that has a meaning."""
+    if (is_whole(given) and given >= least) or (given is None and none):
+        return
+    otherwise = f", or None for {none}" if none else ""
+    raise OptionError(
+        f"{name}={given!r} cannot be used: give a whole number of at least {least}{otherwise}."
+    )
+
+
 def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
     """How many directions: as given, at most one fewer than classes and no more than columns."""
     most = min(n_classes - 1, n_terms)
     if given is None:
         return most
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
-    if not whole or not 1 <= given <= most:
+    if not is_whole(given) or not 1 <= given <= most:
         raise OptionError(
             f"n_components={given!r} cannot be had: {n_classes} classes and {n_terms} columns have "
             f"at most {most} directions. Give a whole number from 1 to {most}, or None."

@@ -16,6 +16,7 @@ from sortal.models.bayes import (
     number_terms,
 )
 from sortal.models.decision import decide, posterior
+from sortal.models.faces import moment_text
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -218,10 +219,7 @@ def _number_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
 
 def _as_given(x: float, kind: str) -> Value:
     """Days are shown as the date or time they are."""
-    if kind != "date":
-        return float(x)
-    moment = np.datetime64(0, "s") + np.timedelta64(round(x * 86_400), "s")
-    return str(moment.astype("datetime64[D]") if float(x).is_integer() else moment)
+    return moment_text(x) if kind == "date" else float(x)
 
 
 def _mark(code: int) -> Mark:

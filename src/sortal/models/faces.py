@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,6 +20,16 @@ def number_text(cell: Cell) -> str:
     if isinstance(cell, float) and not isinstance(cell, bool):
         return f"{cell:.6g}"
     return str(cell)
+
+
+def moment_text(days: float) -> str:
+    """Days since 1970-01-01 as the date or the time they are, to a thousandth of a second."""
+    if float(days).is_integer():
+        return str(np.datetime64(int(days), "D"))
+    thousandths = round(days * 86_400_000)
+    if thousandths % 1000 == 0:
+        return str(np.datetime64(thousandths // 1000, "s"))
+    return str(np.datetime64(thousandths, "ms"))
 
 
 def table_text(

@@ -59,6 +59,11 @@ def add_terms(total: Float, table: Float, codes: Int32) -> None:
     _core.add_terms(total, table, codes)
 
 
+def not_finite(columns: Sequence[Float]) -> list[bool]:
+    """Which columns hold a NaN or an infinity."""
+    return _core.not_finite(list(columns))
+
+
 class Scores(NamedTuple):
     """Scores of a partition of n units.
 
@@ -79,6 +84,57 @@ class Scores(NamedTuple):
 def score_parts(counts: Int64, shift: int) -> Scores:
     """Scores of a partition from its counts, a row a part and a column a class."""
     return Scores(*_core.score_parts(counts, shift))
+
+
+class BestTest(NamedTuple):
+    """The test of a node. `kind` is 1 for X <= threshold, 2 for X in `yes`, 3 for a branch a value.
+
+    `score` is in the criterion's own scale, `gain` the same but for gain ratio, where it is in
+    bits. `exact` says that no allowed test is better, `candidates` how many subsets the test stood
+    against.
+    """
+
+    attribute: int
+    kind: int
+    threshold: float
+    yes: Int32
+    score: float
+    gain: float
+    exact: bool
+    candidates: float
+
+
+def best_test(
+    kinds: Sequence[int],
+    values: Sequence[Float],
+    counts: Sequence[Int64],
+    sizes: Sequence[Int64 | None],
+    total: int,
+    criterion: int,
+    min_size: int,
+    min_units: int,
+    max_subset: int,
+) -> BestTest | None:
+    """The test of a node, or None where no allowed test scores above zero.
+
+    Attribute j takes values[j] (of categories the codes) with counts[j], a row a value and a
+    column a class, and sizes[j] rows each, or None where sizes are sums of counts. `total` are the
+    units of the whole fit, which fix the unit of logarithms. `criterion`: 0 gain, 1 gain ratio,
+    2 Gini, 3 CART. Each side must have min_size and min_units, and the smaller set of values at
+    most max_subset of them.
+    """
+    found = _core.best_test(
+        list(kinds),
+        list(values),
+        list(counts),
+        list(sizes),
+        total,
+        criterion,
+        min_size,
+        min_units,
+        max_subset,
+    )
+    return None if found is None else BestTest(*found)
 
 
 def class_moments(

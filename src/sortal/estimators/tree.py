@@ -1,0 +1,301 @@
+"""TreeClassifier, the estimator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.data.gathering import as_read, gather_blocks
+from sortal.engines.local import n_threads
+from sortal.errors import OptionError
+from sortal.estimators.base import FitReport, TableClassifier
+from sortal.estimators.target import class_array
+from sortal.learners.options import choose
+from sortal.learners.tree import TreeOptions, grow, read_rows
+from sortal.models.decision import log_of
+from sortal.models.linear_blocks import gather_answered
+from sortal.models.tree_blocks import RouteBlock
+from sortal.models.tree_nodes import node_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.learners.tree import TreeRows
+    from sortal.models.tree import TreeModel
+
+    Float = NDArray[np.float64]
+
+
+class TreeClassifier(TableClassifier):
+    """A decision tree whose every test is the best one, on tables of words and numbers.
+
+    A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or
+    has one branch for each of its values. Numbers and categories compete on the same scale; V may
+    be any set of values. Counts are whole numbers and ties are settled by rule (the earlier
+    column, the smaller threshold, fewer values in V), so that neither the order of rows nor the
+    number of threads changes a tree. The test of a node is the true optimum and says `exact`, or
+    says how many candidates it stood against.
+
+    A node is a leaf when it is small (`leaf_size`) or pure (`purity`) enough, lies at `max_depth`,
+    or has no test that scores above zero and at least `min_gain`.
+
+    Parameters
+    ----------
+    criterion : {"gain", "gain_ratio", "gini", "cart"}, default="gain"
+        What the best test has most of: information gain in bits; the gain ratio of C4.5 (of the
+        tests with at least the mean gain, the largest gain by split information); the decrease of
+        the Gini index; or the CART measure, 2 n_Y/n n_N/n Σ_k abs(P(k|Y) - P(k|N)).
+    purity : float from 0 to 1, default=1.0
+        A node whose largest class has at least this share is a leaf.
+    leaf_size : int of at least 0, default=1
+        A node of at most this size is a leaf. Sizes count rows, or copies of rows where weights
+        are whole numbers.
+    max_depth : int of at least 0, default=None
+        The most tests from the root to a leaf; 0 makes the root a leaf, None sets no bound.
+    min_samples_leaf : int of at least 1, or float between 0 and 1, default=1
+        The least size of each side of a test (of two branches at least, where there is one per
+        value); a float is a share of the rows, rounded up.
+    min_weight_fraction_leaf : float from 0 to 0.5, default=0.0
+        The same for the weight, as a share of the weight of all rows.
+    min_gain : float of at least 0, default=0.0
+        A node whose best test scores less, in the criterion's own scale, is a leaf.
+    max_leaf_nodes : int of at least 1, default=None
+        Grow the node with the largest weight times score first, until there are so many leaves.
+    categorical_split : {"subset", "multiway"} or dict, default="subset"
+        How categories are asked: x in V, or one branch per value. A dict gives one of these words
+        by the name of a column, "subset" standing for the columns it does not name. An ordered
+        category (of pandas, or an Enum of polars) is cut like a number, unless a dict names it.
+        "multiway" and "cart" exclude each other.
+    max_subset : int of at least 1, default=None
+        The most values in V, which is written as the side that holds fewer of a node's values.
+    pruning : None
+        Trees are not pruned yet.
+    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
+        Words, truth values and categorical types are always categories; numbers are categories
+        where named here. Positions count the columns of X without y.
+    missing : {"error"}, default="error"
+        A hole is an error that names its column, at fit and at predict.
+    unknown : {"majority", "error"}, default="majority"
+        A value at predict that no row had at fit takes the branch of larger weight (a node with
+        one branch per value keeps the row), and is warned of with its number; or it is an error.
+        A value that was fitted but is absent from the rows of a node goes the same way there,
+        without a warning.
+    n_jobs : int, default=None
+        Threads; None means all cores (one inside a joblib worker). The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    feature_importances_ : ndarray of shape (n_features,)
+        For each column the sum, over the nodes that ask it, of weight times score (for the gain
+        ratio, times gain), as shares of all columns; zeros for a tree of one leaf.
+    fit_report_ : FitReport
+        Rows, and notes on the size of the tree and on tests that were found by heuristic.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sortal import TreeClassifier, datasets
+    >>> iris = datasets.iris()
+    >>> X, y = iris[["sepal_length", "sepal_width"]], iris["species"] == "setosa"
+    >>> model = TreeClassifier(purity=0.95, leaf_size=5).fit(X, y)
+    >>> shown = model.to_frame()[["node", "parent", "branch", "test", "n", "purity"]]
+    >>> print(shown.round(3).to_string(index=False))
+     node  parent  branch                 test   n  purity
+        0      -1      -1 sepal_length <= 5.45 150   0.667
+        1       0       0   sepal_width <= 2.8  52   0.865
+        2       1       0  sepal_length <= 4.7   7   0.857
+        3       2       0                        1   1.000
+        4       2       1                        6   1.000
+        5       1       1                       45   0.978
+        6       0       1  sepal_width <= 3.45  98   0.949
+        7       6       0                       90   1.000
+        8       6       1  sepal_length <= 6.5   8   0.625
+        9       8       0                        5   1.000
+       10       8       1                        3   1.000
+    >>> model.predict(X[:1]).tolist()
+    [True]
+    """
+
+    _hole_words = (
+        "they take the branch of larger weight, or stay where a node has one branch per value"
+    )
+    _hole_remedy = "Fill them or drop their rows: a tree reads no missing values (NaN) yet."
+    _unknown_remedy = (
+        "Map them to known values, or set unknown='majority' to let them take the branch of larger "
+        "weight."
+    )
+    _model: TreeModel
+
+    def __init__(
+        self,
+        criterion: str = "gain",
+        *,
+        purity: float = 1.0,
+        leaf_size: int = 1,
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_gain: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        categorical_split: str | Mapping[str, str] = "subset",
+        max_subset: int | None = None,
+        pruning: None = None,
+        categorical_features: Any = "from_dtype",
+        missing: str = "error",
+        unknown: str = "majority",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.purity = purity
+        self.leaf_size = leaf_size
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_gain = min_gain
+        self.max_leaf_nodes = max_leaf_nodes
+        self.categorical_split = categorical_split
+        self.max_subset = max_subset
+        self.pruning = pruning
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow a tree on a table and its labels.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or str
+            The labels, or the name of the column of X that holds them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers are copies of a row; 0 leaves a row out.
+
+        Returns
+        -------
+        self
+        """
+        options, threads = self._options(), n_threads(self.n_jobs)
+        training = self._open_training(X, y, sample_weight)
+        # a tree looks at all rows together: one block spares it a copy of them
+        source = replace(training.source, block_rows=training.source.table.n_rows)
+        batch = gather_blocks(list(self._engine().map(source, as_read)))
+        rows = read_rows(batch, training.declared, options)
+        holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
+        self._report_cells(dict(holes), {})
+        model = grow(rows, options, threads)
+        self.classes_ = class_array(rows.schema.classes, training.label_dtype)
+        self._schema, self._model = rows.schema, model
+        self.fit_report_ = _fit_report(rows, model)
+        self._remember(training)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row: the most frequent of its leaf, the first of equals."""
+        check_is_fitted(self)
+        return self._route(X, self.classes_[self._model.labels()])
+
+    def predict_proba(self, X: Any) -> Float:
+        """The share of each class in each row's leaf, classes in the order of `classes_`."""
+        check_is_fitted(self)
+        return self._route(X, self._model.shares())
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """ln of the shares; -inf for a class that the leaf does not hold."""
+        check_is_fitted(self)
+        return self._route(X, log_of(self._model.shares()))
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """The node where each row ends.
+
+        That is a leaf, or a node with one branch per value that has none for the row's.
+        """
+        return self._route(X).astype(np.intp)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """The nodes that each row visits: a sparse matrix of ones, a row a row, a column a node."""
+        nodes = self._route(X)
+        starts, met = self._model.paths(nodes)
+        ones = np.ones(len(met), dtype=np.intp)
+        return csr_matrix((ones, met, starts), shape=(len(nodes), self._model.n_nodes))
+
+    def get_depth(self) -> int:
+        """The most tests from the root to a leaf."""
+        check_is_fitted(self)
+        return self._model.depth()
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has."""
+        check_is_fitted(self)
+        return self._model.n_leaves
+
+    @property
+    def feature_importances_(self) -> Float:
+        """Weight times score of the nodes that ask each column, as shares of all."""
+        check_is_fitted(self)
+        return self._model.importances()
+
+    def to_frame(self) -> Any:
+        """The nodes as a data frame of the library that the rows came in, or pandas.
+
+        One row a node, numbered in preorder: `parent` and the `branch` of the parent that leads
+        here (-1 for the root; 0 is yes and 1 is no, values of a node with one branch per value
+        follow their order in its test), `depth`, the `test` in words, the weight `n`, the `size`
+        in rows, the weight of each class as n(class), the `prediction`, `purity`, the `score` of
+        the test, whether it is the `exact` optimum, and the `candidates`: how many sets V it stood
+        against.
+        """
+        check_is_fitted(self)
+        return node_table(self._model, self._backend).to_frame()
+
+    def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
+        source = self._open(X)
+        blocks = list(self._engine().map(source, RouteBlock(self._model, answers)))
+        answered = gather_answered(blocks)
+        self._report_columns(answered.holes, answered.unknown)
+        return answered.answer
+
+    def _options(self) -> TreeOptions:
+        if not isinstance(self.missing, str) or self.missing != "error":
+            raise OptionError(
+                f"missing={self.missing!r} cannot be used: a tree reads no missing values yet, so "
+                "that it can be 'error' only. Fill the holes or drop their rows."
+            )
+        choose("unknown", self.unknown, ("majority", "error"))
+        return TreeOptions(
+            self.criterion,
+            self.purity,
+            self.leaf_size,
+            self.max_depth,
+            self.min_samples_leaf,
+            self.min_weight_fraction_leaf,
+            self.min_gain,
+            self.max_leaf_nodes,
+            self.categorical_split,
+            self.max_subset,
+            self.pruning,
+        )
+
+
+def _fit_report(rows: TreeRows, model: TreeModel) -> FitReport:
+    notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
+    heuristic = int(np.count_nonzero(~model.exact.astype(bool)))
+    if heuristic:
+        notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
+    return FitReport(rows.size, {}, tuple(notes))

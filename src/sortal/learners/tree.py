@@ -1,0 +1,217 @@
+"""The tree: checked options, rows in the form that the core grows from, and the model grown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal import native
+from sortal.data.columns import as_categories
+from sortal.data.gathering import with_weight
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.errors import OptionError, listed
+from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
+from sortal.models.tree import TreeModel, code_counts
+from sortal.models.tree_blocks import encode
+from sortal.native import trees
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.models.tree_blocks import Encoded
+
+_WORDS = {"subset": trees.SUBSET, "multiway": trees.MULTIWAY}
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Checked options, by the names and meanings of the estimator's parameters."""
+
+    criterion: str = "gain"
+    purity: float = 1.0
+    leaf_size: int = 1
+    max_depth: int | None = None
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_gain: float = 0.0
+    max_leaf_nodes: int | None = None
+    categorical_split: Any = "subset"
+    max_subset: int | None = None
+    pruning: None = None
+
+    def __post_init__(self) -> None:
+        choose("criterion", self.criterion, trees.CRITERIA)
+        share("purity", self.purity)
+        whole_number("leaf_size", self.leaf_size, 0)
+        whole_number("max_depth", self.max_depth, 0, none="no bound")
+        _check_min_samples(self.min_samples_leaf)
+        if share("min_weight_fraction_leaf", self.min_weight_fraction_leaf) > 0.5:
+            raise OptionError(
+                f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no test, which "
+                "has two sides at least: give a number from 0 to 0.5."
+            )
+        non_negative("min_gain", self.min_gain)
+        whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
+        whole_number("max_subset", self.max_subset, 1, none="no bound")
+        _check_splits(self.categorical_split, self.criterion)
+        if self.pruning is not None:
+            raise OptionError(
+                f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
+                "can be None only. Keep a tree small by min_samples_leaf, max_depth or min_gain."
+            )
+
+
+def _check_min_samples(given: Any) -> None:
+    if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
+        raise OptionError(
+            f"min_samples_leaf={given!r} cannot be used: give a whole number of at least 1, or a "
+            "share of the rows between 0 and 1."
+        )
+
+
+def _is_share(given: Any) -> bool:
+    return isinstance(given, float | np.floating)
+
+
+def _check_splits(given: Any, criterion: str) -> None:
+    words = given.values() if isinstance(given, Mapping) else [given]
+    for word in words:
+        if not isinstance(word, str) or word not in _WORDS:
+            raise OptionError(
+                f"categorical_split={given!r} cannot be used: it can be 'subset', 'multiway', or a "
+                "dict that gives one of these words by the name of a column."
+            )
+    if criterion == "cart" and "multiway" in words:
+        raise OptionError(
+            f"criterion='cart' compares two sides, and categorical_split={given!r} asks for a "
+            "branch per value: use 'subset', or another criterion."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRows:
+    """The rows of a fit that have weight, as the core reads them."""
+
+    schema: Schema
+    column_kinds: tuple[int, ...]
+    encoded: Encoded
+    classes: NDArray[np.int32]
+    units: NDArray[np.int64] | None
+    exponent: int
+
+    @property
+    def total_units(self) -> int:
+        """The weight of all rows, in units."""
+        return len(self.classes) if self.units is None else int(self.units.sum())
+
+    @property
+    def copies(self) -> bool:
+        """Whether weights are whole numbers, and hence copies of rows."""
+        return self.exponent == 0
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, copies counted."""
+        return self.total_units if self.copies else len(self.classes)
+
+
+def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
+    """All rows of a fit, over the values and classes that have weight and the values declared."""
+    batch = with_weight(batch)
+    labels = batch.labels()
+    schema = read_schema(declared, batch)
+    kinds = column_kinds(schema, options.categorical_split)
+    encoded = encode(batch, schema, kinds, ((),) * len(kinds))
+    return TreeRows(schema, kinds, encoded, labels.codes, batch.units, batch.exponent)
+
+
+def read_schema(declared: Schema, batch: Batch) -> Schema:
+    """What was declared, joined by the values and classes of the rows."""
+    columns = []
+    for column, cells in zip(declared.columns, batch.columns, strict=True):
+        if not column.is_number and (values := as_categories(cells).values):
+            columns.append(column.merge(ColumnSchema(column.name, "category", values)))
+        else:
+            columns.append(column)
+    return Schema(tuple(columns), batch.labels().values)
+
+
+def column_kinds(schema: Schema, categorical_split: Any) -> tuple[int, ...]:
+    """How each column is asked. An ordered category is cut, unless it is named in a mapping."""
+    named: Mapping[str, str] = categorical_split if isinstance(categorical_split, Mapping) else {}
+    _refuse_strangers(named, schema)
+    default = "subset" if isinstance(categorical_split, Mapping) else categorical_split
+    kinds = []
+    for column in schema.columns:
+        cut = column.is_number or (column.ordered and column.name not in named)
+        kinds.append(trees.CUT if cut else _WORDS[named.get(column.name, default)])
+    return tuple(kinds)
+
+
+def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
+    kinds = {column.name: column.is_number for column in schema.columns}
+    for name in named:
+        if name not in kinds:
+            raise OptionError(
+                f"categorical_split names {name!r}, which is no column of this table: it has "
+                f"{listed(schema.names)}."
+            )
+        if kinds[name]:
+            raise OptionError(
+                f"categorical_split names {name!r}, which holds numbers or dates: name a column of "
+                "categories, or make it one by categorical_features."
+            )
+
+
+def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
+    """Algorithm 19.1 on rows without holes."""
+    schema, columns = rows.schema, rows.encoded.columns
+    n_values = code_counts(schema, rows.column_kinds)
+    grown = trees.grow_tree(
+        columns,
+        rows.column_kinds,
+        n_values,
+        rows.classes,
+        len(schema.classes),
+        rows.units,
+        rows.copies,
+        growth(rows, options),
+        threads,
+    )
+    seen = zip(columns, n_values, strict=True)
+    unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
+    return TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
+
+
+def growth(rows: TreeRows, options: TreeOptions) -> trees.Growth:
+    """The options as numbers of rows and units."""
+    least = options.min_samples_leaf
+    if _is_share(least):  # a share of the rows, as in scikit-learn
+        least = math.ceil(least * rows.size)
+    return trees.Growth(
+        criterion=trees.CRITERIA.index(options.criterion),
+        leaf_size=_bounded(options.leaf_size),
+        purity=float(options.purity),
+        max_depth=-1 if options.max_depth is None else _bounded(options.max_depth),
+        min_size=_bounded(least),
+        min_units=math.ceil(options.min_weight_fraction_leaf * rows.total_units),
+        min_gain=float(options.min_gain),
+        max_leaves=-1 if options.max_leaf_nodes is None else _bounded(options.max_leaf_nodes),
+        max_subset=_bounded(options.max_subset),
+    )
+
+
+def _bounded(count: float | None) -> int:
+    """A count within 64 bits."""
+    return trees.NO_BOUND if count is None else min(int(count), trees.NO_BOUND)
+
+
+def _unseen(codes: Any, n_values: int, classes: NDArray[np.int32]) -> tuple[int, ...]:
+    """The codes that no row has."""
+    counts = native.count_codes(codes, n_values, np.zeros_like(classes), 1, None)
+    return tuple(np.flatnonzero(counts == 0).tolist())

@@ -1,0 +1,151 @@
+"""The fitted tree: nodes in preorder as arrays, read only. Nothing here recurses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.native.trees import CUT, LEAF, TreeArrays
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import Schema
+    from sortal.data.values import Values
+
+    Bool = NDArray[np.bool_]
+    Float = NDArray[np.float64]
+    Int8 = NDArray[np.int8]
+    Int32 = NDArray[np.int32]
+    Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """Nodes over a schema's columns and classes; arrays as in `native.trees.Grown`.
+
+    `column_kinds[j]` is how column j is asked (CUT, SUBSET, MULTIWAY); an ordered category that is
+    cut is cut on its ranks. `unseen[j]` are the codes of values that the column's type declares
+    and no row had; of a column that is cut none, since such a rank has its place in the order. A
+    unit of weight is 2**-exponent.
+    """
+
+    schema: Schema
+    column_kinds: tuple[int, ...]
+    unseen: tuple[tuple[int, ...], ...]
+    exponent: int
+    kind: Int8
+    attribute: Int32
+    threshold: Float
+    child_start: Int64
+    children: Int32
+    value_start: Int64
+    values: Int32
+    branches: Int32
+    heavier: Int32
+    units: Int64
+    sizes: Int64
+    score: Float
+    gain: Float
+    exact: Bool
+    candidates: Float
+
+    @property
+    def classes(self) -> Values:
+        """The classes, sorted."""
+        return self.schema.classes
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.kind)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many of them are leaves."""
+        return int(np.count_nonzero(self.kind == LEAF))
+
+    @property
+    def arrays(self) -> TreeArrays:
+        """What rows need to find their way."""
+        return TreeArrays(*(getattr(self, name) for name in TreeArrays._fields))
+
+    @property
+    def n_values(self) -> tuple[int, ...]:
+        """How many codes each column has; 0 where it is cut."""
+        return code_counts(self.schema, self.column_kinds)
+
+    def weights(self) -> Float:
+        """The weight of each class in each node."""
+        return np.ldexp(self.units.astype(np.float64), -self.exponent)
+
+    def shares(self) -> Float:
+        """The share of each class in each node."""
+        return np.asarray(self.units / self.units.sum(axis=1, keepdims=True))
+
+    def labels(self) -> NDArray[np.intp]:
+        """The most frequent class of each node, the first of equals."""
+        return np.asarray(self.units.argmax(axis=1))
+
+    def purity(self) -> Float:
+        """The share of the largest class in each node. (ZM 19.2)"""
+        return np.asarray(self.units.max(axis=1) / self.units.sum(axis=1))
+
+    def parents(self) -> Int32:
+        """The node above each node; -1 for the root."""
+        parent = np.full(self.n_nodes, -1, dtype=np.int32)
+        parent[self.children] = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
+        return parent
+
+    def parent_branches(self) -> Int32:
+        """The branch of its parent by which a node is reached; -1 for the root."""
+        branch = np.full(self.n_nodes, -1, dtype=np.int32)
+        first = np.repeat(self.child_start[:-1], np.diff(self.child_start))
+        branch[self.children] = np.arange(len(self.children)) - first
+        return branch
+
+    def depths(self) -> Int32:
+        """How many tests lie above each node."""
+        depth = [0] * self.n_nodes
+        for t, above in enumerate(self.parents().tolist()[1:], start=1):
+            depth[t] = depth[above] + 1  # in preorder a parent comes before its children
+        return np.array(depth, dtype=np.int32)
+
+    def depth(self) -> int:
+        """The most tests a row can meet."""
+        return int(self.depths().max())
+
+    def paths(self, nodes: NDArray[np.integer]) -> tuple[Int64, Int32]:
+        """The nodes from the root to each of `nodes`, ascending: (starts, nodes) as in CSR."""
+        parent, depth = self.parents(), self.depths()
+        starts = np.zeros(len(nodes) + 1, dtype=np.int64)
+        np.cumsum(depth[nodes] + 1, dtype=np.int64, out=starts[1:])
+        met = np.empty(starts[-1], dtype=np.int32)
+        at, place = np.asarray(nodes), starts[1:] - 1
+        while len(at):
+            met[place] = at
+            above = parent[at]
+            climbing = above >= 0
+            at, place = above[climbing], place[climbing] - 1
+        return starts, met
+
+    def importances(self) -> Float:
+        """Σ weight · gain over the nodes that test an attribute, as shares of all; 0 if none do.
+
+        Gain is the criterion's own measure, bits for the gain ratio.
+        """
+        tests = self.kind != LEAF
+        weight = self.units[tests].sum(axis=1).astype(np.float64)
+        gained = weight * self.gain[tests]
+        sums = np.bincount(self.attribute[tests], gained, minlength=len(self.column_kinds))
+        return np.asarray(sums / sums.sum() if sums.any() else sums)
+
+
+def code_counts(schema: Schema, column_kinds: Sequence[int]) -> tuple[int, ...]:
+    """How many codes each column has; 0 where it is cut."""
+    pairs = zip(schema.columns, column_kinds, strict=True)
+    return tuple(0 if kind == CUT else len(column.values) for column, kind in pairs)

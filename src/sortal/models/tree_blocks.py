@@ -1,0 +1,113 @@
+"""What a pass over blocks does with a tree: picklable values that can run anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sortal import native
+from sortal.data.arrays import infinite
+from sortal.data.columns import HOLE, UNKNOWN, as_numbers
+from sortal.data.recoding import recode_columns
+from sortal.models.linear_blocks import Answered
+from sortal.native import trees
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.schema import Schema
+    from sortal.models.tree import TreeModel
+
+    Codes = NDArray[np.int32]
+    Counts = NDArray[np.int64]
+    Float = NDArray[np.float64]
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A block in a tree's terms: float64 where a column is cut, else codes by the schema's values.
+
+    `holes` and `unknown` count cells by column.
+    """
+
+    columns: tuple[Float | Codes, ...]
+    holes: Counts
+    unknown: Counts
+
+
+class _Cells(NamedTuple):
+    """One column of a block in a tree's terms."""
+
+    array: Float | Codes
+    n_holes: int
+    n_unknown: int
+
+
+def encode(
+    batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
+) -> Encoded:
+    """Cells as a tree reads them; infinite numbers are refused by name.
+
+    Codes listed in `unseen` count as unknown.
+    """
+    cells = _numbers(batch, schema) | _categories(batch, schema, column_kinds, unseen)
+    columns = [cells[j] for j in range(len(schema.columns))]
+    return Encoded(
+        tuple(column.array for column in columns),
+        np.array([column.n_holes for column in columns], dtype=np.int64),
+        np.array([column.n_unknown for column in columns], dtype=np.int64),
+    )
+
+
+def _numbers(batch: Batch, schema: Schema) -> dict[int, _Cells]:
+    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
+    arrays = [as_numbers(batch.columns[j]) for j in numbers]
+    holes = dict.fromkeys(numbers, 0)
+    for place in np.flatnonzero(native.not_finite(arrays)):
+        j = numbers[place]
+        if np.isinf(arrays[place]).any():
+            raise infinite(schema.names[j], "finite numbers")
+        holes[j] = int(np.count_nonzero(np.isnan(arrays[place])))
+    return {j: _Cells(x, holes[j], 0) for j, x in zip(numbers, arrays, strict=True)}
+
+
+def _categories(
+    batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
+) -> dict[int, _Cells]:
+    words = [j for j, column in enumerate(schema.columns) if not column.is_number]
+    listed = [schema.columns[j].values for j in words]
+    cells = {}
+    coded = recode_columns([batch.columns[j] for j in words], listed, batch.n_rows)
+    for j, codes in zip(words, coded, strict=True):
+        is_cut = column_kinds[j] == trees.CUT
+        if unseen[j]:
+            codes[np.isin(codes, unseen[j])] = UNKNOWN
+        n_holes, n_unknown = (int(np.count_nonzero(codes == mark)) for mark in (HOLE, UNKNOWN))
+        cells[j] = _Cells(as_ranks(codes) if is_cut else codes, n_holes, n_unknown)
+    return cells
+
+
+def as_ranks(codes: Codes) -> Float:
+    """Codes as numbers to be cut, NaN below zero."""
+    return np.where(codes < 0, np.nan, codes)
+
+
+@dataclass(frozen=True, eq=False)
+class RouteBlock:
+    """Block → Answered: for each row the node where it ends, or what `answers` has for the node."""
+
+    model: TreeModel
+    answers: NDArray[Any] | None = None
+
+    def __call__(self, batch: Batch) -> Answered:
+        """Route one block."""
+        model = self.model
+        encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
+        nodes = np.empty(batch.n_rows, dtype=np.int32)
+        trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
+        answer = nodes if self.answers is None else self.answers[nodes]
+        return Answered(answer, encoded.holes, encoded.unknown)

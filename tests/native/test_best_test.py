@@ -1,0 +1,798 @@
+"""The test of a node against brute force: whole numbers, fractions, logarithms of 50 digits."""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sortal import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GAIN, GAIN_RATIO, GINI, CART = CRITERIA = range(4)
+CUT, SUBSET, MULTIWAY = 1, 2, 3
+NO_BOUND = 1 << 40
+
+decimal.getcontext().prec = 50
+
+# Scores that are equal as numbers agree to 45 digits here; others must stay apart by far more than
+# what counts as equal in the compiled core, or an example proves nothing.
+SAME = Decimal("1e-30")
+CLEAR = Decimal("1e-10")
+
+
+class CloseCallError(Exception):
+    """Two scores that differ, but by so little that the core may take them as equal."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of a node: counts[v][k], and sizes where they are not sums of counts."""
+
+    kind: int
+    values: list[float]
+    counts: list[list[int]]
+    sizes: list[int] | None = None
+
+    def size(self, v: int) -> int:
+        return sum(self.counts[v]) if self.sizes is None else self.sizes[v]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is asked of each side, and the most values in V."""
+
+    size: int = 1
+    units: int = 1
+    subset: int = NO_BOUND
+
+
+FREE = Limits()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A test that could be asked; `rank` orders those that score the same."""
+
+    rank: tuple[Any, ...]
+    parts: list[list[int]]
+    sizes: list[int]
+    score: Decimal | Fraction = Fraction(0)
+
+
+# --- Scores --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def c_log_c(c: int) -> Decimal:
+    return Decimal(c) * Decimal(c).ln() / Decimal(2).ln() if c else Decimal(0)
+
+
+def bits(counts: list[int]) -> Decimal:
+    return c_log_c(sum(counts)) - sum((c_log_c(c) for c in counts), Decimal(0))
+
+
+def whole_of(parts: list[list[int]]) -> list[int]:
+    return [sum(column) for column in zip(*parts, strict=True)]
+
+
+def gain(parts: list[list[int]]) -> Decimal:
+    whole = whole_of(parts)
+    return (bits(whole) - sum((bits(p) for p in parts), Decimal(0))) / sum(whole)
+
+
+def split_information(parts: list[list[int]]) -> Decimal:
+    sizes = [sum(p) for p in parts]
+    return bits(sizes) / sum(sizes)
+
+
+def squares(counts: list[int]) -> Fraction:
+    return Fraction(sum(c * c for c in counts), sum(counts))
+
+
+def gini(parts: list[list[int]]) -> Fraction:
+    whole = whole_of(parts)
+    after = sum((squares(p) for p in parts), Fraction(0))
+    return (after - squares(whole)) / sum(whole)
+
+
+def cart(parts: list[list[int]]) -> Fraction:
+    left, right = parts
+    n_l, n_r = sum(left), sum(right)
+    apart = sum(abs(a * n_r - b * n_l) for a, b in zip(left, right, strict=True))
+    return Fraction(2 * apart, (n_l + n_r) ** 2)
+
+
+SCORES: dict[int, Any] = {GAIN: gain, GAIN_RATIO: gain, GINI: gini, CART: cart}
+
+
+def says_something(parts: list[list[int]]) -> bool:
+    whole = whole_of(parts)
+    n = sum(whole)
+    return any(c * n != w * sum(part) for part in parts for c, w in zip(part, whole, strict=True))
+
+
+# --- Brute force ---------------------------------------------------------------------------------
+
+
+def two_sides(attribute: Attribute, yes: set[int]) -> tuple[list[list[int]], list[int]]:
+    sides = [sorted(yes), [v for v in range(len(attribute.values)) if v not in yes]]
+    parts = [whole_of([attribute.counts[v] for v in side]) for side in sides]
+    return parts, [sum(attribute.size(v) for v in side) for side in sides]
+
+
+def subsets(attribute: Attribute, most: int) -> list[tuple[int, ...]]:
+    """Every V as places: the smaller side, of equal ones that with the smallest code."""
+    m = len(attribute.values)
+    return [
+        V
+        for size in range(1, min(m // 2, most) + 1)
+        for V in itertools.combinations(range(m), size)
+        if 2 * size < m or 0 in V
+    ]
+
+
+def candidates(attribute: Attribute, limits: Limits) -> list[Candidate]:
+    m = len(attribute.values)
+    if attribute.kind == CUT:
+        return [Candidate((v,), *two_sides(attribute, set(range(v + 1)))) for v in range(m - 1)]
+    if attribute.kind == SUBSET:
+        return [
+            Candidate((len(V), V), *two_sides(attribute, set(V)))
+            for V in subsets(attribute, limits.subset)
+        ]
+    sizes = [attribute.size(v) for v in range(m)]
+    return [Candidate((), attribute.counts, sizes)] if m > 1 else []
+
+
+def is_allowed(c: Candidate, limits: Limits) -> bool:
+    fit = sum(
+        size >= limits.size and sum(part) >= limits.units
+        for size, part in zip(c.sizes, c.parts, strict=True)
+    )
+    return fit >= 2 and says_something(c.parts)
+
+
+def _decimal(x: Decimal | Fraction) -> Decimal:
+    return x if isinstance(x, Decimal) else Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def reach(scores: list[Decimal], wanted: Decimal) -> list[bool]:
+    """Which scores are at least the one wanted, up to the last of 50 digits."""
+    short = [(wanted - score) / wanted for score in scores]
+    if any(SAME < d < CLEAR for d in short):
+        raise CloseCallError
+    return [d <= SAME for d in short]
+
+
+def equals_of_best(found: list[Candidate]) -> list[Candidate]:
+    scores = [_decimal(c.score) for c in found]
+    return list(itertools.compress(found, reach(scores, max(scores))))
+
+
+def by_average_gain(found: list[list[Candidate]]) -> list[Candidate]:
+    """C4.5: each attribute's first test of greatest gain, by ratio if it has the average gain."""
+    firsts = [min(equals_of_best(own), key=lambda c: c.rank) for own in found if own]
+    gains = [_decimal(c.score) for c in firsts]
+    good = reach(gains, sum(gains, Decimal(0)) / len(gains))
+    return [
+        Candidate(c.rank, c.parts, c.sizes, g / split_information(c.parts))
+        for c, g in itertools.compress(zip(firsts, gains, strict=True), good)
+    ]
+
+
+def brute_force(
+    attributes: list[Attribute], criterion: int, limits: Limits = FREE
+) -> Candidate | None:
+    """The node's test; its rank starts with the attribute's number."""
+    found = [
+        [
+            Candidate((j, *c.rank), c.parts, c.sizes, SCORES[criterion](c.parts))
+            for c in candidates(attribute, limits)
+            if is_allowed(c, limits)
+        ]
+        for j, attribute in enumerate(attributes)
+    ]
+    pool = list(itertools.chain(*found))
+    if criterion == GAIN_RATIO and pool:
+        pool = by_average_gain(found)
+    return min(equals_of_best(pool), key=lambda c: c.rank) if pool else None
+
+
+def best_test(
+    attributes: list[Attribute],
+    criterion: int,
+    limits: Limits = FREE,
+    total: int | None = None,
+) -> native.BestTest | None:
+    n = sum(map(sum, attributes[0].counts))
+    return native.best_test(
+        [a.kind for a in attributes],
+        [np.array(a.values, dtype=np.float64) for a in attributes],
+        [np.array(a.counts, dtype=np.int64) for a in attributes],
+        [None if a.sizes is None else np.array(a.sizes, dtype=np.int64) for a in attributes],
+        n if total is None else total,
+        criterion,
+        limits.size,
+        limits.units,
+        limits.subset,
+    )
+
+
+def check(attributes: list[Attribute], criterion: int, limits: Limits = FREE) -> None:
+    """The compiled choice is the one of brute force, and says so."""
+    expected = brute_force(attributes, criterion, limits)
+    got = best_test(attributes, criterion, limits)
+    compare(got, expected, attributes, criterion)
+    if got is not None:
+        counted = [len(subsets(a, limits.subset)) for a in attributes if a.kind == SUBSET]
+        assert got.candidates == sum(counted)
+
+
+def compare(
+    got: native.BestTest | None,
+    expected: Candidate | None,
+    attributes: list[Attribute],
+    criterion: int,
+) -> None:
+    if expected is None or got is None:
+        assert got is None
+        assert expected is None
+        return
+    j, *rank = expected.rank
+    values = attributes[j].values
+    assert (got.attribute, got.kind) == (j, attributes[j].kind)
+    if got.kind == CUT:
+        assert values[rank[0]] <= got.threshold < values[rank[0] + 1]
+    else:
+        assert math.isnan(got.threshold)
+    assert got.yes.tolist() == ([values[v] for v in rank[1]] if got.kind == SUBSET else [])
+    assert got.score == pytest.approx(float(expected.score), rel=1e-9)
+    bits_gained = gain(expected.parts) if criterion == GAIN_RATIO else expected.score
+    assert got.gain == pytest.approx(float(bits_gained), rel=1e-9)
+    assert got.exact
+
+
+# --- Mixed tables --------------------------------------------------------------------------------
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> tuple[list[Attribute], Limits]:
+    """A few rows with their labels and weights, as the tables of one to four attributes."""
+    K = draw(st.integers(2, 6))
+    n = draw(st.integers(1, 30))
+    labels = draw(st.lists(st.integers(0, K - 1), min_size=n, max_size=n))
+    units = draw(st.one_of(st.just([1] * n), st.lists(st.integers(1, 5), min_size=n, max_size=n)))
+    copies = draw(st.booleans())
+    columns: list[list[int]] = []
+    attributes = []
+    for _ in range(draw(st.integers(1, 4))):
+        if columns and draw(st.integers(0, 3)) == 0:
+            column = draw(st.sampled_from(columns))  # a duplicate, perhaps of another kind
+        else:
+            most = draw(st.integers(0, 7))
+            column = draw(st.lists(st.integers(0, most), min_size=n, max_size=n))
+        columns.append(column)
+        kind = draw(st.sampled_from([CUT, SUBSET, MULTIWAY]))
+        attributes.append(table_of(column, labels, units, K, kind, copies=copies))
+    limits = Limits(
+        draw(st.sampled_from([1, 1, 2, 5])),
+        draw(st.sampled_from([1, 1, 3, 8])),
+        draw(st.sampled_from([NO_BOUND, NO_BOUND, 1, 2, 3])),
+    )
+    return attributes, limits
+
+
+def table_of(
+    column: list[int], labels: list[int], units: list[int], K: int, kind: int, *, copies: bool
+) -> Attribute:
+    values = sorted(set(column))
+    counts = [[0] * K for _ in values]
+    sizes = [0] * len(values)
+    for x, k, weight in zip(column, labels, units, strict=True):
+        counts[values.index(x)][k] += weight
+        sizes[values.index(x)] += 1
+    return Attribute(kind, [float(x) for x in values], counts, None if copies else sizes)
+
+
+@settings(max_examples=400, deadline=None)
+@given(nodes())
+def test_the_choice_is_that_of_brute_force(node: tuple[list[Attribute], Limits]) -> None:
+    attributes, limits = node
+    for criterion in CRITERIA:
+        allowed = [a for a in attributes if criterion != CART or a.kind != MULTIWAY]
+        if not allowed:
+            continue
+        check(allowed, criterion)
+        check(allowed, criterion, limits)
+
+
+def as_attribute(counts: list[list[int]], kind: int = SUBSET) -> Attribute:
+    return Attribute(kind, [float(v) for v in range(len(counts))], counts)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_first_of_equal_columns_is_asked(criterion: int) -> None:
+    column = as_attribute([[3, 0], [0, 2], [1, 1]])
+    as_numbers = as_attribute(column.counts, CUT)
+    for attributes in ([column, as_numbers], [as_numbers, column], [column] * 3, [as_numbers] * 3):
+        got = best_test(attributes, criterion)
+        assert got is not None
+        assert got.attribute == 0
+        check(attributes, criterion)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "counts"),
+    [
+        (GINI, [[1, 2], [4, 5], [2, 7]]),
+        (GINI, [[4, 0], [4, 4], [3, 1], [4, 0]]),
+        (GINI, [[3, 2], [2, 0], [6, 2], [1, 2]]),
+        (GAIN, [[1, 0], [2, 7], [3, 3]]),
+        (GAIN, [[2, 1], [3, 3], [0, 1], [5, 1]]),
+        (GAIN, [[1, 2, 6], [3, 6, 0], [3, 6, 3]]),
+    ],
+)
+def test_ties_that_rounding_would_break(criterion: int, counts: list[list[int]]) -> None:
+    """Two scores equal as numbers, the first of them smaller in its last digit as computed."""
+    check([as_attribute(counts)], criterion)
+    check([as_attribute(counts, CUT), as_attribute(counts)], criterion)
+
+
+def test_values_without_a_say_are_placed_by_the_limits() -> None:
+    """CART: {2, 3} is best, but {0} with a value of the node's shares is as good and goes first."""
+    counts = [[0, 2], [1, 1], [1, 0], [1, 0], [1, 1]]
+    attribute = Attribute(SUBSET, [0.0, 1.0, 2.0, 3.0, 4.0], counts, [1] * 5)
+    got = best_test([attribute], CART, Limits(size=2))
+    assert got is not None
+    assert got.yes.tolist() == [0, 1]
+    check([attribute], CART, Limits(size=2))
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_equal_distributions_score_nothing(criterion: int) -> None:
+    same = [[2, 4, 6], [1, 2, 3], [5, 10, 15]]
+    for kind in (CUT, SUBSET, MULTIWAY)[: 2 if criterion == CART else 3]:
+        assert best_test([as_attribute(same, kind)], criterion) is None
+    large = [[c << 37 for c in row] for row in same]
+    assert best_test([as_attribute(large)], criterion) is None
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_one_row_of_difference_among_many_is_seen(criterion: int) -> None:
+    n = 1 << 40
+    attribute = as_attribute([[n, n], [n, n + 1]])
+    got = best_test([attribute], criterion)
+    assert got is not None
+    assert got.score > 0
+    assert got.yes.tolist() == [0]
+
+
+def test_gain_ratio_wants_at_least_the_average_gain() -> None:
+    small = as_attribute([[1, 0], [20, 20]])
+    large = as_attribute([[10, 5], [11, 15]])
+    gains = [gain(a.counts) for a in (small, large)]
+    ratios = [g / split_information(a.counts) for g, a in zip(gains, (small, large), strict=True)]
+    assert gains[0] < gains[1]
+    assert ratios[0] > ratios[1]
+    for attributes in ([small, large], [large, small], [small, small, large]):
+        check(attributes, GAIN_RATIO)
+    got = best_test([small, large], GAIN_RATIO)
+    assert got is not None
+    assert got.attribute == 1
+
+
+@pytest.mark.parametrize("criterion", [GAIN, GAIN_RATIO, GINI])
+def test_a_multiway_test_wants_two_branches_within_the_limits(criterion: int) -> None:
+    ids = Attribute(MULTIWAY, [0.0, 1.0, 2.0, 3.0], [[2, 0], [0, 1], [1, 0], [0, 1]])
+    check([ids], criterion, Limits(size=1))
+    assert best_test([ids], criterion, Limits(size=1)) is not None
+    assert best_test([ids], criterion, Limits(size=2)) is None
+    assert best_test([ids], criterion, Limits(units=2)) is None
+
+
+# --- Routes to the best subset -------------------------------------------------------------------
+
+
+def make_table(seed: int, m: int, K: int, *, large: bool = False) -> list[list[int]]:
+    """Counts with equal shares, points on one line and on the border, the node's own shares."""
+    rng = np.random.default_rng(seed)
+    top = 1 << 40 if large else int(rng.choice([2, 4, 30]))
+    rows: list[list[int]] = []
+    while len(rows) < m:
+        row = [int(c) for c in rng.integers(0, top, K)]
+        way = rng.integers(0, 8) if rows else 0
+        a, b = (rows[i] for i in rng.integers(0, len(rows), 2)) if rows else (row, row)
+        if way == 1:
+            row = [c * int(rng.integers(1, 4)) for c in a]
+        elif way == 2:
+            row = [x + y * int(rng.integers(1, 3)) for x, y in zip(a, b, strict=True)]
+        elif way == 3:
+            row[int(rng.integers(0, K))] = 0
+        elif way == 4:
+            row = [c if k == rng.integers(0, K) else 0 for k, c in enumerate(row)]
+        elif way == 5:
+            row = whole_of(rows)
+        if sum(map(sum, [*rows, row])) > 1 << 46:
+            row = [int(c) for c in rng.integers(0, 1 << 20, K)]
+        if any(row):
+            rows.append(row)
+    return rows
+
+
+def x_log_x(x: NDArray[np.float64]) -> Any:
+    return x * np.log2(np.maximum(x, 1.0))
+
+
+def rough_keys(left: NDArray[np.float64], whole: list[int], criterion: int) -> Any:
+    """What rises with the score, by floating point, of many sides at once."""
+    right = np.array(whole, dtype=float) - left
+    if criterion == CART:
+        n_l, n_r = left.sum(axis=1, keepdims=True), right.sum(axis=1, keepdims=True)
+        return np.abs(left * n_r - right * n_l).sum(axis=1)
+    if criterion == GINI:
+        return sum((side**2).sum(axis=1) / side.sum(axis=1) for side in (left, right))
+    return sum(x_log_x(side).sum(axis=1) - x_log_x(side.sum(axis=1)) for side in (left, right))
+
+
+def best_of(
+    counts: list[list[int]], places: list[tuple[int, ...]], criterion: int, limits: Limits = FREE
+) -> Candidate | None:
+    """The best of many subsets: floating point leaves out what is far behind, fractions decide."""
+    member = np.zeros((len(places), len(counts)))
+    for i, V in enumerate(places):
+        member[i, V] = 1.0
+    keys = rough_keys(member @ np.array(counts, dtype=float), whole_of(counts), criterion)
+    attribute = as_attribute(counts)
+    sizes = member @ np.array(counts, dtype=float).sum(axis=1)
+    n, least = sum(map(sum, counts)), max(limits.size, limits.units)
+    keys[(sizes < least) | (n - sizes < least)] = -np.inf
+    near = np.flatnonzero(keys >= keys.max() - 1e-9 * abs(keys.max()))
+    found = [
+        Candidate((0, len(places[i]), places[i]), *two_sides(attribute, set(places[i])))
+        for i in near
+    ]
+    scored = [
+        Candidate(c.rank, c.parts, c.sizes, SCORES[criterion](c.parts))
+        for c in found
+        if is_allowed(c, limits)
+    ]
+    return min(equals_of_best(scored), key=lambda c: c.rank) if scored else None
+
+
+def check_route(counts: list[list[int]], criterion: int, limits: Limits = FREE) -> None:
+    attribute = as_attribute(counts)
+    places = subsets(attribute, limits.subset)
+    got = best_test([attribute], criterion, limits)
+    compare(got, best_of(counts, places, criterion, limits), [attribute], criterion)
+    assert got is None or got.candidates == len(places)
+
+
+def limits_for(seed: int, counts: list[list[int]]) -> Limits:
+    rng = np.random.default_rng(seed)
+    n, m = sum(map(sum, counts)), len(counts)
+    subset = int(rng.integers(1, m)) if rng.integers(0, 2) else NO_BOUND
+    return Limits(1, int(rng.integers(1, max(n // 3, 2))), subset)
+
+
+@pytest.mark.parametrize(
+    ("K", "m"), [(2, 12), (3, 7), (3, 10), (3, 12), (4, 10), (5, 9), (6, 8), (13, 6)]
+)
+@pytest.mark.parametrize("criterion", [GAIN, GINI, CART])
+def test_every_route_finds_the_best_of_all_subsets(criterion: int, K: int, m: int) -> None:
+    """Breiman's order, lines, sign vectors, Gray code: small counts, so that ties abound."""
+    for seed in range(12):
+        counts = make_table(seed, m, K)
+        check_route(counts, criterion)
+        check_route(counts, criterion, limits_for(seed, counts))
+
+
+@pytest.mark.parametrize("criterion", [GAIN, GINI])
+def test_lines_find_the_best_of_8191_subsets(criterion: int) -> None:
+    for seed in range(8):
+        check_route(make_table(100 + seed, 14, 3), criterion)
+
+
+@pytest.mark.parametrize(("K", "m"), [(2, 9), (3, 9), (4, 8), (5, 7)])
+@pytest.mark.parametrize("criterion", [GAIN, GINI, CART])
+def test_routes_with_large_counts(criterion: int, K: int, m: int) -> None:
+    proved = 0
+    for seed in range(20):
+        try:
+            check_route(make_table(seed, m, K, large=True), criterion)
+        except CloseCallError:
+            continue
+        proved += 1
+    assert proved >= 15
+
+
+@pytest.mark.parametrize("noise", [0, 1])
+@pytest.mark.parametrize("criterion", [GAIN, GINI])
+def test_large_counts_on_one_line_or_nearly_so(criterion: int, noise: int) -> None:
+    """Slopes that floating point cannot tell apart; a wrong order would mix up the sides."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        a, b = rng.integers(1 << 37, 1 << 40, (2, 3))
+        counts = [
+            [int(c) for c in a * int(s) + b * int(t) + rng.integers(0, 1 + noise, 3)]
+            for s, t in rng.integers(0, 9, (9, 2))
+            if s + t > 0
+        ]
+        check_route([*counts, *make_table(seed, 2, 3, large=True)], criterion)
+
+
+def cross(a: list[int], b: list[int], c: list[int]) -> int:
+    """On which side of the line from a to b the point c lies; points are shares of two classes."""
+    (a0, a1, a2), (b0, b1, b2), (c0, c1, c2) = ([x[0], x[1], sum(x)] for x in (a, b, c))
+    return a0 * (b1 * c2 - b2 * c1) - a1 * (b0 * c2 - b2 * c0) + a2 * (b0 * c1 - b1 * c0)
+
+
+def parted_by_lines(counts: list[list[int]]) -> list[tuple[int, ...]]:
+    """One open side of each line through two points, with each prefix and suffix of those on it."""
+    found = set()
+    m = len(counts)
+    point = [(Fraction(row[0], sum(row)), Fraction(row[1], sum(row))) for row in counts]
+    for i, j in itertools.combinations(range(m), 2):
+        if point[i] == point[j]:
+            continue
+        turns = [cross(counts[i], counts[j], row) for row in counts]
+        side = [v for v in range(m) if turns[v] > 0]
+        along = sorted((v for v in range(m) if turns[v] == 0), key=lambda v: point[v])
+        for p in range(len(along) + 1):
+            found |= {tuple(sorted(side + along[:p])), tuple(sorted(side + along[p:]))}
+    return [V for V in sorted(found) if 0 < len(V) < m]
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("criterion", [GAIN, GINI])
+def test_lines_among_many_points(criterion: int, *, large: bool) -> None:
+    """Where subsets are too many to count: a slow search of all lines finds nothing better."""
+    for seed in range(3):
+        counts = make_table(200 + seed, 26, 3, large=large)
+        got = best_test([as_attribute(counts)], criterion)
+        expected = best_of(counts, parted_by_lines(counts), criterion)
+        assert got is not None
+        assert expected is not None
+        assert got.score == pytest.approx(float(expected.score), rel=1e-12)
+        assert got.exact
+        assert got.candidates == 2.0**25 - 1
+
+
+@pytest.mark.parametrize("criterion", [GAIN, GINI, CART])
+def test_small_subsets_are_all_tried(criterion: int) -> None:
+    """Of 40 values there are 820 subsets of one or two."""
+    for seed in range(4):
+        check_route(make_table(300 + seed, 40, 4), criterion, Limits(subset=2))
+
+
+# --- Where no route is certain -------------------------------------------------------------------
+
+
+def prefixes_by_share(counts: list[list[int]], most_classes: int) -> list[tuple[int, ...]]:
+    """Prefixes of the orders by the share of up to so many classes together."""
+    m, K = len(counts), len(counts[0])
+    found = []
+    for size in range(1, most_classes + 1):
+        for classes in itertools.combinations(range(K), size):
+            shares = [Fraction(sum(row[k] for k in classes), sum(row)) for row in counts]
+            order = sorted(range(m), key=lambda v: (shares[v], v))
+            found += [tuple(sorted(order[:p])) for p in range(1, m)]
+    return found
+
+
+def score_of(counts: list[list[int]], V: set[int], criterion: int) -> float:
+    return float(SCORES[criterion](two_sides(as_attribute(counts), V)[0]))
+
+
+@pytest.mark.parametrize(("K", "most_classes"), [(5, 2), (7, 1)])
+@pytest.mark.parametrize("criterion", [GAIN, GINI])
+def test_heuristics_are_no_worse_than_their_parts(
+    criterion: int, K: int, most_classes: int
+) -> None:
+    """Nor does moving one value improve on them; in half of these tables it would on the orders."""
+    for seed in range(413, 419):
+        counts = make_table(seed, 24, K)
+        got = best_test([as_attribute(counts)], criterion)
+        part = best_of(counts, prefixes_by_share(counts, most_classes), criterion)
+        assert got is not None
+        assert part is not None
+        V = set(got.yes.tolist())
+        assert not got.exact
+        assert 23 <= got.candidates < 2.0**23
+        assert got.score == pytest.approx(score_of(counts, V, criterion), rel=1e-9)
+        assert got.score >= float(part.score) * (1 - 1e-12)
+        for v in range(24):
+            if V not in ({v}, set(range(24)) - {v}):
+                assert score_of(counts, V ^ {v}, criterion) <= got.score * (1 + 1e-12)
+        finest = best_test([as_attribute(counts, MULTIWAY)], criterion)
+        assert finest is not None
+        assert got.score <= finest.score
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("K", [2, 3, 4, 13])
+def test_heuristics_keep_the_limits(criterion: int, K: int) -> None:
+    """The best of all is not allowed, and the subsets are too many to try."""
+    counts = make_table(500, 23, K)
+    n = sum(map(sum, counts))
+    free = best_test([as_attribute(counts)], criterion)
+    assert free is not None
+    sides = [sum(sum(counts[v]) for v in free.yes.tolist())]
+    least = min(sides[0], n - sides[0]) + 1
+    for limits in (Limits(units=least), Limits(size=least), Limits(subset=len(free.yes) - 1 or 1)):
+        got = best_test([as_attribute(counts)], criterion, limits)
+        if got is None or got.yes.tolist() == free.yes.tolist():
+            continue
+        yes = sum(sum(counts[v]) for v in got.yes.tolist())
+        assert min(yes, n - yes) >= max(limits.units, limits.size)
+        assert len(got.yes) <= limits.subset
+        assert got.gain <= free.gain
+
+
+def test_an_attribute_that_cannot_win_leaves_the_node_certain() -> None:
+    rng = np.random.default_rng(7)
+    noise = [[int(c) for c in rng.integers(20, 30, 5)] for _ in range(24)]
+    totals = whole_of(noise)
+    pure = [[totals[k] if i == k else 0 for k in range(5)] for i in range(5)]
+    for criterion in (GAIN, GINI):
+        alone = best_test([as_attribute(noise)], criterion)
+        assert alone is not None
+        assert not alone.exact
+        both = best_test([as_attribute(noise), as_attribute(pure, CUT)], criterion)
+        assert both is not None
+        assert (both.attribute, both.exact, both.candidates) == (1, True, 2.0**23 - 1)
+    # C4.5's rule compares with an average, so that every attribute counts.
+    ratio = best_test([as_attribute(noise), as_attribute(pure, CUT)], GAIN_RATIO)
+    assert ratio is not None
+    assert (ratio.attribute, ratio.exact) == (1, False)
+
+
+@pytest.mark.parametrize("criterion", [GAIN, GINI])
+def test_an_attribute_that_lost_leaves_the_node_certain(criterion: int) -> None:
+    """Searched, since its bound beats the first look at the other, but not the other's best."""
+    strong = [[c * 24_000 for c in row] for row in make_table(142, 12, 5)]
+    first = best_of(strong, prefixes_by_share(strong, 1), criterion)
+    best = best_test([as_attribute(strong)], criterion)
+    assert first is not None
+    assert best is not None
+    assert float(first.score) < best.score * 0.999
+    weak, bound = weaker(whole_of(strong), (float(first.score) + best.score) / 2, criterion)
+    assert float(first.score) < bound < best.score
+    for attributes, j in (([strong, weak], 0), ([weak, strong], 1)):
+        both = best_test([as_attribute(counts) for counts in attributes], criterion)
+        assert both is not None
+        assert (both.attribute, both.exact) == (j, True)
+        assert both.candidates == 2.0**23 - 1 + 2.0**11 - 1
+
+
+def weaker(totals: list[int], wanted: float, criterion: int) -> tuple[list[list[int]], float]:
+    """Counts of 24 values with these class totals, whose multiway test scores about as wanted."""
+    n_values = 24
+    rng = np.random.default_rng(1)
+    way = rng.uniform(-1.0, 1.0, (n_values, len(totals)))
+    way -= way.mean(axis=0)
+    low, high = 0.0, 0.7
+    for _ in range(40):
+        middle = (low + high) / 2
+        counts = (np.array(totals) // n_values * (1 + middle * way)).astype(int).tolist()
+        counts[-1] = [
+            t - sum(c) for t, c in zip(totals, zip(*counts[:-1], strict=True), strict=True)
+        ]
+        score = float(SCORES[criterion](counts))
+        low, high = (middle, high) if score < wanted else (low, middle)
+    assert min(map(min, counts)) > 0
+    return counts, score
+
+
+# --- Thresholds ----------------------------------------------------------------------------------
+
+
+def threshold(a: float, b: float) -> float:
+    got = best_test([Attribute(CUT, [a, b], [[1, 0], [0, 1]])], GAIN)
+    assert got is not None
+    return got.threshold
+
+
+def test_thresholds_are_short() -> None:
+    assert threshold(3.4, 3.5) == 3.45
+    assert threshold(0.1, 0.2) == 0.15
+    assert threshold(1.0, 2.0) == 1.5
+    assert math.copysign(1.0, threshold(-1.0, 1.0)) == 1.0
+
+
+def test_thresholds_at_the_ends_of_the_numbers() -> None:
+    largest = np.finfo(float).max
+    assert threshold(1.0, math.nextafter(1.0, 2.0)) == 1.0
+    assert threshold(largest / 2, largest) == pytest.approx(largest * 0.75)
+    assert threshold(math.nextafter(largest, 0.0), largest) == math.nextafter(largest, 0.0)
+    assert threshold(-largest, largest) == 0.0
+    assert threshold(0.0, 5e-324) == 0.0
+    assert threshold(5e-324, 1e-323) == 5e-324
+
+
+pairs = st.tuples(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(pairs.filter(lambda p: p[0] < p[1]))
+def test_a_threshold_lies_between_its_neighbors(pair: tuple[float, float]) -> None:
+    a, b = pair
+    v = threshold(a, b)
+    assert a <= v < b
+    middle = a / 2 + b / 2
+    brief = float(f"{middle:.14e}")
+    if a <= brief < b and math.isfinite(b - a) and abs(middle) > 1e-290:
+        assert v == brief
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+GOOD: dict[str, Any] = {
+    "kinds": [SUBSET],
+    "values": [np.array([0.0, 1.0])],
+    "counts": [np.array([[1, 0], [0, 1]])],
+    "sizes": [None],
+    "total": 2,
+    "criterion": GAIN,
+    "min_size": 1,
+    "min_units": 1,
+    "max_subset": NO_BOUND,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kinds": [SUBSET, CUT]}, "differ in number"),
+        ({"kinds": [0]}, "a kind is not"),
+        ({"criterion": 4}, "criterion is not"),
+        ({"kinds": [MULTIWAY], "criterion": CART}, "no multiway"),
+        ({"min_size": -1}, "a limit is negative"),
+        ({"max_subset": 0}, "max_subset 0"),
+        ({"total": 1}, "between 1 and the total"),
+        ({"total": 1 << 62}, "exceeds 2\\^62"),
+        ({"values": [np.array([0.0])]}, "values and counts differ"),
+        ({"sizes": [np.array([1])]}, "values and sizes differ"),
+        ({"sizes": [np.array([1, 0])]}, "a size is not positive"),
+        ({"values": [np.array([1.0, 0.0])]}, "values do not ascend"),
+        ({"values": [np.array([0.0, np.inf])]}, "not finite"),
+        ({"values": [np.array([0.0, 0.5])]}, "a code is not"),
+        ({"values": [np.array([-1.0, 0.0])]}, "a code is not"),
+        ({"counts": [np.array([[1, -1], [0, 2]])]}, "a count is negative"),
+        ({"counts": [np.array([[1, 1], [0, 0]])]}, "a value has no units"),
+        ({"counts": [np.array([[1 << 62, 1], [1 << 62, 1]])]}, "counts exceed"),
+    ],
+)
+def test_tables_that_make_no_node_are_refused(change: dict[str, Any], message: str) -> None:
+    assert native.best_test(**GOOD) is not None
+    with pytest.raises(ValueError, match=message):
+        native.best_test(**{**GOOD, **change})
+
+
+def test_attributes_must_describe_the_same_rows() -> None:
+    two = {name: GOOD[name] * 2 for name in ("kinds", "values", "sizes")}
+    other = np.array([[1, 0], [1, 0]])
+    with pytest.raises(ValueError, match="differ in class totals"):
+        native.best_test(**{**GOOD, **two, "counts": [GOOD["counts"][0], other]})
+    with pytest.raises(ValueError, match="differ in classes"):
+        native.best_test(**{**GOOD, **two, "counts": [GOOD["counts"][0], other[:, :1].copy()]})
+
+
+def test_a_node_without_attributes_has_no_test() -> None:
+    nothing: dict[str, Any] = {name: [] for name in ("kinds", "values", "counts", "sizes")}
+    assert native.best_test(**{**GOOD, **nothing}) is None

@@ -1,0 +1,45 @@
+"""Which columns hold numbers that are not finite, however they lie in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sortal import native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Columns = list[NDArray[np.float64]]
+
+N = 21
+
+
+def columns_of(layout: str, table: NDArray[np.float64]) -> Columns:
+    wide = np.zeros((2 * len(table), 2 * table.shape[1]))
+    wide[::2, ::2] = table
+    laid = {"rows": table, "columns": np.asfortranarray(table), "strided": wide[::2, ::2]}[layout]
+    return [laid[:, j] for j in range(table.shape[1])]
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 7, 8, N - 2, N - 1])
+def test_it_is_found_wherever_it_lies(layout: str, bad: float, place: int) -> None:
+    table = np.random.default_rng(0).normal(size=(N, 3))
+    table[place, 1] = bad
+    assert native.not_finite(columns_of(layout, table)) == [False, True, False]
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+def test_large_numbers_are_finite_though_their_sum_is_not(layout: str) -> None:
+    table = np.full((N, 2), 1.7e308)
+    table[::2, 1] *= -1
+    assert native.not_finite(columns_of(layout, table)) == [False, False]
+
+
+def test_no_columns_and_no_rows() -> None:
+    assert native.not_finite([]) == []
+    assert native.not_finite([np.empty(0), np.empty(0)]) == [False, False]
