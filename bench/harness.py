@@ -28,10 +28,12 @@ class Result:
         return self.seconds[peer] / self.seconds[ours]
 
 
-def compare(question: str, calls: dict[str, Callable[[], object]], bar: str) -> Result:
-    """Run all calls in turn, REPEATS times, after one unmeasured round."""
+def compare(
+    question: str, calls: dict[str, Callable[[], object]], bar: str, repeats: int = REPEATS
+) -> Result:
+    """Run all calls in turn, so many times, after one unmeasured round."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for repeat in range(REPEATS + 1):
+    for repeat in range(repeats + 1):
         for name, call in calls.items():
             start = time.perf_counter()
             call()
@@ -39,7 +41,10 @@ def compare(question: str, calls: dict[str, Callable[[], object]], bar: str) -> 
             if repeat:
                 times[name].append(elapsed)
     medians = {name: statistics.median(runs) for name, runs in times.items()}
-    return Result(question, medians, bar, os.getloadavg()[0])
+    result = Result(question, medians, bar, os.getloadavg()[0])
+    if calls and repeats != REPEATS:
+        result.notes.append(f"Median of {repeats} runs.")
+    return result
 
 
 def render(results: list[Result], packages: list[str]) -> str:
