@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "choice.hpp"
 #include "binding.hpp"
+#include "choice.hpp"
 #include "core.hpp"
 #include "scoring.hpp"
 
@@ -247,10 +247,11 @@ void check_attribute(const sortal::Attribute& x, std::int64_t n_classes,
                      std::vector<std::int64_t>& totals) {
     std::vector<std::int64_t> sums(static_cast<std::size_t>(n_classes), 0);
     for (std::int64_t v = 0; v < x.m; ++v) {
-        need(std::isfinite(x.values[v]), "a value is not finite");
-        need(v == 0 || x.values[v - 1] < x.values[v], "values do not ascend");
+        const double value = x.values[v];
+        need(std::isfinite(value), "a value is not finite");
+        need(v == 0 || x.values[v - 1] < value, "values do not ascend");
         need(x.kind == sortal::Kind::cut ||
-                 (x.values[v] >= 0 && x.values[v] <= INT32_MAX && x.values[v] == std::floor(x.values[v])),
+                 (value >= 0 && value <= INT32_MAX && value == std::floor(value)),
              "a code is not a whole number from 0 to 2^31 - 1");
         need(!x.sizes || x.sizes[v] > 0, "a size is not positive");
         bool empty = true;

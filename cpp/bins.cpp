@@ -1,4 +1,4 @@
-// Binning 500,000 x 20 numbers took 0.12 s by binary search and 0.05 s by a table of where to look
+// Binning 500,000 x 20 numbers took 0.55 s by binary search and 0.10 s by a table of where to look
 // first, one thread.
 #include "bins.hpp"
 
@@ -15,45 +15,41 @@ constexpr std::int64_t sample_size = 8192;
 constexpr std::int64_t n_places = 1024;
 constexpr std::int64_t tile = 512;
 
-// Where to look for a number's bin: the edges between at[p] and at[p + 1] for the place p of x.
-// Places are equal steps from the lowest edge to the highest, so that x <= e never has a later place
-// than e.
+// Where to look for a number's bin: at[p] edges lie in places before the place p of x, and those after
+// p lie above x. Places are equal steps from the lowest edge to the highest, so that a larger number
+// never has an earlier place.
 struct Finder {
     double low = 0.0;
     double scale = 0.0;
     std::vector<std::uint16_t> at;
-    const double* edges = nullptr;
+    std::vector<double> edges;  // and infinity, above every number
 
-    explicit Finder(const std::vector<double>& e) : at(n_places + 1, 0), edges(e.data()) {
+    explicit Finder(const std::vector<double>& e) : at(n_places, 0), edges(e) {
+        edges.push_back(std::numeric_limits<double>::infinity());
         if (e.empty()) return;
         const double span = e.back() - e.front();
         low = e.front();
-        scale = span > 0 && std::isfinite(span) ? static_cast<double>(n_places - 2) / span : 0.0;
+        scale = span > 0 ? static_cast<double>(n_places - 2) / span : 0.0;
         if (!std::isfinite(scale)) scale = 0.0;
         std::vector<std::uint16_t> counts(n_places + 1, 0);
         for (const double x : e) ++counts[static_cast<std::size_t>(place(x)) + 1];
-        for (std::size_t p = 1; p < counts.size(); ++p) {
+        for (std::size_t p = 1; p < at.size(); ++p) {
             at[p] = static_cast<std::uint16_t>(at[p - 1] + counts[p]);
         }
     }
     std::int64_t place(double x) const {
         if (scale == 0.0) return 0;  // too wide or too narrow to be cut into equal steps
         const double p = (x - low) * scale + 1.0;
-        // the last place holds what lies above all edges
-        return p >= static_cast<double>(n_places - 1) ? n_places - 1
-               : p > 0.0                              ? static_cast<std::int64_t>(p)
-                                                      : 0;
+        return static_cast<std::int64_t>(
+            std::min(std::max(p, 0.0), static_cast<double>(n_places - 1)));
     }
+    // Two steps without a branch nearly always suffice.
     std::uint8_t bin(double x) const {
-        const auto p = static_cast<std::size_t>(place(x));
-        std::size_t b = at[p];
-        const std::size_t end = at[p + 1];
-        if (end - b > 8) {
-            b = static_cast<std::size_t>(std::lower_bound(edges + b, edges + end, x) - edges);
-        } else {
-            while (b < end && edges[b] < x) ++b;
-        }
-        return static_cast<std::uint8_t>(b);
+        const double* edge = edges.data() + at[static_cast<std::size_t>(place(x))];
+        edge += *edge < x;
+        edge += *edge < x;
+        if (*edge < x) edge = std::lower_bound(edge, edges.data() + edges.size() - 1, x);
+        return static_cast<std::uint8_t>(edge - edges.data());
     }
 };
 
@@ -93,7 +89,9 @@ std::vector<double> edges_of(std::vector<double>& sample) {
 std::vector<double> sample_of(Column<double> column, std::int64_t n) {
     const std::int64_t step = n / sample_size + 1;
     std::vector<double> sample;
-    for (std::int64_t i = 0; i < n; i += step) sample.push_back(column[i]);
+    for (std::int64_t i = 0; i < n; i += step) {
+        if (std::isfinite(column[i])) sample.push_back(column[i]);  // others are refused later
+    }
     return sample;
 }
 

@@ -57,7 +57,7 @@ struct Stops {
     double min_gain;
 };
 
-// Algorithm 19.1's stops before any test is looked for.
+// The stops of (ZM Alg. 19.1) before any test is looked for: size, depth, purity (ZM 19.2).
 inline bool is_leaf(const Whole& w, std::int64_t size, std::int64_t depth, const Stops& stops) {
     if (size <= stops.leaf_size || depth == stops.max_depth) return true;
     std::int64_t most = 0;
@@ -74,7 +74,7 @@ inline double shortened(double x) {
     return y;
 }
 
-// The threshold between neighboring values a < b: in [a, b), and short where that is possible.
+// The threshold between neighboring values a < b: in [a, b), and short where it can be. (S 23)
 inline double threshold_between(double a, double b) {
     const double middle = std::midpoint(a, b);
     const double brief = shortened(middle);
@@ -94,6 +94,7 @@ inline std::int64_t size_of(const Attribute& x, const Whole& w) {
     return x.sizes ? std::accumulate(x.sizes, x.sizes + x.m, std::int64_t{0}) : w.n;
 }
 
+// All cuts of an attribute in ascending order, as in (ZM Alg. 19.2); `left` is N_v of (ZM 19.12).
 template <class M>
 CutChoice best_cut(const M& measure, const Whole& w, const Attribute& x, const Limits& limits,
                    double peak = none) {
@@ -126,7 +127,8 @@ CutChoice best_cut(const M& measure, const Whole& w, const Attribute& x, const L
     return {};
 }
 
-// The key of the test with one branch a value, where at least two branches meet the limits.
+// The key of the test with one branch a value (MSML gain), where at least two branches meet the
+// limits.
 template <class M>
 double multiway_key(const M& measure, const Whole& w, const Values& x, const Limits& limits) {
     const std::int64_t K = w.n_classes;
@@ -158,7 +160,7 @@ struct Candidate {
     double bound = -none;
 };
 
-// C4.5's rule: the largest ratio among the attributes whose gain is at least the average gain.
+// C4.5's rule: the largest ratio among the attributes whose gain is at least the average. (S 21)
 template <class M>
 std::int64_t choose_by_ratio(const M& measure, const Whole& w, const std::vector<Candidate>& found) {
     const double base = measure.base(w);
@@ -218,7 +220,7 @@ void certify(const Whole& w, const Rules& rules, const std::vector<Candidate>& f
     }
 }
 
-// n log n - sum n_p log n_p over the branches of a test, given their units.
+// n log n - sum n_p log n_p over the branches of a test, given their units. (S 20)
 inline double split_information(const Logs& logs, std::int64_t n, const std::int64_t* parts,
                                 std::int64_t n_parts) {
     std::int64_t units = logs(n);

@@ -3,8 +3,8 @@
 // Words (beyond those of scoring.hpp)
 //   values   what a node's rows take on one attribute, m of them, by ascending code
 //   groups   values with the same class shares, merged; where nothing is merged, a group a value
-//   row      of a table: row[0 .. K) units by class, row[K] units, row[K + 1] size, row[K + 2] values;
-//            classes that the node lacks are left out
+//   row      of a table: row[0 .. K) units by class, row[K] units, row[K + 1] size, row[K + 2] how
+//            many values; classes that the node lacks are left out
 //   V        the side that holds fewer values; on equality the one with the smallest code
 //   peak     the largest key met, whatever the limits say
 #pragma once
@@ -241,8 +241,8 @@ class Contest {
         const auto holds = [&](std::int64_t i) { return in(group_of_ ? group_of_[i] : i); };
         const bool turn = 2 * values > v_.m || (2 * values == v_.m && !holds(0));
         s_.places.clear();
-        for (std::int64_t i = 0; i < v_.m; ++i) {
-            if (static_cast<bool>(holds(i)) != turn) s_.places.push_back(static_cast<std::int32_t>(i));
+        for (std::int32_t i = 0; i < v_.m; ++i) {
+            if (static_cast<bool>(holds(i)) != turn) s_.places.push_back(i);
         }
     }
 

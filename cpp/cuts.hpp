@@ -148,7 +148,7 @@ inline double bound_slack(const Cart&, const Whole& w) {
     return static_cast<double>(w.n) * static_cast<double>(w.n) * 0x1p-44;
 }
 
-// At least the key of every cut within the bin; where it stays below `need`, any number below it.
+// At least the key of every cut within the bin (S 27), or any number below `need` where that is.
 template <class M>
 double bin_bound(const M& measure, const Whole& w, const Between& b, double need) {
     const double slack = bound_slack(measure, w);

@@ -108,6 +108,7 @@ class Limbs {
         if (!words.empty()) return f(words.data());
         return f(field_.column(j).codes);
     }
+    // n_vi of (ZM 19.19), v being a category or a bin
     void count_column(Limb<Cell>& limb, std::int64_t j) const {
         const std::int64_t at = at_[static_cast<std::size_t>(j)];
         if (at < 0) return;
@@ -206,7 +207,7 @@ void Limbs<M, Cell>::sort_values(const Limb<Cell>& limb, std::int64_t j, Found& 
     }
 }
 
-// The cuts between bins.
+// The cuts between bins; `before` is N_v of (ZM 19.12).
 template <class M, class Cell>
 void Limbs<M, Cell>::scan_edges(const Limb<Cell>& limb, const Whole& w, std::int64_t j, bool careful,
                                 LimbScratch& s) {

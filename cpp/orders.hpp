@@ -24,8 +24,8 @@ int compare_shares(const std::int64_t* a, const std::int64_t* b, std::int64_t n_
 // Below this many units a quotient of whole numbers, rounded, never turns two of them round.
 constexpr std::int64_t double_units = std::int64_t{1} << 53;
 
-// Writes the places of the rows into `s.order`, by ascending part(row) / units and what `compare` says
-// of equal ones; then by place.
+// Writes the places of the rows into `s.order`, by ascending part(row) / units and what `compare`
+// says of equal ones; then by place.
 template <class Part, class Compare>
 void sort_places(const Table& t, std::int64_t n, Scratch& s, Part part, Compare compare) {
     s.ranked.resize(static_cast<std::size_t>(t.m));

@@ -1,7 +1,8 @@
 // Routing: rows find their way through a tree.
 //
 // A row waits for each node to come from memory; several rows that walk side by side wait together.
-// 1,000,000 rows through 50,000 nodes took 0.62 s one by one and 0.25 s by sixteen.
+// 500,000 rows through 51,747 nodes took 0.20 s one by one, 0.08 s by four, 0.06 s by eight and
+// 0.08 s by sixteen.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -75,7 +76,8 @@ struct Paths {
         const std::int32_t branch = tree.branches[static_cast<std::size_t>(found - tree.values.begin())];
         return tree.children[static_cast<std::size_t>(tree.child_start[at] + branch)];
     }
-    // The next node of a row, or the same where it ends; `unsure` where the node did not know.
+    // The next node of a row, or the same where it ends; `unsure` where the node did not know. A
+    // cut x <= v is one side of a hyperplane across an axis. (ZM 19.1)
     std::int32_t next(std::int32_t node, std::int64_t row, bool& unsure) const {
         const Stop& stop = stops[static_cast<std::size_t>(node)];
         const TreeColumn& column = columns[static_cast<std::size_t>(stop.attribute)];
@@ -108,7 +110,7 @@ struct Paths {
     }
 };
 
-constexpr std::int64_t abreast = 16;
+constexpr std::int64_t abreast = 8;
 
 // A node where every test is a cut; a leaf leads to itself.
 struct Crossing {

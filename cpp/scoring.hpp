@@ -54,7 +54,8 @@ inline std::int64_t log_units(std::int64_t c, int shift) {
     return std::llround(std::ldexp(x * std::log2(x), shift));
 }
 
-// n H(D) = n log n - sum n_i log n_i, as in (ZM 19.3), of one part or, with p < 0, of the whole.
+// n H(D) = n log n - sum n_i log n_i, as in (ZM 19.3) and (MSML entropy), of one part or, with
+// p < 0, of the whole.
 inline std::int64_t entropy_units(const Counts& t, std::int64_t p, int shift) {
     std::int64_t units = log_units(p < 0 ? t.total() : t.part(p), shift);
     for (std::int64_t k = 0; k < t.n_classes; ++k) {
@@ -70,14 +71,14 @@ inline std::int64_t split_entropy_units(const Counts& t, int shift) {
     return units;
 }
 
-// n log n - sum n_p log n_p: what C4.5 divides the gain by.
+// n log n - sum n_p log n_p: what C4.5 divides the gain by. (S 20)
 inline std::int64_t split_information_units(const Counts& t, int shift) {
     std::int64_t units = log_units(t.total(), shift);
     for (std::int64_t p = 0; p < t.n_parts; ++p) units -= log_units(t.part(p), shift);
     return units;
 }
 
-// sum_k c_k^2 / n of one part or, with p < 0, of the whole; n (1 - G) of (ZM 19.6).
+// sum_k c_k^2 / n of one part or, with p < 0, of the whole; n (1 - G) of (ZM 19.6), (MSML gini).
 inline double squares(const Counts& t, std::int64_t p) {
     const std::int64_t n = p < 0 ? t.total() : t.part(p);
     if (n == 0) return 0.0;
@@ -123,7 +124,11 @@ inline bool says_nothing(const Counts& t) {
 //
 // A test of a tree parts a node's rows in two. Its *key* is the score up to what is the same for all
 // tests of the node: score = (key - base) * scale. Larger is better. A key is a pure function of
-// whole numbers, with the same bits from a scan as from a table.
+// whole numbers, with the same bits from a scan as from a table. (S 22)
+//
+// Class shares of the sides are never formed: their counts l_k and n_k - l_k are enough. Of a cut
+// these are the numerators of (ZM 19.14) and (ZM 19.16), of a subset those of (ZM 19.21) and
+// (ZM 19.22).
 
 // What a node holds: counts[k] units of class k, n in all.
 struct Whole {
@@ -190,6 +195,8 @@ class Logs {
 // The measures. `key` is of the side that holds the units l, n_l of them; `part` is what one part of
 // any number adds to the key of a partition (not CART, which knows two sides only). Keys at most
 // `near` may be rounding alone: there `side_alike` decides, and what is not zero counts as `least`.
+
+// Information gain (ZM 19.5), in units of logarithms.
 struct Gain {
     const Logs* logs;
 
@@ -219,6 +226,7 @@ struct Gain {
     }
 };
 
+// The decrease of the Gini index (ZM 19.6).
 struct Gini {
     static double tau(double key, std::int64_t) {
         return 4.0 * (std::nextafter(key, std::numeric_limits<double>::infinity()) - key);
@@ -259,6 +267,7 @@ struct Gini {
     }
 };
 
+// The CART measure (ZM 19.7).
 struct Cart {
     static double tau(double, std::int64_t) { return 0.0; }
     // sum_k |l_k n_r - r_k n_l| = sum_k |l_k n - n_k n_l|, rounded once beyond 2^53

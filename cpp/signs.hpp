@@ -35,16 +35,18 @@ std::vector<Int> excess(const Whole& w, const Table& t) {
 template <class M, class Int>
 std::int64_t meet_side(Contest<M>& contest, const Table& t, const std::vector<Int>& S, Int sign,
                        Scratch& s) {
+    const auto holds = [&](std::int64_t v) { return S[static_cast<std::size_t>(v)] * sign > 0; };
     s.side.assign(static_cast<std::size_t>(t.width()), 0);
     for (std::int64_t v = 0; v < t.m; ++v) {
-        if (S[static_cast<std::size_t>(v)] * sign > 0) add_row(s.side.data(), t.row(v), t.width());
+        if (holds(v)) add_row(s.side.data(), t.row(v), t.width());
     }
     const std::int64_t held = s.side[static_cast<std::size_t>(t.n_classes + 2)];
-    contest.meet(s.side.data(), [&](std::int64_t v) { return S[static_cast<std::size_t>(v)] * sign > 0; });
+    contest.meet(s.side.data(), holds);
     return held;
 }
 
-// All sign vectors, the first sign fixed, by Gray code. Returns whether a best one left values free.
+// All sign vectors (S 26), the first sign fixed, by Gray code. Returns whether a best one left
+// values free.
 template <class Int, class M>
 bool meet_signs(Contest<M>& contest, const Table& t, Scratch& s) {
     const std::int64_t K = t.n_classes;

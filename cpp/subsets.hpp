@@ -29,7 +29,7 @@ constexpr double most_subsets = 16384.0;
 // From so many groups on, lines are fewer than subsets.
 constexpr std::int64_t least_points = 6;
 
-// How many V an attribute of m values has, |V| at most `most`; infinity beyond the doubles.
+// How many V there are of m values (ZM 19.17), |V| at most `most`; infinity beyond the doubles.
 inline double subsets_allowed(std::int64_t m, std::int64_t most) {
     if (m < 2) return 0.0;
     if (most >= m / 2) {
@@ -44,7 +44,7 @@ inline double subsets_allowed(std::int64_t m, std::int64_t most) {
 }
 
 // No V has a larger key than the partition into single values, and none a larger CART measure than
-// all classes at their own best. What rounding may add is added.
+// all classes at their own best (S 25). What rounding may add is added.
 inline double bound_with_slack(const Gain&, double sum, std::int64_t m, std::int64_t n_classes) {
     return sum + static_cast<double>(2 * (m + 2) * (n_classes + 1)) + 2.0 * Gain::tau(sum, n_classes);
 }
@@ -79,7 +79,7 @@ inline double subset_bound(const Cart&, const Whole& w, const Values& v) {
 // How sure a search is: of nothing; of the best key; and that it met every V that has it.
 enum class Sure { no, of_key, of_all };
 
-// Gain and Gini: groups of values with equal shares.
+// Gain and Gini: groups of values with equal shares. The best V is one side of a hyperplane. (S 24)
 template <class M>
 Sure meet_by_route(Contest<M>& contest, Scratch& s) {
     const std::int64_t K = contest.whole().n_classes, n = contest.whole().n;
@@ -162,6 +162,7 @@ void meet_by_heuristics(Contest<M>& contest, Scratch& s) {
     meet_heuristics(contest, grouped ? s.groups : s.values, s);
 }
 
+// (ZM Alg. 19.3): by a route, else through all subsets while these are few, else by heuristics.
 template <class M>
 Subset best_subset(const M& measure, const Whole& w, const Values& v, const Limits& limits,
                    double peak, Scratch& s) {

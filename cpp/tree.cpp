@@ -139,6 +139,7 @@ void Grower<M, Cell>::plant() {
     sprouts.at(0).size = field_.counts_rows() ? rows.n : sprouts.whole(0).n;
 }
 
+// (ZM Alg. 19.1) with a list of open nodes in the place of its recursion.
 template <class M, class Cell>
 void Grower<M, Cell>::grow_all() {
     std::vector<Node> open{{0, field_.rows.n, 0, {}}}, parts;

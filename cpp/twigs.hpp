@@ -274,7 +274,8 @@ void Twigs<M>::scan_plain(const Job& job, const Whole& w, std::int64_t j) {
     found.close = close;
 }
 
-// Any weights, any measure, and careful where a key may be rounding alone.
+// (ZM Alg. 19.2) for any weights and any measure, and careful where a key may be rounding alone;
+// `yes_` is N_v of (ZM 19.12).
 template <class M>
 void Twigs<M>::scan(const Job& job, const Whole& w, std::int64_t j, bool careful) {
     const Limits& limits = field_.growth.rules.limits;
@@ -351,7 +352,7 @@ void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict
     found.close = false;
 }
 
-// A category's values in a node with their counts.
+// A category's values in a node with their counts. (ZM 19.19)
 template <class M>
 void Twigs<M>::count_values(const Job& job, std::int64_t j, Found& found) {
     const auto at = static_cast<std::size_t>(j), K = static_cast<std::size_t>(field_.n_classes());

@@ -201,6 +201,23 @@ def test_a_constant_column(data: Data) -> None:
     same(data.fit(), replace(data, X=X).fit())
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("unasked", ["words", "numbers"])
+def test_columns_that_no_test_asks_do_not_mislead_rows(place: int, unasked: str) -> None:
+    """Wherever they stand among the columns that are asked."""
+    n = 24
+    asked = {"x": np.arange(n) // 12 * 1.0, "word": np.array(list("pq"))[np.arange(n) // 6 % 2]}
+    constant = {"words": np.full(n, "same"), "numbers": np.full(n, 0.5)}[unasked]
+    names = [*asked][:place] + ["unasked"] + [*asked][place:]
+    X = pd.DataFrame({**asked, "unasked": constant})[names]
+    y = np.arange(n) // 6
+    model = TreeClassifier().fit(X, y)
+    assert model.get_n_leaves() == 4
+    assert model.predict(X).tolist() == y.tolist()
+    only = TreeClassifier().fit(X[["unasked", "x"]], y // 2)
+    assert only.predict(X[["unasked", "x"]]).tolist() == (y // 2).tolist()
+
+
 @QUICK
 @given(tables, seeds)
 def test_strictly_monotone_transforms_of_a_column(data: Data, seed: int) -> None:

@@ -662,7 +662,7 @@ def test_an_attribute_that_cannot_win_leaves_the_node_certain() -> None:
 @pytest.mark.parametrize("criterion", [GAIN, GINI])
 def test_an_attribute_that_lost_leaves_the_node_certain(criterion: int) -> None:
     """Searched, since its bound beats the first look at the other, but not the other's best."""
-    strong = [[c * 24_000 for c in row] for row in make_table(142, 12, 5)]
+    strong = [[c * 24_000 for c in row] for row in make_table(203, 12, 5)]
     first = best_of(strong, prefixes_by_share(strong, 1), criterion)
     best = best_test([as_attribute(strong)], criterion)
     assert first is not None
