@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -304,7 +305,9 @@ std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<d
         const sortal::Whole whole{totals.data(), sortal::sum_of(totals.data(), K), K};
         need(whole.n > 0 && whole.n <= total, "the node's units are not between 1 and the total");
         need(total < std::int64_t{1} << 62, "the total exceeds 2^62");
-        const sortal::Logs logs(whole.n, sortal::Logs::shift_for(total));
+        // one call asks for few logarithms: a long table would cost more than it spares
+        const sortal::Logs logs(std::min<std::int64_t>(whole.n, 4096),
+                                sortal::Logs::shift_for(total));
         test = sortal::best_test(attributes, whole, rules, logs);
     }
     if (test.attribute < 0) return std::nullopt;

@@ -87,7 +87,8 @@ struct Sprouts {
 
 // What is found of an attribute at a node. A cut's place is left to limbs and twigs.
 struct Found {
-    double key = none;
+    double key = none;         // the largest of its tests
+    double chosen = none;      // that of the test that is asked, the first of equals
     double information = 0.0;  // split information in units; by ratio only
     double bound = 0.0;        // of subsets
     Subset subset{};
@@ -99,7 +100,7 @@ struct Found {
     bool close = false;                  // ... and whether a lower one comes within tau of it
 
     void clear() {
-        key = none;
+        key = chosen = none;
         information = bound = 0.0;
         subset = Subset{};
         codes.clear();
@@ -149,24 +150,28 @@ void look_at_values(const Field<M>& field, const Whole& w, Kind kind, Found& fou
     const Limits& limits = field.growth.rules.limits;
     if (values.m < 2) return;
     if (kind == Kind::multiway) {
-        found.key = multiway_key(field.measure, w, values, limits);
+        found.key = found.chosen = multiway_key(field.measure, w, values, limits);
         if (field.by_ratio()) found.information = values_information(field, w.n, values);
         return;
     }
-    if (field.by_ratio()) return;  // nothing is excluded, so that a first guess is of no use
-    found.key = first_subset(field.measure, w, values, limits, s).key;
+    found.subset = first_subset(field.measure, w, values, limits, s);
+    found.key = found.subset.key;
     found.bound = subset_bound(field.measure, w, values);
 }
 
-// The best subset of an attribute, unless its bound stays below `floor`.
+// The best subset of an attribute, unless its bound stays below `floor` or the first look found it.
 template <class M>
 void search_subset(const Field<M>& field, const Whole& w, double floor, Found& found, Scratch& s) {
     const Values values = found.values();
-    found.key = none;
-    found.subset = Subset{};
     if (values.m < 2) return;
-    if (!field.by_ratio() && found.bound < floor - M::tau(floor, w.n_classes)) return;
-    found.subset = best_subset(field.measure, w, values, field.growth.rules.limits, none, s);
+    if (!field.by_ratio() && found.bound < floor - M::tau(floor, w.n_classes)) {
+        found.key = none;
+        found.subset = Subset{};
+        return;
+    }
+    if (!found.subset.exact) {
+        found.subset = best_subset(field.measure, w, values, field.growth.rules.limits, none, s);
+    }
     found.key = found.subset.key;
     if (field.by_ratio() && found.key > none) {
         found.information =
@@ -214,22 +219,23 @@ Verdict decide(const Field<M>& field, const Whole& w, const std::int32_t* active
     return verdict;
 }
 
-// Notes the chosen test in the node, `found.key` being its own key; children and counts come with
-// the split. False, and nothing noted, where its score is too small.
+// Notes the chosen test in the node; children and counts come with the split. False, and nothing
+// noted, where its score is too small.
 template <class M>
 bool note_test(const Field<M>& field, const Whole& w, const Verdict& verdict, Found& found,
                const std::vector<Candidate>& candidates, Sprouts& sprouts, std::int64_t id,
                Scratch& s) {
     const Rules& rules = field.growth.rules;
     const Kind kind = field.column(verdict.attribute).kind;
-    if (kind == Kind::subset && found.key < verdict.peak) {
+    if (kind == Kind::subset && found.subset.chosen < verdict.target) {
         // the choice among equals depends on the best of all attributes
         found.subset =
             best_subset(field.measure, w, found.values(), rules.limits, verdict.peak, s);
     }
-    const double gain = field.measure.score(w, found.key);
+    if (kind == Kind::subset) found.chosen = found.subset.chosen;
+    const double gain = field.measure.score(w, found.chosen);
     const double score =
-        field.by_ratio() ? (found.key - field.measure.base(w)) / found.information : gain;
+        field.by_ratio() ? (found.chosen - field.measure.base(w)) / found.information : gain;
     if (score < field.growth.stops.min_gain) return false;
     Test test;
     certify<M>(w, rules, candidates, verdict.peak, test);

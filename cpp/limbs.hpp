@@ -359,7 +359,6 @@ void Limbs<M, Cell>::look_at_cut(const Limb<Cell>& limb, const Whole& w, std::in
     }
     if (found.key == none) return;
     const CutRecord* cut = found.cuts.lowest(found.key - M::tau(found.key, w.n_classes));
-    found.key = cut->key;
     found.information = cut_information(field_, w.n, cut->n_yes);
 }
 
@@ -431,7 +430,7 @@ bool Limbs<M, Cell>::search(const Limb<Cell>& limb, Sprouts& sprouts, Workers* w
     if (kind == Kind::cut) {
         CutRecord cut = *found.cuts.lowest(verdict.target);
         if (cut.place == CutRecord::after) find_neighbors(limb, verdict.attribute, cut);
-        found.key = cut.key;
+        found.chosen = cut.key;
         threshold = threshold_between(cut.below, cut.above);
     }
     if (!note_test(field_, w, verdict, found, candidates_, sprouts, limb.id, scratch[0].subsets)) {

@@ -126,7 +126,7 @@ void find_events(const Table& t, Scratch& s) {
     sort_exactly<Int>(s.events, t);
 }
 
-// All partitions of the rows by lines (S 24). Rows ascend by the first share, then by the second.
+// All partitions of the rows by lines. Rows ascend by the first share, then by the second.
 template <class M>
 void meet_lines(Contest<M>& contest, const Table& t, Scratch& s) {
     contest.whole().n < narrow_units ? find_events<std::int64_t>(t, s) : find_events<__int128>(t, s);

@@ -112,7 +112,8 @@ struct Paths {
 
 constexpr std::int64_t abreast = 8;
 
-// A node where every test is a cut; a leaf leads to itself.
+// A node where every test is a cut. A leaf leads to itself, whatever it reads; it reads what the root
+// does.
 struct Crossing {
     double threshold;
     std::int32_t attribute;
@@ -126,7 +127,7 @@ std::vector<Crossing> crossings_of(const Paths& paths) {
         const Stop& stop = paths.stops[i];
         const auto here = static_cast<std::int32_t>(i);
         if (stop.attribute < 0) {
-            crossings.push_back({0.0, 0, {here, here}, 0});
+            crossings.push_back({0.0, paths.stops[0].attribute, {here, here}, 0});
         } else {
             crossings.push_back(
                 {stop.threshold, stop.attribute, {here + 1, stop.no}, stop.no_is_heavier});
@@ -164,7 +165,8 @@ void route_rows(const Nodes& tree, const std::vector<TreeColumn>& columns, std::
         return kind == static_cast<std::int8_t>(Kind::leaf) ||
                kind == static_cast<std::int8_t>(Kind::cut);
     });
-    if (cuts_only && !fallback && !columns.empty()) {
+    const bool asks = tree.attribute[0] >= 0;
+    if (cuts_only && asks && !fallback) {
         const auto crossings = crossings_of(paths);
         for (std::int64_t i = 0; i < n; i += abreast) {
             walk_cuts(crossings, columns, i, std::min(n, i + abreast), out);

@@ -79,7 +79,8 @@ inline double subset_bound(const Cart&, const Whole& w, const Values& v) {
 // How sure a search is: of nothing; of the best key; and that it met every V that has it.
 enum class Sure { no, of_key, of_all };
 
-// Gain and Gini: groups of values with equal shares. The best V is one side of a hyperplane. (S 24)
+// Gain and Gini: groups of values with equal shares. The best V is one side of a hyperplane
+// (Burshtein and others 1992).
 template <class M>
 Sure meet_by_route(Contest<M>& contest, Scratch& s) {
     const std::int64_t K = contest.whole().n_classes, n = contest.whole().n;

@@ -1,9 +1,11 @@
 // Twigs: subtrees of at most 65,535 rows, grown depth first with everything in the cache.
 //
-// Each number column is sorted once; its list of rows is then parted with every test, so that a node
-// scans its columns in order. Columns that no longer vary are left out of all nodes below.
+// A number column of many values is sorted once; its list of rows is then parted with every test, so
+// that a node scans its columns in order. A column of at most 64 values is counted at every node, with
+// a bit for each value that is there. Columns that no longer vary are left out of all nodes below.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -13,6 +15,7 @@ namespace sortal {
 
 using Item = std::uint16_t;  // a row, counted within the twig
 constexpr std::size_t columns_a_time = 8;
+constexpr std::size_t few_values = 64;
 
 template <class M>
 class Twigs {
@@ -50,7 +53,9 @@ class Twigs {
     void look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful);
     void scan(const Job& job, const Whole& w, std::int64_t j, bool careful);
     void scan_plain(const Job& job, const Whole& w, std::int64_t j);
+    void scan_counted(const Job& job, const Whole& w, std::int64_t j);
     void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
+    double threshold(std::int64_t j, const Found& found) const;
     void count_values(const Job& job, std::int64_t j, Found& found);
     void split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack);
     void mark(const Job& job, const Sprouts& sprouts, const Sprout& node);
@@ -60,6 +65,9 @@ class Twigs {
     const Item* list_of(std::int64_t j) const { return lists_.data() + list_at(j); }
     const Item* ranks_of(std::int64_t j) const { return ranks_.data() + list_at(j); }
     std::int64_t unit(Item i) const { return units_.empty() ? 1 : units_[i]; }
+    bool is_list(std::int64_t j) const {  // whether a column's rows are kept in order
+        return field_.column(j).kind == Kind::cut && !counted_[static_cast<std::size_t>(j)];
+    }
     double value(std::int64_t j, Item i) const {
         return field_.column(j).numbers[order_.rows[static_cast<std::size_t>(begin_ + i)]];
     }
@@ -72,6 +80,8 @@ class Twigs {
     std::vector<Item> ranks_;              // by column and row: rank of its value or code
     std::vector<std::int32_t> present_;    // codes by rank, of all category columns
     std::vector<std::size_t> present_at_;  // by column
+    std::vector<std::uint8_t> counted_;    // by column: whether it has few values
+    std::vector<double> few_;              // by column and rank: the values of such a column
     std::vector<Label> labels_;
     std::vector<std::int64_t> units_;
     std::vector<Found> found_;
@@ -109,6 +119,8 @@ void Twigs<M>::read(std::int64_t begin, std::int64_t end) {
     other_.resize(m);
     keyed_.resize(m);
     codes_.resize(m);
+    counted_.assign(d, 0);
+    few_.resize(d * few_values);
     present_.clear();
     present_at_.assign(d + 1, 0);
     std::vector<std::int64_t> cuts;
@@ -174,7 +186,10 @@ void Twigs<M>::sort_column(std::int64_t j, const double* x) {
         if (i > 0 && keyed_[p - 1].x < keyed_[p].x) ++rank;
         list[i] = keyed_[p].item;
         ranks[keyed_[p].item] = rank;
+        if (rank < few_values) few_[at * few_values + rank] = keyed_[p].x;
     }
+    const std::size_t n_values = std::size_t{rank} + 1;
+    counted_[at] = n_values <= few_values && 2 * n_values <= static_cast<std::size_t>(m_);
 }
 
 // A column's codes as ranks among those present in the twig.
@@ -199,7 +214,7 @@ void Twigs<M>::rank_codes(std::int64_t j) {
 template <class M>
 bool Twigs<M>::varies(const Job& job, std::int64_t j) const {
     const Item* ranks = ranks_of(j);
-    if (field_.column(j).kind == Kind::cut) {
+    if (is_list(j)) {
         const Item* list = list_of(j);
         return ranks[list[job.begin]] != ranks[list[job.end - 1]];
     }
@@ -305,32 +320,86 @@ void Twigs<M>::scan(const Job& job, const Whole& w, std::int64_t j, bool careful
     }
 }
 
+// The cuts of a column of few values, from counts by value.
+template <class M>
+void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
+    const Limits& limits = field_.growth.rules.limits;
+    const auto K = static_cast<std::size_t>(w.n_classes), width = K + 1;  // the last counts rows
+    const Item* ranks = ranks_of(j);
+    Found& found = found_[static_cast<std::size_t>(j)];
+    if (cells_.size() < few_values * width) cells_.resize(few_values * width, 0);
+    std::uint64_t there = 0;
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = items_[static_cast<std::size_t>(i)];
+        const Item rank = ranks[item];
+        there |= std::uint64_t{1} << rank;
+        std::int64_t* cell = cells_.data() + rank * width;
+        cell[labels_[item]] += unit(item);
+        ++cell[K];
+    }
+    yes_.assign(K, 0);
+    std::int64_t n_yes = 0, size_yes = 0;
+    const double near = field_.measure.near(w);
+    while (there != 0) {
+        const auto rank = static_cast<std::size_t>(std::countr_zero(there));
+        there &= there - 1;
+        std::int64_t* cell = cells_.data() + rank * width;
+        std::int64_t units = 0;
+        for (std::size_t k = 0; k < K; ++k) {
+            yes_[k] += cell[k];
+            units += cell[k];
+        }
+        n_yes += units;
+        size_yes += field_.counts_rows() ? cell[K] : units;
+        std::fill(cell, cell + width, 0);
+        if (there == 0 || n_yes < limits.units || size_yes < limits.size) continue;
+        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) continue;
+        double key = field_.measure.key(w, yes_.data(), n_yes);
+        if (key <= near) key = exact_key(field_.measure, w, yes_.data(), n_yes);
+        if (key == none) continue;
+        const double* values = few_.data() + static_cast<std::size_t>(j) * few_values;
+        const double above = values[std::countr_zero(there)];
+        found.cuts.template add<M>(
+            {key, n_yes, static_cast<std::int64_t>(rank), 0, values[rank], above}, w.n_classes);
+    }
+    found.key = found.cuts.best;
+}
+
 template <class M>
 void Twigs<M>::look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful) {
     Found& found = found_[static_cast<std::size_t>(j)];
-    const bool plain = !std::is_same_v<M, Cart> && units_.empty() && !careful;
-    if constexpr (!std::is_same_v<M, Cart>) {
-        if (plain) scan_plain(job, w, j);
+    if (!is_list(j)) {
+        scan_counted(job, w, j);
+    } else if (careful || std::is_same_v<M, Cart> || !units_.empty()) {
+        scan(job, w, j, careful);
+    } else if constexpr (!std::is_same_v<M, Cart>) {
+        scan_plain(job, w, j);
     }
-    if (!plain) scan(job, w, j, careful);
     if (!field_.by_ratio()) return;
-    if (!(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
+    if (is_list(j) && !(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
         found.key = none;
         found.place = -1;
         scan(job, w, j, true);
     }
-    if (found.place < 0) return;
-    const Verdict own{j, found.key, found.key - M::tau(found.key, w.n_classes)};
-    settle_cut(job, w, own, found);
+    if (found.key == none) return;
+    settle_cut(job, w, {j, found.key, found.key - M::tau(found.key, w.n_classes)}, found);
     found.information = cut_information(field_, w.n, found.n_yes);
 }
 
 // The lowest of the cuts that count as equal to the best.
 template <class M>
 void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found) {
-    if (!found.close) return;
     const Limits& limits = field_.growth.rules.limits;
     const std::int64_t j = verdict.attribute;
+    if (!is_list(j)) {
+        const CutRecord* cut = found.cuts.lowest(verdict.target);
+        found.chosen = cut->key;
+        found.place = cut->bin;
+        found.n_yes = cut->n_yes;
+        return;
+    }
+    found.chosen = found.key;
+    if (!found.close) return;
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
     yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
@@ -344,12 +413,11 @@ void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict
         if (n_yes < limits.units || size_yes < limits.size) continue;
         const double key = exact_key(field_.measure, w, yes_.data(), n_yes);
         if (key < verdict.target) continue;
-        found.key = key;
+        found.chosen = key;
         found.place = i;
         found.n_yes = n_yes;
         break;
     }
-    found.close = false;
 }
 
 // A category's values in a node with their counts. (ZM 19.19)
@@ -413,21 +481,36 @@ bool Twigs<M>::search(const Job& job, Sprouts& sprouts) {
     if (verdict.attribute < 0) return false;
     Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
     const bool cut = field_.column(verdict.attribute).kind == Kind::cut;
-    if (cut) settle_cut(job, w, verdict, found);
+    if (cut && !field_.by_ratio()) settle_cut(job, w, verdict, found);
     if (!note_test(field_, w, verdict, found, candidates_, sprouts, job.id, subsets_)) return false;
-    if (cut) {
-        const Item* list = list_of(verdict.attribute);
-        sprouts.at(job.id).threshold =
-            threshold_between(value(verdict.attribute, list[found.place]),
-                              value(verdict.attribute, list[found.place + 1]));
-    }
+    if (cut) sprouts.at(job.id).threshold = threshold(verdict.attribute, found);
     return true;
+}
+
+template <class M>
+double Twigs<M>::threshold(std::int64_t j, const Found& found) const {
+    if (!is_list(j)) {
+        for (const CutRecord& cut : found.cuts.records) {
+            if (cut.bin == found.place) return threshold_between(cut.below, cut.above);
+        }
+    }
+    const Item* list = list_of(j);
+    return threshold_between(value(j, list[found.place]), value(j, list[found.place + 1]));
 }
 
 // Says for every row of a node which branch it takes.
 template <class M>
 void Twigs<M>::mark(const Job& job, const Sprouts& sprouts, const Sprout& node) {
     const std::int64_t j = node.attribute;
+    if (node.kind == Kind::cut && !is_list(j)) {
+        const Item* ranks = ranks_of(j);
+        const std::int64_t last = found_[static_cast<std::size_t>(j)].place;
+        for (std::int64_t i = job.begin; i < job.end; ++i) {
+            const Item item = items_[static_cast<std::size_t>(i)];
+            is_no_[item] = ranks[item] > last;
+        }
+        return;
+    }
     if (node.kind == Kind::cut) {
         const Item* list = list_of(j);
         const std::int64_t n_yes = found_[static_cast<std::size_t>(j)].place - job.begin + 1;
@@ -500,7 +583,7 @@ void Twigs<M>::split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack) 
     part(items_.data(), job, n_parts);
     for (std::size_t a = 0; a < job.n_active; ++a) {
         const std::int64_t j = active_[job.active + a];
-        if (field_.column(j).kind == Kind::cut) part(lists_.data() + list_at(j), job, n_parts);
+        if (is_list(j)) part(lists_.data() + list_at(j), job, n_parts);
     }
     const std::int64_t first = sprouts.add(n_parts, node.depth + 1);
     sprouts.at(job.id).first_child = first;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import sortal
-from sortal import DiscreteBayes, FisherDiscriminant, LinearDiscriminant, datasets
+from sortal import DiscreteBayes, FisherDiscriminant, LinearDiscriminant, TreeClassifier, datasets
 from sortal.errors import MissingValueWarning
 
 
@@ -52,6 +52,17 @@ def linear() -> None:
         print(model.explain(table.iloc[[3]])[0], "\n")  # a row with holes
 
 
+def tree() -> None:
+    """A tree of words and numbers; it reads no holes yet."""
+    table = datasets.penguins().dropna()
+    model = TreeClassifier(min_samples_leaf=5).fit(table, "species")
+    shown = ["node", "parent", "branch", "test", "n", "prediction", "purity", "exact"]
+    print("== Palmer penguins by a decision tree ==\n")
+    print(model.fit_report_)
+    print(f"right on all rows: {model.score(table, 'species'):.1%}\n")
+    print(model.to_frame()[shown].round(3).to_string(index=False), "\n")
+
+
 def main() -> None:
     """Run every part."""
     print(f"sortal {sortal.__version__}\n")
@@ -59,6 +70,7 @@ def main() -> None:
     penguins()
     fisher()
     linear()
+    tree()
 
 
 if __name__ == "__main__":

@@ -208,7 +208,8 @@ def test_columns_that_no_test_asks_do_not_mislead_rows(place: int, unasked: str)
     n = 24
     asked = {"x": np.arange(n) // 12 * 1.0, "word": np.array(list("pq"))[np.arange(n) // 6 % 2]}
     constant = {"words": np.full(n, "same"), "numbers": np.full(n, 0.5)}[unasked]
-    names = [*asked][:place] + ["unasked"] + [*asked][place:]
+    names = list(asked)
+    names.insert(place, "unasked")
     X = pd.DataFrame({**asked, "unasked": constant})[names]
     y = np.arange(n) // 6
     model = TreeClassifier().fit(X, y)

@@ -169,7 +169,7 @@ def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
 
 
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
-    """Algorithm 19.1 on rows without holes."""
+    """Grow a tree on rows without holes. (ZM Alg. 19.1)"""
     schema, columns = rows.schema, rows.encoded.columns
     n_values = code_counts(schema, rows.column_kinds)
     grown = trees.grow_tree(

@@ -93,8 +93,8 @@ def score_counts(
 ) -> PartitionScore:
     """Every measure from counts in units of 2**-exponent, which cancel.
 
-    Gain is (ZM 19.5), Gini's decrease follows (ZM 19.6), CART is (ZM 19.7) of two parts. All are
-    exactly zero where every part has the shares of the whole.
+    Gain is (ZM 19.5), the gain ratio (S 20), Gini's decrease follows (ZM 19.6), CART is (ZM 19.7)
+    of two parts. All are exactly zero where every part has the shares of the whole.
     """
     n = int(units.sum())
     shift = _shift(n)

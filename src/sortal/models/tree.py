@@ -134,9 +134,9 @@ class TreeModel:
         return starts, met
 
     def importances(self) -> Float:
-        """Σ weight · gain over the nodes that test an attribute, as shares of all; 0 if none do.
+        """Σ weight · gain over the nodes that ask an attribute, as shares of all; 0 if none do.
 
-        Gain is the criterion's own measure, bits for the gain ratio.
+        Gain is the criterion's own measure, bits for the gain ratio. (S 28)
         """
         tests = self.kind != LEAF
         weight = self.units[tests].sum(axis=1).astype(np.float64)
