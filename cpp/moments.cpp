@@ -13,19 +13,24 @@ namespace sortal {
 namespace {
 
 // Two passes about the mean, the second corrected by the sum of its own deviations (which would be
-// zero without rounding). Always inlined, so that each caller compiles it for its own instructions.
+// zero without rounding). The first adds up distances from a class's first value, so that the mean of
+// equal values is that value, whatever their weights. Always inlined, so that each caller compiles it for its own instructions.
 __attribute__((always_inline)) inline void two_passes(Column<double> x, const Rows& rows,
                                                       ColumnMoments& out,
                                                       std::vector<double>& drift) {
+    std::vector<double> first(out.mean.size(), std::numeric_limits<double>::quiet_NaN());
     for (std::int64_t i = 0; i < rows.n; ++i) {
         if (std::isnan(x[i])) continue;
         const auto k = static_cast<std::size_t>(rows.classes[i]);
         const std::int64_t u = rows.units ? rows.units[i] : 1;
+        if (std::isnan(first[k])) first[k] = x[i];
         out.units[k] += u;
-        out.mean[k] += static_cast<double>(u) * x[i];
+        out.mean[k] += static_cast<double>(u) * (x[i] - first[k]);
     }
     for (std::size_t k = 0; k < out.mean.size(); ++k) {
-        if (out.units[k] > 0) out.mean[k] /= static_cast<double>(out.units[k]);
+        if (out.units[k] > 0) {
+            out.mean[k] = first[k] + out.mean[k] / static_cast<double>(out.units[k]);
+        }
     }
     for (std::int64_t i = 0; i < rows.n; ++i) {
         if (std::isnan(x[i])) continue;
@@ -39,11 +44,11 @@ __attribute__((always_inline)) inline void two_passes(Column<double> x, const Ro
         if (out.units[k] == 0) continue;
         const double w = static_cast<double>(out.units[k]);
         const double shift = drift[k] / w;
-        const double first = out.mean[k];
-        out.mean[k] = first + shift;
+        const double rough = out.mean[k];
+        out.mean[k] = rough + shift;
         // Knuth's two-sum: exact, whichever of the two is larger
-        const double added = out.mean[k] - first;
-        out.tail[k] = (first - (out.mean[k] - added)) + (shift - added);
+        const double added = out.mean[k] - rough;
+        out.tail[k] = (rough - (out.mean[k] - added)) + (shift - added);
         out.m2[k] = std::max(0.0, out.m2[k] - drift[k] * shift);
     }
 }
