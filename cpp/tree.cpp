@@ -5,7 +5,8 @@
 #include <queue>
 #include <stdexcept>
 
-#include "twigs.hpp"
+#include "limb_search.hpp"
+#include "twig_search.hpp"
 
 namespace sortal {
 namespace {
@@ -21,8 +22,11 @@ std::int64_t twig_rows(std::int64_t n_columns, std::int64_t n_classes, std::int6
     const std::int64_t rows = std::clamp<std::int64_t>(std::max(by_cache, by_table), 1024, 65535);
     return levels >= 0 && levels < 4 ? std::min<std::int64_t>(rows, 1024) : rows;
 }
-// A node of at most so many rows is left to one thread with all that grows from it.
-constexpr std::int64_t rows_a_thread = 1 << 15;
+// A node of at most so many cells is left to one thread with all that grows from it.
+constexpr std::int64_t cells_a_thread = 1 << 19;
+
+// Best first, tables of so many cells are kept until their nodes' turn comes; others count again.
+constexpr std::int64_t most_held_cells = 1 << 25;
 
 template <class Code, class From>
 std::vector<Code> copied(From codes, std::int64_t n) {
@@ -70,7 +74,7 @@ class Grower {
           workers_(workers),
           scratch_(static_cast<std::size_t>(workers.size())),
           limbs_(field, order_) {
-        for (int t = 0; t < workers.size(); ++t) twigs_.emplace_back(field, order_);
+        for (int t = 0; t < workers.size(); ++t) twigs_.emplace_back(field, order_, workers, t);
     }
 
     Nodes grow() {
@@ -81,11 +85,25 @@ class Grower {
 
   private:
     using Node = Limb<Cell>;
+    // A node that may be asked next; the earlier made of equals goes first.
+    struct Ready {
+        double priority;
+        std::int64_t made;
+        std::size_t list;
+        std::int64_t id;
+        std::int64_t limb;  // which of those held, its rows not parted so far; -1 within a twig
+
+        bool operator<(const Ready& other) const {
+            return priority != other.priority ? priority < other.priority : made > other.made;
+        }
+    };
 
     void plant();
     void grow_all();
     void grow_part(Node node, Sprouts& sprouts, int worker);
     void grow_best_first();
+    void offer(std::size_t list, std::int64_t id, std::int64_t limb);
+    void welcome(std::vector<Node>& nodes);
     void graft(std::vector<Node>& parts);
     Nodes in_preorder() const;
 
@@ -98,18 +116,29 @@ class Grower {
         const std::int64_t levels = deepest < 0 ? -1 : deepest - sprouts.at(node.id).depth;
         return node.n_rows() <= twig_rows(field_.n_columns(), field_.n_classes(), levels);
     }
-    // Splits a limb whose test is known and counts the tables of the children that need one.
+    bool is_part(const Node& node) const {
+        return node.n_rows() * field_.n_columns() <= cells_a_thread;
+    }
+    // Splits a limb whose test is known and counts the tables of the children that need one: with
+    // `workers`, not those that are left to one thread.
     std::vector<Node> branch_out(Limbs<M, Cell>& limbs, Node& node, Sprouts& sprouts,
                                  LimbScratch& scratch, Workers* workers) {
         auto children = limbs.split(node, sprouts, scratch);
         std::vector<bool> wanted;
         bool any = false;
         for (const auto& child : children) {
-            wanted.push_back(!is_twig(sprouts, child) && !ends(sprouts, child.id));
+            const bool later = is_twig(sprouts, child) || (workers && is_part(child));
+            wanted.push_back(!later && !ends(sprouts, child.id));
             any = any || wanted.back();
         }
         if (any) limbs.count_children(node, children, wanted, workers);
         return children;
+    }
+    // The larger wait below the smaller, so that few tables wait at a time.
+    static void push_by_size(std::vector<Node>& children, std::vector<Node>& open) {
+        std::stable_sort(children.begin(), children.end(),
+                         [](const Node& a, const Node& b) { return a.n_rows() > b.n_rows(); });
+        for (auto& child : children) open.push_back(std::move(child));
     }
 
     const Field<M>& field_;
@@ -119,6 +148,10 @@ class Grower {
     Limbs<M, Cell> limbs_;
     std::vector<Twigs<M>> twigs_;
     std::vector<Sprouts> lists_;  // the first holds the root
+    // best first
+    std::priority_queue<Ready> ready_;
+    std::vector<Node> held_;
+    std::int64_t held_cells_ = 0, made_ = 0;
 };
 
 // The root, with all rows.
@@ -146,16 +179,16 @@ void Grower<M, Cell>::grow_all() {
     while (!open.empty()) {
         Node node = std::move(open.back());
         open.pop_back();
-        workers_.poll();
+        workers_.check(0);
         if (ends(lists_[0], node.id)) continue;
-        if (node.n_rows() <= rows_a_thread || is_twig(lists_[0], node)) {
+        if (is_part(node) || is_twig(lists_[0], node)) {
             parts.push_back(std::move(node));
             continue;
         }
         if (node.table.empty()) limbs_.count(node, &workers_);
         if (!limbs_.search(node, lists_[0], &workers_, scratch_)) continue;
         auto children = branch_out(limbs_, node, lists_[0], scratch_[0], &workers_);
-        for (auto& child : children) open.push_back(std::move(child));
+        push_by_size(children, open);
     }
     graft(parts);
 }
@@ -198,7 +231,7 @@ void Grower<M, Cell>::grow_part(Node root, Sprouts& sprouts, int worker) {
     while (!open.empty()) {
         Node node = std::move(open.back());
         open.pop_back();
-        if (worker == 0) workers_.poll();
+        workers_.check(worker);
         if (ends(sprouts, node.id)) continue;
         if (is_twig(sprouts, node)) {
             twigs.grow(node.begin, node.end, sprouts, node.id);
@@ -207,7 +240,41 @@ void Grower<M, Cell>::grow_part(Node root, Sprouts& sprouts, int worker) {
         if (node.table.empty()) limbs.count(node, nullptr);
         if (!limbs.search(node, sprouts, nullptr, scratch)) continue;
         auto children = branch_out(limbs, node, sprouts, scratch[0], nullptr);
-        for (auto& child : children) open.push_back(std::move(child));
+        push_by_size(children, open);
+    }
+}
+
+// A node whose test is known waits for its turn.
+template <class M, class Cell>
+void Grower<M, Cell>::offer(std::size_t list, std::int64_t id, std::int64_t limb) {
+    const Sprouts& sprouts = lists_[list];
+    if (sprouts.at(id).kind == Kind::leaf) return;
+    const auto n = static_cast<double>(sprouts.whole(id).n);
+    ready_.push({n * sprouts.at(id).score, made_++, list, id, limb});
+}
+
+// New nodes: twigs grow whole, limbs are searched.
+template <class M, class Cell>
+void Grower<M, Cell>::welcome(std::vector<Node>& nodes) {
+    std::vector<Node> parts;
+    for (const auto& node : nodes) {
+        if (is_twig(lists_[0], node) && !ends(lists_[0], node.id)) {
+            parts.push_back({node.begin, node.end, node.id, {}});
+        }
+    }
+    graft(parts);
+    for (auto& node : nodes) {
+        const std::int32_t list = lists_[0].at(node.id).graft;
+        if (list >= 0) {
+            offer(static_cast<std::size_t>(list), 0, -1);
+        } else if (!ends(lists_[0], node.id)) {
+            if (node.table.empty()) limbs_.count(node, &workers_);
+            limbs_.search(node, lists_[0], &workers_, scratch_);
+            offer(0, node.id, static_cast<std::int64_t>(held_.size()));
+            held_cells_ += limbs_.n_cells();
+            if (held_cells_ > most_held_cells) node.table = {};
+            held_.push_back(std::move(node));
+        }
     }
 }
 
@@ -215,69 +282,28 @@ void Grower<M, Cell>::grow_part(Node root, Sprouts& sprouts, int worker) {
 // is does not depend on the order, so that twigs may be grown whole and asked in part.
 template <class M, class Cell>
 void Grower<M, Cell>::grow_best_first() {
-    struct Ready {
-        double priority;
-        std::int64_t made;  // the earlier of equals goes first
-        std::size_t list;
-        std::int64_t id;
-        std::int64_t limb;  // its rows, where they are not parted so far; -1 within a twig
-        bool operator<(const Ready& other) const {
-            return priority != other.priority ? priority < other.priority : made > other.made;
-        }
-    };
-    std::priority_queue<Ready> ready;
-    std::vector<Node> limbs;
-    std::int64_t made = 0, leaves = 1;
-    const auto offer = [&](std::size_t list, std::int64_t id, std::int64_t limb) {
-        const Sprouts& sprouts = lists_[list];
-        if (sprouts.at(id).kind == Kind::leaf) return;
-        const double n = static_cast<double>(sprouts.whole(id).n);
-        ready.push({n * sprouts.at(id).score, made++, list, id, limb});
-    };
-    // New nodes: twigs grow whole, limbs are searched.
-    const auto welcome = [&](std::vector<Node>& nodes) {
-        std::vector<Node> parts;
-        for (const auto& node : nodes) {
-            if (is_twig(lists_[0], node) && !ends(lists_[0], node.id)) {
-                parts.push_back({node.begin, node.end, node.id, {}});
-            }
-        }
-        graft(parts);
-        for (auto& node : nodes) {
-            const std::int32_t list = lists_[0].at(node.id).graft;
-            if (list >= 0) {
-                offer(static_cast<std::size_t>(list), 0, -1);
-            } else if (!ends(lists_[0], node.id)) {
-                if (node.table.empty()) limbs_.count(node, &workers_);
-                limbs_.search(node, lists_[0], &workers_, scratch_);
-                offer(0, node.id, static_cast<std::int64_t>(limbs.size()));
-                limbs.push_back(std::move(node));
-            }
-        }
-    };
     std::vector<Node> root(1);
     root[0] = {0, field_.rows.n, 0, {}};
     welcome(root);
-    while (!ready.empty() && leaves < field_.growth.max_leaves) {
-        workers_.poll();
-        const Ready next = ready.top();
-        ready.pop();
-        const Sprout& sprout = lists_[next.list].at(next.id);
-        const std::int64_t more =
-            (sprout.kind == Kind::multiway ? sprout.n_values : std::int64_t{2}) - 1;
+    std::int64_t leaves = 1;
+    while (!ready_.empty() && leaves < field_.growth.max_leaves) {
+        workers_.check(0);
+        const Ready next = ready_.top();
+        ready_.pop();
+        Sprout& sprout = lists_[next.list].at(next.id);
+        const std::int64_t more = (sprout.kind == Kind::multiway ? sprout.n_values : 2) - 1;
         if (leaves + more > field_.growth.max_leaves) continue;
         leaves += more;
-        lists_[next.list].at(next.id).taken = true;
+        sprout.taken = true;
         if (next.limb >= 0) {
-            Node node = std::move(limbs[static_cast<std::size_t>(next.limb)]);
+            Node node = std::move(held_[static_cast<std::size_t>(next.limb)]);
+            held_cells_ -= limbs_.n_cells();
             auto children = branch_out(limbs_, node, lists_[0], scratch_[0], &workers_);
             welcome(children);
             continue;
         }
-        const Sprout parent = lists_[next.list].at(next.id);
-        for (std::int64_t b = 0; b < parent.n_children; ++b) {
-            offer(next.list, parent.first_child + b, -1);
-        }
+        const std::int64_t first = sprout.first_child;
+        for (std::int64_t b = 0; b <= more; ++b) offer(next.list, first + b, -1);
     }
 }
 
@@ -349,8 +375,10 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, co
     std::int64_t total = rows.n;
     if (rows.units) total = std::accumulate(rows.units, rows.units + rows.n, std::int64_t{0});
     Workers workers(growth.threads, poll);
-    const Logs logs(total);
-    switch (growth.rules.criterion) {
+    const Criterion criterion = growth.rules.criterion;
+    const bool by_logs = criterion == Criterion::gain || criterion == Criterion::gain_ratio;
+    const Logs logs(by_logs ? total : 0, Logs::shift_for(total));
+    switch (criterion) {
         case Criterion::gini:
             return grow_by(Gini{}, columns, rows, growth, logs, workers);
         case Criterion::cart:

@@ -20,7 +20,8 @@ constexpr std::size_t few_values = 64;
 template <class M>
 class Twigs {
   public:
-    Twigs(const Field<M>& field, const Order& order) : field_(field), order_(order) {
+    Twigs(const Field<M>& field, const Order& order, Workers& workers, int worker)
+        : field_(field), order_(order), workers_(workers), worker_(worker) {
         found_.resize(field.columns.size());
         // reciprocals, to see quickly that a cut cannot be the best
         if constexpr (std::is_same_v<M, Gini>) {
@@ -43,6 +44,20 @@ class Twigs {
         double x;
         Item item;
     };
+    // The first cut of largest key, and whether a lower cut comes within tau of it.
+    struct Peak {
+        double key;
+        std::int64_t place = -1;
+        bool close = false;
+
+        bool meet(double met, std::int64_t i, std::int64_t n_classes) {
+            if (met <= key) return false;
+            close = place >= 0 && key >= met - M::tau(met, n_classes);
+            key = met;
+            place = i;
+            return true;
+        }
+    };
 
     void read(std::int64_t begin, std::int64_t end);
     void sort_column(std::int64_t j, const double* x);
@@ -53,6 +68,8 @@ class Twigs {
     void look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful);
     void scan(const Job& job, const Whole& w, std::int64_t j, bool careful);
     void scan_plain(const Job& job, const Whole& w, std::int64_t j);
+    void scan_gini(const Job& job, const Whole& w, std::int64_t j, std::int64_t least, Peak& peak);
+    void scan_gain(const Job& job, const Whole& w, std::int64_t j, std::int64_t least, Peak& peak);
     void scan_counted(const Job& job, const Whole& w, std::int64_t j);
     void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
     double threshold(std::int64_t j, const Found& found) const;
@@ -74,6 +91,8 @@ class Twigs {
 
     const Field<M>& field_;
     const Order& order_;
+    Workers& workers_;
+    int worker_;
     std::int64_t begin_ = 0, m_ = 0, size_ = 0;
     std::vector<Item> items_;              // the rows of all nodes, node by node
     std::vector<Item> lists_;              // by column: the rows of each node in order of values
@@ -87,7 +106,7 @@ class Twigs {
     std::vector<Found> found_;
     std::vector<Candidate> candidates_;
     std::vector<std::int32_t> active_;  // lists of columns, one after the other
-    std::vector<std::int64_t> yes_, no_, cells_;
+    std::vector<std::int64_t> yes_, cells_;
     std::vector<std::int32_t> branch_of_row_;
     std::vector<std::uint8_t> is_no_;
     std::vector<Item> other_;
@@ -225,279 +244,6 @@ bool Twigs<M>::varies(const Job& job, std::int64_t j) const {
     return false;
 }
 
-// Where every row weighs one, counts move by one from side to side, and the key with them.
-template <class M>
-void Twigs<M>::scan_plain(const Job& job, const Whole& w, std::int64_t j) {
-    const Limits& limits = field_.growth.rules.limits;
-    const std::int64_t least = std::max<std::int64_t>({1, limits.size, limits.units});
-    const std::int64_t K = w.n_classes;
-    const Item* list = list_of(j);
-    const Item* ranks = ranks_of(j);
-    Found& found = found_[static_cast<std::size_t>(j)];
-    yes_.assign(static_cast<std::size_t>(K), 0);
-    no_.assign(w.counts, w.counts + K);
-    std::int64_t* yes = yes_.data();
-    std::int64_t* no = no_.data();
-    double best = field_.measure.near(w);
-    std::int64_t place = -1;
-    bool close = false;
-    const std::int64_t stop = job.end - least;  // the last place where a cut leaves enough
-    const auto improve = [&](double key, std::int64_t i) {
-        if (key <= best) return;
-        close = place >= 0 && best >= key - M::tau(key, K);
-        best = key;
-        place = i;
-    };
-    if constexpr (std::is_same_v<M, Gini>) {
-        // sum (n_k - l_k)^2 = sum n_k^2 - 2 sum n_k l_k + sum l_k^2: one count moves a row
-        std::int64_t squares = 0, cross = 0, whole = 0;
-        for (std::int64_t k = 0; k < K; ++k) whole += no[k] * no[k];
-        const double* inverse = inverse_.data();
-        double enough = best * (1.0 - 0x1p-49);
-        for (std::int64_t i = job.begin; i < stop; ++i) {
-            const Item item = list[i];
-            const Label k = labels_[item];
-            squares += 2 * yes[k]++ + 1;
-            cross += no[k];
-            const std::int64_t n_yes = i - job.begin + 1, n_no = job.end - 1 - i;
-            const auto a = static_cast<double>(squares);
-            const auto b = static_cast<double>(whole + squares - 2 * cross);
-            if (a * inverse[n_yes] + b * inverse[n_no] < enough) continue;
-            if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
-            improve(a / static_cast<double>(n_yes) + b / static_cast<double>(n_no), i);
-            enough = best * (1.0 - 0x1p-49);
-        }
-    } else {
-        const Logs& logs = *field_.measure.logs;
-        std::int64_t units = 0;
-        for (std::int64_t k = 0; k < K; ++k) units += logs(no[k]);
-        for (std::int64_t i = job.begin; i < stop; ++i) {
-            const Item item = list[i];
-            const Label k = labels_[item];
-            units += logs(yes[k] + 1) - logs(yes[k]) + logs(no[k] - 1) - logs(no[k]);
-            ++yes[k];
-            --no[k];
-            const std::int64_t n_yes = i - job.begin + 1;
-            if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
-            improve(static_cast<double>(units - logs(n_yes) - logs(w.n - n_yes)), i);
-        }
-    }
-    if (place < 0) return;
-    found.key = best;
-    found.place = place;
-    found.n_yes = place - job.begin + 1;
-    found.close = close;
-}
-
-// (ZM Alg. 19.2) for any weights and any measure, and careful where a key may be rounding alone;
-// `yes_` is N_v of (ZM 19.12).
-template <class M>
-void Twigs<M>::scan(const Job& job, const Whole& w, std::int64_t j, bool careful) {
-    const Limits& limits = field_.growth.rules.limits;
-    const Item* list = list_of(j);
-    const Item* ranks = ranks_of(j);
-    Found& found = found_[static_cast<std::size_t>(j)];
-    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
-    const double base = field_.measure.base(w);
-    double best = careful ? base : field_.measure.near(w);
-    std::int64_t n_yes = 0, size_yes = 0;
-    for (std::int64_t i = job.begin; i + 1 < job.end; ++i) {
-        const Item item = list[i];
-        const std::int64_t u = unit(item);
-        yes_[labels_[item]] += u;
-        n_yes += u;
-        size_yes += field_.counts_rows() ? 1 : u;
-        if (ranks[item] == ranks[list[i + 1]]) continue;
-        if (n_yes < limits.units || size_yes < limits.size) continue;
-        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) break;
-        const double key = careful ? exact_key(field_.measure, w, yes_.data(), n_yes)
-                                   : field_.measure.key(w, yes_.data(), n_yes);
-        if (key <= best) continue;
-        found.close = found.place >= 0 && best >= key - M::tau(key, w.n_classes);
-        best = found.key = key;
-        found.place = i;
-        found.n_yes = n_yes;
-    }
-}
-
-// The cuts of a column of few values, from counts by value.
-template <class M>
-void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
-    const Limits& limits = field_.growth.rules.limits;
-    const auto K = static_cast<std::size_t>(w.n_classes), width = K + 1;  // the last counts rows
-    const Item* ranks = ranks_of(j);
-    Found& found = found_[static_cast<std::size_t>(j)];
-    if (cells_.size() < few_values * width) cells_.resize(few_values * width, 0);
-    std::uint64_t there = 0;
-    for (std::int64_t i = job.begin; i < job.end; ++i) {
-        const Item item = items_[static_cast<std::size_t>(i)];
-        const Item rank = ranks[item];
-        there |= std::uint64_t{1} << rank;
-        std::int64_t* cell = cells_.data() + rank * width;
-        cell[labels_[item]] += unit(item);
-        ++cell[K];
-    }
-    yes_.assign(K, 0);
-    std::int64_t n_yes = 0, size_yes = 0;
-    const double near = field_.measure.near(w);
-    while (there != 0) {
-        const auto rank = static_cast<std::size_t>(std::countr_zero(there));
-        there &= there - 1;
-        std::int64_t* cell = cells_.data() + rank * width;
-        std::int64_t units = 0;
-        for (std::size_t k = 0; k < K; ++k) {
-            yes_[k] += cell[k];
-            units += cell[k];
-        }
-        n_yes += units;
-        size_yes += field_.counts_rows() ? cell[K] : units;
-        std::fill(cell, cell + width, 0);
-        if (there == 0 || n_yes < limits.units || size_yes < limits.size) continue;
-        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) continue;
-        double key = field_.measure.key(w, yes_.data(), n_yes);
-        if (key <= near) key = exact_key(field_.measure, w, yes_.data(), n_yes);
-        if (key == none) continue;
-        const double* values = few_.data() + static_cast<std::size_t>(j) * few_values;
-        const double above = values[std::countr_zero(there)];
-        found.cuts.template add<M>(
-            {key, n_yes, static_cast<std::int64_t>(rank), 0, values[rank], above}, w.n_classes);
-    }
-    found.key = found.cuts.best;
-}
-
-template <class M>
-void Twigs<M>::look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful) {
-    Found& found = found_[static_cast<std::size_t>(j)];
-    if (!is_list(j)) {
-        scan_counted(job, w, j);
-    } else if (careful || std::is_same_v<M, Cart> || !units_.empty()) {
-        scan(job, w, j, careful);
-    } else if constexpr (!std::is_same_v<M, Cart>) {
-        scan_plain(job, w, j);
-    }
-    if (!field_.by_ratio()) return;
-    if (is_list(j) && !(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
-        found.key = none;
-        found.place = -1;
-        scan(job, w, j, true);
-    }
-    if (found.key == none) return;
-    settle_cut(job, w, {j, found.key, found.key - M::tau(found.key, w.n_classes)}, found);
-    found.information = cut_information(field_, w.n, found.n_yes);
-}
-
-// The lowest of the cuts that count as equal to the best.
-template <class M>
-void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found) {
-    const Limits& limits = field_.growth.rules.limits;
-    const std::int64_t j = verdict.attribute;
-    if (!is_list(j)) {
-        const CutRecord* cut = found.cuts.lowest(verdict.target);
-        found.chosen = cut->key;
-        found.place = cut->bin;
-        found.n_yes = cut->n_yes;
-        return;
-    }
-    found.chosen = found.key;
-    if (!found.close) return;
-    const Item* list = list_of(j);
-    const Item* ranks = ranks_of(j);
-    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
-    std::int64_t n_yes = 0, size_yes = 0;
-    for (std::int64_t i = job.begin; i < found.place; ++i) {
-        const std::int64_t u = unit(list[i]);
-        yes_[labels_[list[i]]] += u;
-        n_yes += u;
-        size_yes += field_.counts_rows() ? 1 : u;
-        if (ranks[list[i]] == ranks[list[i + 1]]) continue;
-        if (n_yes < limits.units || size_yes < limits.size) continue;
-        const double key = exact_key(field_.measure, w, yes_.data(), n_yes);
-        if (key < verdict.target) continue;
-        found.chosen = key;
-        found.place = i;
-        found.n_yes = n_yes;
-        break;
-    }
-}
-
-// A category's values in a node with their counts. (ZM 19.19)
-template <class M>
-void Twigs<M>::count_values(const Job& job, std::int64_t j, Found& found) {
-    const auto at = static_cast<std::size_t>(j), K = static_cast<std::size_t>(field_.n_classes());
-    const std::size_t width = K + 1;  // the last counts rows
-    const Item* ranks = ranks_of(j);
-    const std::int32_t* present = present_.data() + present_at_[at];
-    const std::size_t n_present = present_at_[at + 1] - present_at_[at];
-    if (cells_.size() < n_present * width) cells_.resize(n_present * width, 0);
-    touched_.clear();
-    for (std::int64_t i = job.begin; i < job.end; ++i) {
-        const Item item = items_[static_cast<std::size_t>(i)];
-        std::int64_t* cell = cells_.data() + ranks[item] * width;
-        if (cell[K]++ == 0) touched_.push_back(ranks[item]);
-        cell[labels_[item]] += unit(item);
-    }
-    std::sort(touched_.begin(), touched_.end());
-    for (const Item v : touched_) {
-        std::int64_t* cell = cells_.data() + v * width;
-        found.codes.push_back(present[v]);
-        found.counts.insert(found.counts.end(), cell, cell + K);
-        if (field_.counts_rows()) found.sizes.push_back(cell[K]);
-        std::fill(cell, cell + width, 0);
-    }
-}
-
-template <class M>
-Verdict Twigs<M>::search_once(const Job& job, const Whole& w, bool careful) {
-    const std::int32_t* active = active_.data() + job.active;
-    double floor = none;
-    for (std::size_t a = 0; a < job.n_active; ++a) {
-        const std::int64_t j = active[a];
-        Found& found = found_[static_cast<std::size_t>(j)];
-        found.clear();
-        if (field_.column(j).kind == Kind::cut) {
-            look_at_cut(job, w, j, careful);
-        } else {
-            count_values(job, j, found);
-            look_at_values(field_, w, field_.column(j).kind, found, subsets_);
-        }
-        floor = std::max(floor, found.key);
-    }
-    for (std::size_t a = 0; a < job.n_active; ++a) {
-        if (field_.column(active[a]).kind != Kind::subset) continue;
-        search_subset(field_, w, floor, found_[static_cast<std::size_t>(active[a])], subsets_);
-    }
-    list_candidates(field_, found_, active, static_cast<std::int64_t>(job.n_active), candidates_);
-    return decide(field_, w, active, candidates_);
-}
-
-template <class M>
-bool Twigs<M>::search(const Job& job, Sprouts& sprouts) {
-    const Whole w = sprouts.whole(job.id);
-    size_ = sprouts.at(job.id).size;
-    Verdict verdict = search_once(job, w, false);
-    if (!field_.by_ratio() && (verdict.attribute < 0 || verdict.target <= field_.measure.near(w))) {
-        verdict = search_once(job, w, true);
-    }
-    if (verdict.attribute < 0) return false;
-    Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
-    const bool cut = field_.column(verdict.attribute).kind == Kind::cut;
-    if (cut && !field_.by_ratio()) settle_cut(job, w, verdict, found);
-    if (!note_test(field_, w, verdict, found, candidates_, sprouts, job.id, subsets_)) return false;
-    if (cut) sprouts.at(job.id).threshold = threshold(verdict.attribute, found);
-    return true;
-}
-
-template <class M>
-double Twigs<M>::threshold(std::int64_t j, const Found& found) const {
-    if (!is_list(j)) {
-        for (const CutRecord& cut : found.cuts.records) {
-            if (cut.bin == found.place) return threshold_between(cut.below, cut.above);
-        }
-    }
-    const Item* list = list_of(j);
-    return threshold_between(value(j, list[found.place]), value(j, list[found.place + 1]));
-}
-
 // Says for every row of a node which branch it takes.
 template <class M>
 void Twigs<M>::mark(const Job& job, const Sprouts& sprouts, const Sprout& node) {
@@ -615,6 +361,7 @@ void Twigs<M>::grow(std::int64_t begin, std::int64_t end, Sprouts& sprouts, std:
     while (!stack.empty()) {
         Job job = stack.back();
         stack.pop_back();
+        workers_.check(worker_);
         const Sprout& node = sprouts.at(job.id);
         if (is_leaf(sprouts.whole(job.id), node.size, node.depth, field_.growth.stops)) continue;
         // what varies here, in a list that the children share

@@ -1,10 +1,11 @@
 // Workers: threads that live for one call and share out numbered jobs.
 //
-// The calling thread works too, and asks between its jobs whether it should stop. A failure in any
-// job stops the others and is thrown to the caller.
+// The calling thread works too, and asks between its jobs, and while it waits, whether it should stop.
+// A failure in any job stops the others and is thrown to the caller.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -33,7 +34,12 @@ class Workers {
     Workers& operator=(const Workers&) = delete;
 
     int size() const { return n_threads_; }
-    void poll() const { poll_(); }
+
+    // To be called now and then within a long job: throws where the work is to stop.
+    void check(int worker) {
+        if (worker == 0) poll_();
+        if (stopped_.load(std::memory_order_relaxed)) throw Stopped{};
+    }
 
     // job(j, worker) for j = 0 .. n_jobs - 1, in any order; worker < size().
     void run(std::int64_t n_jobs, const std::function<void(std::int64_t, int)>& job) {
@@ -52,16 +58,37 @@ class Workers {
             next_ = 0;
             busy_ = n_threads_ - 1;
             failure_ = nullptr;
+            stopped_ = false;
             ++round_;
         }
         wake_.notify_all();
         work(0);
-        std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return busy_ == 0; });
+        wait_for_others();
         if (failure_) std::rethrow_exception(failure_);
     }
 
   private:
+    struct Stopped {};
+
+    void wait_for_others() {
+        std::unique_lock lock(mutex_);
+        const auto over = [this] { return busy_ == 0; };
+        while (!done_.wait_for(lock, std::chrono::milliseconds(50), over)) {
+            lock.unlock();
+            try {
+                if (!stopped_) poll_();
+            } catch (...) {
+                stop_for(std::current_exception());
+            }
+            lock.lock();
+        }
+    }
+    void stop_for(std::exception_ptr failure) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = failure;
+        stopped_ = true;
+        next_ = n_jobs_;
+    }
     void start() {
         for (int t = static_cast<int>(threads_.size()) + 1; t < n_threads_; ++t) {
             threads_.emplace_back([this, t] { wait_for_rounds(t); });
@@ -87,9 +114,7 @@ class Workers {
                 (*job_)(j, worker);
             }
         } catch (...) {
-            const std::lock_guard lock(mutex_);
-            if (!failure_) failure_ = std::current_exception();
-            next_ = n_jobs_;
+            stop_for(std::current_exception());
         }
     }
 
@@ -101,6 +126,7 @@ class Workers {
     std::exception_ptr failure_;
     const std::function<void(std::int64_t, int)>* job_ = nullptr;
     std::atomic<std::int64_t> next_{0};
+    std::atomic<bool> stopped_{false};
     std::int64_t n_jobs_ = 0;
     std::uint64_t round_ = 0;
     int busy_ = 0;
