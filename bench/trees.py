@@ -64,9 +64,15 @@ def snap(X: Any, y: Any, depth: int | None) -> Call:
 
 
 def yggdrasil(table: pd.DataFrame, depth: int) -> Callable[[], Any]:
-    """CART on all rows: without its validation part, which it would prune by."""
+    """CART on all rows, without its validation part, which it would prune by.
+
+    It counts the root as a level: its depth 9 is everybody else's 8.
+    """
     ydf.verbose(0)
-    learner = ydf.CartLearner(label="y", max_depth=depth, validation_ratio=0.0, num_threads=THREADS)
+    levels = depth + 1
+    learner = ydf.CartLearner(
+        label="y", max_depth=levels, validation_ratio=0.0, num_threads=THREADS
+    )
     return lambda: learner.train(table)
 
 

@@ -773,3 +773,11 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS, ids=[str(o) for o, _ in BAD_OPTIONS])
 def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, Any], message: str) -> None:
     refuses(OptionError, message, lambda: fitted(**options))
+
+
+def test_labels_that_are_identifiers_are_refused() -> None:
+    rows = np.arange(65536)
+    with pytest.raises(LabelError, match="65536 classes, and a tree tells at most 65535 apart"):
+        TreeClassifier().fit(rows[:, None], rows)
+    few = TreeClassifier(max_depth=1).fit(rows[:-1, None] // 32768, rows[:-1])
+    assert few.get_n_leaves() == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +19,6 @@ from sortal.models.tree import TreeModel
 from sortal.models.tree_blocks import RouteBlock
 from sortal.models.tree_nodes import SHOWN, describe_test, node_table
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DEPTH = 100_000
 

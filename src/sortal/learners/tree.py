@@ -13,7 +13,7 @@ from sortal import native
 from sortal.data.columns import as_categories
 from sortal.data.gathering import with_weight
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.errors import OptionError, listed
+from sortal.errors import LabelError, OptionError, listed
 from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode
@@ -124,6 +124,11 @@ def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
     """All rows of a fit, over the values and classes that have weight and the values declared."""
     batch = with_weight(batch)
     labels = batch.labels()
+    if len(labels.values) > trees.MOST_CLASSES:
+        raise LabelError(
+            f"y holds {len(labels.values)} classes, and a tree tells at most {trees.MOST_CLASSES} "
+            "apart. Check that y is no identifier; join classes otherwise."
+        )
     schema = read_schema(declared, batch)
     kinds = column_kinds(schema, options.categorical_split)
     encoded = encode(batch, schema, kinds, ((),) * len(kinds))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
     Float = NDArray[np.float64]
 
+
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """A block in a tree's terms: float64 where a column is cut, else codes by the schema's values.

@@ -31,6 +31,9 @@ CRITERIA = ("gain", "gain_ratio", "gini", "cart")
 # Stands for "no bound" where a bound is a count.
 NO_BOUND = 1 << 62
 
+# Labels have two bytes.
+MOST_CLASSES = 65535
+
 
 class Grown(NamedTuple):
     """A tree of N nodes over K classes.
