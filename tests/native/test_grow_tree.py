@@ -6,7 +6,7 @@ the same node's full table is the oracle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,11 +15,14 @@ from sortal import native
 from sortal.native import trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Float = NDArray[np.float64]
     Int32 = NDArray[np.int32]
     Int64 = NDArray[np.int64]
+    Column = Float | Int32
 
 CRITERIA = range(len(trees.CRITERIA))
 COPIES = True
@@ -52,54 +55,92 @@ def labels_of(
 
 
 def table(
-    column: Float, classes: Int32, n_classes: int, units: Int64 | None
+    column: Column, classes: Int32, n_classes: int, units: Int64 | None
 ) -> tuple[Float, Int64, Int64]:
     values, codes = np.unique(column, return_inverse=True)
     counts = native.count_codes(codes.astype(np.int32), len(values), classes, n_classes, units)
-    return values, counts, np.bincount(codes, minlength=len(values)).astype(np.int64)
+    return values.astype(np.float64), counts, np.bincount(codes).astype(np.int64)
 
 
-def check_nodes(
-    columns: list[Float],
-    classes: Int32,
-    n_classes: int,
-    units: Int64 | None,
-    *,
-    copies: bool,
-    growth: trees.Growth,
-) -> int:
-    """Every node's test is that of its full table; returns how many nodes have one."""
-    n = len(classes)
-    kinds, n_values = [trees.CUT] * len(columns), [0] * len(columns)
-    grown = trees.grow_tree(columns, kinds, n_values, classes, n_classes, units, copies, growth, 2)
-    total = n if units is None else int(units.sum())
-    rows = {0: np.arange(n)}
+class Given(NamedTuple):
+    """What a tree grows from."""
+
+    columns: Sequence[Column]
+    classes: Int32
+    n_classes: int
+    units: Int64 | None = None
+    copies: bool = True
+    kinds: Sequence[int] | None = None
+    n_values: Sequence[int] | None = None
+
+
+def grow(given: Given, growth: trees.Growth, threads: int = 2) -> trees.Grown:
+    columns, d = given.columns, len(given.columns)
+    kinds, n_values = given.kinds or [trees.CUT] * d, given.n_values or [0] * d
+    head = columns, kinds, n_values, given.classes, given.n_classes
+    return trees.grow_tree(*head, given.units, given.copies, growth, threads)
+
+
+def expected(given: Given, rows: Int64, growth: trees.Growth) -> native.BestTest | None:
+    """The test of a node's full table."""
+    units, classes = given.units, given.classes[rows]
+    total = len(given.classes) if units is None else int(units.sum())
+    own = None if units is None else units[rows]
+    parts = [table(x[rows], classes, given.n_classes, own) for x in given.columns]
+    return native.best_test(
+        given.kinds or [trees.CUT] * len(parts),
+        [part[0] for part in parts],
+        [part[1] for part in parts],
+        [None if given.copies else part[2] for part in parts],
+        total,
+        growth.criterion,
+        growth.min_size,
+        growth.min_units,
+        growth.max_subset,
+    )
+
+
+def branches(grown: trees.Grown, t: int, x: Column) -> Int64:
+    """Which branch each row of a node takes."""
+    if grown.kind[t] == trees.CUT:
+        return (x > grown.threshold[t]).astype(np.int64)
+    listed = slice(grown.value_start[t], grown.value_start[t + 1])
+    assert grown.values[listed].tolist() == np.unique(x).tolist()
+    places = np.searchsorted(grown.values[listed], x)
+    return np.asarray(grown.branches[listed][places], dtype=np.int64)
+
+
+def check_nodes(given: Given, growth: trees.Growth) -> int:
+    """Every node's test is that of its full table; returns how many nodes have one.
+
+    A leaf that neither depth nor a bound on leaves nor purity made has no test.
+    """
+    grown = grow(given, growth)
+    rows: dict[int, Int64] = {0: np.arange(len(given.classes))}
+    depth = {0: 0}
     for t in range(len(grown.kind)):
         here = rows.pop(t)
-        own = None if units is None else units[here]
-        expected = np.bincount(classes[here], own, minlength=n_classes)
-        assert grown.units[t].tolist() == expected.tolist()
-        if grown.kind[t] == trees.LEAF:
-            continue
-        parts = [table(x[here], classes[here], n_classes, own) for x in columns]
-        sizes = [None if copies else part[2] for part in parts]
-        best = native.best_test(
-            kinds,
-            [part[0] for part in parts],
-            [part[1] for part in parts],
-            sizes,
-            total,
-            growth.criterion,
-            growth.min_size,
-            growth.min_units,
-            growth.max_subset,
+        own = None if given.units is None else given.units[here]
+        counts = np.bincount(given.classes[here], own, minlength=given.n_classes)
+        assert grown.units[t].tolist() == counts.tolist()
+        ended = (
+            depth[t] == growth.max_depth or growth.max_leaves > 0 or counts.max() == counts.sum()
         )
+        if grown.kind[t] == trees.LEAF and ended:
+            continue
+        best = expected(given, here, growth)
+        if grown.kind[t] == trees.LEAF:
+            assert best is None
+            continue
         assert best is not None
-        assert (grown.attribute[t], grown.threshold[t]) == (best.attribute, best.threshold)
-        assert grown.score[t] == best.score
-        yes = columns[best.attribute][here] <= best.threshold
-        children = grown.children[grown.child_start[t] : grown.child_start[t + 1]]
-        rows[int(children[0])], rows[int(children[1])] = here[yes], here[~yes]
+        assert (grown.attribute[t], grown.score[t]) == (best.attribute, best.score)
+        np.testing.assert_equal(grown.threshold[t], best.threshold)
+        taken = branches(grown, t, given.columns[best.attribute][here])
+        if grown.kind[t] == trees.SUBSET:
+            yes = np.unique(given.columns[best.attribute][here[taken == 0]])
+            assert yes.tolist() == best.yes.tolist()
+        for b, child in enumerate(grown.children[grown.child_start[t] : grown.child_start[t + 1]]):
+            rows[int(child)], depth[int(child)] = here[taken == b], depth[t] + 1
     return int(np.count_nonzero(grown.kind))
 
 
@@ -125,8 +166,7 @@ def test_bins_and_bounds_find_the_best_cut(criterion: int, n_classes: int, seed:
     rng = np.random.default_rng([seed, n_classes])
     columns = columns_of(rng, 4000)
     classes = labels_of(rng, columns, n_classes, noise=float(rng.choice([0.0, 0.02, 0.3])))
-    growth = growth_of(criterion)
-    assert check_nodes(columns, classes, n_classes, None, copies=True, growth=growth)
+    assert check_nodes(Given(columns, classes, n_classes), growth_of(criterion))
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -138,7 +178,7 @@ def test_weights_and_least_sizes(criterion: int, copies: bool, least: int) -> No
     classes = labels_of(rng, columns, 3, noise=0.1)
     units = rng.integers(1, 6 if copies else 1 << 35, 3000)
     growth = growth_of(criterion, min_size=least, min_units=int(units.sum()) // 50)
-    assert check_nodes(columns, classes, 3, units, copies=copies, growth=growth)
+    assert check_nodes(Given(columns, classes, 3, units, copies), growth)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -147,12 +187,99 @@ def test_a_node_without_structure_is_searched_in_full(criterion: int) -> None:
     x = np.arange(2000, dtype=np.float64)
     classes = (np.arange(2000) % 2).astype(np.int32)
     growth = growth_of(criterion, max_depth=1, min_size=999)
-    assert check_nodes([x, x], classes, 2, None, copies=True, growth=growth) == 1
+    assert check_nodes(Given([x, x], classes, 2), growth) == 1
     pairs = (np.arange(2000) // 2 % 2).astype(
         np.int32
     )  # cut at 1000: both halves have equal shares
     growth = growth._replace(min_size=1000)
-    assert check_nodes([x, x], pairs, 2, None, copies=True, growth=growth) == 0
+    assert check_nodes(Given([x, x], pairs, 2), growth) == 0
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("n", [2000, 400])
+def test_a_score_that_only_one_unit_makes(criterion: int, n: int) -> None:
+    """One cut is allowed, and its score is above zero by one unit in 2**49."""
+    x = np.arange(n, dtype=np.float64)
+    units = np.full(n, 1 << 38)
+    units[-1] += 1
+    given = Given([x, x], (np.arange(n) // 2 % 2).astype(np.int32), 2, units, not COPIES)
+    assert check_nodes(given, growth_of(criterion, max_depth=1, min_size=n // 2)) == 1
+
+
+@pytest.mark.parametrize("criterion", [0, 1])
+def test_the_best_cut_within_a_bin_that_most_of_a_class_enters(criterion: int) -> None:
+    n = 4096  # 256 bins of 16 rows: row 593 begins a bin
+    classes = np.ones(n, dtype=np.int32)
+    classes[:593] = np.arange(593) % 5 == 4
+    classes[593:605], classes[605:609] = 0, 1
+    classes[609:] = np.arange(n - 609) % 7 != 6
+    given = Given([np.arange(n, dtype=np.float64)], classes, 2)
+    assert check_nodes(given, growth_of(criterion, max_depth=1)) == 1
+
+
+@pytest.mark.parametrize("m", [19, 22, 25, 32, 38, 100, 121, 128])
+def test_the_lower_of_two_cuts_that_only_rounding_tells_apart(m: int) -> None:
+    """(8, 2) and (10, 5) of (10, 15) have equal Gini; rounded, the second may be larger."""
+    sizes = [(1, 2), (0, 8), (1, 3), (0, 2), (1, 10)]
+    classes = np.concatenate([np.full(s * m, k) for k, s in sizes]).astype(np.int32)
+    x = np.arange(25 * m, dtype=np.float64)
+    if m >= 100:  # an atom, so that the higher cut lies between bins and the lower within one
+        x[15 * m - 60 : 15 * m] = x[15 * m - 1]
+    growth = growth_of(trees.CRITERIA.index("gini"), max_depth=1)
+    assert check_nodes(Given([x], classes, 2), growth) == 1
+    assert grow(Given([x], classes, 2), growth).threshold[0] == 10 * m - 0.5
+
+
+MIXED = [trees.CUT, trees.MULTIWAY, trees.SUBSET, trees.CUT, trees.MULTIWAY, trees.SUBSET]
+
+
+@pytest.mark.parametrize("criterion", [0, 1, 2])
+@pytest.mark.parametrize("weights", ["none", "copies", "rows"])
+@pytest.mark.parametrize("leaves", [-1, 9])
+def test_categories_in_large_nodes(criterion: int, weights: str, leaves: int) -> None:
+    rng = np.random.default_rng([criterion, len(weights)])
+    n, n_classes = 6000, 3
+    classes = rng.integers(0, n_classes, n).astype(np.int32)
+
+    def telling(m: int, share: float) -> Int32:
+        told = rng.random(n) < share
+        return np.where(told, (classes * 3 + 1) % m, rng.integers(0, m, n)).astype(np.int32)
+
+    columns: list[Column] = [rng.normal(size=n) + classes / 2, telling(3, 0.6), telling(7, 0.4)]
+    columns += [telling(9, 0.3) / 4.0, telling(4, 0.5), telling(5000, 0.1)]
+    units = None if weights == "none" else rng.integers(1, 5, n)
+    values = [0, 3, 7, 0, 4, 5000]
+    given = Given(columns, classes, n_classes, units, weights != "rows", MIXED, values)
+    least = 3 if weights == "rows" else 1
+    growth = growth_of(criterion, max_leaves=leaves, min_size=least, max_subset=2)
+    assert check_nodes(given, growth) > 1
+
+
+@pytest.mark.parametrize("criterion", [0, 1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_branches_of_many_rows(criterion: int, weighted: bool) -> None:
+    """The largest child's table is what two others leave of the parent's."""
+    rng = np.random.default_rng(criterion)
+    n, n_classes = 12_000, 3
+    classes = rng.integers(0, n_classes, n).astype(np.int32)
+    a = np.where(rng.random(n) < 0.8, classes, 0).astype(np.int32)
+    b = np.where(rng.random(n) < 0.6, (classes + 1) % 4, rng.integers(0, 4, n)).astype(np.int32)
+    columns: list[Column] = [rng.normal(size=n) + classes / 3, a, b, b / 2.0, a, b]
+    units = rng.integers(1, 1 << 20, n) if weighted else None
+    given = Given(columns, classes, n_classes, units, not weighted, MIXED, [0, 3, 4, 0, 3, 4])
+    assert check_nodes(given, growth_of(criterion)) > 1
+    assert trees.MULTIWAY in grow(given, growth_of(criterion)).kind.tolist()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("copies", [1, 800])
+def test_of_equal_nodes_the_one_made_first_is_asked(criterion: int, copies: int) -> None:
+    a = np.repeat([0.0, 0.0, 1.0, 1.0], 4 * copies)
+    b = np.tile([0.0, 1.0], 8 * copies)
+    given = Given([a, b], (2 * a + b).astype(np.int32), 4)
+    grown = grow(given, growth_of(criterion, max_leaves=3, max_depth=-1))
+    assert grown.kind.tolist() == [trees.CUT, trees.CUT, 0, 0, 0]
+    assert grown.children.tolist() == [1, 4, 2, 3]
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -161,10 +288,8 @@ def test_threads_do_not_matter(criterion: int) -> None:
     columns = columns_of(rng, 40_000)
     classes = labels_of(rng, columns, 4, noise=0.2)
     growth = growth_of(criterion, max_depth=-1)
-    one, two, five = (
-        trees.grow_tree(columns, [1] * 7, [0] * 7, classes, 4, None, COPIES, growth, threads)
-        for threads in (1, 2, 5)
-    )
+    given = Given(columns, classes, 4)
+    one, two, five = (grow(given, growth, threads) for threads in (1, 2, 5))
     for a, b, c in zip(one, two, five, strict=True):
         np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(a, c)
