@@ -161,10 +161,14 @@ void check_tree(const sortal::Nodes& t, std::int64_t n_columns) {
              t.value_start[0] == 0 && t.value_start[n] == static_cast<std::int64_t>(t.values.size()),
          "the lists of the tree do not fit its nodes");
     for (std::size_t i = 0; i < n; ++i) {
+        need(t.child_start[i] <= t.child_start[i + 1] && t.value_start[i] <= t.value_start[i + 1],
+             "the lists of the tree do not fit its nodes");
+    }
+    for (std::size_t i = 0; i < n; ++i) {
         const std::int64_t branches = t.child_start[i + 1] - t.child_start[i];
         const bool leaf = t.kind[i] == 0;
         need(t.kind[i] >= 0 && t.kind[i] <= 3 && branches >= 0 && leaf == (t.attribute[i] < 0) &&
-                 t.attribute[i] < n_columns && t.value_start[i] <= t.value_start[i + 1] &&
+                 t.attribute[i] < n_columns &&
                  (leaf ? branches == 0 : t.kind[i] == 3 ? branches >= 1 : branches == 2),
              "a node of the tree makes no sense");
         for (std::int64_t b = t.child_start[i]; b < t.child_start[i + 1]; ++b) {

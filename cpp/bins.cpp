@@ -59,12 +59,13 @@ std::vector<double> edges_of(std::vector<double>& sample) {
     std::sort(sample.begin(), sample.end());
     std::vector<double> distinct(sample);
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    if (distinct.size() < most_bins) return distinct;
+    // among few values, only one that nearly fills the column is worth a bin of its own
+    const std::size_t shares = distinct.size() < most_bins ? 8 : most_bins / 2;
+    const std::size_t step = sample.size() / shares + 1;
     std::vector<double> edges;
     const auto push = [&edges](double x) {
         if (edges.empty() || x > edges.back()) edges.push_back(x);
     };
-    const std::size_t step = sample.size() / (most_bins / 2) + 1;
     for (std::size_t i = 0; i < sample.size() && edges.size() + 2 < most_bins; ++i) {
         const std::size_t run = static_cast<std::size_t>(
             std::upper_bound(sample.begin() + static_cast<std::ptrdiff_t>(i), sample.end(), sample[i]) -
@@ -75,11 +76,15 @@ std::vector<double> edges_of(std::vector<double>& sample) {
             i += run - 1;
         }
     }
-    // the rest at quantiles
-    const std::size_t left = most_bins - 1 - edges.size();
+    // the rest at each value, or else at quantiles
     std::vector<double> all(edges);
-    for (std::size_t q = 1; q <= left; ++q) {
-        all.push_back(sample[std::min(sample.size() - 1, q * sample.size() / (left + 1))]);
+    if (edges.size() + distinct.size() < most_bins) {
+        all.insert(all.end(), distinct.begin(), distinct.end());
+    } else {
+        const std::size_t left = most_bins - 1 - edges.size();
+        for (std::size_t q = 1; q <= left; ++q) {
+            all.push_back(sample[std::min(sample.size() - 1, q * sample.size() / (left + 1))]);
+        }
     }
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());

@@ -126,7 +126,7 @@ class Node {
     // A choice among an attribute's own equals stands if it is among the node's equals too.
     void take_cut(std::size_t j, double best, double least, Test& test) {
         CutChoice cut = searches_[j].cut;
-        if (cut.chosen < least) cut = best_cut(measure_, w_, attributes_[j], rules_.limits, best);
+        if (best > cut.key) cut = best_cut(measure_, w_, attributes_[j], rules_.limits, best);
         test.key = cut.chosen;
         test.cut = cut.cut;
         test.threshold = threshold_between(attributes_[j].values[cut.cut],

@@ -141,12 +141,15 @@ double corner_bound(const M& measure, const Whole& w, const Between& b) {
     return bound;
 }
 // What the rounding of keys may add to a bound.
-inline double bound_slack(const Gini&, const Whole& w) { return static_cast<double>(w.n) * 0x1p-44; }
+inline double bound_slack(const Gini&, const Whole& w) {
+    return static_cast<double>(w.n) * static_cast<double>(w.n_classes + 64) * 0x1p-50;
+}
 inline double bound_slack(const Gain&, const Whole& w) {
     return static_cast<double>(16 * (w.n_classes + 2));
 }
 inline double bound_slack(const Cart&, const Whole& w) {
-    return static_cast<double>(w.n) * static_cast<double>(w.n) * 0x1p-44;
+    const auto n = static_cast<double>(w.n);
+    return n * n * static_cast<double>(w.n_classes + 64) * 0x1p-50;
 }
 
 // At least the key of every cut within the bin (S 27), or any number below `need` where that is.
@@ -190,7 +193,8 @@ struct Cuts {
     void add(const CutRecord& record, std::int64_t n_classes) {
         if (record.key <= sequence_best) return;
         sequence_best = record.key;
-        if (record.key < best && record.key < best - M::tau(best, n_classes)) return;
+        // twice tau: the node's best may lie where the next power of two makes tau larger
+        if (record.key < best && record.key < best - 2.0 * M::tau(best, n_classes)) return;
         best = std::max(best, record.key);
         records.push_back(record);
     }

@@ -14,7 +14,8 @@ namespace {
 
 // Two passes about the mean, the second corrected by the sum of its own deviations (which would be
 // zero without rounding). The first adds up distances from a class's first value, so that the mean of
-// equal values is that value, whatever their weights. Always inlined, so that each caller compiles it for its own instructions.
+// equal values is that value, whatever their weights. Always inlined, so that each caller compiles it
+// for its own instructions.
 __attribute__((always_inline)) inline void two_passes(Column<double> x, const Rows& rows,
                                                       ColumnMoments& out,
                                                       std::vector<double>& drift) {

@@ -170,7 +170,9 @@ Subset best_subset(const M& measure, const Whole& w, const Values& v, const Limi
     if (v.m < 2) return {};
     Contest<M> contest(measure, w, v, limits, s);
     const double all = subsets_allowed(v.m, limits.subset);
-    const Sure sure = search(contest, s);
+    // where few sets are allowed of many, the best of all is hardly ever among them
+    const bool narrow = limits.subset < v.m / 2 && all <= most_subsets;
+    const Sure sure = narrow ? Sure::no : search(contest, s);
     bool exact = sure != Sure::no && contest.reached();
     if ((!exact || sure != Sure::of_all) && all <= most_subsets) {
         meet_every_subset(contest, s);
@@ -181,18 +183,6 @@ Subset best_subset(const M& measure, const Whole& w, const Values& v, const Limi
     found.exact = exact;
     found.candidates = exact ? all : contest.met();
     return found;
-}
-
-template <class M>
-Subset first_subset(const M& measure, const Whole& w, const Values& v, const Limits& limits) {
-    Scratch s;
-    return first_subset(measure, w, v, limits, s);
-}
-template <class M>
-Subset best_subset(const M& measure, const Whole& w, const Values& v, const Limits& limits,
-                   double peak = none) {
-    Scratch s;
-    return best_subset(measure, w, v, limits, peak, s);
 }
 
 }  // namespace sortal

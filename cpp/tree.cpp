@@ -20,7 +20,8 @@ std::int64_t twig_rows(std::int64_t n_columns, std::int64_t n_classes, std::int6
     const std::int64_t by_cache = 81920 / std::max<std::int64_t>(1, n_columns);
     const std::int64_t by_table = 64 * n_classes;
     const std::int64_t rows = std::clamp<std::int64_t>(std::max(by_cache, by_table), 1024, 65535);
-    return levels >= 0 && levels < 4 ? std::min<std::int64_t>(rows, 1024) : rows;
+    const std::int64_t few = std::max<std::int64_t>(1024, by_table);
+    return levels >= 0 && levels < 4 ? std::min(rows, few) : rows;
 }
 // A node of at most so many cells is left to one thread with all that grows from it.
 constexpr std::int64_t cells_a_thread = 1 << 19;
@@ -377,7 +378,9 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, co
     Workers workers(growth.threads, poll);
     const Criterion criterion = growth.rules.criterion;
     const bool by_logs = criterion == Criterion::gain || criterion == Criterion::gain_ratio;
-    const Logs logs(by_logs ? total : 0, Logs::shift_for(total));
+    // units of fractional weights are far beyond any table
+    const std::int64_t tabled = rows.copies ? total : std::min<std::int64_t>(total, 4096);
+    const Logs logs(by_logs ? tabled : 0, Logs::shift_for(total));
     switch (criterion) {
         case Criterion::gini:
             return grow_by(Gini{}, columns, rows, growth, logs, workers);

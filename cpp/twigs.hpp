@@ -44,7 +44,8 @@ class Twigs {
         double x;
         Item item;
     };
-    // The first cut of largest key, and whether a lower cut comes within tau of it.
+    // The first cut of largest key, and whether a lower cut comes close to it. (Within twice tau: the
+    // node's best may lie where the next power of two makes tau larger.)
     struct Peak {
         double key;
         std::int64_t place = -1;
@@ -52,7 +53,7 @@ class Twigs {
 
         bool meet(double met, std::int64_t i, std::int64_t n_classes) {
             if (met <= key) return false;
-            close = place >= 0 && key >= met - M::tau(met, n_classes);
+            close = place >= 0 && key >= met - 2.0 * M::tau(met, n_classes);
             key = met;
             place = i;
             return true;

@@ -781,3 +781,22 @@ def test_labels_that_are_identifiers_are_refused() -> None:
         TreeClassifier().fit(rows[:, None], rows)
     few = TreeClassifier(max_depth=1).fit(rows[:-1, None] // 32768, rows[:-1])
     assert few.get_n_leaves() == 2
+
+
+@pytest.mark.parametrize("power", [41, 42, 43, 44])
+def test_weights_with_a_fraction_are_importances_at_every_scale(power: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(100, 3)), rng.integers(0, 2, 100), rng.uniform(0.5, 1, 100)
+    model = TreeClassifier(min_samples_leaf=5).fit(X, y, weights)
+    scaled = TreeClassifier(min_samples_leaf=5).fit(X, y, weights * 2.0**power)
+    assert scaled.to_frame()["size"].tolist() == model.to_frame()["size"].tolist()
+    assert scaled.to_frame()["test"].tolist() == model.to_frame()["test"].tolist()
+
+
+@pytest.mark.parametrize("criterion", ["gain", "gain_ratio"])
+def test_copies_beyond_what_gain_counts_exactly_are_refused(criterion: str) -> None:
+    X, y = np.arange(4.0)[:, None], [0, 1, 0, 1]
+    weights = np.array([1, 1, 1, 2**46])
+    with pytest.raises(WeightError, match=r"exactly up to 2\*\*46 copies.*divide the weights"):
+        TreeClassifier(criterion).fit(X, y, weights)
+    assert TreeClassifier("gini").fit(X, y, weights).get_n_leaves() == 4

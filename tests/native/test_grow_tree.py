@@ -103,7 +103,7 @@ def expected(given: Given, rows: Int64, growth: trees.Growth) -> native.BestTest
 def branches(grown: trees.Grown, t: int, x: Column) -> Int64:
     """Which branch each row of a node takes."""
     if grown.kind[t] == trees.CUT:
-        return (x > grown.threshold[t]).astype(np.int64)
+        return np.asarray(x > grown.threshold[t], dtype=np.int64)
     listed = slice(grown.value_start[t], grown.value_start[t + 1])
     assert grown.values[listed].tolist() == np.unique(x).tolist()
     places = np.searchsorted(grown.values[listed], x)

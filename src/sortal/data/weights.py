@@ -82,8 +82,11 @@ def _total(weights: NDArray[np.float64]) -> float:
 
 
 def _exponent_for(total: float) -> int:
-    """The finest unit that keeps `total` below 2**48 units."""
-    return _TOTAL_BITS - math.frexp(total)[1]
+    """The finest unit that keeps `total` below 2**48 units.
+
+    Never 0, which would say that weights are copies: then one finer.
+    """
+    return _TOTAL_BITS - math.frexp(total)[1] or 1
 
 
 def _rounded(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:

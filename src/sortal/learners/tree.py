@@ -13,7 +13,7 @@ from sortal import native
 from sortal.data.columns import as_categories
 from sortal.data.gathering import with_weight
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.errors import LabelError, OptionError, listed
+from sortal.errors import LabelError, OptionError, WeightError, listed
 from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode
@@ -173,8 +173,18 @@ def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
             )
 
 
+def _check_total(rows: TreeRows, criterion: str) -> None:
+    """Logarithms are whole numbers of units that the total fixes: a node must not vanish in one."""
+    if criterion in ("gain", "gain_ratio") and rows.copies and rows.total_units >= 2**46:
+        raise WeightError(
+            f"sample_weight sums to {rows.total_units:.3g}, and {criterion} counts exactly up to "
+            "2**46 copies of rows: divide the weights by a constant, or use criterion='gini'."
+        )
+
+
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     """Grow a tree on rows without holes. (ZM Alg. 19.1)"""
+    _check_total(rows, options.criterion)
     schema, columns = rows.schema, rows.encoded.columns
     n_values = code_counts(schema, rows.column_kinds)
     grown = trees.grow_tree(
