@@ -48,6 +48,16 @@ struct Column {
     Column from(std::int64_t i) const { return {data + i * stride, stride}; }
 };
 
+// The columns of a row-major matrix: a row is one stretch of memory.
+inline bool side_by_side(const std::vector<Column<double>>& columns) {
+    for (std::size_t j = 1; j < columns.size(); ++j) {
+        if (columns[j].data != columns[0].data + j || columns[j].stride != columns[0].stride) {
+            return false;
+        }
+    }
+    return !columns.empty();
+}
+
 // The labels and weights of a block. `units` is null where every row weighs one unit.
 struct Rows {
     std::int64_t n;

@@ -6,16 +6,6 @@
 namespace sortal {
 namespace {
 
-// Whether the columns are neighbors in rows of one matrix.
-bool side_by_side(const std::vector<Column<double>>& columns) {
-    for (std::size_t j = 1; j < columns.size(); ++j) {
-        if (columns[j].data != columns[0].data + j || columns[j].stride != columns[0].stride) {
-            return false;
-        }
-    }
-    return columns.size() > 1 && columns[0].stride >= static_cast<std::int64_t>(columns.size());
-}
-
 // A number times zero is zero, unless it is not finite; then the sum is no number from there on.
 SORTAL_CLONES
 void add_zeros(const double* row, std::int64_t stride, std::int64_t n, std::int64_t d, double* sums) {
@@ -29,7 +19,7 @@ void add_zeros(const double* row, std::int64_t stride, std::int64_t n, std::int6
 std::vector<bool> not_finite(const std::vector<Column<double>>& columns, std::int64_t n) {
     const auto d = static_cast<std::int64_t>(columns.size());
     std::vector<double> sums(columns.size(), 0.0);
-    if (side_by_side(columns)) {
+    if (columns.size() > 1 && side_by_side(columns)) {
         add_zeros(columns[0].data, columns[0].stride, n, d, sums.data());
     } else {
         for (std::size_t j = 0; j < columns.size(); ++j) {

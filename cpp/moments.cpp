@@ -107,16 +107,6 @@ struct Centering {
     double* z(std::int64_t i) const { return out + i * (design.n_terms + 2); }
 };
 
-// The columns of a row-major matrix: a row is one stretch of memory.
-bool side_by_side(const std::vector<Column<double>>& columns) {
-    for (std::size_t j = 1; j < columns.size(); ++j) {
-        if (columns[j].data != columns[0].data + j || columns[j].stride != columns[0].stride) {
-            return false;
-        }
-    }
-    return !columns.empty();
-}
-
 SORTAL_INLINE double filled(double x, double instead) { return x != x ? instead : x; }
 
 SORTAL_INLINE void center_stretches(const Centering& c, std::int64_t begin, std::int64_t end) {
