@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from harness import Result, compare
+from harness import Result, bytes_beyond, compare
 from sortal import LinearDiscriminant
 
 SEED = 0
@@ -73,49 +71,12 @@ def growth() -> list[Result]:
     ]
 
 
-_MEMORY = """
-import sys, threading, time
-import numpy as np
-from sortal import LinearDiscriminant
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4096 / 2**20
-
-n, d, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-rng = np.random.default_rng(0)
-X = np.empty((n, d), dtype=kind)
-for start in range(0, n, 10_000):
-    X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
-y = rng.integers(0, 5, n)
-LinearDiscriminant().fit(X[:100], y[:100])
-before, peak, done = resident(), [0.0], threading.Event()
-
-def watch():
-    while not done.is_set():
-        peak.append(resident())
-        time.sleep(0.001)
-
-watcher = threading.Thread(target=watch)
-watcher.start()
-LinearDiscriminant().fit(X, y)
-done.set()
-watcher.join()
-print(max(peak) - before)
-"""
-
-
 def memory() -> Result:
     """The peak of memory beyond the input, seen every millisecond in a process of its own."""
     notes = ["| input | MB beyond the input |", "|---|--:|"]
     for n, d, kind in [(N // 4, D, "f8"), (N, D, "f8"), (4 * N, D, "f8"), (N, D, "f4")]:
-        done = subprocess.run(  # noqa: S603  (our own script)
-            [sys.executable, "-c", _MEMORY, str(n), str(d), kind],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        notes.append(f"| {n:,} × {d}, {kind} | {float(done.stdout):.0f} |")
+        beyond = bytes_beyond("LinearDiscriminant", n, d, kind) / 2**20
+        notes.append(f"| {n:,} × {d}, {kind} | {beyond:.0f} |")
     result = compare("memory of a fit", {}, "Bar: under 100 MB beyond the input at any n")
     result.notes.extend(notes)
     return result

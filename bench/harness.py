@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -45,6 +47,50 @@ def compare(
     if calls and repeats != REPEATS:
         result.notes.append(f"Median of {repeats} runs.")
     return result
+
+
+_MEMORY = """
+import sys, threading, time
+import numpy as np
+import sortal
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+
+estimator, n, d, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+model = getattr(sortal, estimator)()
+rng = np.random.default_rng(0)
+X = np.empty((n, d), dtype=kind)
+for start in range(0, n, 10_000):
+    X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
+y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0).astype(int)
+model.fit(X[:100], y[:100])
+before, peak, done = resident(), [0], threading.Event()
+
+def watch():
+    while not done.is_set():
+        peak.append(resident())
+        time.sleep(0.001)
+
+watcher = threading.Thread(target=watch)
+watcher.start()
+model.fit(X, y)
+done.set()
+watcher.join()
+print(max(peak) - before)
+"""
+
+
+def bytes_beyond(estimator: str, n: int, d: int, kind: str) -> int:
+    """The peak of a fit's memory beyond its input, seen every millisecond in its own process."""
+    done = subprocess.run(  # noqa: S603  (our own script)
+        [sys.executable, "-c", _MEMORY, estimator, str(n), str(d), kind],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout)
 
 
 def render(results: list[Result], packages: list[str]) -> str:

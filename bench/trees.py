@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,7 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
-from harness import Result, compare
+from harness import Result, bytes_beyond, compare
 from sortal import TreeClassifier
 
 SEED = 0
@@ -239,49 +237,12 @@ def growth() -> list[Result]:
     return results
 
 
-_MEMORY = """
-import sys, threading, time
-import numpy as np
-from sortal import TreeClassifier
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4096
-
-n, d, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-rng = np.random.default_rng(0)
-X = np.empty((n, d), dtype=kind)
-for start in range(0, n, 10_000):
-    X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
-y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0).astype(int)
-TreeClassifier().fit(X[:100], y[:100])
-before, peak, done = resident(), [0.0], threading.Event()
-
-def watch():
-    while not done.is_set():
-        peak.append(resident())
-        time.sleep(0.001)
-
-watcher = threading.Thread(target=watch)
-watcher.start()
-TreeClassifier().fit(X, y)
-done.set()
-watcher.join()
-print((max(peak) - before) / (n * d))
-"""
-
-
 def memory() -> Result:
     """The peak of memory beyond the input, seen every millisecond in a process of its own."""
     notes = ["| input | bytes a cell beyond the input |", "|---|--:|"]
     for n, d, kind in [(N, 20, "f8"), (4 * N, 20, "f8"), (N // 5, 200, "f8"), (N, 20, "f4")]:
-        done = subprocess.run(  # noqa: S603  (our own script)
-            [sys.executable, "-c", _MEMORY, str(n), str(d), kind],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        notes.append(f"| {n:,} × {d}, {kind} | {float(done.stdout):.1f} |")
+        beyond = bytes_beyond("TreeClassifier", n, d, kind) / (n * d)
+        notes.append(f"| {n:,} × {d}, {kind} | {beyond:.1f} |")
     result = compare("memory of a fit", {}, "Bar: at most 16 bytes a cell beyond the input")
     result.notes.extend(notes)
     return result
