@@ -262,7 +262,7 @@ class TreeClassifier(TableClassifier):
         against.
         """
         check_is_fitted(self)
-        return node_table(self._model, self._backend).to_frame()
+        return node_table(self._model, self._backend, 10).to_frame()
 
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
         source = self._open(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,7 +200,23 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     )
     seen = zip(columns, n_values, strict=True)
     unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
-    return TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
+    model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
+    ranges = tuple(
+        (float(x.min()), float(x.max())) if column.is_number else None
+        for column, x in zip(schema.columns, columns, strict=True)
+    )
+    return replace(model, rows=_count_rows(model, rows), ranges=ranges)
+
+
+def _count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
+    """The rows of each class in each node, where weights are no copies of rows."""
+    if rows.units is None or rows.copies:
+        return None
+    ends = np.empty(len(rows.classes), dtype=np.int32)
+    trees.route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
+    in_leaf = native.count_codes(ends, model.n_nodes, rows.classes, model.units.shape[1], None)
+    before = np.concatenate([np.zeros_like(in_leaf[:1]), np.cumsum(in_leaf, axis=0)])
+    return np.asarray(before[model.ends()] - before[:-1])  # the nodes below follow in preorder
 
 
 def growth(rows: TreeRows, options: TreeOptions) -> trees.Growth:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Cell = str | bool | int | float | None
+
+_PER_DAY: Final[dict[Any, int]] = {
+    "D": 1,
+    "s": 86_400,
+    "ms": 86_400_000,
+    "us": 86_400_000_000,
+    "ns": 86_400_000_000_000,
+}
 
 
 def number_text(cell: Cell) -> str:
@@ -23,13 +32,15 @@ def number_text(cell: Cell) -> str:
 
 
 def moment_text(days: float) -> str:
-    """Days since 1970-01-01 as the date or the time they are, to a thousandth of a second."""
-    if float(days).is_integer():
-        return str(np.datetime64(int(days), "D"))
-    thousandths = round(days * 86_400_000)
-    if thousandths % 1000 == 0:
-        return str(np.datetime64(thousandths // 1000, "s"))
-    return str(np.datetime64(thousandths, "ms"))
+    """Days since 1970-01-01 as a date or a time, as short as it reads back to the same bits.
+
+    What nanoseconds cannot tell, as it happens within a few days of 1970, stays a number of days.
+    """
+    for unit, per_day in _PER_DAY.items():
+        count = round(Fraction(days) * per_day)
+        if abs(count) < 2**63 and count / per_day == days:
+            return str(np.datetime64(count, unit))
+    return f"{days!r} days"
 
 
 def table_text(

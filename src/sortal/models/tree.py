@@ -32,6 +32,10 @@ class TreeModel:
     cut is cut on its ranks. `unseen[j]` are the codes of values that the column's type declares
     and no row had; of a column that is cut none, since such a rank has its place in the order. A
     unit of weight is 2**-exponent.
+
+    `rows` counts the rows of each class in each node, whatever they weigh; None where weights are
+    copies of rows, and `units` say it. `ranges[j]` is the least and the greatest number of column
+    j; None of categories, and altogether where the rows of the fit are not known.
     """
 
     schema: Schema
@@ -53,6 +57,8 @@ class TreeModel:
     gain: Float
     exact: Bool
     candidates: Float
+    rows: Int64 | None = None
+    ranges: tuple[tuple[float, float] | None, ...] | None = None
 
     @property
     def classes(self) -> Values:
@@ -83,6 +89,10 @@ class TreeModel:
         """The weight of each class in each node."""
         return np.ldexp(self.units.astype(np.float64), -self.exponent)
 
+    def counts(self) -> Float | Int64:
+        """The weights as one writes them: whole numbers where they are."""
+        return self.units if self.exponent == 0 else self.weights()
+
     def shares(self) -> Float:
         """The share of each class in each node."""
         return np.asarray(self.units / self.units.sum(axis=1, keepdims=True))
@@ -94,6 +104,11 @@ class TreeModel:
     def purity(self) -> Float:
         """The share of the largest class in each node. (ZM 19.2)"""
         return np.asarray(self.units.max(axis=1) / self.units.sum(axis=1))
+
+    def error(self) -> Float:
+        """The share of all other classes in each node."""
+        total = self.units.sum(axis=1)
+        return np.asarray((total - self.units.max(axis=1)) / total)
 
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""
@@ -114,6 +129,19 @@ class TreeModel:
         for t, above in enumerate(self.parents().tolist()[1:], start=1):
             depth[t] = depth[above] + 1  # in preorder a parent comes before its children
         return np.array(depth, dtype=np.int32)
+
+    def ends(self) -> Int64:
+        """For each node the number after the last node below it: in preorder these follow it."""
+        end = np.arange(1, self.n_nodes + 1)
+        for t, above in enumerate(reversed(self.parents().tolist()[1:])):
+            last = self.n_nodes - 1 - t
+            end[above] = max(end[above], end[last])
+        return end
+
+    def leaves_below(self) -> Int64:
+        """How many leaves each node has below it; a leaf has itself."""
+        before = np.concatenate([[0], np.cumsum(self.kind == LEAF)])
+        return np.asarray(before[self.ends()] - before[:-1])
 
     def depth(self) -> int:
         """The most tests a row can meet."""

@@ -1,0 +1,143 @@
+"""Conditions on one attribute: what a branch of a tree says, and what a rule asks.
+
+Names and values come from data. Where one could be read as a part of the sentence around it, it is
+written in quotes, as JSON has them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sortal.models.faces import moment_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal.data.values import Value, Values
+
+# What a name or a value cannot hold without quotes: the signs of a condition, and words between
+# spaces that join conditions.
+_SIGNS = re.compile(r'[<>={}"|,]|^ | $|^$| (?:in|not|and|or|then|∧|∨) ')
+
+
+@dataclass(frozen=True)
+class Interval:
+    """low < x <= high, of a number or a date (in days since 1970-01-01)."""
+
+    attribute: str
+    low: float = -math.inf
+    high: float = math.inf
+    is_date: bool = False
+
+    def predicate(self, max_values: int | None = None) -> str:  # noqa: ARG002  (as of Choice)
+        """What follows the attribute; "" for an interval with two ends, which has it in between."""
+        if self.low == -math.inf:
+            return f"<= {self._end(self.high)}"
+        return f"> {self._end(self.low)}" if self.high == math.inf else ""
+
+    def text(self, max_values: int | None = None) -> str:
+        """The condition as it is printed; its ends read back to the last bit."""
+        name = quoted(self.attribute)
+        if predicate := self.predicate(max_values):
+            return f"{name} {predicate}"
+        return f"{self._end(self.low)} < {name} <= {self._end(self.high)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings; an open end is None."""
+        ends = {"low": self.low, "high": self.high}
+        told = {name: end if math.isfinite(end) else None for name, end in ends.items()}
+        return {"attribute": self.attribute, **told, "text": self.text()}
+
+    def _end(self, x: float) -> str:
+        return moment_text(x) if self.is_date else number_in_full(x)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """x is one of `values`; with `others`, also any value that is not among `against`.
+
+    Of an ordered category that is cut, `after` and `upto` are the values between which x lies
+    (after < x <= upto), None where there is no bound.
+    """
+
+    attribute: str
+    values: Values
+    against: Values
+    others: bool
+    after: Value | None = None
+    upto: Value | None = None
+
+    def predicate(self, max_values: int | None = None) -> str:
+        """What follows the attribute; "" for an order with two ends, which has it in between."""
+        if self.after is not None or self.upto is not None:
+            return self._order_predicate()
+        if (self.others and 0 < len(self.against) <= len(self.values)) or not self.values:
+            return _listed(self.against, "!=", "not in", max_values)
+        return _listed(self.values, "=", "in", max_values) + self._rest()
+
+    def text(self, max_values: int | None = None) -> str:
+        """The condition as it is printed; of long lists the first `max_values` and their number."""
+        name = quoted(self.attribute)
+        if predicate := self.predicate(max_values):
+            return f"{name} {predicate}"
+        return f"{quoted(self.after)} < {name} <= {quoted(self.upto)}{self._rest()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings."""
+        return {
+            "attribute": self.attribute,
+            "values": list(self.values),
+            "others": self.others,
+            "text": self.text(),
+        }
+
+    def _order_predicate(self) -> str:
+        if self.after is None:
+            return f"<= {quoted(self.upto)}{self._rest()}"
+        return f"> {quoted(self.after)}{self._rest()}" if self.upto is None else ""
+
+    def _rest(self) -> str:
+        return " or other" if self.others else ""
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+Condition = Interval | Choice
+
+
+def quoted(name: object) -> str:
+    """A name or value, in quotes where it could be misread."""
+    text = str(name)
+    if text.isprintable() and not _SIGNS.search(text):
+        return text
+    # a line break, or a sign that turns the direction of writing, would change what is around it
+    as_json = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in as_json)
+
+
+def number_in_full(x: float) -> str:
+    """A float64 as short as it reads back to the same bits; whole numbers without a point."""
+    return repr(float(x)).removesuffix(".0")
+
+
+def set_text(values: Sequence[Value], max_values: int | None = None) -> str:
+    """{a, b, c}; of a long list the first ones and how many there are."""
+    shown = values if max_values is None else values[:max_values]
+    names = [quoted(value) for value in shown]
+    if len(shown) < len(values):
+        names.append(f"… ({len(values)} values)")
+    return f"{{{', '.join(names)}}}"
+
+
+def _listed(values: Values, one: str, several: str, max_values: int | None) -> str:
+    if len(values) == 1:
+        return f"{one} {quoted(values[0])}"
+    return f"{several} {set_text(values, max_values)}"

@@ -1,0 +1,139 @@
+"""What the branches of a tree say, one by one and merged along a path."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sortal.models.conditions import Choice, Condition, Interval, number_in_full, quoted, set_text
+from sortal.models.faces import moment_text
+from sortal.native.trees import CUT, LEAF, SUBSET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import ColumnSchema
+    from sortal.data.values import Values
+    from sortal.models.tree import TreeModel
+
+    Codes = NDArray[np.int32]
+    Mask = NDArray[np.bool_]
+
+
+class Step(NamedTuple):
+    """A node on a path and the branch taken; branch -1 is that of values the node does not list."""
+
+    node: int
+    branch: int
+
+
+def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> str:
+    """What node t asks; nothing for a leaf. The values of a multiway test follow its branches."""
+    if model.kind[t] == LEAF:
+        return ""
+    column = model.schema.columns[model.attribute[t]]
+    name = quoted(column.name)
+    if model.kind[t] == CUT:
+        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}"
+    codes, branches = node_values(model, t)
+    if model.kind[t] == SUBSET:
+        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}"
+    by_branch = _named(column, codes[np.argsort(branches, kind="stable")])
+    shown = by_branch if max_values is None else by_branch[:max_values]
+    words = [quoted(value) for value in shown]
+    if len(shown) < len(by_branch):
+        words.append(f"… ({len(by_branch)} values)")
+    return f"{name}: {' | '.join(words)}"
+
+
+def threshold_text(column: ColumnSchema, v: float) -> str:
+    """The number as short as it can be read back; a date as a date, a rank as its value."""
+    if column.kind == "date":
+        return moment_text(v)
+    return number_in_full(v) if column.is_number else quoted(column.values[math.floor(v)])
+
+
+def node_values(model: TreeModel, t: int) -> tuple[Codes, Codes]:
+    """The codes that node t knows, and the branch that each takes."""
+    present = slice(model.value_start[t], model.value_start[t + 1])
+    return model.values[present], model.branches[present]
+
+
+def branch_condition(model: TreeModel, step: Step) -> Condition:
+    """What the rows of a branch have in common, as far as its node asks."""
+    t, b = step
+    j = int(model.attribute[t])
+    column = model.schema.columns[j]
+    others = bool(model.heavier[t] == b) or b < 0
+    if model.kind[t] == CUT:
+        low, high = _cut_ends(model, step)
+        return _between(column, low, high, others)
+    codes, branches = node_values(model, t)
+    mine = branches == b
+    return Choice(column.name, _named(column, codes[mine]), _named(column, codes[~mine]), others)
+
+
+def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
+    """One condition an attribute, in the order in which the path first asks them.
+
+    Together they hold for the rows for which every condition of the path does.
+    """
+    by_attribute: dict[int, list[Step]] = {}
+    for step in path:
+        by_attribute.setdefault(int(model.attribute[step.node]), []).append(step)
+    return tuple(_merged(model, j, steps) for j, steps in by_attribute.items())
+
+
+def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
+    column = model.schema.columns[j]
+    others = all(model.heavier[t] == b or b < 0 for t, b in steps)
+    if model.kind[steps[0].node] == CUT:
+        ends = [_cut_ends(model, step) for step in steps]
+        return _between(column, max(e[0] for e in ends), min(e[1] for e in ends), others)
+    if len(steps) == 1 and not others:
+        return branch_condition(model, steps[0])
+    known = np.ones(len(column.values), dtype=bool)
+    known[list(model.unseen[j])] = False  # they count as unknown
+    allowed = known.copy()
+    for step in steps:
+        allowed &= _taken(model, step, len(known))
+    values = _named(column, np.flatnonzero(allowed))
+    return Choice(column.name, values, _named(column, np.flatnonzero(known & ~allowed)), others)
+
+
+def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
+    """Which of a column's values take a branch; what the node does not list, the heavier one."""
+    t, b = step
+    taken = np.full(n_values, model.heavier[t] == b or b < 0)
+    codes, branches = node_values(model, t)
+    taken[codes] = branches == b
+    return taken
+
+
+def _cut_ends(model: TreeModel, step: Step) -> tuple[float, float]:
+    v = float(model.threshold[step.node])
+    return (-math.inf, v) if step.branch == 0 else (v, math.inf)
+
+
+def _between(column: ColumnSchema, low: float, high: float, others: bool) -> Condition:
+    """An interval of numbers, or of ranks as the values they stand for."""
+    if column.is_number:
+        return Interval(column.name, low, high, column.kind == "date")
+    first = 0 if low == -math.inf else math.floor(low) + 1
+    last = len(column.values) - 1 if high == math.inf else math.floor(high)
+    return Choice(
+        column.name,
+        column.values[first : last + 1],
+        column.values[:first] + column.values[last + 1 :],
+        others,
+        after=column.values[first - 1] if first else None,
+        upto=column.values[last] if high < math.inf else None,
+    )
+
+
+def _named(column: ColumnSchema, codes: NDArray[np.integer]) -> Values:
+    return tuple(column.values[v] for v in codes.tolist())
