@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.engines.local import n_threads
 from sortal.errors import OptionError
-from sortal.estimators.base import FitReport, TableClassifier
+from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
+from sortal.estimators.tree_reading import ReadableTree
 from sortal.learners.options import choose
 from sortal.learners.tree import TreeOptions, grow, read_rows
 from sortal.models.decision import log_of
 from sortal.models.linear_blocks import gather_answered
 from sortal.models.tree_blocks import RouteBlock
-from sortal.models.tree_nodes import node_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class TreeClassifier(TableClassifier):
+class TreeClassifier(ReadableTree):
     """A decision tree whose every test is the best one, on tables of words and numbers.
 
     A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or
@@ -134,7 +134,6 @@ class TreeClassifier(TableClassifier):
         "Map them to known values, or set unknown='majority' to let them take the branch of larger "
         "weight."
     )
-    _model: TreeModel
 
     def __init__(
         self,
@@ -250,19 +249,6 @@ class TreeClassifier(TableClassifier):
         """Weight times score of the nodes that ask each column, as shares of all."""
         check_is_fitted(self)
         return self._model.importances()
-
-    def to_frame(self) -> Any:
-        """The nodes as a data frame of the library that the rows came in, or pandas.
-
-        One row a node, numbered in preorder: `parent` and the `branch` of the parent that leads
-        here (-1 for the root; 0 is yes and 1 is no, values of a node with one branch per value
-        follow their order in its test), `depth`, the `test` in words, the weight `n`, the `size`
-        in rows, the weight of each class as n(class), the `prediction`, `purity`, the `score` of
-        the test, whether it is the `exact` optimum, and the `candidates`: how many sets V it stood
-        against.
-        """
-        check_is_fitted(self)
-        return node_table(self._model, self._backend, 10).to_frame()
 
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
         source = self._open(X)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.models.faces import moment_text
@@ -26,12 +26,16 @@ _SIGNS = re.compile(r'[<>={}"|,]|^ | $|^$| (?:in|not|and|or|then|∧|∨) ')
 
 @dataclass(frozen=True)
 class Interval:
-    """low < x <= high, of a number or a date (in days since 1970-01-01)."""
+    """low < x <= high, or low <= x <= high where `closed`.
+
+    x is a number, or a date in days since 1970-01-01.
+    """
 
     attribute: str
     low: float = -math.inf
     high: float = math.inf
     is_date: bool = False
+    closed: bool = False
 
     def predicate(self, max_values: int | None = None) -> str:  # noqa: ARG002  (as of Choice)
         """What follows the attribute; "" for an interval with two ends, which has it in between."""
@@ -44,7 +48,14 @@ class Interval:
         name = quoted(self.attribute)
         if predicate := self.predicate(max_values):
             return f"{name} {predicate}"
-        return f"{self._end(self.low)} < {name} <= {self._end(self.high)}"
+        sign = "<=" if self.closed else "<"
+        return f"{self._end(self.low)} {sign} {name} <= {self._end(self.high)}"
+
+    def within(self, whole: Interval) -> Interval:
+        """What lies in both; `whole` may be closed below."""
+        if self.low < whole.low:
+            return replace(whole, high=min(self.high, whole.high))
+        return replace(self, high=min(self.high, whole.high))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; an open end is None."""
@@ -104,7 +115,7 @@ class Choice:
         return f"> {quoted(self.after)}{self._rest()}" if self.upto is None else ""
 
     def _rest(self) -> str:
-        return " or other" if self.others else ""
+        return " (or other)" if self.others else ""
 
     def __str__(self) -> str:
         return self.text()

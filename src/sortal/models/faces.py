@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -69,6 +70,23 @@ def table_html(
         f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+
+
+# What Markdown would take for a sign of its own, and a table for the end of a cell.
+_MARKS: Final = re.compile(r"[\\`*|\[\]~]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<!\w)_|_(?!\w)")
+
+
+def table_markdown(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A table of Markdown, numbers to the right; names and values show as they are."""
+    words = [_is_words([row[j] for row in rows]) for j in range(len(columns))]
+    rule = ["---" if left else "---:" for left in words]
+    cells = [[_marked(number_text(cell)) for cell in row] for row in [columns, *rows]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]])
+
+
+def _marked(text: str) -> str:
+    in_one_line = " ".join(text.splitlines())
+    return _MARKS.sub(lambda found: f"\\{found[0]}", in_one_line)
 
 
 def join_text(title: str, parts: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal import native
 from sortal.data.arrays import infinite
-from sortal.data.columns import HOLE, UNKNOWN, as_numbers
+from sortal.data.columns import HOLE, UNKNOWN, as_numbers, given_values
 from sortal.data.recoding import recode_columns
 from sortal.models.linear_blocks import Answered
 from sortal.native import trees
@@ -112,3 +112,47 @@ class RouteBlock:
         trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
         answer = nodes if self.answers is None else self.answers[nodes]
         return Answered(answer, encoded.holes, encoded.unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """Rows and the nodes where they end; cells as the tree reads them and as they were given."""
+
+    nodes: Codes
+    columns: tuple[NDArray[Any], ...]
+    given: tuple[list[Any], ...]
+    holes: Counts
+    unknown: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class WalkBlock:
+    """Block → Walked, for whoever looks at single rows."""
+
+    model: TreeModel
+
+    def __call__(self, batch: Batch) -> Walked:
+        """Walk one block."""
+        model = self.model
+        encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
+        nodes = np.empty(batch.n_rows, dtype=np.int32)
+        trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
+        pairs = zip(model.schema.columns, batch.columns, strict=True)
+        given = tuple(
+            as_numbers(cells).tolist() if column.is_number else given_values(cells)
+            for column, cells in pairs
+        )
+        return Walked(nodes, encoded.columns, given, encoded.holes, encoded.unknown)
+
+
+def gather_walked(blocks: Sequence[Walked]) -> Walked:
+    """Blocks as one."""
+    columns = zip(*(block.columns for block in blocks), strict=True)
+    given = zip(*(block.given for block in blocks), strict=True)
+    return Walked(
+        np.concatenate([block.nodes for block in blocks]),
+        tuple(np.concatenate(parts) for parts in columns),
+        tuple([value for part in parts for value in part] for parts in given),
+        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.unknown for block in blocks], axis=0),
+    )

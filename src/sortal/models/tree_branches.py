@@ -31,6 +31,36 @@ class Step(NamedTuple):
     branch: int
 
 
+class Paths:
+    """The ways from the root to the nodes of a tree. Conditions are made once and shared."""
+
+    def __init__(self, model: TreeModel) -> None:
+        self.model = model
+        self._parents = model.parents().tolist()
+        self._branches = model.parent_branches().tolist()
+        self._conditions: dict[int, Condition] = {}
+
+    def steps(self, t: int) -> list[Step]:
+        """The tests above node t, from the root, and the branches that lead to it."""
+        steps = []
+        while t > 0:
+            steps.append(Step(self._parents[t], self._branches[t]))
+            t = self._parents[t]
+        return steps[::-1]
+
+    def above(self, t: int) -> Condition:
+        """What the branch says that leads to node t."""
+        if t not in self._conditions:
+            step = Step(self._parents[t], self._branches[t])
+            self._conditions[t] = branch_condition(self.model, step)
+        return self._conditions[t]
+
+    def conditions(self, t: int) -> tuple[Condition, ...]:
+        """What the branches on the way to node t say, from the root."""
+        nodes = [step.node for step in self.steps(t)][1:] + ([t] if t else [])
+        return tuple(self.above(node) for node in nodes)
+
+
 def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> str:
     """What node t asks; nothing for a leaf. The values of a multiway test follow its branches."""
     if model.kind[t] == LEAF:

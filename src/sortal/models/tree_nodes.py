@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def node_table(model: TreeModel, backend: str, max_values: int | None) -> Table:
-    """One row a node, in preorder; of long sets of values the first `max_values` and their number."""
+    """One row a node, in preorder; of long sets the first `max_values` and their number."""
     columns: list[Column] = [
         ("node", list(range(model.n_nodes))),
         ("parent", model.parents().tolist()),

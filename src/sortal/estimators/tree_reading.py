@@ -1,0 +1,108 @@
+"""Reading a fitted tree: as text, as rules, row by row, number by number and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.estimators.base import TableClassifier
+from sortal.learners.options import choose, whole_number
+from sortal.models.class_rules import ClassRules
+from sortal.models.records import Explanations
+from sortal.models.tree_blocks import WalkBlock, gather_walked
+from sortal.models.tree_explain import ExplainTree, TreeExplanation
+from sortal.models.tree_nodes import node_table
+from sortal.models.tree_rules import FORMS, Rules
+from sortal.models.tree_text import tree_text
+
+if TYPE_CHECKING:
+    from sortal.models.tree import TreeModel
+
+
+class ReadableTree(TableClassifier):
+    """What a fitted tree shows of itself."""
+
+    _model: TreeModel
+
+    def to_text(self, *, max_depth: int | None = None, max_values: int | None = None) -> str:
+        """The tree as indented text: one line a node, each before its branches.
+
+        A line has the condition that leads to the node, the weight n of its rows, the weight of
+        each class that it holds, purity and error rate, and for a leaf what it says. Numbers read
+        back to the last bit.
+
+        Parameters
+        ----------
+        max_depth : int of at least 0, default=None
+            Nodes below are left out, and their leaves counted.
+        max_values : int of at least 1, default=None
+            Of a longer set of values so many are named, and all counted.
+        """
+        check_is_fitted(self)
+        whole_number("max_depth", max_depth, 0, none="no bound")
+        whole_number("max_values", max_values, 1, none="no bound")
+        return tree_text(self._model, max_depth, max_values)
+
+    @overload
+    def rules(self, by: Literal["leaf"] = ..., form: str = ...) -> Rules: ...
+    @overload
+    def rules(self, by: Literal["class"], form: str = ...) -> ClassRules: ...
+    def rules(self, by: str = "leaf", form: str = "merged") -> Rules | ClassRules:
+        """The tree as rules: if these conditions hold, then the class is this.
+
+        Parameters
+        ----------
+        by : {"leaf", "class"}, default="leaf"
+            One rule a leaf, in the order of the leaves; or for each class the rules that say it,
+            any of which is enough.
+        form : {"merged", "path"}, default="merged"
+            What is printed: one condition an attribute, or the conditions as the tree asks them.
+            The records hold both.
+
+        Returns
+        -------
+        Rules or ClassRules
+            A sequence of frozen records, which prints well and has `to_text`, `to_markdown`,
+            `to_frame` and `to_dict`. A rule has `leaf`, `label`, `n`, `size`, `share`, `purity`,
+            `error`, `counts`, `probabilities`, `path`, `merged` and `box`.
+        """
+        check_is_fitted(self)
+        choose("by", by, ("leaf", "class"))
+        choose("form", form, FORMS)
+        rules = Rules(self._model, form, self._backend)
+        if by == "leaf":
+            return rules
+        return ClassRules(rules, self._model.classes, form, self._backend)
+
+    def explain(self, X: Any) -> Explanations[TreeExplanation]:
+        """Why: the path of each row, its rule, the counts where it ends, and what each move added.
+
+        The share of the class said among all rows of the fit and the amounts of the moves add up
+        to its share where the row ends. A move is marked where the node did not know the value.
+        """
+        source = self._open(X)
+        rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))
+        self._report_columns(rows.holes, rows.unknown)
+        made = ExplainTree(self._model, rows)
+        return Explanations(made, range(len(rows.nodes)), source.table.backend or self._backend)
+
+    def to_frame(self, *, max_values: int | None = 10) -> Any:
+        """The nodes as a data frame of the library that the rows came in, or pandas.
+
+        One row a node, numbered in preorder: `parent` and the `branch` of the parent that leads
+        here (-1 for the root; 0 is yes and 1 is no, values of a node with one branch per value
+        follow their order in its test), `depth`, the `test` in words, the weight `n`, the `size`
+        in rows, the weight of each class as n(class), where weights are no copies of rows also
+        their number as rows(class), the `prediction`, `purity` and `error` rate, the `score` of the
+        test, whether it is the `exact` optimum, and the `candidates`: how many sets V it stood
+        against.
+
+        Parameters
+        ----------
+        max_values : int of at least 1, default=10
+            Of a longer set of values so many are named, and all counted; None names all.
+        """
+        check_is_fitted(self)
+        whole_number("max_values", max_values, 1, none="no bound")
+        return node_table(self._model, self._backend, max_values).to_frame()

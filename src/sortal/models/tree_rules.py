@@ -1,0 +1,239 @@
+"""A tree as rules: one a leaf, along its path or merged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from sortal.models import faces
+from sortal.models.conditions import Choice, Interval, quoted
+from sortal.models.records import Table, unique
+from sortal.models.tree_branches import Paths, Step, branch_condition, merge_path
+from sortal.native.trees import LEAF, MULTIWAY
+
+if TYPE_CHECKING:
+    from sortal.data.values import Value, Values
+    from sortal.models.conditions import Condition
+    from sortal.models.records import Cell
+    from sortal.models.tree import TreeModel
+
+FORMS = ("path", "merged")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If all conditions hold, then the class is `label`.
+
+    `path` has the conditions as the tree asks them, `merged` one an attribute: both hold for the
+    same rows. `n` is the weight of the leaf's rows, `share` its part of all weight, `counts` the
+    weight of each class, `error` the share of the classes that are not said.
+    """
+
+    leaf: int
+    label: Value
+    n: float
+    size: int
+    share: float
+    purity: float
+    error: float
+    classes: Values
+    counts: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    path: tuple[Condition, ...]
+    merged: tuple[Condition, ...]
+    whole: tuple[Condition, ...] = field(repr=False)
+
+    @property
+    def box(self) -> tuple[Condition, ...]:
+        """The region of the rule: for each column of the table, a side within the data's range."""
+        asked = {condition.attribute: condition for condition in self.merged}
+        return tuple(_side(asked.get(side.attribute, side), side) for side in self.whole)
+
+    def conditions(self, form: str = "merged") -> tuple[Condition, ...]:
+        """The conditions in one of the two forms."""
+        return self.path if form == "path" else self.merged
+
+    def text(self, form: str = "merged", max_values: int | None = None) -> str:
+        """The rule as a sentence, without its numbers."""
+        conditions = [c.text(max_values) for c in self.conditions(form)]
+        given = f"If {' and '.join(conditions)}, then" if conditions else "In any case"
+        return f"{given} class is {quoted(self.label)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        numbers = ("n", "size", "share", "purity", "error")
+        return {
+            "leaf": self.leaf,
+            "label": self.label,
+            **{name: getattr(self, name) for name in numbers},
+            "classes": list(self.classes),
+            "counts": list(self.counts),
+            "probabilities": list(self.probabilities),
+            "path": [condition.to_dict() for condition in self.path],
+            "merged": [condition.to_dict() for condition in self.merged],
+        }
+
+    def line(self, form: str = "merged", max_values: int | None = None) -> str:
+        """The rule with its numbers."""
+        facts = f"n {faces.number_text(self.n)}, share {self.share:.3f}, purity {self.purity:.3f}"
+        return f"{self.leaf}: {self.text(form, max_values)}  ({facts})"
+
+    def __str__(self) -> str:
+        return self.line()
+
+
+def _side(condition: Condition, whole: Condition) -> Condition:
+    if isinstance(condition, Interval) and isinstance(whole, Interval):
+        return condition.within(whole)
+    return condition
+
+
+class _Maker:
+    """Node → its rule."""
+
+    def __init__(self, model: TreeModel) -> None:
+        self.model, self.paths = model, Paths(model)
+        self._counts, self._shares = model.counts(), model.shares()
+        self._purity, self._error = model.purity(), model.error()
+        self._labels = model.labels().tolist()
+        self._whole = _whole_box(model)
+
+    def rule(self, t: int) -> Rule:
+        """The rule of leaf t."""
+        steps = self.paths.steps(t)
+        return self._rule(t, self.paths.conditions(t), merge_path(self.model, steps))
+
+    def unlisted(self, t: int) -> Rule | None:
+        """The rule of the rows that node t keeps, since it has no branch for their value.
+
+        None where no row can be kept.
+        """
+        last = Step(t, -1)
+        merged = merge_path(self.model, [*self.paths.steps(t), last])
+        if any(isinstance(c, Choice) and not c.values and not c.others for c in merged):
+            return None
+        path = (*self.paths.conditions(t), branch_condition(self.model, last))
+        return self._rule(t, path, merged)
+
+    def _rule(self, t: int, path: tuple[Condition, ...], merged: tuple[Condition, ...]) -> Rule:
+        counts = self._counts[t].tolist()
+        return Rule(
+            leaf=t,
+            label=self.model.classes[self._labels[t]],
+            n=sum(counts),
+            size=int(self.model.sizes[t]),
+            share=float(self._counts[t].sum() / self._counts[0].sum()),
+            purity=float(self._purity[t]),
+            error=float(self._error[t]),
+            classes=self.model.classes,
+            counts=tuple(counts),
+            probabilities=tuple(self._shares[t].tolist()),
+            path=path,
+            merged=merged,
+            whole=self._whole,
+        )
+
+
+def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
+    """The region of all rows of the fit, as far as it is known."""
+    ranges = model.ranges or (None,) * len(model.schema.columns)
+    sides: list[Condition] = []
+    for j, (column, ends) in enumerate(zip(model.schema.columns, ranges, strict=True)):
+        if column.is_number:
+            low, high = ends or (-math.inf, math.inf)
+            sides.append(Interval(column.name, low, high, column.kind == "date", closed=True))
+        else:
+            met = tuple(v for k, v in enumerate(column.values) if k not in set(model.unseen[j]))
+            sides.append(Choice(column.name, met, (), others=True))
+    return tuple(sides)
+
+
+class Rules(Sequence[Rule]):
+    """The rules of a tree, one a leaf, in the order of its leaves; made when they are asked for.
+
+    `unlisted` are further ones, for rows that a node with one branch per value keeps because it
+    lists no branch for theirs; their numbers are those of the node. With them the rules cover every
+    row, and no row meets two.
+    """
+
+    def __init__(
+        self, model: TreeModel, form: str, backend: str, leaves: Sequence[int] | None = None
+    ) -> None:
+        self._model, self._form, self._backend = model, form, backend
+        self._leaves = np.flatnonzero(model.kind == LEAF).tolist() if leaves is None else leaves
+
+    @cached_property
+    def _maker(self) -> _Maker:
+        return _Maker(self._model)
+
+    @overload
+    def __getitem__(self, i: int) -> Rule: ...
+    @overload
+    def __getitem__(self, i: slice) -> Rules: ...
+    def __getitem__(self, i: int | slice) -> Rule | Rules:
+        if isinstance(i, slice):
+            return Rules(self._model, self._form, self._backend, self._leaves[i])
+        return self._maker.rule(self._leaves[i])
+
+    def __len__(self) -> int:
+        return len(self._leaves)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rules) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def unlisted(self) -> tuple[Rule, ...]:
+        """The rules of rows that a node keeps, whatever part of the rules this is."""
+        nodes = np.flatnonzero(self._model.kind == MULTIWAY).tolist()
+        made = [self._maker.unlisted(t) for t in nodes]
+        return tuple(rule for rule in made if rule is not None)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Plain lists and strings, a dictionary a rule."""
+        return [rule.to_dict() for rule in self]
+
+    def to_frame(self, max_values: int | None = None) -> Any:
+        """A data frame of the library that the rows came in, or pandas: one row a rule."""
+        return self._table(self, max_values).to_frame()
+
+    def to_text(self, max_values: int | None = None) -> str:
+        """One line a rule; of long sets of values the first `max_values` and their number."""
+        lines = [rule.line(self._form, max_values) for rule in self]
+        if kept := self.unlisted:
+            lines += [
+                "",
+                "Rows with a value that a node does not list stay there, with its numbers:",
+            ]
+            lines += [rule.line(self._form, max_values) for rule in kept]
+        return "\n".join(lines)
+
+    def to_markdown(self, max_values: int | None = None) -> str:
+        """A table of Markdown."""
+        table = self._table([*self, *self.unlisted], max_values)
+        return faces.table_markdown(table.columns, table.rows)
+
+    def _table(self, rules: Sequence[Rule], max_values: int | None) -> Table:
+        shares = [f"P({label})" for label in self._model.classes]
+        heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
+        rows = tuple(self._row(rule, max_values) for rule in rules)
+        return Table("rules", "Rules of the tree", unique(heads), rows, "", self._backend)
+
+    def _row(self, rule: Rule, max_values: int | None) -> tuple[Cell, ...]:
+        given = " and ".join(c.text(max_values) for c in rule.conditions(self._form))
+        facts = (rule.n, rule.size, rule.share, rule.purity, rule.error)
+        return (rule.leaf, given, rule.label, *facts, *rule.probabilities)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table([*self, *self.unlisted], None)._repr_html_()
