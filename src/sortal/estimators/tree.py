@@ -200,7 +200,7 @@ class TreeClassifier(ReadableTree):
         self._report_cells(dict(holes), {})
         model = grow(rows, options, threads)
         self.classes_ = class_array(rows.schema.classes, training.label_dtype)
-        self._schema, self._model = rows.schema, model
+        self._schema, self._model, self._grown_by = rows.schema, model, options
         self.fit_report_ = _fit_report(rows, model)
         self._remember(training)
         return self

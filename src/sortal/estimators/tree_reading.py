@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.gathering import as_read, gather_blocks
+from sortal.errors import InputError
 from sortal.estimators.base import TableClassifier
 from sortal.learners.options import choose, whole_number
+from sortal.learners.tree import read_again
 from sortal.models.class_rules import ClassRules
 from sortal.models.records import Explanations
 from sortal.models.tree_blocks import WalkBlock, gather_walked
@@ -17,6 +20,10 @@ from sortal.models.tree_rules import FORMS, Rules
 from sortal.models.tree_text import tree_text
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from sortal.learners.tree import TreeOptions, TreeRows
+    from sortal.models.records import Working
     from sortal.models.tree import TreeModel
 
 
@@ -24,6 +31,7 @@ class ReadableTree(TableClassifier):
     """What a fitted tree shows of itself."""
 
     _model: TreeModel
+    _grown_by: TreeOptions
 
     def to_text(self, *, max_depth: int | None = None, max_values: int | None = None) -> str:
         """The tree as indented text: one line a node, each before its branches.
@@ -86,6 +94,43 @@ class ReadableTree(TableClassifier):
         self._report_columns(rows.holes, rows.unknown)
         made = ExplainTree(self._model, rows)
         return Explanations(made, range(len(rows.nodes)), source.table.backend or self._backend)
+
+    def working(
+        self, node: int = 0, X: Any = None, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Working:
+        """The textbook's numbers of a node: every test that was possible there, and the one taken.
+
+        Parameters
+        ----------
+        node : int, default=0
+            The number of the node, as in `to_frame()`.
+        X, y, sample_weight :
+            The rows of the fit again. Without them only what the tree itself knows is shown: the
+            classes in the node, its test, and the hyperplane of a cut.
+
+        Returns
+        -------
+        Working
+            Tables `node`, `impurity`, `test`, `hyperplane`, `tests` (the best test of each
+            attribute, ranked) and, by the name of an attribute, all its tests with their counts
+            N_vi, the shares of the classes on both sides, the score and its rank.
+        """
+        check_is_fitted(self)
+        from sortal.learners.tree_working import show_node
+
+        rows = None if X is None else self._read_again(X, y, sample_weight)
+        return show_node(self._model, rows, self._grown_by, node, self._backend)
+
+    def _read_again(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TreeRows:
+        if y is None:
+            raise InputError(
+                "X was given without y: give both, the rows of the fit and their labels."
+            )
+        source = self._open_training(X, y, sample_weight, self._model.exponent).source
+        batch = gather_blocks(list(self._engine().map(source, as_read)))
+        rows = read_again(batch, self._model)
+        self._report_columns(rows.encoded.holes, rows.encoded.unknown)
+        return rows
 
     def to_frame(self, *, max_values: int | None = 10) -> Any:
         """The nodes as a data frame of the library that the rows came in, or pandas.

@@ -135,6 +135,21 @@ def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
     return TreeRows(schema, kinds, encoded, labels.codes, batch.units, batch.exponent)
 
 
+def read_again(batch: Batch, model: TreeModel) -> TreeRows:
+    """The rows of a fit once more, in the terms of its model."""
+    batch = with_weight(batch)
+    labels = batch.labels()
+    codes = labels.recode({label: k for k, label in enumerate(model.classes)})
+    if (codes < 0).any():
+        strange = [label for label in labels.values if label not in model.classes]
+        raise LabelError(
+            f"y holds {listed(strange)}, and the tree was fitted with the classes "
+            f"{listed(model.classes)}: give the same rows as to fit."
+        )
+    encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
+    return TreeRows(model.schema, model.column_kinds, encoded, codes, batch.units, batch.exponent)
+
+
 def read_schema(declared: Schema, batch: Batch) -> Schema:
     """What was declared, joined by the values and classes of the rows."""
     columns = []

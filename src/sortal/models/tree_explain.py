@@ -100,7 +100,7 @@ class TreeExplanation:
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """The start, the moves and the total."""
+        """The start, the moves and the total. (S 29)"""
         rows: list[tuple[Cell, ...]] = [("start", None, None, None, self.start, "")]
         rows += [
             (str(m.node), m.condition.text(), _value_text(m.value), m.n, m.amount, m.mark)

@@ -1,0 +1,108 @@
+"""Conditions print so that they can be read back, whatever names and values hold."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sortal.models.conditions import Choice, Interval, quoted, set_text
+from sortal.models.faces import moment_text, table_markdown
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Interval("x", high=5.45), "x <= 5.45"),
+        (Interval("x", low=2.0), "x > 2"),
+        (Interval("x", 1e-300, 0.1), "1e-300 < x <= 0.1"),
+        (Interval("x", 4.3, 7.9, closed=True), "4.3 <= x <= 7.9"),
+        (Interval("day", low=18262.5, is_date=True), "day > 2020-01-01T12:00:00"),
+        (Choice("c", ("a",), ("b", "d"), others=False), "c = a"),
+        (Choice("c", ("a", "b"), ("d",), others=False), "c in {a, b}"),
+        (Choice("c", ("a", "b"), ("d",), others=True), "c != d"),
+        (Choice("c", ("a", "b"), ("d", "e"), others=True), "c not in {d, e}"),
+        (Choice("c", ("a",), ("d", "e"), others=True), "c = a (or other)"),
+        (Choice("c", ("a", "b"), ("d", "e", "f"), others=True), "c in {a, b} (or other)"),
+        (Choice("c", (), ("a", "b"), others=True), "c not in {a, b}"),
+        (Choice("s", ("S", "M"), ("L",), others=False, upto="M"), "s <= M"),
+        (Choice("s", ("L",), ("S", "M"), others=True, after="M"), "s > M (or other)"),
+        (Choice("s", ("M",), ("S", "L"), others=False, after="S", upto="M"), "S < s <= M"),
+    ],
+)
+def test_a_condition_in_words(condition: Any, text: str) -> None:
+    assert str(condition) == text
+    assert json.loads(json.dumps(condition.to_dict(), allow_nan=False))["text"] == text
+
+
+def test_long_lists_are_counted_on_request() -> None:
+    condition = Choice("c", tuple(range(12)), (99,) * 20, others=False)
+    assert condition.text(max_values=2) == "c in {0, 1, … (12 values)}"
+    assert condition.text(max_values=12) == condition.text()
+    assert set_text((True, False), None) == "{True, False}"
+
+
+@pytest.mark.parametrize("plain", ["a", "sepal length (cm)", "a-b", "été", "10:30", "other", "$5"])
+def test_what_cannot_be_misread_has_no_quotes(plain: str) -> None:
+    assert quoted(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "odd", ["a, b", "a<b", "{", "x = 1", "a and b", "a or b", " a", "", 'say "so"', "a|b", "a\nb"]
+)
+def test_what_could_be_misread_has_them(odd: str) -> None:
+    assert json.loads(quoted(odd)) == odd
+
+
+@given(st.text())
+def test_names_read_back_and_stay_on_their_line(name: str) -> None:
+    text = quoted(name)
+    assert text.isprintable()
+    assert (json.loads(text) if text.startswith('"') else text) == name
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(1e-3, 1e3))
+def test_ends_read_back_to_the_bit(low: float, step: float) -> None:
+    high = low + step
+    first, name, last = str(Interval("x", low, high)).replace("<=", "<").split(" < ")
+    assert name == "x"
+    assert (float(first), float(last)) == (low, high)
+
+
+@given(st.floats(-100_000, 100_000))
+def test_dates_read_back_to_the_bit(days: float) -> None:
+    text = moment_text(days)
+    if text.endswith(" days"):
+        assert abs(days) < 10
+        assert float(text.removesuffix(" days")) == days
+    else:
+        moment = np.datetime64(text)
+        per_day = {"D": 1, "s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6}
+        unit = np.datetime_data(moment)[0]
+        assert int(moment.astype(np.int64)) / per_day.get(unit, 86_400 * 10**9) == days
+
+
+def test_what_lies_in_both() -> None:
+    whole = Interval("x", 4.3, 7.9, closed=True)
+    assert Interval("x").within(whole) == whole
+    assert Interval("x", high=5.0).within(whole) == Interval("x", 4.3, 5.0, closed=True)
+    assert Interval("x", low=5.0).within(whole) == Interval("x", 5.0, 7.9)
+    nothing_known = Interval("x", -math.inf, math.inf, closed=True)
+    assert Interval("x", 1.0, 2.0).within(nothing_known) == Interval("x", 1.0, 2.0)
+
+
+@given(st.lists(st.text(), min_size=2, max_size=2))
+def test_a_table_of_markdown_keeps_its_cells(cells: list[str]) -> None:
+    lines = table_markdown(("a", "b"), [cells]).split("\n")
+    assert [_pipes(line) for line in lines] == [3, 3, 3]
+    assert "<b>" not in table_markdown(("a", "b"), [["<b>x</b>", "&lt;"]]).replace("\\<", "")
+
+
+def _pipes(line: str) -> int:
+    """Pipes that are not escaped."""
+    return line.replace("\\\\", "").replace("\\|", "").count("|")
