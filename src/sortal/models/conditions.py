@@ -89,7 +89,7 @@ class Choice:
         """What follows the attribute; "" for an order with two ends, which has it in between."""
         if self.after is not None or self.upto is not None:
             return self._order_predicate()
-        if (self.others and 0 < len(self.against) <= len(self.values)) or not self.values:
+        if (self.others and 0 < len(self.against) < len(self.values)) or not self.values:
             return _listed(self.against, "!=", "not in", max_values)
         return _listed(self.values, "=", "in", max_values) + self._rest()
 

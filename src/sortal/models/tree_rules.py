@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -90,7 +90,8 @@ class Rule:
 def _side(condition: Condition, whole: Condition) -> Condition:
     if isinstance(condition, Interval) and isinstance(whole, Interval):
         return condition.within(whole)
-    return condition
+    assert isinstance(condition, Choice)  # noqa: S101  (a column is asked in one way)
+    return replace(condition, others=False)
 
 
 class _Maker:
@@ -149,7 +150,7 @@ def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
             sides.append(Interval(column.name, low, high, column.kind == "date", closed=True))
         else:
             met = tuple(v for k, v in enumerate(column.values) if k not in set(model.unseen[j]))
-            sides.append(Choice(column.name, met, (), others=True))
+            sides.append(Choice(column.name, met, (), others=False))
     return tuple(sides)
 
 
