@@ -55,7 +55,8 @@ METHODS = {
     },
     "TreeClassifier": {
         "fit", "predict", "predict_proba", "predict_log_proba", "apply", "decision_path",
-        "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score",
+        "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score", "explain",
+        "rules", "to_drawing", "to_html", "to_svg", "to_text", "working",
     },
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from sortal.models.tree import TreeModel
 from sortal.models.tree_blocks import RouteBlock
 from sortal.models.tree_branches import describe_test
 from sortal.models.tree_nodes import node_table
+from sortal.models.tree_text import tree_text
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 
 DEPTH = 100_000
@@ -325,3 +326,29 @@ def test_the_table_of_nodes() -> None:
 def test_an_infinity_is_refused_by_name() -> None:
     with pytest.raises(InputError, match=r"'x' holds infinite values \(infinity.*Replace or drop"):
         RouteBlock(chain(1))(numbers(0.0, np.inf))
+
+
+# --- What lies below a node ----------------------------------------------------------------------
+
+
+def test_nodes_below_follow_in_preorder() -> None:
+    assert mixed().ends().tolist() == [7, 4, 3, 4, 7, 6, 7]
+    assert mixed().leaves_below().tolist() == [4, 2, 1, 1, 2, 1, 1]
+    assert chain(3).leaves_below().tolist() == [4, 1, 3, 1, 2, 1, 1]
+
+
+def test_a_chain_reads_as_text_without_recursion() -> None:
+    lines = tree_text(chain(2000), None, None).split("\n")
+    assert len(lines) == 4001
+    assert lines[-1].startswith("|  " * 40 + "(2000) x > 1999: n 1, ")
+    assert max(map(len, lines)) < 250
+
+
+def test_rows_are_counted_where_weights_are_no_copies() -> None:
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    weighed = TreeClassifier().fit(X, y, sample_weight=[0.5, 2.0, 1.0, 1.5]).to_frame()
+    assert weighed["n(a)"].tolist() == [2.5, 2.5, 0.0]
+    assert weighed["rows(a)"].tolist() == [2, 2, 0]
+    assert weighed["rows(b)"].tolist() == [2, 0, 2]
+    copied = TreeClassifier().fit(X, y, sample_weight=[1, 2, 1, 1]).to_frame()
+    assert "rows(a)" not in copied

@@ -132,11 +132,10 @@ class TreeModel:
 
     def ends(self) -> Int64:
         """For each node the number after the last node below it: in preorder these follow it."""
-        end = np.arange(1, self.n_nodes + 1)
-        for t, above in enumerate(reversed(self.parents().tolist()[1:])):
-            last = self.n_nodes - 1 - t
-            end[above] = max(end[above], end[last])
-        return end
+        parent, end = self.parents().tolist(), list(range(1, self.n_nodes + 1))
+        for t in range(self.n_nodes - 1, 0, -1):
+            end[parent[t]] = max(end[parent[t]], end[t])
+        return np.array(end, dtype=np.int64)
 
     def leaves_below(self) -> Int64:
         """How many leaves each node has below it; a leaf has itself."""
