@@ -319,7 +319,8 @@ std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<d
 
 }  // namespace
 
-// bindings_tree.cpp
+// bindings_judging.cpp, bindings_tree.cpp
+void bind_judging(nb::module_& m);
 void bind_trees(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -352,5 +353,6 @@ NB_MODULE(_core, m) {
     m.def("best_test", &best_test, "kinds"_a, "values"_a.noconvert(), "counts"_a.noconvert(),
           "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
           "max_subset"_a, "The test of a node from its attributes' tables, or None.");
+    bind_judging(m);
     bind_trees(m);
 }

@@ -37,6 +37,7 @@ def test_a_page_prints_what_it_says(page: str) -> None:
     [
         *(f"estimators.{name}" for name in ("bayes", "fisher", "indicator", "linear", "tree")),
         "tasks.partition",
+        "tasks.sklearn_tree",
     ],
 )
 def test_the_examples_in_docstrings_run(module: str) -> None:

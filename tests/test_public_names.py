@@ -64,7 +64,8 @@ METHODS = {
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *("TreeClassifier", "__version__", "datasets", "displays", "errors", "score_partition"),
+        *("TreeClassifier", "__version__", "datasets", "displays", "errors", "from_sklearn"),
+        "score_partition",
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)

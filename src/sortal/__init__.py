@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sortal.estimators.linear import LinearDiscriminant
     from sortal.estimators.tree import TreeClassifier
     from sortal.tasks.partition import score_partition
+    from sortal.tasks.sklearn_tree import from_sklearn
     from sortal.views import displays
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "datasets",
     "displays",
     "errors",
+    "from_sklearn",
     "score_partition",
 ]
 
@@ -42,6 +44,7 @@ _HOMES = {
     "datasets": "sortal.data.datasets",
     "displays": "sortal.views.displays",
     "errors": "sortal.errors",
+    "from_sklearn": "sortal.tasks.sklearn_tree",
     "score_partition": "sortal.tasks.partition",
 }
 

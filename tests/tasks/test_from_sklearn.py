@@ -1,0 +1,565 @@
+"""Trees of scikit-learn, taken in: they predict the same to the last bit of an input, and read."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+from sortal import TreeClassifier
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    InputTypeError,
+    LabelError,
+    MissingValueError,
+    OptionError,
+    WeightError,
+)
+from sortal.tasks.sklearn_nodes import as_units, last_below
+from sortal.tasks.sklearn_tree import from_sklearn
+
+quick = settings(max_examples=100, deadline=None)
+LARGEST = float(np.finfo(np.float32).max)
+SMALLEST = 2.0**-149  # the smallest float32 above zero
+
+
+def as_float32(x: Any) -> Any:
+    """As scikit-learn rounds its inputs; beyond the largest float32 lies infinity."""
+    with np.errstate(over="ignore"):
+        return np.asarray(x, dtype=np.float64).astype(np.float32).astype(np.float64)
+
+
+def around(threshold: float) -> list[float]:
+    """Where rounding to float32 could go wrong: at a threshold, and halfway to float32s nearby."""
+    below, near, above = _neighbors(as_float32(threshold))
+    halves = [below / 2 + near / 2, near / 2 + above / 2]
+    met = [y for x in (threshold, below, near, above, *halves) for y in _doubles(x)]
+    return [x for x in met if np.isfinite(as_float32(x))]
+
+
+def _neighbors(x: float) -> tuple[float, float, float]:
+    """The float32s before, at and after x; 2**128 stands for infinity."""
+    f = np.float32(x)
+    with np.errstate(over="ignore"):
+        met = [np.nextafter(f, np.float32(-np.inf)), f, np.nextafter(f, np.float32(np.inf))]
+    below, near, above = np.clip(np.array(met, np.float64), -(2.0**128), 2.0**128).tolist()
+    return below, near, above
+
+
+def _doubles(x: float) -> list[float]:
+    with np.errstate(over="ignore"):
+        return [float(np.nextafter(x, -np.inf)), x, float(np.nextafter(x, np.inf))]
+
+
+def agree(tree: Any, model: TreeClassifier, X: Any) -> None:
+    """The same classes, leaves and shares: these within an ulp, or within the rounding to units."""
+    with np.errstate(all="ignore"):  # scikit-learn adds up all cells
+        labels, shares, theirs = tree.predict(X), tree.predict_proba(X), tree.apply(X)
+    ours, told = model.apply(X), model.predict(X)
+    assert told.tolist() == labels.tolist()
+    assert told.dtype == labels.dtype
+    if tree.max_leaf_nodes is None:
+        np.testing.assert_array_equal(ours, theirs)
+    pairs = set(zip(ours.tolist(), theirs.tolist(), strict=True))
+    assert len(pairs) == len(set(ours.tolist())) == len(set(theirs.tolist()))
+    units = model._model.units.sum(axis=1, keepdims=True)[ours]
+    slack = 2.0**-52 + (shares.shape[1] + 2) / units * (model._model.exponent != 0)
+    assert (np.abs(model.predict_proba(X) - shares) <= slack).all()
+
+
+def rows_around(tree: Any, seed: int) -> Any:
+    """Rows that meet every threshold and its neighborhood, in every column."""
+    thresholds = tree.tree_.threshold[tree.tree_.children_left >= 0].tolist() or [0.0]
+    met = np.array([x for v in thresholds for x in around(v)])
+    rng = np.random.default_rng(seed)
+    return rng.choice(met, size=(len(met), tree.n_features_in_))
+
+
+# --- Thresholds ----------------------------------------------------------------------------------
+
+sizes = [SMALLEST, SMALLEST / 2, 5e-324, 2.0**-127, 2.0**-126, 1.0, 2.0**127, LARGEST, 1e300]
+edges = st.sampled_from([0.0, -0.0, *sizes, *(-x for x in sizes)])
+finite = st.floats(allow_nan=False, allow_infinity=False)
+float32s = st.floats(allow_nan=False, allow_infinity=False, width=32)
+halfways = float32s.map(lambda x: sum(_neighbors(x)[1:]) / 2)
+thresholds = edges | finite | float32s | halfways
+near_thresholds = thresholds.flatmap(lambda x: st.sampled_from(_doubles(x))).filter(np.isfinite)
+
+
+def is_last(v: Any, threshold: Any) -> Any:
+    """By definition: v rounds to no more than the threshold, the number after v to more.
+
+    Rounding keeps the order of numbers, so that all below v and all above it do as well.
+    """
+    return (as_float32(v) <= threshold) & (as_float32(np.nextafter(v, np.inf)) > threshold)
+
+
+@settings(max_examples=500, deadline=None)
+@given(near_thresholds)
+def test_a_threshold_is_the_last_number_that_rounds_below_it(threshold: float) -> None:
+    v = last_below(np.array([threshold]))
+    assert is_last(v, threshold).all()
+    for x in around(threshold):
+        assert (as_float32(x) <= threshold) == (x <= v[0])
+
+
+def test_the_rule_holds_for_every_kind_of_float32() -> None:
+    """Every exponent and sign, with the mantissas at both of its ends and in between."""
+    rng = np.random.default_rng(0)
+    high = np.arange(2**9, dtype=np.uint32)[:, None] << 23
+    low = np.concatenate([[0, 1, 2, 3, 2**23 - 2, 2**23 - 1], rng.integers(0, 2**23, 200)])
+    f = (high | low.astype(np.uint32)).ravel().view(np.float32)
+    x = f[np.isfinite(f)].astype(np.float64)
+    halfway = np.array([sum(_neighbors(value)[1:]) / 2 for value in x.tolist()])
+    for near in (x, halfway):
+        v = np.concatenate([near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf)])
+        assert is_last(last_below(v), v).all()
+
+
+def test_zero_is_met_from_both_sides() -> None:
+    v = last_below(np.array([0.0, -0.0, -5e-324, 5e-324]))
+    assert v.tolist() == [SMALLEST / 2, SMALLEST / 2, np.nextafter(-SMALLEST / 2, -1), SMALLEST / 2]
+
+
+# --- The same predictions ------------------------------------------------------------------------
+
+
+@quick
+@given(st.lists(near_thresholds, min_size=7, max_size=7), st.integers(0, 99))
+def test_a_tree_of_any_thresholds_sends_every_row_the_same_way(cuts: Any, seed: int) -> None:
+    """scikit-learn grows no tree on numbers as close as these, so they are put into one."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed).fit(X, y)
+    asks = tree.tree_.children_left >= 0
+    tree.tree_.threshold[asks] = cuts
+    agree(tree, from_sklearn(tree), rows_around(tree, seed))
+
+
+values = st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 0.5, 1.0, 2.0, 16777217.0, 1e-6, -0.1, -1e30, 3e38])
+ways = st.fixed_dictionaries(
+    {
+        "criterion": st.sampled_from(["gini", "entropy", "log_loss"]),
+        "splitter": st.sampled_from(["best", "random"]),
+        "max_leaf_nodes": st.sampled_from([None, None, 2, 5]),
+        "max_depth": st.sampled_from([None, 1, 3]),
+        "min_samples_leaf": st.sampled_from([1, 2, 0.1]),
+        "ccp_alpha": st.sampled_from([0.0, 0.0, 0.01]),
+        "class_weight": st.sampled_from([None, None, "balanced", {0: 3}]),
+        "random_state": st.integers(0, 9),
+    }
+)
+tables = st.integers(1, 3).flatmap(
+    lambda d: st.lists(
+        st.tuples(st.lists(values | float32s, min_size=d, max_size=d), st.integers(0, 2)),
+        min_size=1,
+        max_size=30,
+    )
+)
+weighings = st.none() | st.lists(
+    st.sampled_from([0.0, 1.0, 2.0, 0.1, 0.3, 1 / 3, 0.7]), min_size=30, max_size=30
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables, ways, weighings, st.integers(0, 99))
+def test_a_grown_tree_and_what_is_taken_in_agree(
+    table: Any, way: Any, weights: Any, seed: int
+) -> None:
+    X, y = np.array([row for row, _ in table]), np.array([label for _, label in table])
+    w = None if weights is None else np.array(weights[: len(y)])
+    assume(w is None or w.any())
+    assume(not isinstance(way["class_weight"], dict) or (y == 0).any())
+    tree = DecisionTreeClassifier(**way).fit(X, y, sample_weight=w)
+    model = from_sklearn(tree)
+    for rows in (X, rows_around(tree, seed)):
+        agree(tree, model, rows)
+        if w is None and way["class_weight"] is None:
+            np.testing.assert_array_equal(model.predict_proba(rows), tree.predict_proba(rows))
+    np.testing.assert_allclose(model.feature_importances_, tree.feature_importances_, atol=1e-9)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, ExtraTreeClassifier])
+def test_real_tables(load: Any, kind: Any) -> None:
+    X, y = load(return_X_y=True, as_frame=True)
+    tree = kind(random_state=0).fit(X, y)
+    model = from_sklearn(tree)
+    agree(tree, model, X)
+    assert model.feature_names_in_.tolist() == X.columns.tolist()
+    assert model.get_n_leaves() == tree.get_n_leaves()
+    assert model.get_depth() == tree.get_depth()
+    np.testing.assert_array_equal(
+        model.decision_path(X).toarray(), np.asarray(tree.decision_path(X).todense())
+    )
+
+
+@pytest.mark.parametrize(
+    "as_table",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda columns: pd.DataFrame(columns).astype(np.float32),
+        lambda columns: pd.DataFrame(columns)[["b", "a"]][["a", "b"]],
+        lambda columns: np.column_stack(list(columns.values())),
+        lambda columns: np.column_stack(list(columns.values())).astype(np.float32),
+    ],
+)
+def test_inputs_of_every_kind(as_table: Any) -> None:
+    rng = np.random.default_rng(1)
+    columns = {"a": rng.integers(-(2**26), 2**26, 300), "b": rng.normal(size=300)}
+    X, y = as_table(columns), rng.integers(0, 3, 300)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    agree(tree, from_sklearn(tree), X)
+
+
+def test_whole_numbers_that_float32_cannot_tell_apart() -> None:
+    X = np.arange(2**24 - 8, 2**24 + 8)[:, None]
+    tree = DecisionTreeClassifier(random_state=0).fit(X, np.arange(16) % 3)
+    agree(tree, from_sklearn(tree), X)
+
+
+def test_columns_are_matched_by_name() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    model = from_sklearn(tree)
+    assert (model.predict(X.iloc[:, ::-1]) == tree.predict(X)).all()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X.to_numpy())
+    nameless = from_sklearn(DecisionTreeClassifier(random_state=0).fit(X.to_numpy(), y))
+    assert not hasattr(nameless, "feature_names_in_")
+    assert nameless._schema.names == ("x0", "x1", "x2", "x3")
+    assert (nameless.predict(X) == nameless.predict(X.to_numpy())).all()
+    with pytest.raises(InputError, match="X has 3 features"):
+        nameless.predict(X.to_numpy()[:, :3])
+
+
+def test_the_trees_of_ensembles() -> None:
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    forest = RandomForestClassifier(5, random_state=0, class_weight="balanced").fit(X, names)
+    for tree in forest.estimators_:  # weights are copies, classes are 0.0, 1.0, 2.0
+        model = from_sklearn(tree)
+        agree(tree, model, X)
+        assert model.classes_.dtype == np.float64
+    weak = DecisionTreeClassifier(max_depth=2)
+    for tree in AdaBoostClassifier(weak, n_estimators=5, random_state=0).fit(X, y).estimators_:
+        agree(tree, from_sklearn(tree), X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "yes"]),
+        np.array(["no", "yes"], dtype="U30"),
+        np.array(["no", "yes"], dtype=object),
+        np.array([False, True]),
+        np.array([-1, 7], dtype=np.int8),
+        np.array([3, 2**60]),
+        np.array([1.0, 2.0]),
+        np.array([0.0, 5.0], dtype=np.float32),
+    ],
+)
+def test_labels_keep_their_type(labels: Any) -> None:
+    X, y = np.arange(10.0)[:, None], labels[[0, 1, 1, 0, 0, 1, 0, 1, 1, 1]]
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    model = from_sklearn(tree)
+    assert model.classes_.dtype == tree.classes_.dtype
+    assert model.classes_.tolist() == tree.classes_.tolist()
+    agree(tree, model, X)
+    assert model.score(X, y) == tree.score(X, y)
+
+
+def test_one_class_is_one_leaf() -> None:
+    tree = DecisionTreeClassifier().fit([[1.0], [2.0]], ["only", "only"])
+    model = from_sklearn(tree)
+    agree(tree, model, np.array([[-5.0], [1.5]]))
+    assert model.to_frame()["n"].tolist() == [2]
+    assert model.feature_importances_.tolist() == [0.0]
+
+
+def test_a_tree_too_deep_for_recursion() -> None:
+    """Where classes take turns, the best test parts one row from the others."""
+    X = np.arange(2500.0)[:, None]
+    tree = DecisionTreeClassifier(random_state=0).fit(X, np.arange(2500) % 2)
+    model = from_sklearn(tree)
+    assert model.get_depth() == tree.get_depth() > 1100
+    agree(tree, model, X)
+
+
+# --- Weights -------------------------------------------------------------------------------------
+
+
+@quick
+@given(st.data())
+def test_units_keep_the_largest_class_and_the_shares(data: st.DataObject) -> None:
+    K = data.draw(st.integers(1, 4))
+    part = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.30000000000000004, 1 / 3, 1.0, 1 - 2**-53])
+    rows = st.lists(part | st.floats(1e-6, 1), min_size=K, max_size=K).filter(any)
+    sums = np.array(data.draw(st.lists(rows, min_size=1, max_size=4)))
+    scale = data.draw(st.sampled_from([1.0, 1e-200, 1e200, 3.0, 2.0**47]))
+    weights = sums.sum(axis=1) * scale
+    shares = sums * scale / weights[:, None]
+    units, exponent = as_units(shares, weights)
+    assert units.argmax(axis=1).tolist() == shares.argmax(axis=1).tolist()
+    assert ((units > 0) == (shares > 0)).all()
+    assert units.max() < 2**49
+    total = units.sum(axis=1, keepdims=True)
+    assert (np.abs(units / total - shares) <= (K + 2) / total + 1e-15).all()
+    off = np.ldexp(units.astype(float), -exponent) - shares * weights[:, None]
+    assert (np.abs(off) <= 1.5 * 2.0**-exponent + 1e-15 * weights[:, None]).all()
+
+
+@quick
+@given(st.lists(st.lists(st.integers(0, 2**45), min_size=3, max_size=3).filter(any), min_size=1))
+def test_whole_weights_stay_whole(counts: list[list[int]]) -> None:
+    table = np.array(counts)
+    weights = table.sum(axis=1).astype(np.float64)
+    units, exponent = as_units(table / weights[:, None], weights)
+    assert exponent == 0
+    assert units.tolist() == counts
+
+
+def test_a_tie_that_only_rounding_sees() -> None:
+    """Ten times 0.1 is less than 1 in floating point, and scikit-learn predicts accordingly."""
+    y, w = np.array([0] * 10 + [1]), np.array([0.1] * 10 + [1.0])
+    tree = DecisionTreeClassifier().fit(np.zeros((11, 1)), y, sample_weight=w)
+    assert tree.tree_.value[0, 0, 0] < tree.tree_.value[0, 0, 1]
+    agree(tree, from_sklearn(tree), np.zeros((1, 1)))
+    tree = DecisionTreeClassifier().fit(np.zeros((11, 1)), 1 - y, sample_weight=w)
+    agree(tree, from_sklearn(tree), np.zeros((1, 1)))
+
+
+def test_a_node_says_what_scikit_learn_says_of_it() -> None:
+    X, y = load_iris(return_X_y=True)
+    w = np.arange(150) % 3
+    tree = DecisionTreeClassifier(criterion="entropy", random_state=0).fit(X, y, sample_weight=w)
+    inside, model = tree.tree_, from_sklearn(tree)
+    shown = model.to_frame()
+    assert shown["n"].tolist() == inside.weighted_n_node_samples.tolist()
+    assert shown["n"].dtype.kind == "i"
+    assert shown["size"].tolist() == inside.n_node_samples.tolist()
+    assert shown["prediction"].tolist() == inside.value[:, 0].argmax(axis=1).tolist()
+    assert (shown["parent"] < shown["node"]).all()
+    asks = inside.children_left >= 0
+    assert (shown["exact"] == ~asks).all()
+    assert (shown["candidates"] == 0).all()
+    after = [
+        sum(inside.weighted_n_node_samples[t] * inside.impurity[t] for t in branches)
+        for branches in zip(inside.children_left[asks], inside.children_right[asks], strict=True)
+    ]
+    gain = inside.impurity[asks] - np.array(after) / inside.weighted_n_node_samples[asks]
+    np.testing.assert_allclose(shown["score"][asks], gain, atol=1e-12)
+    assert (shown["score"][~asks] == 0).all()
+
+
+def test_monotone_trees_keep_their_moved_shares() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + rng.normal(size=300) > 0
+    for w in (None, rng.random(300)):
+        tree = DecisionTreeClassifier(monotonic_cst=[1, 0], max_depth=6, random_state=0)
+        agree(tree.fit(X, y, sample_weight=w), from_sklearn(tree), X)
+
+
+def test_branches_of_equal_weight_send_the_unknown_to_the_first() -> None:
+    X, y = np.arange(6.0)[:, None], [0, 0, 1, 1, 1, 1]
+    weights: list[Any] = [None, [2, 2, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]]
+    heavier = [
+        from_sklearn(DecisionTreeClassifier().fit(X, y, sample_weight=w))._model.heavier[0]
+        for w in weights
+    ]
+    assert heavier == [1, 0, 1]
+
+
+# --- What comes out ------------------------------------------------------------------------------
+
+
+def test_the_result_is_an_estimator_like_any_other() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    given = {"max_depth": 4, "min_samples_leaf": 2, "min_weight_fraction_leaf": 0.01}
+    tree = DecisionTreeClassifier(
+        criterion="log_loss", max_leaf_nodes=5, min_samples_split=6, random_state=0, **given
+    ).fit(X, y)
+    model = from_sklearn(tree)
+    changed: Any = {"criterion": "gain", "leaf_size": 5, "max_leaf_nodes": 5, **given}
+    assert model.get_params() == TreeClassifier(**changed).get_params()
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+    assert str(again.fit_report_) == str(model.fit_report_)
+    fresh = clone(model)
+    assert not hasattr(fresh, "classes_")
+    assert fresh.fit(X, y).score(X, y) > 0.9
+    report = model.fit_report_
+    assert (report.rows, report.holes) == (150, {})
+    assert "taken in from a DecisionTreeClassifier of scikit-learn" in str(report)
+
+
+@pytest.mark.parametrize("weight", [None, 0.1])
+@pytest.mark.parametrize("max_leaf_nodes", [None, 6])
+def test_it_can_be_read(weight: float | None, max_leaf_nodes: int | None) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    w = None if weight is None else np.full(150, weight)
+    tree = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=0)
+    model = from_sklearn(tree.fit(X, y, sample_weight=w))
+    assert len(model.rules()) == tree.get_n_leaves()
+    assert len(model.to_text().splitlines()) == tree.tree_.node_count
+    assert sum(rule.share for rule in model.rules()) == pytest.approx(1)
+    told = [explained.label for explained in model.explain(X)]
+    assert told == tree.predict(X).tolist()
+    for t in range(tree.tree_.node_count):
+        assert model.working(t)["impurity"].column("size")[0] == model.to_frame()["size"][t]
+
+
+def test_the_rows_of_the_fit_tell_how_good_a_test_was() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = from_sklearn(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))
+    tests = model.working(0, X, y)["tests"]
+    best = tests.column("chosen").index(True)
+    assert tests.column("attribute")[best] == "petal width (cm)"
+    assert tests.column("score")[best] == pytest.approx(1 / 3)
+
+
+def test_truth_values_are_converted_first() -> None:
+    X = pd.DataFrame({"a": [True, False, True, False], "b": [1.0, 2.0, 3.0, 4.0]})
+    tree = DecisionTreeClassifier(random_state=0).fit(X, [1, 0, 1, 0])
+    model = from_sklearn(tree)
+    agree(tree, model, X.astype(float))
+    with pytest.raises(ColumnError, match="'a' was fitted with numbers"):
+        model.predict(X)
+
+
+def test_defaults_stay_defaults() -> None:
+    tree = DecisionTreeClassifier(min_samples_split=0.5).fit([[1.0], [2.0]], [0, 1])
+    assert from_sklearn(tree).get_params() == TreeClassifier("gini").get_params()
+
+
+def test_the_result_does_not_change_with_the_tree() -> None:
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    model = from_sklearn(tree)
+    before = model.predict(X)
+    tree.tree_.threshold[:] = 0
+    tree.tree_.value[:] = 0
+    tree.classes_[:] = 9
+    assert (model.predict(X) == before).all()
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+ROWS, LABELS = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (DecisionTreeClassifier(), InputError, "DecisionTreeClassifier is not fitted"),
+        (DecisionTreeRegressor(), InputTypeError, "DecisionTreeRegressor .* predicts numbers"),
+        (RandomForestRegressor(), InputTypeError, "RandomForestRegressor .* predicts numbers"),
+        (RandomForestClassifier(), InputTypeError, r"RandomForestClassifier .* estimators_\[0\]"),
+        (LogisticRegression(), InputTypeError, "a LogisticRegression was given"),
+        (make_pipeline(StandardScaler()), InputTypeError, "give the fitted tree inside it"),
+        (TreeClassifier(), InputTypeError, "a TreeClassifier was given"),
+        ("tree", InputTypeError, "a str was given"),
+        (None, InputTypeError, "a NoneType was given"),
+    ],
+)
+def test_what_is_no_fitted_tree(given: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        from_sklearn(given)
+
+
+@pytest.mark.parametrize(
+    ("y", "weight", "error", "message"),
+    [
+        (np.column_stack([LABELS, LABELS]), None, InputError, "predicts 2 outputs at once"),
+        (np.array([b"a", b"b"])[LABELS], None, LabelError, r"of type \|S1"),
+        (LABELS, [1, 1, 1, 1, -3, 1], WeightError, "negative"),
+        (LABELS, [1e-18, 1, 1, 1, 1, 1], WeightError, "orders of magnitude"),
+    ],
+)
+def test_what_cannot_be_taken_in(y: Any, weight: Any, error: type[Exception], message: str) -> None:
+    tree = DecisionTreeClassifier().fit(ROWS, y, sample_weight=weight)
+    with pytest.raises(error, match=message):
+        from_sklearn(tree)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    tree = DecisionTreeClassifier().fit(ROWS, LABELS)
+    tree.feature_names_in_ = np.array(["a", "a"], dtype=object)  # up to 1.8 a table may have them
+    with pytest.raises(ColumnError, match="the same name, 'a'"):
+        from_sklearn(tree)
+
+
+def test_an_unknown_criterion_is_refused() -> None:
+    tree = DecisionTreeClassifier().fit(ROWS, LABELS).set_params(criterion="own")
+    with pytest.raises(OptionError, match="criterion='own' is not known"):
+        from_sklearn(tree)
+
+
+def test_categories_of_later_versions_are_refused() -> None:
+    tree = DecisionTreeClassifier().fit(ROWS, LABELS)
+    tree.is_categorical_ = None
+    agree(tree, from_sklearn(tree), ROWS)
+    tree.is_categorical_ = np.array([False, True])
+    with pytest.raises(InputError, match="categorical_features"):
+        from_sklearn(tree)
+
+
+def test_missing_values_at_fit_are_refused_where_they_show() -> None:
+    nan = np.nan
+    alone = DecisionTreeClassifier().fit([[1.0], [2.0], [nan], [nan], [nan]], [0, 0, 1, 1, 1])
+    fewer = DecisionTreeClassifier().fit([[1.0], [2.0], [3.0], [4.0], [nan]], [0, 1, 1, 1, 0])
+    assert np.isinf(alone.tree_.threshold[0])
+    assert fewer.tree_.missing_go_to_left[0]
+    for tree in (alone, fewer):
+        with pytest.raises(MissingValueError, match=r"fitted with missing values .* fill them"):
+            from_sklearn(tree)
+
+
+def test_missing_values_that_do_not_show_change_nothing() -> None:
+    """They take the branch of more rows, as they would if the fit had met none."""
+    holes = np.array([[1.0], [np.nan], [np.nan], [2.0], [3.0]])
+    tree = DecisionTreeClassifier().fit(holes, [0, 0, 0, 1, 1])
+    model = from_sklearn(tree)
+    agree(tree, model, np.array([[1.0], [1.4], [1.6], [3.0]]))
+    with pytest.raises(MissingValueError, match="'x0' 2"):
+        model.predict(holes)
+
+
+@quick
+@given(st.integers(0, 10**6), ways)
+def test_no_tree_without_missing_values_is_taken_for_one_with(seed: int, way: Any) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, (30, 2)), np.arange(30) % 3
+    tree = DecisionTreeClassifier(**way).fit(X, y, sample_weight=rng.integers(1, 3, 30))
+    agree(tree, from_sklearn(tree), X)
+
+
+@quick
+@given(st.integers(0, 10**6), ways)
+def test_missing_values_at_fit_never_change_an_answer(seed: int, way: Any) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, (30, 2)).astype(float), np.arange(30) % 3
+    whole = X.copy()
+    X[rng.random(X.shape) < 0.1] = np.nan
+    tree = DecisionTreeClassifier(**way).fit(X, y)
+    try:
+        model = from_sklearn(tree)
+    except MissingValueError:
+        return
+    agree(tree, model, whole)
