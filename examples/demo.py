@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import sortal
 from sortal import DiscreteBayes, FisherDiscriminant, LinearDiscriminant, TreeClassifier, datasets
@@ -56,11 +58,16 @@ def tree() -> None:
     """A tree of words and numbers; it reads no holes yet."""
     table = datasets.penguins().dropna()
     model = TreeClassifier(min_samples_leaf=5).fit(table, "species")
-    shown = ["node", "parent", "branch", "test", "n", "prediction", "purity", "exact"]
     print("== Palmer penguins by a decision tree ==\n")
     print(model.fit_report_)
     print(f"right on all rows: {model.score(table, 'species'):.1%}\n")
-    print(model.to_frame()[shown].round(3).to_string(index=False), "\n")
+    print(model.to_text(), "\n")
+    print(model.rules(), "\n")
+    print(model.explain(table.iloc[[3]])[0], "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "tree.svg"
+        picture.write_text(model.to_svg(), encoding="utf-8")
+        print(f"a picture of {picture.stat().st_size} bytes: model.to_svg()\n")
 
 
 def main() -> None:

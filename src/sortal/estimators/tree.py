@@ -14,7 +14,7 @@ from sortal.engines.local import n_threads
 from sortal.errors import OptionError
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
-from sortal.estimators.tree_reading import ReadableTree
+from sortal.estimators.tree_seeing import SeenTree
 from sortal.learners.options import choose
 from sortal.learners.tree import TreeOptions, grow, read_rows
 from sortal.models.decision import log_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class TreeClassifier(ReadableTree):
+class TreeClassifier(SeenTree):
     """A decision tree whose every test is the best one, on tables of words and numbers.
 
     A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or

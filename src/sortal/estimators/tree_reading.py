@@ -11,6 +11,7 @@ from sortal.errors import InputError
 from sortal.estimators.base import TableClassifier
 from sortal.learners.options import choose, whole_number
 from sortal.learners.tree import read_again
+from sortal.learners.tree_working import show_node
 from sortal.models.class_rules import ClassRules
 from sortal.models.records import Explanations
 from sortal.models.tree_blocks import WalkBlock, gather_walked
@@ -22,9 +23,11 @@ from sortal.models.tree_text import tree_text
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from sortal.data.sources import TableSource
     from sortal.learners.tree import TreeOptions, TreeRows
     from sortal.models.records import Working
     from sortal.models.tree import TreeModel
+    from sortal.models.tree_blocks import Walked
 
 
 class ReadableTree(TableClassifier):
@@ -90,10 +93,14 @@ class ReadableTree(TableClassifier):
         to its share where the row ends. A move is marked where the node did not know the value.
         """
         source = self._open(X)
+        rows = self._walk(source)
+        backend = source.table.backend or self._backend
+        return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
+
+    def _walk(self, source: TableSource) -> Walked:
         rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))
         self._report_columns(rows.holes, rows.unknown)
-        made = ExplainTree(self._model, rows)
-        return Explanations(made, range(len(rows.nodes)), source.table.backend or self._backend)
+        return rows
 
     def working(
         self, node: int = 0, X: Any = None, y: Any = None, sample_weight: ArrayLike | None = None
@@ -116,7 +123,6 @@ class ReadableTree(TableClassifier):
             N_vi, the shares of the classes on both sides, the score and its rank.
         """
         check_is_fitted(self)
-        from sortal.learners.tree_working import show_node
 
         rows = None if X is None else self._read_again(X, y, sample_weight)
         return show_node(self._model, rows, self._grown_by, node, self._backend)

@@ -1,0 +1,394 @@
+// A drawn tree that folds, searches and follows a row. `data` lists its items in preorder, one
+// array a fact; `root` is the element around it. Nothing is asked from the network.
+function showTree(root, data) {
+  "use strict";
+  const { look } = data, items = [...data.node.keys()];
+  const down = data.orientation === "down";
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const view = part("view"), search = part("search"), form = part("form");
+  const svg = view.querySelector("svg"), tree = svg.querySelector(".tree");
+  const [lines, group] = tree.children;
+  const children = items.map(() => []);
+  for (const i of items.slice(1)) children[data.parent[i]].push(i);
+  const closed = new Set(data.closed);
+  let lit = new Set(), hits = [], current = -1, focus = 0, zoom = 1, boxes = [];
+
+  const isCut = (i) => data.cut[i] || closed.has(i);
+  const boxOf = (i) => boxes.find((box) => box.at === i);
+  const asks = (i) => data.names[data.attribute[i]];
+  const says = (i) => data.classes[data.label[i]].name;
+
+  // --- Layout: number for number as in tree_layout.py and tree_drawing.py ---
+
+  function tidy(below, sizes, gap) {
+    const cells = [], contours = [[], []], places = below.map(() => []);
+    const cell = (reach, shift, next) => cells.push([reach, shift, next]) - 1;
+
+    // Go down two contours as far as both reach; `visit` sees the reach of each. What is left.
+    function together([at, shift], [beside, other], visit) {
+      while (at >= 0 && beside >= 0) {
+        const [mine, theirs] = [cells[at], cells[beside]];
+        visit(mine[0] + shift, theirs[0] + other);
+        [at, shift] = [mine[2], shift + mine[1]];
+        [beside, other] = [theirs[2], other + theirs[1]];
+      }
+      return [beside, other];
+    }
+
+    function over(near, far) {
+      const reaches = [];
+      let left = together(near, far, (reach) => reaches.push(reach));
+      if (left[0] < 0) return near;
+      for (const reach of reaches.reverse()) left = [cell(reach, left[1], left[0]), 0];
+      return left;
+    }
+
+    function pack(list, side) {
+      const found = [0];
+      let outline = [contours[side][list[0]], 0];
+      for (const c of list.slice(1)) {
+        let widest = 0;
+        together(outline, [contours[1 - side][c], 0], (a, b) => (widest = Math.max(widest, a + b)));
+        found.push(widest + gap);
+        outline = over([contours[side][c], widest + gap], outline);
+      }
+      return found;
+    }
+
+    function spread(list) {
+      const left = pack(list, 1), last = left.at(-1);
+      if (list.length < 3) return left;
+      const right = pack([...list].reverse(), 0).reverse();
+      return left.map((a, m) => Math.floor((a + last - right[m]) / 2));
+    }
+
+    for (let t = below.length - 1; t >= 0; t--) {
+      const list = below[t], order = [...list.keys()];
+      if (list.length) {
+        const found = spread(list), middle = Math.floor((found[0] + found.at(-1)) / 2);
+        places[t] = found.map((place) => place - middle);
+      }
+      for (const [side, sign] of [[1, 1], [0, -1]]) {
+        let outline = [-1, 0];
+        for (const m of order) {
+          outline = over([contours[side][list[m]], sign * places[t][m]], outline);
+        }
+        contours[side][t] = cell(sizes[t] / 2, outline[1], outline[0]);
+        order.reverse();
+      }
+    }
+    const middles = below.map(() => 0);
+    below.forEach((list, t) => list.forEach((c, m) => (middles[c] = middles[t] + places[t][m])));
+    const least = Math.min(...middles.map((middle, t) => middle - sizes[t] / 2));
+    return middles.map((middle) => middle - least);
+  }
+
+  function arrange() {
+    const shown = [], size = [], starts = [look.margin];
+    for (let i = 0; i < items.length; i = closed.has(i) ? data.end[i] : i + 1) shown.push(i);
+    const place = new Map(shown.map((i, m) => [i, m]));
+    const below = shown.map((i) => (closed.has(i) ? [] : children[i].map((c) => place.get(c))));
+    const heights = shown.map((i) => look.height + (isCut(i) ? look.line : 0));
+    const wide = shown.map((i) => Math.max(data.width[i], data.labelWidth[i]));
+    const middles = tidy(below, down ? wide : heights, down ? look.beside : look.below);
+    shown.forEach((i, m) => {
+      const d = data.depth[i];
+      size[d] = Math.max(size[d] || 0, down ? heights[m] : data.width[i]);
+    });
+    for (let d = 0; d + 1 < size.length; d++) {
+      const room = down ? look.label : data.room[d + 1] + look.reach;
+      starts.push(starts[d] + size[d] + look.drop + look.reach + room);
+    }
+    return shown.map((i, m) => {
+      const width = data.width[i], height = heights[m], start = starts[data.depth[i]];
+      const middle = middles[m] + look.margin;
+      const [x, y] = down ? [middle - width / 2, start] : [start, middle - height / 2];
+      const right = down ? middle + wide[m] / 2 : x + width;
+      return { i, x, y, width, height, right, middle, start, end: start + (down ? height : width) };
+    });
+  }
+
+  // --- Drawing: the same elements as in tree_svg.py ---
+
+  function add(parent, tag, attributes, text) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    if (text !== undefined) made.textContent = text;
+    return parent.appendChild(made);
+  }
+
+  function drawEdge(parent, { i, start, middle }, above) {
+    const end = down ? start - look.label : start;
+    const bus = end - look.reach - (down ? 0 : data.room[data.depth[i]] + look.reach);
+    const path = [[above.end, above.middle], [bus, above.middle], [bus, middle], [end, middle]];
+    const corners = path.map(([a, b]) => (down ? `${b} ${a}` : `${a} ${b}`));
+    const [x, y] = down ? [middle, start - 5] : [bus + look.reach, middle - 4];
+    const group = add(parent, "g", { class: "edge" });
+    group.at = i;
+    add(group, "title", {}, data.sentence[i]);
+    add(group, "path", { d: `M${corners.join("L")}` });
+    add(group, "text", { class: "label", x, y }, data.condition[i]);
+  }
+
+  function drawBox(parent, { i, x, y, width, height }) {
+    const leaf = data.leaf[i], { color } = data.classes[data.label[i]];
+    const condition = data.sentence[i] ? `, if ${data.sentence[i]}` : "";
+    const facts = `node ${data.node[i]}${condition}\n${data.facts[i]}`;
+    const group = add(parent, "g", {
+      class: leaf ? "box leaf" : "box", transform: `translate(${x} ${y})`, "data-node": data.node[i],
+      role: "treeitem", "aria-level": data.depth[i] + 1, tabindex: i === focus ? 0 : -1,
+      "aria-label": facts.replaceAll("\n", "; "),
+    });
+    group.at = i;
+    if (children[i].length) group.setAttribute("aria-expanded", !closed.has(i));
+    add(group, "title", {}, facts);
+    if (isCut(i)) {
+      const corner = `Q${width + 4} ${height + 4} ${width + 4} ${height - 2}V6`;
+      add(group, "path", { class: "stack", d: `M6 ${height + 4}H${width - 2}${corner}` });
+    }
+    const [fill, stroke] = leaf ? [color, color] : ["currentColor", look.gray];
+    add(group, "rect", { class: "frame", width, height, rx: 6, fill, stroke });
+    const lines = [...data.lines[i], ...(isCut(i) ? [`+${data.leaves[i]} more leaves`] : [])];
+    lines.forEach((line, row) => {
+      const place = { class: ["name", "fact", "more"][row], x: look.pad, y: [17, 32, 46][row] };
+      add(group, "text", place, line);
+    });
+    add(group, "text", { class: "number", x: width - look.pad, y: 16 }, data.node[i]);
+    drawBar(group, i, width - 2 * look.pad, height - 12);
+    return group;
+  }
+
+  function drawBar(group, i, room, y) {
+    let start = 0, total = 0;
+    const put = (end, fill) => {
+      const width = Number((end - start).toFixed(1)), x = Number((look.pad + start).toFixed(1));
+      if (end > start) add(group, "rect", { x, y, width, height: 6, fill });
+      start = end;
+    };
+    for (const [k, count] of data.counts[i]) {
+      total += count;
+      put(Math.floor(total / data.n[i] * room * 10 + 0.5) / 10, data.classes[k].fill);
+    }
+    if (data.rest[i]) put(room, look.gray);
+  }
+
+  function draw() {
+    const held = svg.contains(root.getRootNode().activeElement);
+    const shown = arrange(), place = new Map(shown.map((box) => [box.i, box]));
+    if (!place.has(focus)) focus = 0;
+    lines.replaceChildren();
+    group.replaceChildren();
+    for (const box of shown.slice(1)) drawEdge(lines, box, place.get(data.parent[box.i]));
+    boxes = shown.map((box) => drawBox(group, box));
+    const width = Math.max(...shown.map((box) => box.right)) + look.margin;
+    const height = Math.max(...shown.map((box) => box.y + box.height)) + look.margin;
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    scale(zoom);
+    mark();
+    if (held) boxOf(focus).focus({ preventScroll: true });
+  }
+
+  function mark() {
+    for (const box of boxes) {
+      box.classList.toggle("lit", lit.has(box.at));
+      box.classList.toggle("hit", hits.includes(box.at));
+      box.classList.toggle("current", box.at === current);
+    }
+    for (const edge of [...lines.children]) {
+      if (edge.classList.toggle("lit", lit.has(edge.at))) lines.append(edge); // on top of others
+    }
+  }
+
+  // Draw again only if something was unfolded.
+  function refresh(before) {
+    if (closed.size === before) mark();
+    else draw();
+  }
+
+  function scale(factor) {
+    const { width, height } = svg.viewBox.baseVal;
+    zoom = Math.min(4, Math.max(0.05, factor));
+    svg.setAttribute("width", width * zoom);
+    svg.setAttribute("height", height * zoom);
+    part("zoom").textContent = `${Math.round(100 * zoom)} %`;
+  }
+
+  function fit() {
+    const { width, height } = svg.viewBox.baseVal;
+    scale(Math.min(view.clientWidth / width, 0.75 * window.innerHeight / height, 1));
+  }
+
+  // Bring a box into view, to its middle if it is outside. The page around does not move.
+  function show(i) {
+    const box = boxOf(i).getBoundingClientRect(), around = view.getBoundingClientRect();
+    const step = (low, high, from, to) =>
+      low >= from && high <= to ? 0 : (low + high - from - to) / 2;
+    view.scrollBy(
+      step(box.left, box.right, around.left, around.right),
+      step(box.top, box.bottom, around.top, around.bottom),
+    );
+  }
+
+  // --- Folding ---
+
+  function toggle(i) {
+    if (!children[i].length) return;
+    const before = boxOf(i).getBoundingClientRect();
+    if (!closed.delete(i)) closed.add(i);
+    focus = i;
+    draw();
+    const after = boxOf(i).getBoundingClientRect(); // it stays where it was under the pointer
+    view.scrollBy(after.left - before.left, after.top - before.top);
+  }
+
+  function reveal(i) {
+    for (let above = data.parent[i]; above >= 0; above = data.parent[above]) closed.delete(above);
+  }
+
+  // Up and down to the box before and after, right into a branch or open it, left out of it.
+  function move(key) {
+    const at = boxes.indexOf(boxOf(focus)), open = children[focus].length && !closed.has(focus);
+    if (key === (open ? "ArrowLeft" : "ArrowRight")) return toggle(focus);
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: boxes.length - 1 }[key];
+    const box = to === undefined ? boxOf(open ? children[focus][0] : data.parent[focus]) : boxes[to];
+    if (!box) return;
+    boxOf(focus).setAttribute("tabindex", -1);
+    box.setAttribute("tabindex", 0);
+    box.focus();
+    show(focus);
+  }
+
+  // --- Search ---
+
+  function matches(i, words) {
+    const has = (text) => text.toLowerCase().includes(words), above = data.parent[i];
+    if (words.replace(/^node /, "") === String(data.node[i])) return true;
+    if (has(data.leaf[i] ? says(i) : asks(i))) return true;
+    return above >= 0 && has(data.sentence[i]) && !has(asks(above)); // what the node above has
+  }
+
+  function find() {
+    const words = search.value.trim().toLowerCase(), before = closed.size;
+    hits = words ? items.filter((i) => matches(i, words)) : [];
+    hits.forEach(reveal);
+    current = -1;
+    const count = `${hits.length} node${hits.length === 1 ? "" : "s"}`;
+    part("found").textContent = words ? count : "";
+    refresh(before);
+  }
+
+  function next(step) {
+    if (!hits.length) return;
+    const before = closed.size;
+    const at = current < 0 && step < 0 ? 0 : hits.indexOf(current);
+    current = focus = hits[(at + step + hits.length) % hits.length];
+    reveal(current);
+    refresh(before);
+    show(current);
+  }
+
+  // --- Following a row ---
+
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const moment = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/;
+
+  function days(text) {
+    const found = moment.exec(text);
+    if (!found) return number.test(text.replace(/ days$/, "")) ? parseFloat(text) : NaN;
+    const [year, month, day, hour, minute, second] = found.slice(1, 7).map((x) => Number(x || 0));
+    const date = new Date(0);
+    date.setUTCFullYear(year, month - 1, day);
+    if (date.getUTCMonth() !== month - 1 || hour > 23 || minute > 59 || second > 59) return NaN;
+    const rest = (hour * 3600 + minute * 60 + second) * 1e9 + Number((found[7] || "").padEnd(9, 0));
+    return date.getTime() / 864e5 + rest / 864e11;
+  }
+
+  // A number; the place of a category, -1 for one not listed; null if not given, NaN if not read.
+  function read(f) {
+    const field = root.querySelector(`[data-field="${f}"]`), text = field.value.trim();
+    if (field.value === "") return null;
+    if (field.tagName === "SELECT") return Number(field.value);
+    if (field.list) {
+      const values = [...field.list.options].map((option) => option.value);
+      return values.indexOf(values.includes(field.value) ? field.value : text);
+    }
+    if (data.fields[f].kind === "date") return days(text);
+    return number.test(text) ? Number(text) : NaN;
+  }
+
+  function walk() {
+    const path = [0], strange = [];
+    for (let i = 0; data.tests[i]; path.push(i)) {
+      const [f, asked, heavier] = data.tests[i], x = read(f);
+      if (x === null || Number.isNaN(x)) return { path, strange, field: f, unread: x !== null };
+      let b = Array.isArray(asked) ? asked.findIndex((codes) => codes.includes(x)) : +(x > asked);
+      if (b < 0 || (x < 0 && data.fields[f].kind === "category")) {
+        strange.push(i);
+        b = heavier;
+      }
+      if (b < 0) return { path, strange, stays: true };
+      i = children[i][b];
+    }
+    return { path, strange };
+  }
+
+  function follow() {
+    const asked = data.fields.some((_, f) => read(f) !== null), before = closed.size;
+    const { path, strange, stays, field, unread } = walk(), at = path.at(-1);
+    lit = new Set(asked ? path : []);
+    lit.forEach(reveal);
+    const node = `node ${data.node[at]}`, holds = `(${data.facts[at].split("\n")[1]})`;
+    let said = `${node} says ${says(at)} ${holds}`;
+    if (field !== undefined) {
+      const why = unread ? "cannot be read" : "is not given";
+      said = `${data.names[data.fields[field].name]} ${why}; so far ${node} ${holds}`;
+    } else if (data.cut[at]) said = `${node} ${holds}; the rest is not drawn`;
+    for (const i of strange) {
+      const then = stays && i === at ? "the row stays there" : "the larger branch is taken";
+      said += `; fallback: value not listed at node ${data.node[i]}, ${then}`;
+    }
+    part("result").textContent = asked ? said : "";
+    part("result").dataset.node = field === undefined ? data.node[at] : "";
+    refresh(before);
+    if (asked) show(at);
+  }
+
+  // --- What the reader does ---
+
+  const acts = {
+    out: () => scale(zoom / 1.25), in: () => scale(zoom * 1.25), whole: () => scale(1), fit,
+    unfold: () => { closed.clear(); draw(); },
+    fold: () => { items.forEach((i) => i && children[i].length && closed.add(i)); draw(); },
+  };
+  for (const button of root.querySelectorAll("[data-do]")) {
+    button.addEventListener("click", acts[button.dataset.do]);
+  }
+  tree.addEventListener("click", (event) => {
+    const box = event.target.closest(".box");
+    if (box && String(window.getSelection()) === "") toggle(box.at); // words can be selected
+  });
+  tree.addEventListener("focusin", (event) => (focus = event.target.at));
+  tree.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" || event.key === " ") toggle(focus);
+    else if (/^(Arrow.*|Home|End)$/.test(event.key)) move(event.key);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // a notebook has plans of its own for these keys
+  });
+  search.addEventListener("input", find);
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    next(event.shiftKey ? -1 : 1);
+  });
+  for (const element of root.querySelectorAll("[hidden]")) element.hidden = false;
+  svg.setAttribute("role", "tree");
+  lines.setAttribute("aria-hidden", true);
+  draw();
+  show(0);
+  if (!form) return;
+  form.addEventListener("input", follow);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  follow();
+}

@@ -1,0 +1,276 @@
+"""What is in the boxes of a tree and on its edges, before anything has a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from sortal.models.faces import number_text
+from sortal.models.tree_branches import describe_test
+from sortal.native.trees import LEAF
+from sortal.views.lettering import shorten
+from sortal.views.palette import COLORS, color
+from sortal.views.tree_edges import branch_conditions, condition_width, short_condition
+from sortal.views.tree_lettering import (
+    LETTERS,
+    PAD,
+    SMALL,
+    TINY,
+    fit,
+    plain,
+    share_text,
+    text_width,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.models.tree import TreeModel
+
+    Counts = tuple[tuple[int, float], ...]
+
+Orientation = Literal["down", "right"]
+
+# The widest a line of a box may be, in pixels.
+_ROOM: Final = 180
+
+# Of a set of values and of classes so many are named in a tooltip.
+_VALUES_TOLD: Final = 20
+_CLASSES_TOLD: Final = 8
+_LONGEST: Final = 300
+
+# More ends than this are legible only below each other.
+_MOST_SIDE_BY_SIDE: Final = 10
+
+# Beyond the colors, classes are told apart by what is drawn over them.
+PATTERNS: Final = ("plain", "stripes", "dots", "lines", "grid", "crosses")
+
+# The legend names so many classes, the heaviest.
+_MOST_NAMED: Final = 40
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a class is shown: its label (`title`: in full), color, pattern and weight."""
+
+    k: int
+    label: str
+    title: str
+    color: str
+    pattern: str
+    n: float
+
+
+class Item(NamedTuple):
+    """A node to be drawn; `parent` and `end` are places in the list of items, which is in preorder.
+
+    `end` is the place after the last item below. `condition` is on the edge from the parent,
+    `sentence` the same in full. `is_cut`: what is below is not among the items.
+    """
+
+    node: int
+    parent: int
+    end: int
+    depth: int
+    is_leaf: bool
+    is_cut: bool
+    leaves: int
+    lines: tuple[str, str]
+    title: str
+    label: int
+    n: float
+    counts: Counts
+    width: int
+    condition: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The items, how many nodes and leaves the whole tree has, and the room for conditions.
+
+    `room[d]` is as wide as the widest condition on an edge that leads to depth d.
+    """
+
+    items: tuple[Item, ...]
+    room: tuple[int, ...]
+    orientation: Orientation
+    marks: tuple[Mark, ...]
+    n_classes: int
+    n_nodes: int
+    n_leaves: int
+
+
+def more_leaves(count: int) -> str:
+    """The line of a box below which something is left out."""
+    return f"+{count} more leaves"
+
+
+def depth_with_ends(depths: ArrayLike, is_leaf: ArrayLike, most: int) -> int:
+    """The largest depth at which a tree can be cut off with at most so many ends; 1 at least."""
+    depth, leaf = np.asarray(depths), np.asarray(is_leaf)
+    nodes = np.bincount(depth)
+    leaves = np.bincount(depth[leaf], minlength=len(nodes))
+    ends = nodes + np.cumsum(leaves) - leaves  # nodes at a depth, and leaves above it
+    return max(1, int(np.searchsorted(ends, most, side="right")) - 1)
+
+
+def sketch_tree(model: TreeModel, max_depth: int | None, orientation: Orientation | None) -> Sketch:
+    """All that is drawn of a tree down to a depth."""
+    drawn = _Drawn(model, max_depth)
+    if orientation is None:
+        orientation = "down" if drawn.n_ends <= _MOST_SIDE_BY_SIDE else "right"
+    items = tuple(drawn.items(aligned=orientation == "right"))
+    room = [0] * (max(item.depth for item in items) + 1)
+    for item in items:
+        room[item.depth] = max(room[item.depth], condition_width(item.condition))
+    marks = _legend(model)
+    n_classes = len(model.classes)
+    return Sketch(items, tuple(room), orientation, marks, n_classes, model.n_nodes, model.n_leaves)
+
+
+def pattern(k: int) -> str:
+    """The pattern of class k."""
+    return PATTERNS[k // len(COLORS) % len(PATTERNS)]
+
+
+def _legend(model: TreeModel) -> tuple[Mark, ...]:
+    weights = model.counts()[0]
+    heaviest = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
+    return tuple(
+        Mark(
+            k,
+            fit(plain(model.classes[k]), LETTERS, _ROOM),
+            shorten(plain(model.classes[k]), _LONGEST),
+            color(k),
+            pattern(k),
+            weights[k].item(),
+        )
+        for k in sorted(heaviest.tolist())
+    )
+
+
+class _Drawn:
+    """The nodes down to a depth, and what is written about each."""
+
+    def __init__(self, model: TreeModel, max_depth: int | None) -> None:
+        self.model = model
+        depths = model.depths()
+        deepest = int(depths.max()) if max_depth is None else max_depth
+        self.nodes = np.flatnonzero(depths <= deepest)
+        place = np.full(model.n_nodes + 1, len(self.nodes))
+        place[self.nodes] = np.arange(len(self.nodes))
+        # the place of a node that is not drawn is that of the next one drawn
+        place = np.minimum.accumulate(place[::-1])[::-1]
+        self.depth = depths[self.nodes].tolist()
+        self.leaf = (model.kind[self.nodes] == LEAF).tolist()
+        self.cut = ((depths == deepest) & (model.kind != LEAF))[self.nodes].tolist()
+        self.n_ends = sum(self.leaf) + sum(self.cut)
+        parents = model.parents()[self.nodes]
+        self.parent = np.where(parents < 0, -1, place[parents]).tolist()
+        self.end = place[model.ends()[self.nodes]].tolist()
+        self.leaves = model.leaves_below()[self.nodes].tolist()
+        self.labels = model.labels()[self.nodes].tolist()
+        weights = model.counts()[self.nodes]
+        self.n = weights.sum(axis=1).tolist()
+        self.counts = _present(weights)
+        self.purity = model.purity()[self.nodes].tolist()
+        self.classes = [plain(label) for label in model.classes]
+
+    def items(self, *, aligned: bool) -> Iterator[Item]:
+        """The items; `aligned`, those of one depth have one width."""
+        branches = self._branches()
+        lines = [self._lines(i, t) for i, t in enumerate(self.nodes.tolist())]
+        widths = [self._width(i, pair) for i, pair in enumerate(lines)]
+        if aligned:
+            widest = [0] * (max(self.depth) + 1)
+            for depth, width in zip(self.depth, widths, strict=True):
+                widest[depth] = max(widest[depth], width)
+            widths = [widest[depth] for depth in self.depth]
+        for i, t in enumerate(self.nodes.tolist()):
+            condition, sentence = branches.get(t, ("", ""))
+            yield Item(
+                node=t,
+                parent=self.parent[i],
+                end=self.end[i],
+                depth=self.depth[i],
+                is_leaf=self.leaf[i],
+                is_cut=self.cut[i],
+                leaves=self.leaves[i],
+                lines=lines[i],
+                title=self._title(i, t, sentence),
+                label=self.labels[i],
+                n=self.n[i],
+                counts=self.counts[i],
+                width=widths[i],
+                condition=condition,
+                sentence=sentence,
+            )
+
+    def _branches(self) -> dict[int, tuple[str, str]]:
+        """By child: what is on the edge that leads to it, shortened and in full."""
+        model, told = self.model, {}
+        for i, t in enumerate(self.nodes.tolist()):
+            if self.leaf[i] or self.cut[i]:
+                continue
+            below = model.children[model.child_start[t] : model.child_start[t + 1]].tolist()
+            for child, condition in zip(
+                below, branch_conditions(model, t, len(below)), strict=True
+            ):
+                sentence = shorten(condition.text(_VALUES_TOLD), _LONGEST)
+                told[child] = short_condition(condition), sentence
+        return told
+
+    def _lines(self, i: int, t: int) -> tuple[str, str]:
+        """A leaf says its class, another node what it asks; then the weight and the purity."""
+        label, share = self.classes[self.labels[i]], share_text(self.purity[i])
+        n = f"n {number_text(self.n[i])}"
+        if self.leaf[i]:
+            return fit(label, LETTERS, _ROOM, bold=True), f"{n} · {share}"
+        name = plain(self.model.schema.columns[self.model.attribute[t]].name)
+        facts = f"{n} · {share} "  # the label last: it may be written from right to left
+        room = max(_ROOM - text_width(facts, SMALL), _ROOM // 3)
+        return fit(name, LETTERS, _ROOM), facts + fit(label, SMALL, room)
+
+    def _width(self, i: int, lines: tuple[str, str]) -> int:
+        """The widest line, the first with the number of the node beside it."""
+        number = text_width(str(self.nodes[i]), TINY) + PAD
+        first = text_width(lines[0], LETTERS, bold=self.leaf[i]) + number
+        last = 0 if self.leaf[i] else text_width(more_leaves(self.leaves[i]), SMALL)
+        return max(first, text_width(lines[1], SMALL), last) + 2 * PAD
+
+    def _title(self, i: int, t: int, sentence: str) -> str:
+        """All facts of a node, a line each."""
+        lines = [f"node {t}" + (f", if {sentence}" if sentence else "")]
+        if self.leaf[i]:
+            lines.append(f"leaf: {shorten(self.classes[self.labels[i]], _LONGEST)}")
+        else:
+            lines.append(f"asks {shorten(describe_test(self.model, t, _VALUES_TOLD), _LONGEST)}")
+        lines.append(self._distribution(i))
+        if not self.leaf[i]:
+            lines.append(f"{self.leaves[i]} leaves below")
+        return "\n".join(lines)
+
+    def _distribution(self, i: int) -> str:
+        counts, n = self.counts[i], self.n[i]
+        by_weight = sorted(counts, key=lambda pair: -pair[1])[:_CLASSES_TOLD]
+        words = [
+            f"{shorten(self.classes[k], _LONGEST)} {number_text(count)} ({share_text(count / n)})"
+            for k, count in by_weight
+        ]
+        if len(counts) > len(words):
+            words.append(f"{len(counts) - len(words)} more classes")
+        return f"n {number_text(n)}: {', '.join(words)}"
+
+
+def _present(weights: NDArray[Any]) -> list[Counts]:
+    """For each row the places and the weights of what is not zero."""
+    at, classes = np.nonzero(weights)
+    pairs = list(zip(classes.tolist(), weights[at, classes].tolist(), strict=True))
+    ends = np.searchsorted(at, np.arange(len(weights)), side="right").tolist()
+    return [tuple(pairs[a:b]) for a, b in pairwise([0, *ends])]
