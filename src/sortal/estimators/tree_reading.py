@@ -13,11 +13,12 @@ from sortal.learners.options import choose, whole_number
 from sortal.learners.tree import read_again
 from sortal.learners.tree_working import show_node
 from sortal.models.class_rules import ClassRules
+from sortal.models.conditions import check_max_values
 from sortal.models.records import Explanations
 from sortal.models.tree_blocks import WalkBlock, gather_walked
 from sortal.models.tree_explain import ExplainTree, TreeExplanation
 from sortal.models.tree_nodes import node_table
-from sortal.models.tree_rules import FORMS, Rules
+from sortal.models.tree_rules import FORMS, Rules, rules_of
 from sortal.models.tree_text import tree_text
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class ReadableTree(TableClassifier):
         """
         check_is_fitted(self)
         whole_number("max_depth", max_depth, 0, none="no bound")
-        whole_number("max_values", max_values, 1, none="no bound")
+        check_max_values(max_values)
         return tree_text(self._model, max_depth, max_values)
 
     @overload
@@ -81,7 +82,7 @@ class ReadableTree(TableClassifier):
         check_is_fitted(self)
         choose("by", by, ("leaf", "class"))
         choose("form", form, FORMS)
-        rules = Rules(self._model, form, self._backend)
+        rules = rules_of(self._model, form, self._backend)
         if by == "leaf":
             return rules
         return ClassRules(rules, self._model.classes, form, self._backend)
@@ -155,5 +156,5 @@ class ReadableTree(TableClassifier):
             Of a longer set of values so many are named, and all counted; None names all.
         """
         check_is_fitted(self)
-        whole_number("max_values", max_values, 1, none="no bound")
+        check_max_values(max_values)
         return node_table(self._model, self._backend, max_values).to_frame()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from sortal.models import faces
-from sortal.models.conditions import quoted
+from sortal.models.conditions import check_max_values, quoted
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class ClassRules(Sequence[ClassRule]):
 
     def to_text(self, max_values: int | None = None) -> str:
         """Each class as a disjunction of conjunctions."""
+        check_max_values(max_values)
         return "\n".join(record.text(self._form, max_values) for record in self)
 
     def to_markdown(self, max_values: int | None = None) -> str:
@@ -93,6 +94,7 @@ class ClassRules(Sequence[ClassRule]):
         return faces.table_markdown(table.columns, table.rows)
 
     def _table(self, max_values: int | None) -> Table:
+        check_max_values(max_values)
         ors = [" ∨ ".join(record.conjunctions(self._form, max_values)) for record in self]
         rows = tuple(
             (record.label, text or "never", len(record.rules), record.n, record.share)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sortal.errors import OptionError
 from sortal.models.faces import moment_text
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from sortal.data.values import Value, Values
 
-# What a name or a value cannot hold without quotes: the signs of a condition, and words between
-# spaces that join conditions.
-_SIGNS = re.compile(r'[<>={}"|,]|^ | $|^$| (?:in|not|and|or|then|∧|∨) ')
+# What a name or a value cannot hold without quotes: the signs of a condition, and the words that
+# join conditions.
+_SIGNS = re.compile(
+    r"""[<>={}"|,]|^ | $|^$|^…|\(or other\)$|(?:^| )(?:in|not|and|or|then|∧|∨)(?: |$)"""
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class Choice:
         return {
             "attribute": self.attribute,
             "values": list(self.values),
+            "against": list(self.against),
             "others": self.others,
             "text": self.text(),
         }
@@ -132,6 +136,15 @@ def quoted(name: object) -> str:
     # a line break, or a sign that turns the direction of writing, would change what is around it
     as_json = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in as_json)
+
+
+def check_max_values(given: Any) -> None:
+    """How many values of a set are named: a whole number of at least 1, or None for all."""
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
+        raise OptionError(
+            f"max_values={given!r} cannot be used: give a whole number of at least 1, or None to "
+            "name all values."
+        )
 
 
 def number_in_full(x: float) -> str:

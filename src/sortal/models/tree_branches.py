@@ -31,34 +31,53 @@ class Step(NamedTuple):
     branch: int
 
 
+class Way(NamedTuple):
+    """How rows come to a node: the steps, what each says, and one condition an attribute."""
+
+    steps: tuple[Step, ...]
+    path: tuple[Condition, ...]
+    merged: tuple[Condition, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a row can go it."""
+        choices = (c for c in self.merged if isinstance(c, Choice))
+        return all(choice.values or choice.others for choice in choices)
+
+
 class Paths:
-    """The ways from the root to the nodes of a tree. Conditions are made once and shared."""
+    """The ways to the nodes of a tree where rows end. What was made once is kept."""
 
     def __init__(self, model: TreeModel) -> None:
         self.model = model
         self._parents = model.parents().tolist()
         self._branches = model.parent_branches().tolist()
-        self._conditions: dict[int, Condition] = {}
+        self._conditions: dict[Step, Condition] = {}
+        self._ways: dict[int, Way] = {}
 
-    def steps(self, t: int) -> list[Step]:
-        """The tests above node t, from the root, and the branches that lead to it."""
+    def way(self, t: int) -> Way:
+        """The way of rows that end in node t; in one that asks, for it lists no branch for them."""
+        if t not in self._ways:
+            steps = (*self._above(t), *([] if self.model.kind[t] == LEAF else [Step(t, -1)]))
+            path = tuple(self._condition(step) for step in steps)
+            self._ways[t] = Way(steps, path, merge_path(self.model, steps))
+        return self._ways[t]
+
+    def above(self, t: int) -> Condition:
+        """What the branch says that leads to node t."""
+        return self._condition(Step(self._parents[t], self._branches[t]))
+
+    def _above(self, t: int) -> list[Step]:
         steps = []
         while t > 0:
             steps.append(Step(self._parents[t], self._branches[t]))
             t = self._parents[t]
         return steps[::-1]
 
-    def above(self, t: int) -> Condition:
-        """What the branch says that leads to node t."""
-        if t not in self._conditions:
-            step = Step(self._parents[t], self._branches[t])
-            self._conditions[t] = branch_condition(self.model, step)
-        return self._conditions[t]
-
-    def conditions(self, t: int) -> tuple[Condition, ...]:
-        """What the branches on the way to node t say, from the root."""
-        nodes = [step.node for step in self.steps(t)][1:] + ([t] if t else [])
-        return tuple(self.above(node) for node in nodes)
+    def _condition(self, step: Step) -> Condition:
+        if step not in self._conditions:
+            self._conditions[step] = branch_condition(self.model, step)
+        return self._conditions[step]
 
 
 def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> str:

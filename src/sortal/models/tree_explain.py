@@ -11,8 +11,8 @@ import numpy as np
 from sortal.models.conditions import number_in_full
 from sortal.models.faces import moment_text
 from sortal.models.records import Table
-from sortal.models.tree_branches import Paths, Step, branch_condition, merge_path, node_values
-from sortal.native.trees import CUT, LEAF
+from sortal.models.tree_branches import Paths, node_values
+from sortal.native.trees import CUT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,11 +139,8 @@ class ExplainTree:
         """Explain one row: P(leaf) = P(root) + Σ (P(next) - P(node)) along its path. (S 29)"""
         model, end = self.model, int(self.rows.nodes[i])
         label = int(model.units[end].argmax())
-        steps = self._paths.steps(end)
-        if model.kind[end] != LEAF:
-            steps.append(Step(end, -1))  # a node with one branch per value kept the row
-        units = model.units
-        ends = [*(step.node for step in steps[1:]), end]
+        way, units = self._paths.way(end), model.units
+        ends = [*(step.node for step in way.steps[1:]), end]
         share = {t: float(units[t, label] / units[t].sum()) for t in {0, *ends}}
         return TreeExplanation(
             label=model.classes[label],
@@ -154,20 +151,20 @@ class ExplainTree:
             probabilities=tuple((units[end] / units[end].sum()).tolist()),
             start=share[0],
             path=tuple(
-                self._move(i, step, share[step.node], share[after])
-                for step, after in zip(steps, ends, strict=False)
+                self._move(i, step.node, condition, (share[step.node], share[after]))
+                for step, condition, after in zip(way.steps, way.path, ends, strict=False)
             ),
-            rule=merge_path(model, steps),
+            rule=way.merged,
         )
 
-    def _move(self, i: int, step: Step, share: float, after: float) -> Move:
-        t, model = step.node, self.model
+    def _move(self, i: int, t: int, condition: Condition, shares: tuple[float, float]) -> Move:
+        model, (share, after) = self.model, shares
         j = int(model.attribute[t])
         value = self.rows.given[j][i]
         is_date = model.schema.columns[j].kind == "date"
         return Move(
             node=t,
-            condition=branch_condition(model, step),
+            condition=condition,
             value=moment_text(value) if is_date else value,
             n=self._counts[t].sum().item(),
             share=share,

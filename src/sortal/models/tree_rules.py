@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from sortal.models import faces
-from sortal.models.conditions import Choice, Interval, quoted
+from sortal.models.conditions import Choice, Interval, check_max_values, quoted
 from sortal.models.records import Table, unique
-from sortal.models.tree_branches import Paths, Step, branch_condition, merge_path
+from sortal.models.tree_branches import Paths
 from sortal.native.trees import LEAF, MULTIWAY
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from sortal.models.tree import TreeModel
 
 FORMS = ("path", "merged")
+
+# What is printed of many rules; to_text, to_markdown and to_frame give all of them.
+SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _side(condition: Condition, whole: Condition) -> Condition:
     return replace(condition, others=False)
 
 
-class _Maker:
+class RuleMaker:
     """Node → its rule."""
 
     def __init__(self, model: TreeModel) -> None:
@@ -105,24 +107,8 @@ class _Maker:
         self._whole = _whole_box(model)
 
     def rule(self, t: int) -> Rule:
-        """The rule of leaf t."""
-        steps = self.paths.steps(t)
-        return self._rule(t, self.paths.conditions(t), merge_path(self.model, steps))
-
-    def unlisted(self, t: int) -> Rule | None:
-        """The rule of the rows that node t keeps, since it has no branch for their value.
-
-        None where no row can be kept.
-        """
-        last = Step(t, -1)
-        merged = merge_path(self.model, [*self.paths.steps(t), last])
-        if any(isinstance(c, Choice) and not c.values and not c.others for c in merged):
-            return None
-        path = (*self.paths.conditions(t), branch_condition(self.model, last))
-        return self._rule(t, path, merged)
-
-    def _rule(self, t: int, path: tuple[Condition, ...], merged: tuple[Condition, ...]) -> Rule:
-        counts = self._counts[t].tolist()
+        """The rule of the rows that end in node t."""
+        counts, way = self._counts[t].tolist(), self.paths.way(t)
         return Rule(
             leaf=t,
             label=self.model.classes[self._labels[t]],
@@ -134,8 +120,8 @@ class _Maker:
             classes=self.model.classes,
             counts=tuple(counts),
             probabilities=tuple(self._shares[t].tolist()),
-            path=path,
-            merged=merged,
+            path=way.path,
+            merged=way.merged,
             whole=self._whole,
         )
 
@@ -149,7 +135,8 @@ def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
             low, high = ends or (-math.inf, math.inf)
             sides.append(Interval(column.name, low, high, column.kind == "date", closed=True))
         else:
-            met = tuple(v for k, v in enumerate(column.values) if k not in set(model.unseen[j]))
+            unseen = set(model.unseen[j])
+            met = tuple(value for v, value in enumerate(column.values) if v not in unseen)
             sides.append(Choice(column.name, met, (), others=False))
     return tuple(sides)
 
@@ -162,15 +149,9 @@ class Rules(Sequence[Rule]):
     row, and no row meets two.
     """
 
-    def __init__(
-        self, model: TreeModel, form: str, backend: str, leaves: Sequence[int] | None = None
-    ) -> None:
-        self._model, self._form, self._backend = model, form, backend
-        self._leaves = np.flatnonzero(model.kind == LEAF).tolist() if leaves is None else leaves
-
-    @cached_property
-    def _maker(self) -> _Maker:
-        return _Maker(self._model)
+    def __init__(self, maker: RuleMaker, leaves: Sequence[int], form: str, backend: str) -> None:
+        self._maker, self._leaves = maker, leaves
+        self._form, self._backend = form, backend
 
     @overload
     def __getitem__(self, i: int) -> Rule: ...
@@ -178,7 +159,7 @@ class Rules(Sequence[Rule]):
     def __getitem__(self, i: slice) -> Rules: ...
     def __getitem__(self, i: int | slice) -> Rule | Rules:
         if isinstance(i, slice):
-            return Rules(self._model, self._form, self._backend, self._leaves[i])
+            return Rules(self._maker, self._leaves[i], self._form, self._backend)
         return self._maker.rule(self._leaves[i])
 
     def __len__(self) -> int:
@@ -192,9 +173,8 @@ class Rules(Sequence[Rule]):
     @property
     def unlisted(self) -> tuple[Rule, ...]:
         """The rules of rows that a node keeps, whatever part of the rules this is."""
-        nodes = np.flatnonzero(self._model.kind == MULTIWAY).tolist()
-        made = [self._maker.unlisted(t) for t in nodes]
-        return tuple(rule for rule in made if rule is not None)
+        nodes = np.flatnonzero(self._maker.model.kind == MULTIWAY).tolist()
+        return tuple(self._maker.rule(t) for t in nodes if self._maker.paths.way(t).is_open)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain lists and strings, a dictionary a rule."""
@@ -206,22 +186,26 @@ class Rules(Sequence[Rule]):
 
     def to_text(self, max_values: int | None = None) -> str:
         """One line a rule; of long sets of values the first `max_values` and their number."""
-        lines = [rule.line(self._form, max_values) for rule in self]
-        if kept := self.unlisted:
-            lines += [
-                "",
-                "Rows with a value that a node does not list stay there, with its numbers:",
-            ]
-            lines += [rule.line(self._form, max_values) for rule in kept]
-        return "\n".join(lines)
+        check_max_values(max_values)
+        return "\n".join(self._told(self, self.unlisted, max_values))
 
     def to_markdown(self, max_values: int | None = None) -> str:
         """A table of Markdown."""
         table = self._table([*self, *self.unlisted], max_values)
         return faces.table_markdown(table.columns, table.rows)
 
+    def _told(
+        self, rules: Sequence[Rule], unlisted: Sequence[Rule], max_values: int | None = None
+    ) -> list[str]:
+        told = [rule.line(self._form, max_values) for rule in rules]
+        if unlisted:
+            told += ["", "Rows with a value that a node does not list stay there:"]
+            told += [rule.line(self._form, max_values) for rule in unlisted]
+        return told
+
     def _table(self, rules: Sequence[Rule], max_values: int | None) -> Table:
-        shares = [f"P({label})" for label in self._model.classes]
+        check_max_values(max_values)
+        shares = [f"P({label})" for label in self._maker.model.classes]
         heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
         rows = tuple(self._row(rule, max_values) for rule in rules)
         return Table("rules", "Rules of the tree", unique(heads), rows, "", self._backend)
@@ -231,10 +215,21 @@ class Rules(Sequence[Rule]):
         facts = (rule.n, rule.size, rule.share, rule.purity, rule.error)
         return (rule.leaf, given, rule.label, *facts, *rule.probabilities)
 
+    def _more(self) -> list[str]:
+        more = len(self) - SHOWN
+        return [f"… and {more} more rules: to_text() and to_frame() have them all"] * (more > 0)
+
     def __str__(self) -> str:
-        return self.to_text()
+        return "\n".join([*self._told(self[:SHOWN], self.unlisted[:SHOWN]), *self._more()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._table([*self, *self.unlisted], None)._repr_html_()
+        table = self._table([*self[:SHOWN], *self.unlisted[:SHOWN]], None)
+        return faces.join_html("".join(self._more()), [table._repr_html_()])
+
+
+def rules_of(model: TreeModel, form: str, backend: str) -> Rules:
+    """All rules of a tree; `form` is what is printed, "path" or "merged"."""
+    leaves = np.flatnonzero(model.kind == LEAF).tolist()
+    return Rules(RuleMaker(model), leaves, form, backend)

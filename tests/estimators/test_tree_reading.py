@@ -1,0 +1,762 @@
+"""A fitted tree is read: the textbook's rules, its text, its explanations, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import FrozenInstanceError
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sortal import TreeClassifier, datasets
+from sortal.errors import ColumnError, MissingValueError, OptionError, UnknownCategoryWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+X1, X2 = "sepal_length", "sepal_width"
+
+# --- The models of the textbook ------------------------------------------------------------------
+
+
+def iris_model(backend: str = "pandas") -> Any:
+    """Zaki & Meira, Example 19.2: setosa (c1) against the rest (c2)."""
+    iris = datasets.iris(backend)
+    y = np.where(np.asarray(iris["species"]) == "setosa", "c1", "c2")
+    model: Any = TreeClassifier(purity=0.95, leaf_size=5)
+    return model.fit(iris[[X1, X2]], y)
+
+
+def tennis_model() -> Any:
+    model: Any = TreeClassifier(categorical_split="multiway")
+    return model.fit(datasets.play_tennis(), "PlayTennis")
+
+
+def sports_model() -> Any:
+    model: Any = TreeClassifier(criterion="gini")
+    return model.fit(datasets.loves_sports(), "LovesSports")
+
+
+def fitted(columns: dict[str, Any], y: Any, **options: Any) -> Any:
+    model: Any = TreeClassifier(**options)
+    return model.fit(pd.DataFrame(columns), y)
+
+
+def ends(conditions: Iterable[Any]) -> list[tuple[str, float, float]]:
+    return [(c.attribute, c.low, c.high) for c in conditions]
+
+
+def pairs(conditions: Iterable[Any]) -> frozenset[tuple[str, Any]]:
+    """Conditions of the form attribute = value."""
+    found = list(conditions)
+    assert all(len(c.values) == 1 for c in found)
+    return frozenset((c.attribute, c.values[0]) for c in found)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- Zaki & Meira, Examples 19.2 and 19.3 --------------------------------------------------------
+
+INF: Final = math.inf
+# Rule, leaf, path, merged, label, rows: as the tree has them, from the left.
+BOOK: Final[list[tuple[int, list[Any], list[Any], str, int]]] = [
+    (
+        3,  # R3
+        [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, -INF, 4.7)],
+        [(X1, -INF, 4.7), (X2, -INF, 2.8)],
+        "c1",
+        1,
+    ),
+    (
+        4,  # R4
+        [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, 4.7, INF)],
+        [(X1, 4.7, 5.45), (X2, -INF, 2.8)],
+        "c2",
+        6,
+    ),
+    (
+        5,  # R1
+        [(X1, -INF, 5.45), (X2, 2.8, INF)],
+        [(X1, -INF, 5.45), (X2, 2.8, INF)],
+        "c1",
+        45,
+    ),
+    (
+        7,  # R2
+        [(X1, 5.45, INF), (X2, -INF, 3.45)],
+        [(X1, 5.45, INF), (X2, -INF, 3.45)],
+        "c2",
+        90,
+    ),
+    (
+        9,  # R5
+        [(X1, 5.45, INF), (X2, 3.45, INF), (X1, -INF, 6.5)],
+        [(X1, 5.45, 6.5), (X2, 3.45, INF)],
+        "c1",
+        5,
+    ),
+    (
+        10,  # R6
+        [(X1, 5.45, INF), (X2, 3.45, INF), (X1, 6.5, INF)],
+        [(X1, 6.5, INF), (X2, 3.45, INF)],
+        "c2",
+        3,
+    ),
+]
+
+IRIS_TEXT: Final = """\
+root: n 150, c1 50, c2 100, purity 0.667, error 0.333
+|  sepal_length <= 5.45: n 52, c1 45, c2 7, purity 0.865, error 0.135
+|  |  sepal_width <= 2.8: n 7, c1 1, c2 6, purity 0.857, error 0.143
+|  |  |  sepal_length <= 4.7: n 1, c1 1, purity 1.000, error 0.000 -> c1
+|  |  |  sepal_length > 4.7: n 6, c2 6, purity 1.000, error 0.000 -> c2
+|  |  sepal_width > 2.8: n 45, c1 44, c2 1, purity 0.978, error 0.022 -> c1
+|  sepal_length > 5.45: n 98, c1 5, c2 93, purity 0.949, error 0.051
+|  |  sepal_width <= 3.45: n 90, c2 90, purity 1.000, error 0.000 -> c2
+|  |  sepal_width > 3.45: n 8, c1 5, c2 3, purity 0.625, error 0.375
+|  |  |  sepal_length <= 6.5: n 5, c1 5, purity 1.000, error 0.000 -> c1
+|  |  |  sepal_length > 6.5: n 3, c2 3, purity 1.000, error 0.000 -> c2"""
+
+
+def test_the_books_rules_in_their_order() -> None:
+    rules = iris_model().rules()
+    assert [rule.leaf for rule in rules] == [3, 4, 5, 7, 9, 10]
+    for rule, (leaf, path, merged, label, n) in zip(rules, BOOK, strict=True):
+        assert (rule.leaf, rule.label, rule.n, rule.size) == (leaf, label, n, n)
+        assert ends(rule.path) == path
+        assert ends(rule.merged) == merged
+        assert rule.share == pytest.approx(n / 150)
+        assert rule.classes == ("c1", "c2")
+    assert len(rules.unlisted) == 0
+
+
+def test_the_books_first_rule_has_one_error() -> None:
+    rule = iris_model().rules()[2]
+    assert rule.counts == (44, 1)
+    assert rule.purity == pytest.approx(44 / 45)
+    assert rule.error == pytest.approx(1 / 45)
+    assert rule.probabilities == pytest.approx((44 / 45, 1 / 45))
+    assert iris_model().to_frame()["purity"].iloc[2] == pytest.approx(6 / 7)
+
+
+def test_the_rules_print_as_in_the_book() -> None:
+    path = str(iris_model().rules(form="path")).splitlines()
+    assert path[0] == (
+        "3: If sepal_length <= 5.45 and sepal_width <= 2.8 and sepal_length <= 4.7, "
+        "then class is c1  (n 1, share 0.007, purity 1.000)"
+    )
+    assert path[2] == (
+        "5: If sepal_length <= 5.45 and sepal_width > 2.8, "
+        "then class is c1  (n 45, share 0.300, purity 0.978)"
+    )
+    merged = str(iris_model().rules()).splitlines()
+    assert merged[0].startswith("3: If sepal_length <= 4.7 and sepal_width <= 2.8, then class")
+    assert merged[1].startswith("4: If 4.7 < sepal_length <= 5.45 and sepal_width <= 2.8, then")
+    assert len(path) == len(merged) == 6
+
+
+def test_the_text_of_the_books_tree() -> None:
+    assert iris_model().to_text() == IRIS_TEXT
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3, 9])
+def test_a_text_is_cut_where_told(depth: int) -> None:
+    cut = {0: {0: 6}, 1: {1: 3, 6: 3}, 2: {2: 2, 8: 2}}.get(depth, {})
+    expected = [
+        line + (f" … {cut[t]} leaves below" if t in cut else "")
+        for t, line in enumerate(IRIS_TEXT.splitlines())
+        if line.count("|  ") <= depth
+    ]
+    assert iris_model().to_text(max_depth=depth).splitlines() == expected
+
+
+def test_the_boxes_of_the_books_regions() -> None:
+    """Clipped to [4.3, 7.9] × [2.0, 4.4], closed below at the minimum."""
+    expected = [
+        [(X1, 4.3, 4.7), (X2, 2.0, 2.8)],
+        [(X1, 4.7, 5.45), (X2, 2.0, 2.8)],
+        [(X1, 4.3, 5.45), (X2, 2.8, 4.4)],
+        [(X1, 5.45, 7.9), (X2, 2.0, 3.45)],
+        [(X1, 5.45, 6.5), (X2, 3.45, 4.4)],
+        [(X1, 6.5, 7.9), (X2, 3.45, 4.4)],
+    ]
+    rules = iris_model().rules()
+    assert [ends(rule.box) for rule in rules] == expected
+    for rule in rules:
+        for side in rule.box:
+            assert side.closed == (side.low in {4.3, 2.0})
+        assert not any(c.closed for c in (*rule.path, *rule.merged))
+
+
+def test_the_books_point_reaches_its_leaf() -> None:
+    """z = (6.75, 4.25): through 0, 6 and 8 to leaf 10, where all are c2."""
+    (record,) = iris_model().explain(pd.DataFrame({X1: [6.75], X2: [4.25]}))
+    assert [move.node for move in record.path] == [0, 6, 8]
+    assert (record.node, record.label, record.n) == (10, "c2", 3)
+    assert ends(record.rule) == [(X1, 6.5, INF), (X2, 3.45, INF)]
+    assert ends(move.condition for move in record.path) == BOOK[5][1]
+    assert [move.value for move in record.path] == [6.75, 4.25, 6.75]
+    assert [move.n for move in record.path] == [150, 98, 8]
+    shares = [100 / 150, 93 / 98, 3 / 8, 1.0]
+    assert [move.share for move in record.path] == pytest.approx(shares[:3])
+    assert record.start == pytest.approx(100 / 150)
+    steps = [after - before for before, after in pairwise(shares)]
+    assert [move.amount for move in record.path] == pytest.approx(steps)
+    assert [move.mark for move in record.path] == ["", "", ""]
+    assert record.fallback is False
+    assert (record.counts, record.probabilities) == ((0, 3), (0.0, 1.0))
+    assert record.classes == ("c1", "c2")
+
+
+def test_an_explanation_prints_its_conditions() -> None:
+    records = iris_model().explain(pd.DataFrame({X1: [6.75, 5.0], X2: [4.25, 3.0]}))
+    text = str(records)
+    for said in ("sepal_length > 5.45", "sepal_width > 3.45", "sepal_length > 6.5"):
+        assert said in text
+    assert "sepal_width > 2.8" in text
+    frame = records.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert set(frame["row"]) == {0, 1}
+
+
+# --- Play Tennis ---------------------------------------------------------------------------------
+
+YES: Final = {
+    frozenset({("Outlook", "Sunny"), ("Humidity", "Normal")}),
+    frozenset({("Outlook", "Overcast")}),
+    frozenset({("Outlook", "Rain"), ("Wind", "Weak")}),
+}
+NO: Final = {
+    frozenset({("Outlook", "Sunny"), ("Humidity", "High")}),
+    frozenset({("Outlook", "Rain"), ("Wind", "Strong")}),
+}
+
+
+def test_tennis_is_played_by_a_disjunction_of_conjunctions() -> None:
+    no, yes = tennis_model().rules(by="class")
+    assert (no.label, yes.label) == ("No", "Yes")
+    assert {pairs(rule.merged) for rule in yes.rules} == YES
+    assert {pairs(rule.merged) for rule in no.rules} == NO
+    assert (no.n, yes.n) == (5, 9)
+    assert yes.share == pytest.approx(9 / 14)
+    assert len(yes.rules) == 3
+
+
+@pytest.mark.parametrize("form", ["path", "merged"])
+def test_the_disjunction_prints_in_signs_of_logic(form: str) -> None:
+    text = one_line(str(tennis_model().rules(by="class", form=form)))
+    assert text == (
+        "No: (Outlook = Rain ∧ Wind = Strong) ∨ (Outlook = Sunny ∧ Humidity = High) "
+        "Yes: (Outlook = Overcast) ∨ (Outlook = Rain ∧ Wind = Weak) "
+        "∨ (Outlook = Sunny ∧ Humidity = Normal)"
+    )
+
+
+def test_rows_that_a_node_keeps_have_rules_of_their_own() -> None:
+    rules = tennis_model().rules()
+    assert len(rules) == 5
+    assert [rule.leaf for rule in rules.unlisted] == [0, 2, 5]
+    root, rain, sunny = rules.unlisted
+    assert (root.n, root.size, root.label, root.counts) == (14, 14, "Yes", (5, 9))
+    assert root.probabilities == pytest.approx((5 / 14, 9 / 14))
+    assert root.share == 1
+    assert (rain.n, rain.label, rain.counts) == (5, "Yes", (2, 3))
+    assert (sunny.n, sunny.label, sunny.counts) == (5, "No", (3, 2))
+    (condition,) = root.path
+    assert (condition.attribute, condition.values, condition.others) == ("Outlook", (), True)
+    assert set(condition.against) == {"Overcast", "Rain", "Sunny"}
+    assert "Outlook not in {Overcast, Rain, Sunny}" in str(rules)
+    assert str(rain.path[1]) == "Wind not in {Strong, Weak}"
+
+
+def test_a_day_of_unknown_outlook_stays_at_the_root() -> None:
+    model = tennis_model()
+    day = datasets.play_tennis()[:1].assign(Outlook="Hail")
+    with pytest.warns(UnknownCategoryWarning, match="1 cell"):
+        (record,) = model.explain(day)
+    assert (record.node, record.label, record.fallback) == (0, "Yes", True)
+    (move,) = record.path
+    assert (move.node, move.value, move.mark, move.amount) == (0, "Hail", "unknown", 0)
+    assert record.start == record.probabilities[1] == pytest.approx(9 / 14)
+    assert tuple(record.rule) == model.rules().unlisted[0].merged
+
+
+# --- Loves Sports --------------------------------------------------------------------------------
+
+
+def test_who_loves_no_sports() -> None:
+    no, yes = sports_model().rules(by="class")
+    assert [pairs(rule.merged[:1]) for rule in no.rules] == [
+        frozenset({("LovesMovies", "No")}),
+        frozenset({("LovesMovies", "Yes")}),
+    ]
+    assert len(no.rules[0].merged) == 1
+    assert ends(no.rules[1].merged[1:]) == [("Age", -INF, 12.5)]
+    (rule,) = yes.rules
+    assert ends(rule.merged[1:]) == [("Age", 12.5, INF)]
+    assert [rule.n for rule in no.rules] == [3, 1]
+    assert rule.n == 3
+
+
+def test_the_branch_of_larger_weight_takes_other_values_too() -> None:
+    """Three of seven do not love movies: whoever is unknown goes with the four."""
+    first, second, third = sports_model().rules()
+    assert [rule.merged[0].others for rule in (first, second, third)] == [False, True, True]
+    assert str(first.merged[0]) == "LovesMovies = No"
+    assert str(second.merged[0]) == "LovesMovies = Yes (or other)"
+    person = datasets.loves_sports()[:1].assign(LovesMovies="Some", Age=50.0)
+    with pytest.warns(UnknownCategoryWarning):
+        (record,) = sports_model().explain(person)
+    assert record.node == third.leaf
+    assert [move.mark for move in record.path] == ["unknown", ""]
+    assert record.fallback is True
+
+
+# --- How conditions are written ------------------------------------------------------------------
+
+
+def branches(model: Any) -> list[str]:
+    """The conditions of the root's branches."""
+    lines = [line for line in model.to_text().splitlines()[1:] if line.count("|  ") == 1]
+    return [line[3:].rsplit(": n ", 1)[0] for line in lines]
+
+
+WRITTEN: Final[list[tuple[str, str, list[str]]]] = [
+    ("aab", "001", ["x = a (or other)", "x = b"]),
+    ("abb", "011", ["x = a", "x = b (or other)"]),
+    ("abbcc", "01111", ["x = a", "x != a"]),
+    ("aabc", "0011", ["x = a (or other)", "x in {b, c}"]),
+    ("abcde", "00111", ["x in {a, b}", "x not in {a, b}"]),
+    ("abcd", "0011", ["x in {a, b} (or other)", "x in {c, d}"]),
+    ("aaabbbcde", "000000111", ["x in {a, b} (or other)", "x in {c, d, e}"]),
+]
+
+
+@pytest.mark.parametrize(("cells", "labels", "expected"), WRITTEN)
+def test_sets_are_written_by_their_shorter_side(
+    cells: str, labels: str, expected: list[str]
+) -> None:
+    """The heavier branch, the first of equals, takes values that the node does not list."""
+    assert branches(fitted({"x": list(cells)}, list(labels))) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("001111", ["x <= S", "x > S (or other)"]),
+        ("000001", ["x <= L (or other)", "x > L"]),
+    ],
+)
+def test_ordered_categories_are_written_as_cuts(labels: str, expected: list[str]) -> None:
+    levels = ["S", "M", "L", "XL"]
+    x = pd.Categorical(["S", "S", "M", "M", "L", "XL"], categories=levels, ordered=True)
+    assert branches(fitted({"x": x}, list(labels))) == expected
+
+
+def test_cuts_of_an_ordered_category_are_merged() -> None:
+    levels = ["S", "M", "L", "XL"]
+    x = pd.Categorical(["S", "M", "M", "L", "L", "XL"], categories=levels, ordered=True)
+    rules = fitted({"x": x}, list("011110")).rules()
+    assert [str(rule.merged[0]) for rule in rules] == ["x <= S", "S < x <= L (or other)", "x > L"]
+    assert [set(rule.merged[0].values) for rule in rules] == [{"S"}, {"M", "L"}, {"XL"}]
+
+
+@pytest.mark.parametrize(
+    ("moments", "expected"),
+    [
+        (["2020-01-01", "2020-01-03"], "2020-01-02"),
+        (["2020-01-01", "2020-01-02"], "2020-01-01T12:00:00"),
+        (["1969-12-31", "1970-01-01"], "1969-12-31T12:00:00"),
+        (["0001-01-01", "9999-12-31"], "5000-07-02"),
+    ],
+)
+def test_dates_are_written_as_dates(moments: list[str], expected: str) -> None:
+    day = np.array(moments, dtype="M8[s]")
+    model = fitted({"day": day}, [0, 1])
+    (early,) = model.rules()[0].path
+    assert branches(model) == [f"day <= {expected}", f"day > {expected}"]
+    assert early.is_date
+    ticks = int(np.datetime64(expected, "s").astype(np.int64))
+    assert early.high == ticks / 86_400
+
+
+@pytest.mark.parametrize("v", [0.1 + 0.2, 1e308, -5e-324, 1 / 3, 1e16, 123456789.123456789])
+def test_a_threshold_reads_back_to_the_bit(v: float) -> None:
+    model = fitted({"x": [v, math.nextafter(v, INF)]}, [0, 1])
+    assert branches(model)[0].startswith("x <= ")
+    read = float(branches(model)[0].removeprefix("x <= "))
+    assert read == model.rules()[0].path[0].high == v
+    assert float(branches(model)[1].removeprefix("x > ")) == v
+
+
+def values_said(model: Any) -> list[str]:
+    """What x = … names at the root's branches."""
+    return [said.removeprefix("x = ").removesuffix(" (or other)") for said in branches(model)]
+
+
+SIGNS: Final = (
+    *("a, b", "{a}", "a|b", "a < b", "a > b", "a = b", 'say "a"', " a", "a ", "", "a and b"),
+    *("a or b", "x in y", "a\nb", "a\tb", "\u2028", "a\x00b", "\u202eabc"),
+)
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_signs_of_a_sentence_stand_in_quotes(text: str) -> None:
+    by_name = branches(fitted({text: [1.0, 2.0]}, [0, 1]))
+    name, _, rest = by_name[0].rpartition(" <= ")
+    assert (json.loads(name), rest) == (text, "1.5")
+    by_value = values_said(fitted({"x": [text, "zz"]}, [0, 1]))
+    assert [json.loads(said) for said in by_value if said != "zz"] == [text]
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_labels_with_signs_of_a_sentence_stand_in_quotes(text: str) -> None:
+    model = fitted({"x": [1.0, 2.0, 3.0]}, [text, "zz", "zz"])
+    line = next(line for line in model.to_text().split("\n") if "x <= 1.5" in line)
+    assert json.loads(line.rpartition(" -> ")[2]) == text
+    rule = str(model.rules()).split("\n")[0]
+    assert json.loads(rule.rpartition("then class is ")[2].rpartition("  (n ")[0]) == text
+
+
+@pytest.mark.parametrize("text", ["setosa", "Day of week", "größe", "日本", "x_1", "5.1", "a-b"])
+def test_plain_names_stand_as_they_are(text: str) -> None:
+    assert branches(fitted({text: [1.0, 2.0]}, [0, 1]))[0] == f"{text} <= 1.5"
+    assert sorted(values_said(fitted({"x": [text, "zz"]}, [0, 1]))) == sorted([text, "zz"])
+
+
+def test_a_value_that_ends_like_the_words_for_others_is_told_from_them() -> None:
+    model = fitted({"x": ["a (or other)", "a", "a"]}, [0, 1, 1])
+    assert len(set(branches(model))) == 2
+
+
+def test_a_name_that_ends_in_not_is_told_from_a_denial() -> None:
+    """x not in {a, b}: of "x not", or not of x."""
+    one = fitted({"x not": list("abccc")}, list("00111"))
+    other = fitted({"x": list("abcde")}, list("00111"))
+    assert other.to_text().splitlines()[2].startswith("|  x not in {a, b}: n 3")
+    assert not set(branches(one)) & set(branches(other))
+
+
+def test_a_value_that_ends_in_and_is_told_from_a_conjunction() -> None:
+    """x = a and and y <= 1.5: x = "a and", or "and y" <= 1.5."""
+    labels, y = [0, 1, 2, 2, 2], [1.0, 2.0, 3.0, 3.0, 3.0]
+    words = np.array([0, 0, 1, 1, 1])
+    one = fitted({"x": np.array(["a and", "b"])[words], "y": y}, labels)
+    other = fitted({"x": np.array(["a", "b"])[words], "and y": y}, labels)
+    firsts = [str(model.rules(form="path")).splitlines()[0] for model in (one, other)]
+    assert len(one.rules()[0].path) == len(other.rules()[0].path) == 2
+    assert firsts[0] != firsts[1]
+
+
+# --- How much is said ----------------------------------------------------------------------------
+
+
+def many_words() -> Any:
+    words = [f"w{i:02}" for i in range(40)]
+    return fitted({"word": words}, [i % 2 for i in range(40)], max_depth=1)
+
+
+def test_all_values_are_said_unless_told() -> None:
+    model = many_words()
+    odd = [f"w{i:02}" for i in range(1, 40, 2)]
+    for text in (model.to_text(), str(model.rules()), model.rules().to_text()):
+        assert "…" not in text
+        assert ", ".join(odd) in text
+    assert "…" not in model.rules().to_markdown()
+    assert not model.rules().to_frame()["if"].str.contains("…").any()
+
+
+@pytest.mark.parametrize("most", [1, 3, 10])
+def test_of_many_values_no_more_than_told_are_named(most: int) -> None:
+    model = many_words()
+    rules = model.rules()
+    texts = [
+        *model.to_text(max_values=most).splitlines()[1:],
+        *rules.to_text(max_values=most).splitlines()[:2],
+        *rules.to_markdown(max_values=most).splitlines()[2:],
+        *rules.to_frame(max_values=most)["if"],
+        model.to_frame(max_values=most)["test"].iloc[0],
+    ]
+    for text in texts:
+        named = [
+            word for word in text.replace(",", " ").replace("{", " ").split() if word[0] == "w"
+        ]
+        assert len([word for word in named if word != "word"]) <= most
+        assert "… (20 values)" in text
+
+
+def test_the_table_of_nodes_names_ten_values_at_most() -> None:
+    model = many_words()
+    assert model.to_frame()["test"].tolist() == model.to_frame(max_values=10)["test"].tolist()
+    assert "…" not in model.to_frame(max_values=None)["test"].iloc[0]
+
+
+def test_a_tree_of_one_leaf() -> None:
+    model = fitted({"x": [1.0, 1.0]}, ["a", "a"])
+    assert model.to_text() == "root: n 2, a 2, purity 1.000, error 0.000 -> a"
+    (rule,) = model.rules()
+    assert (rule.leaf, rule.path, rule.merged, rule.share) == (0, (), (), 1)
+    assert ends(rule.box) == [("x", 1.0, 1.0)]
+    assert "class is a" in str(model.rules())
+    (record,) = model.explain(pd.DataFrame({"x": [7.0]}))
+    assert (record.path, record.start, record.fallback) == ((), 1, False)
+
+
+# --- Marks ---------------------------------------------------------------------------------------
+
+
+def test_a_value_absent_from_a_node_is_marked() -> None:
+    """Green is known, but not among the rows with x <= 1.5, where blue and red are asked for."""
+    columns = {"x": [1, 1, 1, 2, 2], "color": ["red", "red", "blue", "green", "green"]}
+    model = fitted(columns, list("rrbgg"))
+    (record,) = model.explain(pd.DataFrame({"x": [1], "color": ["green"]}))
+    assert [move.mark for move in record.path] == ["", "absent"]
+    assert record.fallback is True
+    assert record.label == "r"
+    assert [move.value for move in record.path] == [1, "green"]
+
+
+def test_an_unknown_value_of_a_column_that_is_not_asked_is_no_fallback() -> None:
+    model = fitted({"x": [1.0, 2.0], "word": ["a", "a"]}, [0, 1])
+    with pytest.warns(UnknownCategoryWarning):
+        (record,) = model.explain(pd.DataFrame({"x": [1.0], "word": ["b"]}))
+    assert record.fallback is False
+
+
+def test_an_absent_level_of_an_ordered_category_has_its_place() -> None:
+    x = pd.Categorical(["S", "S", "XL"], categories=["S", "M", "L", "XL"], ordered=True)
+    model = fitted({"x": x}, [0, 0, 1])
+    records = model.explain(pd.DataFrame({"x": ["M", "L"]}))
+    assert [record.label for record in records] == [0, 1]
+    assert not any(record.fallback for record in records)
+
+
+def test_a_warning_of_an_explanation_points_at_the_line_that_led_to_it() -> None:
+    day = datasets.play_tennis()[:1].assign(Outlook="Hail")
+    with pytest.warns(UnknownCategoryWarning) as caught:
+        tennis_model().explain(day)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+# --- Sequences and records -----------------------------------------------------------------------
+
+
+def test_rules_are_a_sequence() -> None:
+    rules = iris_model().rules()
+    listed = list(rules)
+    assert len(rules) == len(listed) == 6
+    assert rules[-1] == listed[5]
+    assert rules[0] == listed[0]
+    assert rules[-1].leaf == 10
+    assert list(rules[1:3]) == listed[1:3]
+    assert list(rules[::-1]) == listed[::-1] == list(reversed(rules))
+    assert list(rules[-2:]) == listed[-2:]
+    assert list(rules[9:]) == []
+    assert listed[3] in rules
+    assert rules.index(listed[4]) == 4
+    for i in (6, -7):
+        with pytest.raises(IndexError):
+            rules[i]
+
+
+def test_rules_of_classes_are_a_sequence() -> None:
+    classes = tennis_model().rules(by="class")
+    assert len(classes) == 2
+    assert classes[-1].label == "Yes"
+    assert [record.label for record in classes[:1]] == ["No"]
+    with pytest.raises(IndexError):
+        classes[2]
+
+
+def test_explanations_are_a_sequence() -> None:
+    records = tennis_model().explain(datasets.play_tennis())
+    assert len(records) == 14
+    assert records[-1] == records[13]
+    assert [record.label for record in records] == datasets.play_tennis()["PlayTennis"].tolist()
+    assert len(records[2:5]) == 3
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (lambda: iris_model().rules()[0], "label"),
+        (lambda: iris_model().rules()[0].path[0], "low"),
+        (lambda: tennis_model().rules()[0].merged[0], "values"),
+        (lambda: tennis_model().rules().unlisted[0], "n"),
+        (lambda: tennis_model().rules(by="class")[0], "label"),
+        (lambda: tennis_model().explain(datasets.play_tennis())[0], "label"),
+        (lambda: tennis_model().explain(datasets.play_tennis())[0].path[0], "mark"),
+    ],
+    ids=["rule", "interval", "choice", "unlisted", "class", "explanation", "move"],
+)
+def test_records_are_frozen(record: Callable[[], Any], field: str) -> None:
+    its = record()
+    with pytest.raises(FrozenInstanceError):
+        setattr(its, field, getattr(its, field))
+
+
+def test_rules_of_the_same_fit_are_equal() -> None:
+    one, other = iris_model(), iris_model()
+    assert list(one.rules()) == list(other.rules())
+    assert hash(one.rules()[0]) == hash(other.rules()[0])
+
+
+def test_rules_as_plain_lists() -> None:
+    plain = json.loads(json.dumps(tennis_model().rules().to_dict(), allow_nan=False))
+    text = json.dumps(plain)
+    assert "Overcast" in text
+    assert "Humidity" in text
+    record = json.loads(json.dumps(iris_model().rules()[2].to_dict(), allow_nan=False))
+    assert (record["leaf"], record["label"], record["n"], record["counts"]) == (
+        5,
+        "c1",
+        45,
+        [44, 1],
+    )
+
+
+def test_rules_as_a_frame() -> None:
+    frame = iris_model().rules().to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["leaf"].tolist() == [3, 4, 5, 7, 9, 10]
+    assert frame["n"].tolist() == [1, 6, 45, 90, 5, 3]
+    assert frame["share"].sum() == pytest.approx(1)
+    assert frame["purity"].iloc[2] == pytest.approx(44 / 45)
+
+
+def test_frames_of_a_polars_model_are_of_polars() -> None:
+    model = iris_model("polars")
+    assert isinstance(model.to_frame(), pl.DataFrame)
+    assert isinstance(model.rules().to_frame(), pl.DataFrame)
+    assert isinstance(model.explain(datasets.iris("polars")).to_frame(), pl.DataFrame)
+    assert model.to_text() == IRIS_TEXT
+    assert str(model.rules()) == str(iris_model().rules())
+
+
+# --- Pages ---------------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: Counter[str] = Counter()
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names[tag] += 1
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_names_values_and_labels_are_escaped_in_pages() -> None:
+    evil = "<script>alert(1)</script>"
+    columns = {"<img src=x>": ["<i>a</i>", "b", "b"], "</td><u>": [1.0, 2.0, 3.0]}
+    model = fitted(columns, [evil, "<s>", "c&d"])
+    records = (
+        model.rules(),
+        model.rules(form="path"),
+        model.rules(by="class"),
+        model.explain(pd.DataFrame(columns)),
+    )
+    for record in records:
+        page = Tags(record._repr_html_())
+        assert not set(page.names) & {"script", "img", "i", "u", "s"}
+        assert evil in page.text
+        assert "<img src=x>" in page.text
+
+
+def test_a_markdown_table_survives_pipes_and_lines() -> None:
+    model = fitted({"a|b\nc": ["x|y", "z", "\\|"]}, ["p|q", "r\ns", "t"])
+    lines = model.rules().to_markdown().split("\n")
+    bare = [line.replace("\\\\", "").replace("\\|", "") for line in lines if line]
+    assert len({line.count("|") for line in bare}) == 1
+    assert len(bare) == 2 + 3
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+WRONG: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
+    "by": (lambda model: model.rules(by="leaves"), r"by='leaves'.*'leaf'.*'class'"),
+    "by None": (lambda model: model.rules(by=None), r"by=None.*'leaf'.*'class'"),
+    "form": (lambda model: model.rules(form="short"), r"form='short'.*'path'|'merged'"),
+    "form of classes": (lambda model: model.rules(by="class", form=3), r"form=3"),
+    "max_depth": (lambda model: model.to_text(max_depth=-1), r"max_depth=-1"),
+    "max_depth half": (lambda model: model.to_text(max_depth=1.5), r"max_depth=1\.5"),
+    "max_depth word": (lambda model: model.to_text(max_depth="2"), r"max_depth='2'"),
+    "max_values": (lambda model: model.to_text(max_values=-1), r"max_values=-1"),
+    "of rules": (lambda model: model.rules().to_text(max_values=-2), r"max_values=-2"),
+    "of markdown": (lambda model: model.rules().to_markdown(max_values=-2), r"max_values=-2"),
+    "of a frame": (lambda model: model.rules().to_frame(max_values=-2), r"max_values=-2"),
+    "of classes": (
+        lambda model: model.rules(by="class").to_text(max_values=-2),
+        r"max_values=-2",
+    ),
+    "of nodes": (lambda model: model.to_frame(max_values=-2), r"max_values=-2"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG)
+def test_an_option_that_cannot_be_is_refused(wrong: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        wrong(iris_model())
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda model: model.to_text(),
+        lambda model: model.rules(),
+        lambda model: model.rules(by="class"),
+        lambda model: model.explain(pd.DataFrame({"x": [1.0]})),
+        lambda model: model.to_frame(),
+    ],
+    ids=["to_text", "rules", "class", "explain", "to_frame"],
+)
+def test_a_model_without_a_fit_cannot_be_read(verb: Callable[[Any], Any]) -> None:
+    with pytest.raises(NotFittedError):
+        verb(TreeClassifier())
+
+
+def test_rows_that_cannot_be_read_are_refused_by_explain() -> None:
+    model = iris_model()
+    with pytest.raises(ColumnError, match="sepal_width"):
+        model.explain(pd.DataFrame({X1: [1.0]}))
+    with pytest.raises(MissingValueError, match="sepal_width"):
+        model.explain(pd.DataFrame({X1: [1.0], X2: [np.nan]}))
+
+
+# --- Size ----------------------------------------------------------------------------------------
+
+
+def test_a_tree_of_ten_thousand_leaves_is_read() -> None:
+    rng, n = np.random.default_rng(0), 20_000
+    columns: dict[str, Any] = {f"x{j}": rng.normal(size=n) for j in range(3)}
+    columns["word"] = np.array(list("abcdefghij"))[rng.integers(0, 10, n)]
+    model = fitted(columns, rng.integers(0, 8, n))
+    rules, leaves = model.rules(), model.get_n_leaves()
+    assert len(rules) == leaves >= 10_000
+    listed = list(rules)
+    assert sum(rule.n for rule in listed) == n
+    assert rules[-1] == listed[-1]
+    nodes = model.to_frame()
+    assert len(nodes) == 2 * leaves - 1
+    lines = model.to_text().split("\n")
+    assert len(lines) == len(nodes)
+    assert sum(" -> " in line for line in lines) == leaves
+    assert rules.to_frame()["leaf"].tolist() == [rule.leaf for rule in listed]
+    X = pd.DataFrame(columns)[:50]
+    assert [record.node for record in model.explain(X)] == model.apply(X).tolist()
+    assert len(model.to_text(max_depth=2).split("\n")) == 7
