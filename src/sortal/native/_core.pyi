@@ -51,6 +51,20 @@ def score_parts(counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None),
 def best_test(kinds: Sequence[int], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], sizes: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], total: int, criterion: int, min_size: int, min_units: int, max_subset: int) -> tuple[int, int, float, NDArray[numpy.int32], float, float, bool, float] | None:
     """The test of a node from its attributes' tables, or None."""
 
+def judge_tests(node: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], yes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
+    """
+    Keys, scores and split information of tests by their yes sides; the base.
+    """
+
+def judge_parts(parts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
+    """The same of one test with a branch a part."""
+
+def equal_from(key: float, n_classes: int, criterion: int) -> float:
+    """The least key that counts as equal to the largest."""
+
+def thresholds_between(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """The thresholds between neighbors of ascending values."""
+
 def not_finite(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[bool]:
     """Which columns hold a NaN or an infinity."""
 

@@ -1,7 +1,7 @@
 """Tests of a node side by side, judged by the compiled core as a growing tree judges them.
 
-`total` are the units of the whole fit, which fix the unit of logarithms; criteria are numbered as in
-`native.trees.CRITERIA`.
+`total` are the units of the whole fit, which fix the unit of logarithms; criteria have the numbers
+of `native.trees.CRITERIA`.
 """
 
 from __future__ import annotations

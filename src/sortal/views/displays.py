@@ -1,8 +1,20 @@
 """The pictures, under one name: `from sortal import displays`."""
 
+from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
+from sortal.views.partition import PartitionDisplay
 from sortal.views.projection import ProjectionDisplay
 from sortal.views.regions import RegionsDisplay
+from sortal.views.tree_display import TreeDisplay
 
-__all__ = ["DensitiesDisplay", "DirectionsDisplay", "ProjectionDisplay", "RegionsDisplay"]
+__all__ = [
+    "DensitiesDisplay",
+    "DirectionsDisplay",
+    "FrequenciesDisplay",
+    "PartitionDisplay",
+    "ProjectionDisplay",
+    "RegionsDisplay",
+    "ScoresDisplay",
+    "TreeDisplay",
+]

@@ -28,7 +28,7 @@ def attribute(estimator: Any, name: str) -> Any:
     except AttributeError:
         raise OptionError(
             f"This {type(estimator).__name__} has no {name}, which the picture shows: fit it first "
-            "if it is a discriminant that has one, or give plain arrays to the display itself."
+            "if it is an estimator that has one, or give plain arrays to the display itself."
         ) from None
 
 

@@ -1,0 +1,256 @@
+"""The working of one node of a tree: every test it could ask, and the numbers of the choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal import native
+from sortal.errors import InputError, OptionError, listed
+from sortal.learners.options import is_whole
+from sortal.learners.tree import growth
+from sortal.learners.tree_candidates import Search, read_attributes, smaller_side
+from sortal.learners.tree_ranking import Asked, rank_tests
+from sortal.learners.tree_tables import CandidateTables, Choice, whole_cell
+from sortal.models.faces import number_text
+from sortal.models.partition import score_counts
+from sortal.models.records import Table, Working, unique
+from sortal.models.tree_branches import describe_test, node_values
+from sortal.native.trees import CUT, LEAF, SUBSET, route_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.learners.tree import TreeOptions, TreeRows
+    from sortal.learners.tree_candidates import Attribute, Candidates
+    from sortal.learners.tree_ranking import Ranking
+    from sortal.models.records import Cell
+    from sortal.models.tree import TreeModel
+
+# Tables that a working has whatever the columns are called; a column of such a name gives way.
+_FIXED = ("node", "impurity", "test", "hyperplane", "tests")
+
+
+def show_node(
+    model: TreeModel, rows: TreeRows | None, options: TreeOptions, node: int, backend: str
+) -> Working:
+    """The tables of a node; without the rows of the fit, only those that need none."""
+    t = _read_node(model, node)
+    tables = [_classes(model, t, backend), _impurity(model, t, backend)]
+    looked = None
+    if rows is not None:
+        attributes = read_attributes(rows, _rows_inside(model, rows, t))
+        looked = _Looked(model, rows, options, t, attributes)
+        tables += looked.tables(backend)
+    tables.append(_test(model, options, t, looked, backend))
+    column = model.schema.columns[model.attribute[t]]
+    if model.kind[t] == CUT and column.is_number:
+        tables.append(_hyperplane(model, t, backend))
+    return Working(f"Node {t} of the tree", tuple(tables))
+
+
+def table_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """The name of each column's table; a column that is called like another table gets a number."""
+    return unique((*_FIXED, *columns))[len(_FIXED) :]
+
+
+def _read_node(model: TreeModel, node: Any) -> int:
+    if not is_whole(node) or not 0 <= node < model.n_nodes:
+        last = model.n_nodes - 1
+        allowed = f"a whole number from 0 to {last}" if last else "0, its only node"
+        raise OptionError(f"node={node!r} is no node of this tree: give {allowed}.")
+    return int(node)
+
+
+# --- What the tree knows -------------------------------------------------------------------------
+
+
+def _classes(model: TreeModel, t: int, backend: str) -> Table:
+    """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11)."""
+    pairs = zip(model.classes, model.counts()[t].tolist(), model.shares()[t].tolist(), strict=True)
+    rows = tuple((str(label), n, share) for label, n, share in pairs)
+    columns = ("class", "n_i", "P(c_i|D)")
+    return Table("node", "Classes in the node", columns, rows, "ZM 19.11", backend)
+
+
+def _impurity(model: TreeModel, t: int, backend: str) -> Table:
+    score = score_counts(model.units[t : t + 1], ("all",), model.classes, model.exponent)
+    n, size = model.counts()[t].sum().item(), int(model.sizes[t])
+    purity, error = float(model.purity()[t]), float(model.error()[t])
+    columns = ("n", "size", "purity", "error", "entropy", "Gini")
+    row = (n, size, purity, error, score.entropy, score.gini)
+    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6", backend)
+
+
+def _test(
+    model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None, backend: str
+) -> Table:
+    """What the node asks, and how sure that is; or why it asks nothing."""
+    is_leaf = model.kind[t] == LEAF
+    cuts = None if looked is None or is_leaf else looked.n_cuts
+    row: tuple[Cell, ...] = (
+        describe_test(model, t),
+        options.criterion,
+        None if is_leaf else float(model.score[t]),
+        "" if is_leaf else "exact" if model.exact[t] else "heuristic",
+        cuts,
+        None if is_leaf else whole_cell(float(model.candidates[t])),
+        "; ".join(_why_leaf(model, options, t, looked)) if is_leaf else "",
+    )
+    columns = ("test", "criterion", "score", "search", "cuts", "sets V", "leaf because")
+    return Table("test", "The test", columns, (row,), "", backend)
+
+
+def _why_leaf(model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None) -> list[str]:
+    """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
+    size, purity = int(model.sizes[t]), float(model.purity()[t])
+    why = []
+    if size <= options.leaf_size:
+        why.append(f"its size {size} is at most leaf_size={options.leaf_size}")
+    if purity >= options.purity:
+        why.append(f"its purity {number_text(purity)} is at least purity={options.purity}")
+    if options.max_depth is not None and model.depths()[t] >= options.max_depth:
+        why.append(f"it lies at max_depth={options.max_depth}")
+    if why:
+        return why
+    bounded = [f"max_leaf_nodes={options.max_leaf_nodes}"] if options.max_leaf_nodes else []
+    if looked is None:
+        none = f"no test is allowed, or none scores at least min_gain={options.min_gain}"
+        return [" or ".join([none, *(f"others were asked first by {b}" for b in bounded)])]
+    if looked.best is None:
+        return ["no test is allowed"]
+    if looked.best < options.min_gain:
+        best = number_text(looked.best)
+        return [f"its best test scores {best}, less than min_gain={options.min_gain}"]
+    told = [f"other nodes were asked first by {b}" for b in bounded]
+    return told or ["of something that the options do not tell"]
+
+
+def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
+    """w and b = -v of h(x) = wᵀx + b, for the test h(x) <= 0. (ZM 19.1)"""
+    numbers = [(j, c.name) for j, c in enumerate(model.schema.columns) if c.is_number]
+    rows = [(name, 1.0 if j == model.attribute[t] else 0.0) for j, name in numbers]
+    rows.append(("b", 0.0 - float(model.threshold[t])))
+    title = "h(x) = wᵀx + b, which is at most 0 where the answer is yes"
+    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1", backend)
+
+
+# --- What its rows tell --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """The tests that a node could ask, of all its columns."""
+
+    model: TreeModel
+    rows: TreeRows
+    options: TreeOptions
+    t: int
+    attributes: list[Attribute]
+
+    @cached_property
+    def search(self) -> Search:
+        limits = growth(self.rows, self.options)
+        return Search(self.model.units[self.t], self.rows.total_units, limits)
+
+    @cached_property
+    def tests(self) -> list[Candidates]:
+        V = self._asked_set()
+        asked = self.model.attribute[self.t]
+        return [
+            self.search.tests(x, V if j == asked else ()) for j, x in enumerate(self.attributes)
+        ]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        return rank_tests(self.search, self.tests, self.asked)
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """The test of the node among all tests; None for a leaf, and for what no cut here does."""
+        model, t = self.model, self.t
+        if model.kind[t] == LEAF:
+            return None
+        j = int(model.attribute[t])
+        if model.kind[t] == SUBSET:
+            return Asked(j, self.tests[j].sets.index(self._asked_set()))
+        if model.kind[t] == CUT:
+            values, v = self.attributes[j].values, model.threshold[t]
+            below = int(np.searchsorted(values, v, side="right"))
+            return Asked(j, below - 1) if 0 < below < len(values) else None
+        return Asked(j, 0)
+
+    @property
+    def n_cuts(self) -> int:
+        return sum(len(own.thresholds) for own in self.tests if own.attribute.kind == CUT)
+
+    @property
+    def best(self) -> float | None:
+        """The score of the best test, None where none is allowed."""
+        for own, ranks in zip(self.tests, self.ranking.ranks, strict=True):
+            if (ranks == 1).any():
+                return float(self.search.scores(own)[ranks == 1][0])
+        return None
+
+    def tables(self, backend: str) -> list[Table]:
+        """One or two tables an attribute, then the best test of each."""
+        choice = Choice(self.search, self.tests, self.ranking, self.asked)
+        made = CandidateTables(choice, self.model.exponent, self.model.classes, backend)
+        columns = self.model.schema.names
+        names = table_names(columns)
+        values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
+        tables = []
+        for j in range(len(columns)):
+            tables += made.of_attribute(j, names[j], values[j - len(columns)])
+        return [*tables, made.offers()]
+
+    def _asked_set(self) -> tuple[int, ...]:
+        """V of the node's test, as places of the values that the node has."""
+        if self.model.kind[self.t] != SUBSET:
+            return ()
+        _, branches = node_values(self.model, self.t)
+        return smaller_side(branches == 0)
+
+
+def _rows_inside(model: TreeModel, rows: TreeRows, t: int) -> NDArray[np.intp]:
+    """The rows that pass node t: those that end in it or below, where numbers follow it."""
+    _refuse_strangers(model, rows)
+    ends = np.empty(len(rows.classes), dtype=np.int32)
+    route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
+    for node in sorted({0, t}):
+        inside = np.flatnonzero((ends >= node) & (ends < model.ends()[node]))
+        _refuse_other_rows(model, rows, inside, node)
+    return inside
+
+
+def _refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
+    strange = rows.encoded.unknown + rows.encoded.holes
+    other = rows.schema != model.schema or rows.column_kinds != model.column_kinds
+    if other or strange.any():
+        names = [name for name, n in zip(rows.schema.names, strange, strict=True) if n]
+        what = f"hold strange values in {listed(names)}" if names else "have other columns"
+        raise InputError(f"The rows given {what}: give the same rows as to fit.")
+
+
+def _refuse_other_rows(model: TreeModel, rows: TreeRows, inside: NDArray[np.intp], t: int) -> None:
+    units = None if rows.units is None else rows.units[inside]
+    one, classes = np.zeros(len(inside), dtype=np.int32), rows.classes[inside]
+    found = native.count_codes(one, 1, classes, len(model.classes), units)[0]
+    if rows.exponent != model.exponent or not np.array_equal(found, model.units[t]):
+        given, kept = np.ldexp(found.astype(float), -rows.exponent), model.weights()[t]
+        where = f"in node {t}" if t else "in all"
+        raise InputError(
+            f"The rows given are not those of the fit: {where} the classes {_listed(model.classes)}"
+            f" weigh {_listed(given.tolist())}, and at fit they weighed {_listed(kept.tolist())}. "
+            "Give the same rows, and the same sample_weight, as to fit."
+        )
+
+
+def _listed(cells: Sequence[object], most: int = 10) -> str:
+    told = [number_text(cell) if isinstance(cell, float) else repr(cell) for cell in cells[:most]]
+    return f"({', '.join([*told, '…'] if len(cells) > most else told)})"

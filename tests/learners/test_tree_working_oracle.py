@@ -1,0 +1,339 @@
+"""The working of a tree's node against brute force over random tables.
+
+The oracle looks at lists of rows. It tries every cut, every set of values and every multiway test,
+scores them in fractions and in logarithms of 50 digits, and takes the first of equals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sortal import TreeClassifier, score_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal.models.records import Table, Working
+
+CRITERIA: Final = ("gain", "gain_ratio", "gini", "cart")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A test that could be asked: rows of each part, and its place among equals."""
+
+    attribute: str
+    rank: tuple[Any, ...]
+    parts: tuple[tuple[int, ...], ...]
+    n_in_set: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, its labels and weights, and the options of a tree."""
+
+    X: Any
+    y: list[str]
+    weight: list[float] | None
+    kinds: dict[str, str]
+    options: dict[str, Any]
+
+    def weight_of(self, i: int) -> Fraction:
+        return Fraction(1) if self.weight is None else Fraction(self.weight[i])
+
+    def size_of(self, rows: Sequence[int]) -> int:
+        copies = self.weight is None or all(float(w).is_integer() for w in self.weight)
+        return int(sum(self.weight_of(i) for i in rows)) if copies else len(rows)
+
+
+def counts(case: Case, rows: Sequence[int]) -> list[Fraction]:
+    return [
+        sum((case.weight_of(i) for i in rows if case.y[i] == c), Fraction(0))
+        for c in sorted(set(case.y))
+    ]
+
+
+def all_options(case: Case, rows: Sequence[int]) -> list[Option]:
+    found = []
+    for j, (name, kind) in enumerate(case.kinds.items()):
+        cells = case.X[name].tolist()
+        values = sorted({cells[i] for i in rows})
+        by_value = {v: tuple(i for i in rows if cells[i] == v) for v in values}
+        if kind == "cut":
+            for place, (a, _) in enumerate(pairwise(values)):
+                yes = tuple(i for i in rows if cells[i] <= a)
+                found.append(Option(name, (j, place), (yes, others(rows, yes))))
+        elif kind == "subset":
+            for V in all_sets(values):
+                yes = tuple(i for v in V for i in by_value[v])
+                found.append(Option(name, (j, len(V), V), (yes, others(rows, yes)), len(V)))
+        elif len(values) > 1:
+            found.append(Option(name, (j,), tuple(by_value.values())))
+    return found
+
+
+def others(rows: Sequence[int], yes: Sequence[int]) -> tuple[int, ...]:
+    return tuple(i for i in rows if i not in set(yes))
+
+
+def all_sets(values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    m = len(values)
+    return [
+        V
+        for size in range(1, m // 2 + 1)
+        for V in combinations(values, size)
+        if 2 * size < m or values[0] in V
+    ]
+
+
+def is_allowed(case: Case, option: Option, rows: Sequence[int]) -> bool:
+    least = case.options.get("min_samples_leaf", 1)
+    share = case.options.get("min_weight_fraction_leaf", 0.0)
+    total = sum(counts(case, range(len(case.y))), Fraction(0))
+    fit = [
+        case.size_of(part) >= least and sum(counts(case, part)) >= Fraction(share) * total
+        for part in option.parts
+    ]
+    whole = counts(case, rows)
+    n = sum(whole)
+    told = any(
+        c * n != w * sum(counts(case, part))
+        for part in option.parts
+        for c, w in zip(counts(case, part), whole, strict=True)
+    )
+    most = case.options.get("max_subset") or 10**9
+    return sum(fit) >= 2 and told and option.n_in_set <= most
+
+
+def bits(weights: Sequence[Fraction]) -> Decimal:
+    """n H of weights."""
+    return c_log_c(sum(weights, Fraction(0))) - sum(map(c_log_c, weights), Decimal(0))
+
+
+def c_log_c(c: Fraction) -> Decimal:
+    x = Decimal(c.numerator) / Decimal(c.denominator)
+    return x * x.ln() / Decimal(2).ln() if c else Decimal(0)
+
+
+def gain(parts: list[list[Fraction]]) -> Decimal:
+    whole = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
+    n = sum(whole)
+    after = sum(map(bits, parts), Decimal(0))
+    return (bits(whole) - after) / (Decimal(n.numerator) / Decimal(n.denominator))
+
+
+def ratio(parts: list[list[Fraction]]) -> Decimal:
+    sizes = [sum(part, Fraction(0)) for part in parts]
+    n = sum(sizes)
+    return gain(parts) / (bits(sizes) / (Decimal(n.numerator) / Decimal(n.denominator)))
+
+
+def decrease(parts: list[list[Fraction]]) -> Decimal:
+    whole = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
+    n = sum(whole)
+
+    def squares(part: list[Fraction]) -> Fraction:
+        return sum((c * c for c in part), Fraction(0)) / sum(part, Fraction(0))
+
+    found = (sum(map(squares, parts), Fraction(0)) - squares(whole)) / n
+    return Decimal(found.numerator) / Decimal(found.denominator)
+
+
+def cart(parts: list[list[Fraction]]) -> Decimal:
+    yes, no = parts
+    n_yes, n_no = sum(yes, Fraction(0)), sum(no, Fraction(0))
+    n = n_yes + n_no
+    apart = sum(abs(a / n_yes - b / n_no) for a, b in zip(yes, no, strict=True))
+    found = 2 * n_yes / n * n_no / n * apart
+    return Decimal(found.numerator) / Decimal(found.denominator)
+
+
+SCORES: Final = {"gain": gain, "gain_ratio": gain, "gini": decrease, "cart": cart}
+SAME: Final = Decimal("1e-30")
+CLEAR: Final = Decimal("1e-9")
+
+
+def near(a: Decimal, b: Decimal) -> bool:
+    apart = abs(a - b)
+    if SAME < apart < CLEAR:
+        pytest.skip("two scores are too close for float64")
+    return apart <= SAME
+
+
+def choose(case: Case, rows: Sequence[int]) -> Option | None:
+    """The node's test: the first of the best, or C4.5's choice."""
+    criterion = case.options["criterion"]
+    options = [o for o in all_options(case, rows) if is_allowed(case, o, rows)]
+    scored = [(SCORES[criterion]([counts(case, p) for p in o.parts]), o) for o in options]
+    if not scored:
+        return None
+    if criterion == "gain_ratio":
+        offers = []
+        for name in case.kinds:
+            own = [(s, o) for s, o in scored if o.attribute == name]
+            if own:
+                offers.append(first_of_best(own))
+        mean = sum((s for s, _ in offers), Decimal(0)) / len(offers)
+        scored = [
+            (ratio([counts(case, p) for p in o.parts]), o)
+            for s, o in offers
+            if s >= mean or near(s, mean)
+        ]
+    return first_of_best(scored)[1]
+
+
+def first_of_best(scored: list[tuple[Decimal, Option]]) -> tuple[Decimal, Option]:
+    best = max(s for s, _ in scored)
+    return min(((s, o) for s, o in scored if near(s, best)), key=lambda pair: pair[1].rank)
+
+
+def draw_case(seed: int, criterion: str) -> Case:
+    rng = np.random.default_rng(seed)
+    n, K = int(rng.integers(5, 40)), int(rng.integers(2, 5))
+    columns: dict[str, Any] = {}
+    kinds: dict[str, str] = {}
+    kind_names = ["cut", "subset"] if criterion == "cart" else ["cut", "subset", "multiway"]
+    for j in range(int(rng.integers(1, 4))):
+        name, kind = f"x{j}", str(rng.choice(kind_names))
+        codes = rng.integers(0, int(rng.integers(2, 8)), size=n)
+        columns[name] = codes * 0.3 - 1 if kind == "cut" else [f"v{c}" for c in codes]
+        kinds[name] = kind
+    if rng.random() < 0.3:  # a column that comes twice
+        columns["again"], kinds["again"] = columns["x0"], kinds["x0"]
+    weights: list[list[float] | None] = [
+        None,
+        rng.integers(1, 5, size=n).tolist(),
+        (rng.integers(1, 9, size=n) / 4).tolist(),
+    ]
+    options = {
+        "criterion": criterion,
+        "min_samples_leaf": int(rng.choice([1, 1, 2, 4])),
+        "min_weight_fraction_leaf": float(rng.choice([0.0, 0.0, 0.125])),
+        "max_subset": [None, None, 1, 2][int(rng.integers(4))],
+    }
+    y = [f"c{k}" for k in rng.integers(0, K, size=n)]
+    return Case(pd.DataFrame(columns), y, weights[int(rng.integers(3))], kinds, options)
+
+
+def fit(case: Case) -> TreeClassifier:
+    words = {name: kind for name, kind in case.kinds.items() if kind != "cut"}
+    return TreeClassifier(**case.options, categorical_split=words or "subset").fit(
+        case.X, case.y, case.weight
+    )
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("seed", range(40))
+def test_the_first_test_is_that_of_brute_force_and_of_the_tree(seed: int, criterion: str) -> None:
+    case = draw_case(seed, criterion)
+    model = fit(case)
+    nodes = model.to_frame(max_values=None)
+    inside = model.decision_path(case.X).toarray().astype(bool)
+    with localcontext() as context:
+        context.prec = 50
+        for t, words in enumerate(nodes["test"]):
+            working = model.working(t, case.X, case.y, case.weight)
+            rows = np.flatnonzero(inside[:, t]).tolist()
+            best = working["tests"].rows[0]
+            expected = choose(case, rows)
+            if expected is None:
+                assert best[0] is None
+                continue
+            assert best[1] == expected.attribute
+            same_parts(case, working, best, expected)
+            if words:
+                assert (best[2], best[-1]) == (words, True)
+                assert best[3] == pytest.approx(nodes["score"][t], rel=1e-12, abs=1e-15)
+
+
+def same_parts(case: Case, working: Working, best: Sequence[Any], expected: Option) -> None:
+    """The yes sides of two tests weigh the same in every class."""
+    table = working[best[1]]
+    if case.kinds[best[1]] == "multiway":
+        return
+    (row,) = (row for row in table.rows if row[table.columns.index("rank")] == 1)
+    start = 1 if case.kinds[best[1]] == "cut" else 2
+    K = len(set(case.y))
+    assert list(row[start : start + K]) == [float(c) for c in counts(case, expected.parts[0])]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_every_number_is_that_of_score_partition(seed: int, criterion: str) -> None:
+    case = draw_case(seed, criterion)
+    model = fit(case)
+    inside = model.decision_path(case.X).toarray().astype(bool)
+    for t in range(inside.shape[1]):
+        working = model.working(t, case.X, case.y, case.weight)
+        rows = np.flatnonzero(inside[:, t]).tolist()
+        options = all_options(case, rows)
+        for name, kind in case.kinds.items():
+            own = [o for o in options if o.attribute == name]
+            if kind != "multiway":
+                check_table(case, working[name], own, rows)
+            elif own:
+                check_branches(case, working, name, own[0])
+
+
+def check_table(case: Case, table: Table, own: list[Option], rows: Sequence[int]) -> None:
+    assert len(table.rows) == len(own)
+    scores = []
+    for option, cells in zip(own, table.rows, strict=True):
+        row: dict[str, Any] = dict(zip(table.columns, cells, strict=True))
+        split = score_option(case, option)
+        measure = {
+            "gain": split.gain,
+            "gain_ratio": split.gain_ratio,
+            "gini": split.gini_decrease,
+            "cart": split.cart,
+        }[case.options["criterion"]]
+        assert row["score"] == pytest.approx(measure, abs=1e-12)
+        assert row["allowed"] == is_allowed(case, option, rows)
+        assert (row["rank"] is not None) == row["allowed"]
+        check_shares(case, row, option)
+        if "split entropy" in row:
+            assert row["split entropy"] == pytest.approx(split.split_entropy, abs=1e-12)
+        if "split Gini" in row:
+            assert row["split Gini"] == pytest.approx(split.split_gini, abs=1e-12)
+        if "gain" in row:
+            assert row["gain"] == pytest.approx(split.gain, abs=1e-12)
+            assert row["split information"] == pytest.approx(split.split_information, abs=1e-12)
+        if row["allowed"] and case.options["criterion"] != "gain_ratio":
+            scores.append((row["rank"], row["score"]))
+    in_order = [score for _, score in sorted(scores)]
+    assert in_order == pytest.approx(sorted(in_order, reverse=True), abs=1e-12)
+
+
+def check_shares(case: Case, row: dict[str, Any], option: Option) -> None:
+    yes, no = (counts(case, part) for part in option.parts)
+    for c, a, b in zip(sorted(set(case.y)), yes, no, strict=True):
+        assert row[f"P({c}|Y)"] == pytest.approx(float(a / sum(yes)), abs=1e-15)
+        assert row[f"P({c}|N)"] == pytest.approx(float(b / sum(no)), abs=1e-15)
+        if f"P(X<=v|{c})" in row:
+            share = None if a + b == 0 else pytest.approx(float(a / (a + b)))
+            assert row[f"P(X<=v|{c})"] == share
+
+
+def check_branches(case: Case, working: Working, name: str, option: Option) -> None:
+    table = working[name]
+    split = score_option(case, option)
+    entropy = "entropy" in table.columns
+    sizes = [float(sum(counts(case, part))) for part in option.parts]
+    impurity = [float(x) for x in table.column("entropy" if entropy else "Gini")]  # type: ignore[arg-type]
+    after = np.average(impurity, weights=sizes)
+    assert after == pytest.approx(split.split_entropy if entropy else split.split_gini, abs=1e-12)
+
+
+def score_option(case: Case, option: Option) -> Any:
+    part_of = {i: p for p, part in enumerate(option.parts) for i in part}
+    rows = sorted(part_of)
+    weight = None if case.weight is None else [case.weight[i] for i in rows]
+    return score_partition([part_of[i] for i in rows], [case.y[i] for i in rows], weight)

@@ -1,0 +1,359 @@
+"""The regions of a tree: they are where it says what they say, and lines lie between them."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+
+from sortal import TreeClassifier, datasets
+from sortal.errors import ColumnError, OptionError
+from sortal.views.partition import PartitionDisplay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+PLANE: Final = ["sepal_length", "sepal_width"]
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def iris() -> tuple[Any, Any]:
+    frame = datasets.iris()
+    return frame[PLANE], np.where(frame["species"] == "setosa", "c1", "c2")
+
+
+def tree() -> TreeClassifier:
+    return TreeClassifier(purity=0.95, leaf_size=5).fit(*iris())
+
+
+def words_of(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def legend_of(ax: Axes) -> list[str]:
+    legend = ax.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def rendered(display: Any) -> bytes:
+    into = io.BytesIO()
+    display.figure_.savefig(into, format="png")
+    return into.getvalue()
+
+
+def region_at(display: PartitionDisplay, x: float, y: float) -> Any:
+    """The one region that holds a point."""
+    (found,) = (r for r in display.regions if r.low1 < x <= r.high1 and r.low2 < y <= r.high2)
+    return found
+
+
+def grid(display: PartitionDisplay, seed: int = 0) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    low, high = display.box
+    return rng.uniform(low, high, size=(200, 2))
+
+
+# Figure 19.1
+
+
+def test_figure_19_1() -> None:
+    display = PartitionDisplay.from_estimator(tree(), *iris(), z=(6.75, 4.25))
+    assert [(r.name, r.label) for r in display.regions] == [
+        ("leaf 3", "c1"),
+        ("leaf 4", "c2"),
+        ("leaf 5", "c1"),
+        ("leaf 7", "c2"),
+        ("leaf 9", "c1"),
+        ("leaf 10", "c2"),
+    ]
+    assert [(cut.node, cut.depth) for cut in display.lines] == [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+        (6, 1),
+        (8, 2),
+    ]
+    assert region_at(display, 6.75, 4.25).name == "leaf 10"
+    assert legend_of(display.ax_) == [
+        "c1 (50)",
+        "c2 (100)",
+        "test at depth 0",
+        "test at depth 1",
+        "test at depth 2",
+        "z",
+    ]
+    words = words_of(display.ax_)
+    assert [word for word in words if word.startswith("h")] == ["h0", "h1", "h2", "h6", "h8"]
+    assert "leaf 7" in words
+    assert "z" in words
+    assert display.ax_.get_title() == "Regions of TreeClassifier"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
+    assert rendered(display)
+
+
+def test_hyperplanes_end_at_their_own_regions() -> None:
+    display = PartitionDisplay.from_estimator(tree(), *iris())
+    (left, bottom), (right, top) = display.box
+    ends = {cut.node: tuple(cut[:4]) for cut in display.lines}
+    assert ends == {
+        0: (5.45, bottom, 5.45, top),
+        1: (left, 2.8, 5.45, 2.8),
+        2: (4.7, bottom, 4.7, 2.8),
+        6: (5.45, 3.45, right, 3.45),
+        8: (6.5, 3.45, 6.5, top),
+    }
+
+
+def test_deeper_lines_are_thinner_and_broken() -> None:
+    display = PartitionDisplay.from_estimator(tree(), *iris())
+    lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    widths = [float(np.ravel(c.get_linewidth())[0]) for c in lines]
+    assert widths == sorted(widths, reverse=True)
+    assert len({str(c.get_linestyle()) for c in lines}) == 3
+
+
+def test_the_regions_decide_as_the_tree_does() -> None:
+    frame = datasets.iris()
+    X, y = frame[["petal_width", "sepal_width"]], frame["species"]
+    model = TreeClassifier().fit(X, y)
+    display = PartitionDisplay.from_estimator(model, X, y)
+    points = grid(display)
+    said = model.predict(pd.DataFrame(points, columns=X.columns))
+    assert [region_at(display, *point).label for point in points] == said.tolist()
+
+
+def test_the_regions_fill_the_picture_once() -> None:
+    display = PartitionDisplay.from_estimator(tree(), *iris())
+    areas = [(r.high1 - r.low1) * (r.high2 - r.low2) for r in display.regions]
+    assert sum(areas) == pytest.approx(float(np.prod(display.box[1] - display.box[0])))
+    drawn = [c for c in display.ax_.collections if isinstance(c, PolyCollection)]
+    assert sum(len(c.get_paths()) for c in drawn) == 6
+
+
+# Attributes that are held fixed
+
+
+def penguins() -> tuple[Any, TreeClassifier]:
+    frame = datasets.penguins().dropna()
+    columns = ["bill_length_mm", "island", "bill_depth_mm", "body_mass_g", "species"]
+    return frame[columns], TreeClassifier(max_depth=5).fit(frame[columns], "species")
+
+
+@pytest.mark.parametrize("island", ["Biscoe", "Dream", "Torgersen"])
+def test_other_attributes_are_held_at_given_values(island: str) -> None:
+    frame, model = penguins()
+    at = {"island": island, "body_mass_g": 4000}
+    display = PartitionDisplay.from_estimator(
+        model, frame, "species", features=["bill_depth_mm", "bill_length_mm"], at=at
+    )
+    points = grid(display)
+    rows = pd.DataFrame(points, columns=["bill_depth_mm", "bill_length_mm"]).assign(**at)
+    said = model.predict(rows[["bill_length_mm", "island", "bill_depth_mm", "body_mass_g"]])
+    assert [region_at(display, *point).label for point in points] == said.tolist()
+    assert display.ax_.get_title().endswith(f"at island = {island}, body_mass_g = 4000")
+    assert display.ax_.get_xlabel() == "bill_depth_mm"
+
+
+def test_lines_are_those_that_are_met() -> None:
+    X = pd.DataFrame({"a": [0.0, 1, 2, 3, 4, 5], "w": list("uuuvvv"), "b": [0.0, 1, 0, 1, 0, 1]})
+    y = ["p", "q", "q", "p", "p", "q"]
+    model = TreeClassifier().fit(X, y)
+    lines = {}
+    for w in "uv":
+        display = PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"w": w})
+        lines[w] = {cut.node for cut in display.lines}
+        points = grid(display)
+        rows = pd.DataFrame({"a": points[:, 0], "w": w, "b": points[:, 1]})
+        said = model.predict(rows).tolist()
+        assert [region_at(display, *point).label for point in points] == said
+    nodes = model.to_frame()
+    asked = set(nodes["node"][nodes["test"].str.startswith(("a", "b"))])
+    assert lines["u"] | lines["v"] == asked
+
+
+def test_one_branch_a_value_and_what_a_node_keeps() -> None:
+    tennis = datasets.play_tennis().assign(a=np.arange(14.0), b=np.arange(14.0)[::-1] ** 2)
+    model = TreeClassifier(categorical_split="multiway").fit(
+        tennis[["Outlook", "Temperature", "a", "b", "PlayTennis"]], "PlayTennis"
+    )
+    nodes = model.to_frame()
+    assert nodes["test"].str.startswith("Outlook: ").any()
+    for outlook in ("Overcast", "Rain", "Sunny"):
+        at = {"Outlook": outlook, "Temperature": "Hot"}  # no rainy day was hot
+        display = PartitionDisplay.from_estimator(
+            model, tennis, "PlayTennis", features=["a", "b"], at=at
+        )
+        points = grid(display)
+        rows = pd.DataFrame(points, columns=["a", "b"]).assign(**at)
+        said = model.predict(rows[["Outlook", "Temperature", "a", "b"]]).tolist()
+        assert [region_at(display, *point).label for point in points] == said
+
+
+def test_dates_are_days_and_can_be_held_fixed() -> None:
+    days = pd.to_datetime("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D")
+    X = pd.DataFrame({"day": days, "a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
+    y = np.where((X["day"] > "2024-01-20") & (X["a"] > 3) | (X["b"] > 3), "p", "q")
+    model = TreeClassifier().fit(X, y)
+    shown = PartitionDisplay.from_estimator(model, X, y, features=["day", "a"], at={"b": 1})
+    assert shown.ax_.get_xlabel() == "day (days since 1970)"
+    for when in ("2024-01-05", pd.Timestamp("2024-02-05"), np.datetime64("2024-02-05")):
+        display = PartitionDisplay.from_estimator(
+            model, X, y, features=["a", "b"], at={"day": when}
+        )
+        points = grid(display)
+        rows = pd.DataFrame({"day": pd.Timestamp(when), "a": points[:, 0], "b": points[:, 1]})
+        assert [region_at(display, *p).label for p in points] == model.predict(rows).tolist()
+    with pytest.raises(OptionError, match="give a date"):
+        PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"day": "soon"})
+
+
+def test_attributes_that_are_asked_must_be_shown_or_fixed() -> None:
+    frame, model = penguins()
+    draw = PartitionDisplay.from_estimator
+    with pytest.raises(OptionError, match=r"This tree also asks 'island'.*fix it by at=\{'island'"):
+        draw(model, frame, "species", at={"body_mass_g": 4000})
+    with pytest.raises(
+        OptionError, match=r"'Mars' for 'island', which no row .* 'Biscoe', 'Dream'"
+    ):
+        draw(model, frame, "species", at={"body_mass_g": 4000, "island": "Mars"})
+    deep = {"bill_depth_mm": "deep", "island": "Dream"}
+    with pytest.raises(OptionError, match="give a number"):
+        draw(model, frame, "species", features=[0, 3], at=deep)
+    with pytest.raises(ColumnError, match="at names 'moon'"):
+        draw(model, frame, "species", at={"moon": 1})
+    with pytest.raises(OptionError, match="at fixes 'bill_length_mm', which the picture shows"):
+        draw(model, frame, "species", at={"bill_length_mm": 1})
+    with pytest.raises(ColumnError, match="words or truth values"):
+        draw(model, frame, "species", features=["island", "body_mass_g"])
+    with pytest.raises(OptionError, match="has no rules"):
+        draw(object(), frame, "species")
+
+
+def test_numbers_that_were_taken_as_categories_cannot_be_shown() -> None:
+    X = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [1.0, 2, 3, 4, 5, 6], "c": [0.0, 1] * 3})
+    y = ["p", "q", "p", "p", "q", "p"]
+    model = TreeClassifier(categorical_features=["a"]).fit(X, y)
+    with pytest.raises(ColumnError, match="'a' is no number that this tree was fitted with"):
+        PartitionDisplay.from_estimator(model, X, y, features=["a", "b"])
+    shown = PartitionDisplay.from_estimator(model, X, y, at={"a": 2})
+    assert shown.rows.names == ("b", "c")
+
+
+# Defaults, plain arrays, words
+
+
+def test_the_attributes_that_are_asked_are_shown() -> None:
+    frame = datasets.iris()
+    X, y = frame.drop(columns="species"), frame["species"]
+    model = TreeClassifier(max_depth=2).fit(X, y)
+    asked = {test.split(" ")[0] for test in model.to_frame()["test"] if test}
+    display = PartitionDisplay.from_estimator(model, X, y)
+    assert asked <= set(display.rows.names)
+
+
+def test_a_tree_of_one_leaf_is_one_region() -> None:
+    X, y = iris()
+    display = PartitionDisplay.from_estimator(TreeClassifier(max_depth=0).fit(X, y), X, y)
+    (region,) = display.regions
+    assert region.label == "c2"
+    assert display.lines == []
+    assert legend_of(display.ax_) == ["c1 (50)", "c2 (100)"]
+
+
+def test_plain_arrays() -> None:
+    points = [(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)]
+    regions = [
+        (-math.inf, 0.5, -math.inf, math.inf, "a", "R1"),
+        (0.5, math.inf, -math.inf, math.inf, "b", "R2"),
+        (90, 91, 0, 1, "b", "far away"),
+    ]
+    lines = [(0.5, -math.inf, 0.5, math.inf, 0, 0), (70, 0, 70, 1, 1, 1), (0, 80, 2, 80, 2, 1)]
+    figure, ax = plt.subplots()
+    display = PartitionDisplay(points, ["a", "b", "b"], regions, lines, note="a note")
+    display.plot(ax, title="Mine", legend=False, s=99)
+    assert [r.name for r in display.regions] == ["R1", "R2"]
+    assert [cut.node for cut in display.lines] == [0]
+    assert (display.ax_, display.figure_) == (ax, figure)
+    assert ax.get_title() == "Mine\na note"
+    sizes = {float(c.get_sizes()[0]) for c in ax.collections if isinstance(c, PathCollection)}
+    assert sizes == {99.0}
+    assert words_of(ax) == ["R1", "R2", "h0"]
+
+
+def test_wrong_arrays_are_refused() -> None:
+    points, labels = [(0.0, 0.0), (1.0, 1.0)], ["a", "b"]
+    with pytest.raises(OptionError, match="regions has the classes 'c'"):
+        PartitionDisplay(points, labels, [(0, 1, 0, 1, "c", "R")])
+    with pytest.raises(OptionError, match="along no axis"):
+        PartitionDisplay(points, labels, [], [(0, 0, 1, 1, 0, 0)])
+    wrong: list[Any] = [(1, 2, 3), [[1, 2], [3, math.nan]], "ab"]
+    for z in wrong:
+        with pytest.raises(OptionError, match="no point of the picture"):
+            PartitionDisplay(points, labels, [], z=z)
+
+
+def test_names_are_written_where_they_are_few() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 2))
+    y = (X**2).sum(axis=1) < 1
+    model = TreeClassifier().fit(X, y)
+    many = PartitionDisplay.from_estimator(model, X, y)
+    assert len(many.lines) > 14
+    assert words_of(many.ax_) == []
+    assert legend_of(many.ax_)[-1] == "test at depth 3 and below"
+    asked = many.plot(name_lines=True)
+    assert len(words_of(asked.ax_)) == len(many.lines)
+    few = PartitionDisplay.from_estimator(tree(), *iris(), name_lines=False, name_regions=False)
+    assert words_of(few.ax_) == []
+
+
+def test_many_points_are_thinned() -> None:
+    display = PartitionDisplay.from_estimator(tree(), *iris(), max_points=50)
+    assert display.ax_.get_title().endswith("50 of 150 points drawn")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, np.array])
+def test_tables_of_every_kind(make: Any) -> None:
+    X, y = iris()
+    columns = {name: X[name].to_list() for name in PLANE}
+    table = make(X.to_numpy()) if make is np.array else make(columns)
+    display = PartitionDisplay.from_estimator(TreeClassifier(max_depth=2).fit(table, y), table, y)
+    assert display.ax_.get_xlabel() == ("x0" if make is np.array else "sepal_length")
+    assert len(display.regions) == 4
+
+
+def test_an_array_for_a_tree_fitted_with_names() -> None:
+    X, y = iris()
+    display = PartitionDisplay.from_estimator(tree(), X.to_numpy(), y, features=(1, 0))
+    assert display.ax_.get_xlabel() == "sepal_width"
+    assert region_at(display, 4.25, 6.75).name == "leaf 10"
+
+
+def test_names_from_data_are_harmless() -> None:
+    X, y = iris()
+    odd = X.set_axis([r"$\frac{1}", "_hidden\n" + 40 * "x"], axis=1)
+    labels = np.where(y == "c1", "$a$ $b", "_b")
+    model = TreeClassifier(max_depth=2).fit(odd, labels)
+    display = PartitionDisplay.from_estimator(model, odd, labels)
+    assert rendered(display)
+    assert legend_of(display.ax_)[0].startswith(r"\$a")
