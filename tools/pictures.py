@@ -46,7 +46,7 @@ Page: TypeAlias = dict[str, Any]
 
 def run_page(name: str) -> Page:
     """The names that the python blocks of a page leave."""
-    text = (ROOT / "docs" / "worked" / f"{name}.md").read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     namespace: Page = {"__name__": "page"}
     for language, code, _ in DOCS["FENCE"].findall(text):
         if language == "python":
@@ -111,6 +111,34 @@ def draw_expansion(page: Page) -> Figure:
     return figure
 
 
+def draw_tree(page: Page) -> str:
+    """Zaki & Meira, Figure 19.1b, with the path of the test point."""
+    return str(page["model"].to_svg(row=page["z"], title="The tree of Figure 19.1b"))
+
+
+def draw_partition(page: Page) -> Figure:
+    """Zaki & Meira, Figure 19.1a: regions, hyperplanes and the test point."""
+    show = displays.PartitionDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"], z=[(6.75, 4.25)]).figure_
+
+
+def draw_frequencies(page: Page) -> Figure:
+    """Zaki & Meira, Figure 19.2: N_vi of sepal length."""
+    show = displays.FrequenciesDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"], features=["X1"]).figure_
+
+
+def draw_scores(page: Page) -> Figure:
+    """Zaki & Meira, Figure 19.3: the gain of every cut."""
+    show = displays.ScoresDisplay.from_estimator
+    return show(page["model"], page["X"], page["y"]).figure_
+
+
+def draw_penguins(page: Page) -> str:
+    """The tree of the README."""
+    return str(page["tree"].to_svg(title="The tree of penguins"))
+
+
 def draw_grid_regions(ax: Axes, classifier: Any, X: Any, y: Any, box: Float) -> None:
     """Regions of any classifier with functions: the lead of each over the others, on a grid."""
     x1, x2 = np.meshgrid(*np.linspace(box[0], box[1], num=200).T)
@@ -141,17 +169,24 @@ def as_svg(figure: Figure) -> str:
     return re.sub(r" +$", "", text, flags=re.MULTILINE)
 
 
-DRAWINGS: dict[str, dict[str, Callable[[Page], Figure]]] = {
-    "fisher": {
+DRAWINGS: dict[str, dict[str, Callable[[Page], Figure | str]]] = {
+    "README.md": {"tree_penguins": draw_penguins},
+    "docs/worked/fisher.md": {
         "projection_any": draw_any_projection,
         "projection_best": draw_best_projection,
         "densities": draw_densities,
         "directions": draw_directions,
     },
-    "linear": {
+    "docs/worked/linear.md": {
         "gaussians": draw_gaussians,
         "masking": draw_masking,
         "expansion": draw_expansion,
+    },
+    "docs/worked/tree_reading.md": {
+        "tree_iris": draw_tree,
+        "tree_partition": draw_partition,
+        "tree_frequencies": draw_frequencies,
+        "tree_scores": draw_scores,
     },
 }
 
@@ -169,12 +204,19 @@ def main() -> None:
     for name, drawings in DRAWINGS.items():
         page = run_page(name)
         for title, draw in drawings.items():
-            figure = draw(page)
-            (PICTURES / f"{title}.svg").write_text(as_svg(figure), encoding="utf-8")
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-                figure.savefig(folder / f"{title}.png", dpi=80)
-            plt.close(figure)
+            keep(title, draw(page), folder)
+
+
+def keep(title: str, drawn: Figure | str, folder: Path | None) -> None:
+    """Write a picture, and a copy as PNG into a folder; what is SVG already has none."""
+    text = drawn if isinstance(drawn, str) else as_svg(drawn)
+    (PICTURES / f"{title}.svg").write_text(text, encoding="utf-8")
+    if isinstance(drawn, str):
+        return
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn.savefig(folder / f"{title}.png", dpi=80)
+    plt.close(drawn)
 
 
 if __name__ == "__main__":

@@ -91,9 +91,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(st.lists(finite, min_size=2, max_size=8, unique=True))
 def test_thresholds_lie_between_and_are_short_where_they_can(values: list[float]) -> None:
     x = np.unique(np.array(values) + 0.0)
-    for v, a, b in zip(
-        thresholds_between(x).tolist(), x[:-1].tolist(), x[1:].tolist(), strict=True
-    ):
+    for v, (a, b) in zip(thresholds_between(x).tolist(), pairwise(x.tolist()), strict=True):
         assert a <= v < b
         middle = float((Fraction(a) + Fraction(b)) / 2)
         brief = float(f"{middle:.14e}")
