@@ -115,17 +115,17 @@ BOOK: Final[list[tuple[int, list[Any], list[Any], str, int]]] = [
 ]
 
 IRIS_TEXT: Final = """\
-root: n 150, c1 50, c2 100, purity 0.667, error 0.333
-|  sepal_length <= 5.45: n 52, c1 45, c2 7, purity 0.865, error 0.135
-|  |  sepal_width <= 2.8: n 7, c1 1, c2 6, purity 0.857, error 0.143
-|  |  |  sepal_length <= 4.7: n 1, c1 1, purity 1.000, error 0.000 -> c1
-|  |  |  sepal_length > 4.7: n 6, c2 6, purity 1.000, error 0.000 -> c2
-|  |  sepal_width > 2.8: n 45, c1 44, c2 1, purity 0.978, error 0.022 -> c1
-|  sepal_length > 5.45: n 98, c1 5, c2 93, purity 0.949, error 0.051
-|  |  sepal_width <= 3.45: n 90, c2 90, purity 1.000, error 0.000 -> c2
-|  |  sepal_width > 3.45: n 8, c1 5, c2 3, purity 0.625, error 0.375
-|  |  |  sepal_length <= 6.5: n 5, c1 5, purity 1.000, error 0.000 -> c1
-|  |  |  sepal_length > 6.5: n 3, c2 3, purity 1.000, error 0.000 -> c2"""
+root: n 150, c1: 50, c2: 100, purity 0.667, error 0.333
+|  sepal_length <= 5.45: n 52, c1: 45, c2: 7, purity 0.865, error 0.135
+|  |  sepal_width <= 2.8: n 7, c1: 1, c2: 6, purity 0.857, error 0.143
+|  |  |  sepal_length <= 4.7: n 1, c1: 1, purity 1.000, error 0.000 -> c1
+|  |  |  sepal_length > 4.7: n 6, c2: 6, purity 1.000, error 0.000 -> c2
+|  |  sepal_width > 2.8: n 45, c1: 44, c2: 1, purity 0.978, error 0.022 -> c1
+|  sepal_length > 5.45: n 98, c1: 5, c2: 93, purity 0.949, error 0.051
+|  |  sepal_width <= 3.45: n 90, c2: 90, purity 1.000, error 0.000 -> c2
+|  |  sepal_width > 3.45: n 8, c1: 5, c2: 3, purity 0.625, error 0.375
+|  |  |  sepal_length <= 6.5: n 5, c1: 5, purity 1.000, error 0.000 -> c1
+|  |  |  sepal_length > 6.5: n 3, c2: 3, purity 1.000, error 0.000 -> c2"""
 
 
 def test_the_books_rules_in_their_order() -> None:
@@ -428,10 +428,17 @@ def test_labels_with_signs_of_a_sentence_stand_in_quotes(text: str) -> None:
     assert json.loads(rule.rpartition("then class is ")[2].rpartition("  (n ")[0]) == text
 
 
-@pytest.mark.parametrize("text", ["setosa", "Day of week", "größe", "日本", "x_1", "5.1", "a-b"])
+@pytest.mark.parametrize("text", ["setosa", "Day of week", "größe", "日本", "x_1", "5.1 cm", "a-b"])
 def test_plain_names_stand_as_they_are(text: str) -> None:
     assert branches(fitted({text: [1.0, 2.0]}, [0, 1]))[0] == f"{text} <= 1.5"
     assert sorted(values_said(fitted({"x": [text, "zz"]}, [0, 1]))) == sorted([text, "zz"])
+
+
+@pytest.mark.parametrize("text", ["0", "5.1", "-1e3", "True", "nan", "inf", ".5"])
+def test_words_that_read_as_numbers_stand_in_quotes(text: str) -> None:
+    assert branches(fitted({text: [1.0, 2.0]}, [0, 1]))[0] == f'"{text}" <= 1.5'
+    both = fitted({"x": np.array([text, 5, 5, text], dtype=object)}, [0, 1, 1, 0])
+    assert sorted(values_said(both)) == sorted([f'"{text}"', "5"])
 
 
 def test_a_value_that_ends_like_the_words_for_others_is_told_from_them() -> None:
@@ -503,7 +510,7 @@ def test_the_table_of_nodes_names_ten_values_at_most() -> None:
 
 def test_a_tree_of_one_leaf() -> None:
     model = fitted({"x": [1.0, 1.0]}, ["a", "a"])
-    assert model.to_text() == "root: n 2, a 2, purity 1.000, error 0.000 -> a"
+    assert model.to_text() == "root: n 2, a: 2, purity 1.000, error 0.000 -> a"
     (rule,) = model.rules()
     assert (rule.leaf, rule.path, rule.merged, rule.share) == (0, (), (), 1)
     assert ends(rule.box) == [("x", 1.0, 1.0)]

@@ -459,7 +459,7 @@ CONDITION: Final = re.compile(
 )
 NUMBER: Final = r"[-+0-9.e]+"
 NODE: Final = re.compile(
-    rf"(?P<indent>(?:\|  )*)(?P<said>.*): n (?P<n>{NUMBER})(?P<counts>(?:, {TERM} {NUMBER})*)"
+    rf"(?P<indent>(?:\|  )*)(?P<said>.*): n (?P<n>{NUMBER})(?P<counts>(?:, {TERM}: {NUMBER})*)"
     rf", purity (?P<purity>{NUMBER}), error (?P<error>{NUMBER})(?: -> (?P<label>{TERM}))?"
 )
 RULE: Final = re.compile(
@@ -598,7 +598,7 @@ def check_text_of_nodes(case: Case) -> None:
         else:
             condition = conditions[t]
             assert parse(found["said"], columns) == said_of(condition, columns[condition.attribute])
-        counts = re.findall(rf", ({TERM}) ({NUMBER})(?=, |$)", found["counts"])
+        counts = re.findall(rf", ({TERM}): ({NUMBER})(?=, |$)", found["counts"])
         if t in rules:
             shown = [(str(k), c) for k, c in zip(model.classes_, rules[t].counts, strict=True) if c]
             assert [unquoted(k) for k, _ in counts] == [k for k, _ in shown]

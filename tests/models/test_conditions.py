@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.models.conditions import Choice, Interval, quoted, set_text
-from sortal.models.faces import moment_text, table_markdown
+from sortal.models.faces import moment_text, share_text, table_markdown
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,22 @@ def test_a_table_of_markdown_keeps_its_cells(cells: list[str]) -> None:
 def _pipes(line: str) -> int:
     """Pipes that are not escaped."""
     return line.replace("\\\\", "").replace("\\|", "").count("|")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0.000"), (1.0, "1.000"), (1 / 3, "0.333"), (0.9998, "0.9998"), (4e-7, "0.0000004")],
+)
+def test_a_share_is_none_or_all_only_where_it_is(share: float, text: str) -> None:
+    assert share_text(share) == text
+
+
+def test_signs_that_join_letters_need_no_quotes() -> None:
+    word = "خانه\u200cها"
+    assert quoted(word) == word
+    assert quoted(f"{word}\u202e") == f'"{word}\\u202e"'
+
+
+def test_marks_of_markdown_are_escaped() -> None:
+    line = table_markdown(("a",), [["__init__ $x$ a_b"]]).split("\n")[-1]
+    assert line == r"| \_\_init\_\_ \$x\$ a_b |"

@@ -1,4 +1,4 @@
-"""Reading a fitted tree: as text, as rules, row by row, number by number and as a picture."""
+"""Reading a fitted tree: as text, as rules, row by row and number by number."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ReadableTree(TableClassifier):
         """The tree as indented text: one line a node, each before its branches.
 
         A line has the condition that leads to the node, the weight n of its rows, the weight of
-        each class that it holds, purity and error rate, and for a leaf what it says. Numbers read
-        back to the last bit.
+        each class that it holds, purity and error rate, and for a leaf what it says. Thresholds
+        read back to the last bit.
 
         Parameters
         ----------

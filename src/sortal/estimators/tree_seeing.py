@@ -14,7 +14,7 @@ from sortal.views.tree_svg import svg_of
 if TYPE_CHECKING:
     from sortal.models.tree_blocks import Walked
 
-# A text alternative says the first levels, with at most about so many lines.
+# A text alternative says as many levels as have so many nodes, and one level in any case.
 _LINES = 200
 
 
@@ -36,7 +36,8 @@ class SeenTree(ReadableTree):
             The levels of tests to draw; None draws as many as `max_leaves` allows.
         max_leaves : int of at least 1, default=40
             The most ends of the drawing: leaves, and nodes that say how many more are below them.
-            None draws all.
+            None draws all. With `max_depth` it is not asked, and the branches of the root are
+            drawn in any case.
         orientation : {"auto", "down", "right"}, default="auto"
             Which way the tree grows; "auto" is down for few ends, and to the right for many.
         """
@@ -75,12 +76,14 @@ class SeenTree(ReadableTree):
         drawing = self.to_drawing(
             max_depth=max_depth, max_leaves=max_leaves, orientation=orientation
         )
+        lit = [] if row is None else self._path(self._walk_one(row))
+        marked = f"The marked path of a row: nodes {', '.join(map(str, lit))}.\n" if lit else ""
         return svg_of(
             drawing,
             theme=theme,
-            title=title or self._title(),
-            description=self._alternative(),
-            lit=() if row is None else self._path(self._walk_one(row)),
+            title=self._title() if title is None else str(title),
+            description=marked + self._alternative(),
+            lit=lit,
         )
 
     def to_html(
@@ -109,7 +112,7 @@ class SeenTree(ReadableTree):
             values = {name: own[0] for name, own in zip(self._schema.names, cells, strict=True)}
         return html_of(
             self._model,
-            title=title or self._title(),
+            title=self._title() if title is None else str(title),
             max_leaves=max_leaves,
             values=values,
             text=self._alternative(),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from sortal.models import faces
 from sortal.models.conditions import check_max_values, quoted
 from sortal.models.records import Table
+from sortal.models.tree_rules import SHOWN
 
 if TYPE_CHECKING:
     from sortal.data.values import Value, Values
@@ -34,6 +36,12 @@ class ClassRule:
         head = f"{quoted(self.label)}: "
         between = "\n" + "∨ ".rjust(len(head))
         return head + (between.join(self.conjunctions(form, max_values)) or "never")
+
+    def brief(self, form: str) -> str:
+        """The first lines of many, and how many more there are."""
+        first = replace(self, rules=self.rules[:SHOWN]).text(form)
+        more = len(self.rules) - SHOWN
+        return f"{first}\n… and {more} more: to_text() has them all" if more > 0 else first
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
@@ -97,16 +105,16 @@ class ClassRules(Sequence[ClassRule]):
         check_max_values(max_values)
         ors = [" ∨ ".join(record.conjunctions(self._form, max_values)) for record in self]
         rows = tuple(
-            (record.label, text or "never", len(record.rules), record.n, record.share)
+            (quoted(record.label), text or "never", len(record.rules), record.n, record.share)
             for record, text in zip(self, ors, strict=True)
         )
         heads = ("class", "if", "leaves", "n", "share")
         return Table("classes", "Rules of the tree by class", heads, rows, "", self._backend)
 
     def __str__(self) -> str:
-        return self.to_text()
+        return "\n".join(record.brief(self._form) for record in self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self._table(None)._repr_html_()
+        return faces.join_html("", [f"<pre>{escape(str(self))}</pre>"])

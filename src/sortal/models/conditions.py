@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sortal.errors import OptionError
 from sortal.models.faces import moment_text
 
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 _SIGNS = re.compile(
     r"""[<>={}"|,]|^ | $|^$|^…|\(or other\)$|(?:^| )(?:in|not|and|or|then|∧|∨)(?: |$)"""
 )
+
+# Words that read as a number or a truth value, which they are not.
+_NUMBERS = re.compile(r"[+-]?(?:\d|\.\d|inf$|nan$)|True$|False$", re.IGNORECASE)
+
+# Signs that are not printed, but join letters of some scripts and parts of pictures.
+_JOINERS = str.maketrans("", "", "\u200c\u200d")
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Interval:
     def predicate(self, max_values: int | None = None) -> str:  # noqa: ARG002  (as of Choice)
         """What follows the attribute; "" for an interval with two ends, which has it in between."""
         if self.low == -math.inf:
-            return f"<= {self._end(self.high)}"
+            return "is any number" if self.high == math.inf else f"<= {self._end(self.high)}"
         return f"> {self._end(self.low)}" if self.high == math.inf else ""
 
     def text(self, max_values: int | None = None) -> str:
@@ -64,7 +72,8 @@ class Interval:
         """Plain numbers and strings; an open end is None."""
         ends = {"low": self.low, "high": self.high}
         told = {name: end if math.isfinite(end) else None for name, end in ends.items()}
-        return {"attribute": self.attribute, **told, "text": self.text()}
+        kind = {"is_date": self.is_date, "closed": self.closed}
+        return {"attribute": self.attribute, **told, **kind, "text": self.text()}
 
     def _end(self, x: float) -> str:
         return moment_text(x) if self.is_date else number_in_full(x)
@@ -77,8 +86,9 @@ class Interval:
 class Choice:
     """x is one of `values`; with `others`, also any value that is not among `against`.
 
-    Of an ordered category that is cut, `after` and `upto` are the values between which x lies
-    (after < x <= upto), None where there is no bound.
+    Without `others` nothing need be listed in `against`. Of an ordered category that is cut,
+    `after` and `upto` are the values between which x lies (after < x <= upto), None where there is
+    no bound.
     """
 
     attribute: str
@@ -92,7 +102,7 @@ class Choice:
         """What follows the attribute; "" for an order with two ends, which has it in between."""
         if self.after is not None or self.upto is not None:
             return self._order_predicate()
-        if (self.others and 0 < len(self.against) < len(self.values)) or not self.values:
+        if self.others and (not self.values or 0 < len(self.against) < len(self.values)):
             return _listed(self.against, "!=", "not in", max_values)
         return _listed(self.values, "=", "in", max_values) + self._rest()
 
@@ -110,6 +120,8 @@ class Choice:
             "values": list(self.values),
             "against": list(self.against),
             "others": self.others,
+            "after": self.after,
+            "upto": self.upto,
             "text": self.text(),
         }
 
@@ -129,18 +141,34 @@ Condition = Interval | Choice
 
 
 def quoted(name: object) -> str:
-    """A name or value, in quotes where it could be misread."""
+    """A name or value, in quotes where it could be misread; 1 is a number, "1" a word."""
     text = str(name)
-    if text.isprintable() and not _SIGNS.search(text):
+    is_plain = not (isinstance(name, str) and _reads_as_number(text))
+    if is_plain and _is_printable(text) and not _SIGNS.search(text):
         return text
     # a line break, or a sign that turns the direction of writing, would change what is around it
     as_json = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in as_json)
+    return "".join(c if _is_printable(c) else json.dumps(c)[1:-1] for c in as_json)
+
+
+def _is_printable(text: str) -> bool:
+    return text.translate(_JOINERS).isprintable()
+
+
+def _reads_as_number(text: str) -> bool:
+    if not _NUMBERS.match(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return text.lower() in ("true", "false")
+    return True
 
 
 def check_max_values(given: Any) -> None:
     """How many values of a set are named: a whole number of at least 1, or None for all."""
-    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
+    is_count = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if given is not None and not (is_count and given >= 1):
         raise OptionError(
             f"max_values={given!r} cannot be used: give a whole number of at least 1, or None to "
             "name all values."
@@ -152,13 +180,16 @@ def number_in_full(x: float) -> str:
     return repr(float(x)).removesuffix(".0")
 
 
-def set_text(values: Sequence[Value], max_values: int | None = None) -> str:
-    """{a, b, c}; of a long list the first ones and how many there are."""
+def named(values: Sequence[Value], max_values: int | None = None) -> list[str]:
+    """Values as they are written; of a long list the first ones and how many there are."""
     shown = values if max_values is None else values[:max_values]
-    names = [quoted(value) for value in shown]
-    if len(shown) < len(values):
-        names.append(f"… ({len(values)} values)")
-    return f"{{{', '.join(names)}}}"
+    more = [f"… ({len(values)} values)"] if len(shown) < len(values) else []
+    return [quoted(value) for value in shown] + more
+
+
+def set_text(values: Sequence[Value], max_values: int | None = None) -> str:
+    """{a, b, c}."""
+    return f"{{{', '.join(named(values, max_values))}}}"
 
 
 def _listed(values: Values, one: str, several: str, max_values: int | None) -> str:

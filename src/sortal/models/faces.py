@@ -32,6 +32,15 @@ def number_text(cell: Cell) -> str:
     return str(cell)
 
 
+def share_text(share: float) -> str:
+    """Three digits, or as many as it takes not to call a share none or all that is neither."""
+    for digits in range(3, 16):
+        text = f"{share:.{digits}f}"
+        if share in (0.0, 1.0) or float(text) not in (0.0, 1.0):
+            return text
+    return repr(share)
+
+
 def moment_text(days: float) -> str:
     """Days since 1970-01-01 as a date or a time, as short as it reads back to the same bits.
 
@@ -73,7 +82,7 @@ def table_html(
 
 
 # What Markdown would take for a sign of its own, and a table for the end of a cell.
-_MARKS: Final = re.compile(r"[\\`*|\[\]~]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<!\w)_|_(?!\w)")
+_MARKS: Final = re.compile(r"[\\`*|\[\]~$]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 
 
 def table_markdown(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

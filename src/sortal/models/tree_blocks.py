@@ -97,6 +97,14 @@ def as_ranks(codes: Codes) -> Float:
     return np.where(codes < 0, np.nan, codes)
 
 
+def route(model: TreeModel, batch: Batch) -> tuple[Encoded, Codes]:
+    """A block in the tree's terms, and the nodes where its rows end."""
+    encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
+    nodes = np.empty(batch.n_rows, dtype=np.int32)
+    trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
+    return encoded, nodes
+
+
 @dataclass(frozen=True, eq=False)
 class RouteBlock:
     """Block → Answered: for each row the node where it ends, or what `answers` has for the node."""
@@ -106,10 +114,7 @@ class RouteBlock:
 
     def __call__(self, batch: Batch) -> Answered:
         """Route one block."""
-        model = self.model
-        encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
-        nodes = np.empty(batch.n_rows, dtype=np.int32)
-        trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
+        encoded, nodes = route(self.model, batch)
         answer = nodes if self.answers is None else self.answers[nodes]
         return Answered(answer, encoded.holes, encoded.unknown)
 
@@ -133,11 +138,8 @@ class WalkBlock:
 
     def __call__(self, batch: Batch) -> Walked:
         """Walk one block."""
-        model = self.model
-        encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
-        nodes = np.empty(batch.n_rows, dtype=np.int32)
-        trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
-        pairs = zip(model.schema.columns, batch.columns, strict=True)
+        encoded, nodes = route(self.model, batch)
+        pairs = zip(self.model.schema.columns, batch.columns, strict=True)
         given = tuple(
             as_numbers(cells).tolist() if column.is_number else given_values(cells)
             for column, cells in pairs

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sortal.models.conditions import Choice, Condition, Interval, number_in_full, quoted, set_text
+from sortal.models.conditions import (
+    Choice,
+    Condition,
+    Interval,
+    named,
+    number_in_full,
+    quoted,
+    set_text,
+)
 from sortal.models.faces import moment_text
 from sortal.native.trees import CUT, LEAF, SUBSET
 
@@ -55,6 +63,9 @@ class Paths:
         self._conditions: dict[Step, Condition] = {}
         self._ways: dict[int, Way] = {}
 
+    def __reduce__(self) -> tuple[type[Paths], tuple[TreeModel]]:
+        return Paths, (self.model,)  # what can be made again does not travel
+
     def way(self, t: int) -> Way:
         """The way of rows that end in node t; in one that asks, for it lists no branch for them."""
         if t not in self._ways:
@@ -92,11 +103,7 @@ def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> st
     if model.kind[t] == SUBSET:
         return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}"
     by_branch = _named(column, codes[np.argsort(branches, kind="stable")])
-    shown = by_branch if max_values is None else by_branch[:max_values]
-    words = [quoted(value) for value in shown]
-    if len(shown) < len(by_branch):
-        words.append(f"… ({len(by_branch)} values)")
-    return f"{name}: {' | '.join(words)}"
+    return f"{name}: {' | '.join(named(by_branch, max_values))}"
 
 
 def threshold_text(column: ColumnSchema, v: float) -> str:
@@ -123,7 +130,9 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
         return _between(column, low, high, others)
     codes, branches = node_values(model, t)
     mine = branches == b
-    return Choice(column.name, _named(column, codes[mine]), _named(column, codes[~mine]), others)
+    # of 10,000 branches each would list the values of all others
+    against = _named(column, codes[~mine]) if others else ()
+    return Choice(column.name, _named(column, codes[mine]), against, others)
 
 
 def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
@@ -151,7 +160,8 @@ def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
     for step in steps:
         allowed &= _taken(model, step, len(known))
     values = _named(column, np.flatnonzero(allowed))
-    return Choice(column.name, values, _named(column, np.flatnonzero(known & ~allowed)), others)
+    against = _named(column, np.flatnonzero(known & ~allowed)) if others else ()
+    return Choice(column.name, values, against, others)
 
 
 def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
@@ -177,7 +187,7 @@ def _between(column: ColumnSchema, low: float, high: float, others: bool) -> Con
     return Choice(
         column.name,
         column.values[first : last + 1],
-        column.values[:first] + column.values[last + 1 :],
+        column.values[:first] + column.values[last + 1 :] if others else (),
         others,
         after=column.values[first - 1] if first else None,
         upto=column.values[last] if high < math.inf else None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.models.conditions import number_in_full
+from sortal.models.conditions import number_in_full, quoted
 from sortal.models.faces import moment_text
 from sortal.models.records import Table
 from sortal.models.tree_branches import Paths, node_values
@@ -106,10 +106,10 @@ class TreeExplanation:
             (str(m.node), m.condition.text(), _value_text(m.value), m.n, m.amount, m.mark)
             for m in self.path
         ]
-        rows.append(("total", None, None, self.n, self.share, ""))
+        rows.append(("total", f"-> {quoted(self.label)}", None, self.n, self.share, ""))
         rule = " and ".join(condition.text() for condition in self.rule) or "in any case"
-        title = f"{self.label} (P = {self.share:.4g}) at node {self.node}: {rule}"
-        columns = ("node", "condition", "value", "n", f"P({self.label})", "mark")
+        title = f"{quoted(self.label)} (P = {self.share:.4g}) at node {self.node}: {rule}"
+        columns = ("node", "condition", "value", "n", "share", "mark")
         return Table("path", title, columns, tuple(rows), "S 29", backend)
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class TreeExplanation:
 
 
 def _value_text(value: Value) -> str:
-    return number_in_full(value) if isinstance(value, float) else str(value)
+    return number_in_full(value) if isinstance(value, float) else quoted(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from sortal.errors import OptionError
 from sortal.models import faces
 from sortal.models.conditions import Choice, Interval, check_max_values, quoted
 from sortal.models.records import Table, unique
@@ -58,6 +59,8 @@ class Rule:
 
     def conditions(self, form: str = "merged") -> tuple[Condition, ...]:
         """The conditions in one of the two forms."""
+        if form not in FORMS:
+            raise OptionError(f"form={form!r} is not known: it can be 'path' or 'merged'.")
         return self.path if form == "path" else self.merged
 
     def text(self, form: str = "merged", max_values: int | None = None) -> str:
@@ -82,7 +85,8 @@ class Rule:
 
     def line(self, form: str = "merged", max_values: int | None = None) -> str:
         """The rule with its numbers."""
-        facts = f"n {faces.number_text(self.n)}, share {self.share:.3f}, purity {self.purity:.3f}"
+        share, purity = faces.share_text(self.share), faces.share_text(self.purity)
+        facts = f"n {faces.number_text(self.n)}, share {share}, purity {purity}"
         return f"{self.leaf}: {self.text(form, max_values)}  ({facts})"
 
     def __str__(self) -> str:
@@ -145,12 +149,19 @@ class Rules(Sequence[Rule]):
     """The rules of a tree, one a leaf, in the order of its leaves; made when they are asked for.
 
     `unlisted` are further ones, for rows that a node with one branch per value keeps because it
-    lists no branch for theirs; their numbers are those of the node. With them the rules cover every
-    row, and no row meets two.
+    lists no branch for theirs; no row of the fit meets them, and their numbers are those of the
+    node. With them the rules cover every row, and no row meets two. A part of the rules has none.
     """
 
-    def __init__(self, maker: RuleMaker, leaves: Sequence[int], form: str, backend: str) -> None:
-        self._maker, self._leaves = maker, leaves
+    def __init__(
+        self,
+        maker: RuleMaker,
+        nodes: Sequence[int],
+        form: str,
+        backend: str,
+        unlisted: Sequence[int] = (),
+    ) -> None:
+        self._maker, self._nodes, self._unlisted = maker, nodes, unlisted
         self._form, self._backend = form, backend
 
     @overload
@@ -159,11 +170,11 @@ class Rules(Sequence[Rule]):
     def __getitem__(self, i: slice) -> Rules: ...
     def __getitem__(self, i: int | slice) -> Rule | Rules:
         if isinstance(i, slice):
-            return Rules(self._maker, self._leaves[i], self._form, self._backend)
-        return self._maker.rule(self._leaves[i])
+            return Rules(self._maker, self._nodes[i], self._form, self._backend)
+        return self._maker.rule(self._nodes[i])
 
     def __len__(self) -> int:
-        return len(self._leaves)
+        return len(self._nodes)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rules) and list(self) == list(other)
@@ -171,10 +182,9 @@ class Rules(Sequence[Rule]):
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def unlisted(self) -> tuple[Rule, ...]:
-        """The rules of rows that a node keeps, whatever part of the rules this is."""
-        nodes = np.flatnonzero(self._maker.model.kind == MULTIWAY).tolist()
-        return tuple(self._maker.rule(t) for t in nodes if self._maker.paths.way(t).is_open)
+    def unlisted(self) -> Rules:
+        """The rules of rows that a node keeps."""
+        return Rules(self._maker, self._unlisted, self._form, self._backend)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain lists and strings, a dictionary a rule."""
@@ -190,8 +200,8 @@ class Rules(Sequence[Rule]):
         return "\n".join(self._told(self, self.unlisted, max_values))
 
     def to_markdown(self, max_values: int | None = None) -> str:
-        """A table of Markdown."""
-        table = self._table([*self, *self.unlisted], max_values)
+        """A table of Markdown: one row a rule."""
+        table = self._table(self, max_values)
         return faces.table_markdown(table.columns, table.rows)
 
     def _told(
@@ -199,13 +209,16 @@ class Rules(Sequence[Rule]):
     ) -> list[str]:
         told = [rule.line(self._form, max_values) for rule in rules]
         if unlisted:
-            told += ["", "Rows with a value that a node does not list stay there:"]
+            told += [
+                "",
+                "Rows with a value that a node does not list stay there, with its numbers:",
+            ]
             told += [rule.line(self._form, max_values) for rule in unlisted]
         return told
 
     def _table(self, rules: Sequence[Rule], max_values: int | None) -> Table:
         check_max_values(max_values)
-        shares = [f"P({label})" for label in self._maker.model.classes]
+        shares = [f"P({quoted(label)})" for label in self._maker.model.classes]
         heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
         rows = tuple(self._row(rule, max_values) for rule in rules)
         return Table("rules", "Rules of the tree", unique(heads), rows, "", self._backend)
@@ -213,7 +226,7 @@ class Rules(Sequence[Rule]):
     def _row(self, rule: Rule, max_values: int | None) -> tuple[Cell, ...]:
         given = " and ".join(c.text(max_values) for c in rule.conditions(self._form))
         facts = (rule.n, rule.size, rule.share, rule.purity, rule.error)
-        return (rule.leaf, given, rule.label, *facts, *rule.probabilities)
+        return (rule.leaf, given, quoted(rule.label), *facts, *rule.probabilities)
 
     def _more(self) -> list[str]:
         more = len(self) - SHOWN
@@ -225,11 +238,13 @@ class Rules(Sequence[Rule]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table = self._table([*self[:SHOWN], *self.unlisted[:SHOWN]], None)
+        table = self._table(self[:SHOWN], None)
         return faces.join_html("".join(self._more()), [table._repr_html_()])
 
 
 def rules_of(model: TreeModel, form: str, backend: str) -> Rules:
     """All rules of a tree; `form` is what is printed, "path" or "merged"."""
-    leaves = np.flatnonzero(model.kind == LEAF).tolist()
-    return Rules(RuleMaker(model), leaves, form, backend)
+    maker = RuleMaker(model)
+    leaves, wide = (np.flatnonzero(model.kind == kind).tolist() for kind in (LEAF, MULTIWAY))
+    unlisted = [t for t in wide if maker.paths.way(t).is_open]
+    return Rules(maker, leaves, form, backend, unlisted)

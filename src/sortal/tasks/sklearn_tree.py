@@ -141,8 +141,10 @@ def _remedy(given: Any) -> str:
     if isinstance(given, RegressorMixin):
         return "it predicts numbers, and a tree of sortal predicts classes"
     if isinstance(given, BaseEnsemble):
-        return "give one of its trees, such as estimators_[0]"
-    return "of a pipeline or a search, give the fitted tree inside it"
+        return "give one of its trees, such as estimators_[0], if they predict classes"
+    if hasattr(given, "steps") or hasattr(given, "best_estimator_"):
+        return "give the fitted tree inside it"
+    return "give an estimator of one of these types, after its fit"
 
 
 def _is_categorical(tree: Any) -> bool:

@@ -7,17 +7,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from sortal.models.conditions import Choice, Interval
-from sortal.models.tree_branches import Step, branch_condition, node_values
-from sortal.native.trees import MULTIWAY
 from sortal.views.tree_lettering import SMALL, fit, text_width
 
 if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.models.conditions import Condition
-    from sortal.models.tree import TreeModel
 
 # The widest a condition may be, in pixels.
 _ROOM: Final = 200
@@ -27,17 +22,6 @@ _MOST_VALUES: Final = 3
 
 # Of a number so many digits that say something stay after the point; the others are an ellipsis.
 _DIGITS: Final = re.compile(r"(\.0*\d{5})\d{2,}")
-
-
-def branch_conditions(model: TreeModel, t: int, n_branches: int) -> list[Condition]:
-    """What the branches of a node say."""
-    if model.kind[t] != MULTIWAY:
-        return [branch_condition(model, Step(t, b)) for b in range(n_branches)]
-    # one value a branch; asked one by one, each would list the values of all others
-    column = model.schema.columns[model.attribute[t]]
-    codes, branches = node_values(model, t)
-    by_branch = codes[np.argsort(branches, kind="stable")].tolist()
-    return [Choice(column.name, (column.values[v],), (), others=False) for v in by_branch]
 
 
 def short_condition(condition: Condition) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from sortal.data.objects import numbers_from_objects
 from sortal.data.values import as_value, is_hole
 from sortal.errors import OptionError, listed
-from sortal.models.conditions import number_in_full
+from sortal.models.conditions import number_in_full, quoted
 from sortal.models.faces import moment_text, number_text
+from sortal.models.records import unique
 from sortal.models.tree_branches import node_values
 from sortal.native.trees import CUT, LEAF
 from sortal.views.tree_lettering import plain
@@ -102,9 +103,15 @@ def _field(model: TreeModel, j: int, known: set[int], given: Mapping[str, Any]) 
         return Field(j, label, column.kind, (), (), text, _hint(model, j))
     # of an ordered category that is cut, every value has its rank
     codes = tuple(range(len(column.values)) if model.column_kinds[j] == CUT else sorted(known))
-    words = tuple(str(column.values[v]) for v in codes)
-    chosen = "" if blank else _chosen(column, codes, value)
+    words = unique([_word(column.values[v]) for v in codes])
+    chosen = "" if blank else _chosen(column, codes, words, value)
     return Field(j, label, "category", codes, words, chosen, "")
+
+
+def _word(value: Any) -> str:
+    """A value as it can be typed: in one line, and not empty."""
+    text = str(value)
+    return text if text.isprintable() and text and text == text.strip() else quoted(value)
 
 
 def _typed(column: ColumnSchema, value: Any) -> str:
@@ -117,14 +124,17 @@ def _typed(column: ColumnSchema, value: Any) -> str:
     return moment_text(number) if column.kind == "date" else number_in_full(number)
 
 
-def _chosen(column: ColumnSchema, codes: tuple[int, ...], value: Any) -> str | int:
+def _chosen(
+    column: ColumnSchema, codes: tuple[int, ...], words: tuple[str, ...], value: Any
+) -> str | int:
     try:
         found = column.values.index(as_value(value))
     except (TypeError, ValueError):
         found = -1
+    place = codes.index(found) if found in codes else -1
     if len(codes) > _MOST_CHOSEN:
-        return str(value) if found < 0 else str(column.values[found])
-    return codes.index(found) if found in codes else -1
+        return _word(value) if place < 0 else words[place]
+    return place
 
 
 def _hint(model: TreeModel, j: int) -> str:

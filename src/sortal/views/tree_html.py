@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from sortal.views.tree_fields import Field
     from sortal.views.tree_sketch import Sketch
 
+# A number for each piece of HTML: where one is hidden, its twin would lack what it defines.
+_SHOWN: Final = count()
+
 # At first the tree is folded so far that it has no more ends than this.
 _ENDS_AT_FIRST: Final = 20
 
@@ -52,7 +56,8 @@ def html_of(
     whole, first = arrange(drawn), arrange(drawn, closed)
     asking = [item.node for item in drawn.items if not item.is_leaf and not item.is_cut]
     fields = fields_of(model, asking, values)
-    prefix = f"tree-{digest(whole, title, text, max_leaves, [field.value for field in fields])}"
+    told = digest(whole, title, text, max_leaves, [field.value for field in fields])
+    prefix = f"tree-{told}n{next(_SHOWN)}"
     return _page().render(
         prefix=prefix,
         title=title,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 
 from sortal.models.faces import number_text
-from sortal.models.tree_branches import describe_test
+from sortal.models.tree_branches import Step, branch_condition, describe_test
 from sortal.native.trees import LEAF
 from sortal.views.lettering import shorten
 from sortal.views.palette import COLORS, color
-from sortal.views.tree_edges import branch_conditions, condition_width, short_condition
+from sortal.views.tree_edges import condition_width, short_condition
 from sortal.views.tree_lettering import (
     LETTERS,
     PAD,
@@ -219,9 +219,8 @@ class _Drawn:
             if self.leaf[i] or self.cut[i]:
                 continue
             below = model.children[model.child_start[t] : model.child_start[t + 1]].tolist()
-            for child, condition in zip(
-                below, branch_conditions(model, t, len(below)), strict=True
-            ):
+            for b, child in enumerate(below):
+                condition = branch_condition(model, Step(t, b))
                 sentence = shorten(condition.text(_VALUES_TOLD), _LONGEST)
                 told[child] = short_condition(condition), sentence
         return told

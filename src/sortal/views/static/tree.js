@@ -189,9 +189,11 @@ function showTree(root, data) {
   }
 
   function mark() {
+    const found = new Set(hits);
     for (const box of boxes) {
+      box.setAttribute("tabindex", box.at === focus ? 0 : -1);
       box.classList.toggle("lit", lit.has(box.at));
-      box.classList.toggle("hit", hits.includes(box.at));
+      box.classList.toggle("hit", found.has(box.at));
       box.classList.toggle("current", box.at === current);
     }
     for (const edge of [...lines.children]) {
