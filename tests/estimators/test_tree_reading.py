@@ -508,6 +508,18 @@ def test_the_table_of_nodes_names_ten_values_at_most() -> None:
     assert "…" not in model.to_frame(max_values=None)["test"].iloc[0]
 
 
+def test_levels_that_no_row_had_are_no_values_of_a_rule() -> None:
+    """They are as unknown as any other word, and go with the others."""
+    levels = pd.Categorical(list("aabbcc"), categories=list("abcz"))
+    model = fitted({"c": levels}, list("001111"))
+    yes, no = model.rules()
+    assert (yes.merged[0].values, yes.merged[0].others) == (("a",), False)
+    assert (no.merged[0].values, no.merged[0].against, no.merged[0].others) == (
+        *(("b", "c"), ("a",)),
+        True,
+    )
+
+
 def test_a_tree_of_one_leaf() -> None:
     model = fitted({"x": [1.0, 1.0]}, ["a", "a"])
     assert model.to_text() == "root: n 2, a: 2, purity 1.000, error 0.000 -> a"

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A node on a path and the branch taken; branch -1 is that of values the node does not list."""
+    """A node on a path and the branch taken; branch -1 is that of rows that stay at the node.
+
+    A node with one branch per value has -1 for the heavier one, too: what it does not list, stays.
+    """
 
     node: int
     branch: int
@@ -124,7 +127,7 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
     t, b = step
     j = int(model.attribute[t])
     column = model.schema.columns[j]
-    others = bool(model.heavier[t] == b) or b < 0
+    others = bool(model.heavier[t] == b)
     if model.kind[t] == CUT:
         low, high = _cut_ends(model, step)
         return _between(column, low, high, others)
@@ -148,7 +151,7 @@ def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
 
 def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
     column = model.schema.columns[j]
-    others = all(model.heavier[t] == b or b < 0 for t, b in steps)
+    others = all(model.heavier[t] == b for t, b in steps)
     if model.kind[steps[0].node] == CUT:
         ends = [_cut_ends(model, step) for step in steps]
         return _between(column, max(e[0] for e in ends), min(e[1] for e in ends), others)
@@ -167,7 +170,7 @@ def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
 def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
     """Which of a column's values take a branch; what the node does not list, the heavier one."""
     t, b = step
-    taken = np.full(n_values, model.heavier[t] == b or b < 0)
+    taken = np.full(n_values, model.heavier[t] == b)
     codes, branches = node_values(model, t)
     taken[codes] = branches == b
     return taken
