@@ -425,6 +425,18 @@ def test_it_can_be_read(weight: float | None, max_leaf_nodes: int | None) -> Non
         assert model.working(t)["impurity"].column("size")[0] == model.to_frame()["size"][t]
 
 
+def test_weights_with_a_fraction_are_the_same_weights_when_given_again() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    w = np.random.default_rng(0).uniform(0.1, 3.0, len(X))
+    tree = DecisionTreeClassifier(criterion="entropy", max_depth=2, random_state=0)
+    model = from_sklearn(tree.fit(X, y, sample_weight=w))
+    tests = model.working(0, X, y, w)["tests"]
+    best = tests.column("chosen").index(True)
+    assert tests.column("score")[best] == pytest.approx(model.to_frame()["score"][0], rel=1e-9)
+    with pytest.raises(InputError, match="not those of the fit"):
+        model.working(0, X, y)
+
+
 def test_the_rows_of_the_fit_tell_how_good_a_test_was() -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = from_sklearn(DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y))

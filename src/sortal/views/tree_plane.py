@@ -77,10 +77,11 @@ class TreePlane:
     def _default(self, table: Table, told: Sequence[str]) -> list[int] | None:
         """Two numbers, such as the tree asks before others."""
         cut = {c.attribute for c in self._conditions() if isinstance(c, Interval)}
+        usable = set(self.columns) - self._words()
         numbers = [
             j
             for j in range(len(table.names))
-            if table.column_schema(j).is_number and told[j] in set(self.columns) - self._words()
+            if table.column_schema(j).is_number and told[j] in usable
         ]
         asked_first = sorted(numbers, key=lambda j: told[j] not in cut)
         return sorted(asked_first[:2]) if len(numbers) >= 2 else None
