@@ -9,7 +9,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers pytest oldest format docs docs-check bench parity asan stub clean
+.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity asan stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
@@ -17,7 +17,7 @@ help:  ## list what can be made
 demo: $(VENV)/.installed  ## the main job on bundled data
 	$(BIN)/python examples/demo.py
 
-test: lint types layers docs-check pytest oldest  ## lint, types, layers, documentation and every test
+test: lint types layers pytest oldest  ## lint, types, layers and every test, which run the documentation
 
 lint: $(VENV)/.installed  ## ruff
 	$(BIN)/ruff check .
@@ -29,10 +29,10 @@ types: $(VENV)/.installed  ## mypy, strict
 layers: $(VENV)/.installed  ## the floors: imports point down only
 	$(BIN)/lint-imports --no-cache
 
-docs-check: $(VENV)/.installed
-	$(BIN)/python tools/docs.py --check
+pytest: $(VENV)/.installed  ## the tests alone
+	$(BIN)/python -m pytest -n 2
 
-pytest: $(VENV)/.installed  ## the tests alone, with coverage
+coverage: $(VENV)/.installed  ## the tests alone, and which lines they reach
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sortal needs

@@ -1,6 +1,7 @@
 """Weights as whole numbers of units: copies stay copies, fractions are rounded once."""
 
 import math
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,15 @@ def test_weights_that_cannot_be_used_are_refused(given_weights: Any, message: st
 def test_a_weight_that_vanishes_in_a_given_unit_is_refused() -> None:
     with pytest.raises(WeightError, match="too many orders of magnitude"):
         read_weights([1, 0.001], 2, exponent=4)
+
+
+def test_the_order_of_rows_does_not_choose_the_unit() -> None:
+    """The sum of these is 1.0 or the number below it, as they are added."""
+    orders = list(permutations([0.3, 0.6, 0.1]))
+    assert len({np.sum(order) for order in orders}) > 1
+    assert len({read_weights(order, 3).exponent for order in orders}) == 1
+
+
+def test_a_sum_beyond_the_largest_float_is_refused() -> None:
+    with pytest.raises(WeightError, match="sums to inf"):
+        read_weights([1e308, 1e308, 0.5], 3)

@@ -37,7 +37,7 @@ def read_weights(given: ArrayLike | None, n_rows: int, exponent: int | None = No
     is_whole = bool((weights == np.floor(weights)).all())
     if is_whole and not exponent:
         return Weights(_rounded(weights, 0))
-    power = exponent if exponent else _exponent_for(_total(weights))
+    power = exponent if exponent else _exponent_for(_exact_total(weights))
     return Weights(_rounded(weights, power), power)
 
 
@@ -73,6 +73,14 @@ def _as_numbers(given: ArrayLike) -> NDArray[np.float64]:
             f"sample_weight holds something that is not a number ({error}): give one "
             "non-negative number a row."
         ) from None
+
+
+def _exact_total(weights: NDArray[np.float64]) -> float:
+    """The sum, rounded once: near a power of two the order of rows would else choose the unit."""
+    try:
+        return math.fsum(weights.tolist())
+    except OverflowError:
+        return math.inf
 
 
 def _total(weights: NDArray[np.float64]) -> float:
