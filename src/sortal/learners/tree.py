@@ -12,6 +12,7 @@ import numpy as np
 from sortal import native
 from sortal.data.columns import as_categories
 from sortal.data.gathering import with_weight
+from sortal.data.moments import brief_moments
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import LabelError, OptionError, WeightError, listed
 from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
@@ -20,6 +21,8 @@ from sortal.models.tree_blocks import encode
 from sortal.native import trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
@@ -220,7 +223,18 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
         (float(x.min()), float(x.max())) if column.is_number else None
         for column, x in zip(schema.columns, columns, strict=True)
     )
-    return replace(model, rows=_count_rows(model, rows), ranges=ranges)
+    threshold = _brief_thresholds(model, columns)
+    return replace(model, threshold=threshold, rows=_count_rows(model, rows), ranges=ranges)
+
+
+def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.float64]:
+    """Cuts of dates at whole seconds where that parts the rows alike; others as they are. (S 30)"""
+    threshold = model.threshold.copy()
+    for j, column in enumerate(model.schema.columns):
+        asks = np.flatnonzero((model.kind == trees.CUT) & (model.attribute == j))
+        if column.kind == "date" and len(asks):
+            threshold[asks] = brief_moments(threshold[asks], np.unique(columns[j]))
+    return threshold
 
 
 def _count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:

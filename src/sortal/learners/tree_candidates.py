@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal import native
+from sortal.data.moments import brief_moments
 from sortal.models.conditions import quoted, set_text
 from sortal.models.tree_branches import threshold_text
 from sortal.native.judging import judge_parts, judge_tests, thresholds_between
@@ -39,13 +40,17 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """The rows of a node by the values of one column: numbers or codes that occur, ascending."""
+    """The rows of a node by the values of one column: numbers or codes that occur, ascending.
+
+    Of dates, `moments` are the values that occur anywhere in the column.
+    """
 
     column: ColumnSchema
     kind: int
     values: Float
     counts: Int64
     sizes: Int64
+    moments: Float | None = None
 
     @property
     def m(self) -> int:
@@ -106,7 +111,8 @@ def read_attributes(rows: TreeRows, inside: NDArray[np.intp]) -> list[Attribute]
         sizes = np.bincount(codes, minlength=len(values))
         if rows.copies:
             sizes = counts.sum(axis=1)
-        found.append(Attribute(column, kind, values.astype(np.float64), counts, sizes))
+        moments = np.unique(cells).astype(np.float64) if column.kind == "date" else None
+        found.append(Attribute(column, kind, values.astype(np.float64), counts, sizes, moments))
     return found
 
 
@@ -140,6 +146,8 @@ class Search:
         """X <= v between neighboring values; the yes sides hold N_v of (ZM 19.12)."""
         yes, sizes = np.cumsum(x.counts, axis=0)[:-1], np.cumsum(x.sizes)[:-1]
         v = thresholds_between(x.values)
+        if x.moments is not None:
+            v = brief_moments(v, x.moments)
         return self._two_sides(x, yes, sizes, (v, ()), (True, len(yes)))
 
     def _subsets(self, x: Attribute, asked: Places) -> Candidates:

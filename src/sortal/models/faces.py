@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from sortal.data.moments import PER_DAY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Cell = str | bool | int | float | None
-
-_PER_DAY: Final[dict[Any, int]] = {
-    "D": 1,
-    "s": 86_400,
-    "ms": 86_400_000,
-    "us": 86_400_000_000,
-    "ns": 86_400_000_000_000,
-}
 
 
 def number_text(cell: Cell) -> str:
@@ -46,7 +40,7 @@ def moment_text(days: float) -> str:
 
     What nanoseconds cannot tell, as it happens within a few days of 1970, stays a number of days.
     """
-    for unit, per_day in _PER_DAY.items():
+    for unit, per_day in PER_DAY.items():
         count = round(Fraction(days) * per_day)
         if abs(count) < 2**63 and count / per_day == days:
             return str(np.datetime64(count, unit))
