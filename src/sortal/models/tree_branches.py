@@ -49,12 +49,6 @@ class Way(NamedTuple):
     path: tuple[Condition, ...]
     merged: tuple[Condition, ...]
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a row can go it."""
-        choices = (c for c in self.merged if isinstance(c, Choice))
-        return all(choice.values or choice.others for choice in choices)
-
 
 class Paths:
     """The ways to the nodes of a tree where rows end. What was made once is kept."""

@@ -244,7 +244,5 @@ class Rules(Sequence[Rule]):
 
 def rules_of(model: TreeModel, form: str, backend: str) -> Rules:
     """All rules of a tree; `form` is what is printed, "path" or "merged"."""
-    maker = RuleMaker(model)
     leaves, wide = (np.flatnonzero(model.kind == kind).tolist() for kind in (LEAF, MULTIWAY))
-    unlisted = [t for t in wide if maker.paths.way(t).is_open]
-    return Rules(maker, leaves, form, backend, unlisted)
+    return Rules(RuleMaker(model), leaves, form, backend, wide)
