@@ -13,6 +13,7 @@ from sortal import native
 from sortal.data.columns import as_categories
 from sortal.data.gathering import with_weight
 from sortal.data.moments import brief_moments
+from sortal.data.ranges import column_ranges
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import LabelError, OptionError, WeightError, listed
 from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
@@ -219,12 +220,16 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     seen = zip(columns, n_values, strict=True)
     unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
     model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
-    ranges = tuple(
-        (float(x.min()), float(x.max())) if column.is_number else None
-        for column, x in zip(schema.columns, columns, strict=True)
-    )
     threshold = _brief_thresholds(model, columns)
+    ranges = _ranges(schema, columns)
     return replace(model, threshold=threshold, rows=_count_rows(model, rows), ranges=ranges)
+
+
+def _ranges(schema: Schema, columns: Sequence[Any]) -> tuple[tuple[float, float] | None, ...]:
+    """The range of each column of numbers, None of others."""
+    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
+    found = dict(zip(numbers, column_ranges([columns[j] for j in numbers]), strict=True))
+    return tuple(found.get(j) for j in range(len(columns)))
 
 
 def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.float64]:
