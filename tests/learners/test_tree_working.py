@@ -441,3 +441,10 @@ def test_threads_and_the_order_of_rows_change_nothing() -> None:
     order = np.random.default_rng(0).permutation(150)
     two = TreeClassifier(n_jobs=2).fit(X.iloc[order], y[order]).working(0, X.iloc[order], y[order])
     assert str(one) == str(two)
+
+
+def test_rows_in_the_place_of_a_node_are_told_apart_from_one() -> None:
+    table = datasets.play_tennis()
+    model = TreeClassifier().fit(table, "PlayTennis")
+    with pytest.raises(OptionError, match=r"node=a DataFrame is no node.*working\(0, X, y\)"):
+        model.working(table, "PlayTennis")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.checks import choose
 from sortal.errors import ImpossibleRowWarning, OptionError, warn
 from sortal.estimators.base import FitReport, refuse_one_class
 from sortal.estimators.summarized import SummaryClassifier
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
-from sortal.learners.options import choose, read_costs
+from sortal.learners.options import read_costs
 from sortal.models.bayes import linear_functions
 from sortal.models.bayes_blocks import (
     EncodeBlock,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.checks import choose
 from sortal.errors import (
     CollinearWarning,
     MissingValueWarning,
@@ -32,7 +33,6 @@ from sortal.learners.discriminant import (
     weigh_classes,
 )
 from sortal.learners.moments import read_moments
-from sortal.learners.options import choose
 from sortal.models.linear_blocks import AskBlock, CenterBlock, gather_answered, gather_centered
 from sortal.models.linear_explain import Decided, ExplainLinear, LinearExplanation
 from sortal.models.records import Explanations

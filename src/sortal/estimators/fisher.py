@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from sortal.data.checks import choose, numbers
 from sortal.errors import OptionError
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
 from sortal.learners.fisher_working import show_fisher
-from sortal.learners.options import choose, numbers
 from sortal.models.decision import leading
 from sortal.models.fisher import judge
 from sortal.models.linear_blocks import ProjectTraining, as_they_are, margin

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from sortal.data.checks import choose
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_working import show_linear
-from sortal.learners.options import choose, read_costs, read_priors
+from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import boundary
 from sortal.models.decision import decide, posterior
 from sortal.models.linear_blocks import FromPriors, as_they_are

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.checks import choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.engines.local import n_threads
 from sortal.errors import OptionError
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
 from sortal.estimators.tree_seeing import SeenTree
-from sortal.learners.options import choose
 from sortal.learners.tree import TreeOptions, grow, read_rows
 from sortal.models.decision import log_of
 from sortal.models.linear_blocks import gather_answered

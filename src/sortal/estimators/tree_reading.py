@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.checks import choose, whole_number
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.errors import InputError
 from sortal.estimators.base import TableClassifier
-from sortal.learners.options import choose, whole_number
 from sortal.learners.tree import read_again
-from sortal.learners.tree_working import show_node
+from sortal.learners.tree_working import read_node, show_node
 from sortal.models.class_rules import ClassRules
 from sortal.models.conditions import check_max_values
 from sortal.models.records import Explanations
@@ -124,9 +124,9 @@ class ReadableTree(TableClassifier):
             N_vi, the shares of the classes on both sides, the score and its rank.
         """
         check_is_fitted(self)
-
+        t = read_node(self._model, node)
         rows = None if X is None else self._read_again(X, y, sample_weight)
-        return show_node(self._model, rows, self._grown_by, node, self._backend)
+        return show_node(self._model, rows, self._grown_by, t, self._backend)
 
     def _read_again(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TreeRows:
         if y is None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.checks import choose, non_negative
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
 from sortal.errors import OptionError
-from sortal.learners.options import choose, non_negative, read_class_weight, read_priors
+from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.bayes import BayesModel, JointTable
 from sortal.summaries.bayes import SummarizeBayes
 from sortal.summaries.counts import aligned

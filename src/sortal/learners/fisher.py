@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.checks import choose
 from sortal.learners.canonical import eigenvectors, oriented, within_lengths
 from sortal.learners.discriminant import beyond_rounding, refuse_constant
-from sortal.learners.options import choose, n_directions
+from sortal.learners.options import n_directions
 from sortal.models.fisher import Criterion, FisherModel
 from sortal.models.functions import LinearMap
 from sortal.models.gaussian import linear_functions

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.checks import non_negative
 from sortal.learners.discriminant import refuse_constant
-from sortal.learners.options import non_negative
 from sortal.models.functions import LinearMap
 from sortal.models.geometry import survey
 from sortal.models.indicator import IndicatorModel

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.checks import choose, share
 from sortal.errors import OptionError
 from sortal.learners.canonical import eigenvectors, oriented, within_lengths
 from sortal.learners.discriminant import refuse_constant
-from sortal.learners.options import choose, n_directions, read_priors, share
+from sortal.learners.options import n_directions, read_priors
 from sortal.models.functions import LinearMap
 from sortal.models.gaussian import GaussianClasses, linear_functions
 from sortal.models.linear import LinearModel

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.checks import numbers
 from sortal.data.design import Design
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import as_value, sort_values
 from sortal.errors import OptionError
 from sortal.learners.discriminant import ClassStatistics
-from sortal.learners.options import numbers, read_priors
+from sortal.learners.options import read_priors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,13 +1,13 @@
-"""Options that several learners share, checked once: numbers, priors, class weights, costs."""
+"""Options that several learners share, checked once: directions, priors, class weights, costs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.checks import choose, is_whole, numbers
 from sortal.errors import OptionError, listed
 
 if TYPE_CHECKING:
@@ -16,37 +16,6 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
 
     Float = NDArray[np.float64]
-
-
-def choose(name: str, given: Any, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
-    if not isinstance(given, str) or given not in allowed:
-        words = ", ".join(map(repr, allowed))
-        raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
-    return str(given)
-
-
-def non_negative(name: str, given: Any) -> float:
-    """A finite number of at least 0."""
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not np.isfinite(given) or given < 0:
-        raise OptionError(f"{name}={given!r} cannot be used: give a finite number of at least 0.")
-    return float(given)
-
-
-def is_whole(given: Any) -> bool:
-    """Whether something is a whole number; truth values are not."""
-    return isinstance(given, Integral) and not isinstance(given, bool)
-
-
-def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
-    """A whole number of at least so much, or None where that has a meaning."""
-    if (is_whole(given) and given >= least) or (given is None and none):
-        return
-    otherwise = f", or None for {none}" if none else ""
-    raise OptionError(
-        f"{name}={given!r} cannot be used: give a whole number of at least {least}{otherwise}."
-    )
 
 
 def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
@@ -60,13 +29,6 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
             f"at most {most} directions. Give a whole number from 1 to {most}, or None."
         )
     return int(given)
-
-
-def share(name: str, given: Any) -> float:
-    """A number from 0 to 1."""
-    if non_negative(name, given) > 1:
-        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
-    return float(given)
 
 
 def read_priors(given: Any, classes: Values) -> Float | None:
@@ -132,17 +94,6 @@ def read_costs(given: Any, classes: Values) -> Float | None:
             f"when class i is true, classes in the order {listed(classes)}."
         )
     return costs
-
-
-def numbers(name: str, given: Any) -> Float:
-    """Finite numbers."""
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.array([np.nan])
-    if not np.isfinite(array).all():
-        raise OptionError(f"{name}={given!r} cannot be used: it must hold finite numbers only.")
-    return array
 
 
 def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
+from sortal.data.checks import choose, is_whole, non_negative, share, whole_number
 from sortal.data.columns import as_categories
 from sortal.data.gathering import with_weight
 from sortal.data.moments import brief_moments
 from sortal.data.ranges import column_ranges
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import LabelError, OptionError, WeightError, listed
-from sortal.learners.options import choose, is_whole, non_negative, share, whole_number
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode
 from sortal.native import trees

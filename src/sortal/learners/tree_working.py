@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
+from sortal.data.checks import is_whole
 from sortal.errors import InputError, OptionError, listed
-from sortal.learners.options import is_whole
 from sortal.learners.tree import growth
 from sortal.learners.tree_candidates import Search, read_attributes, smaller_side
 from sortal.learners.tree_ranking import Asked, rank_tests
@@ -37,10 +37,9 @@ _FIXED = ("node", "impurity", "test", "hyperplane", "tests")
 
 
 def show_node(
-    model: TreeModel, rows: TreeRows | None, options: TreeOptions, node: int, backend: str
+    model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
 ) -> Working:
-    """The tables of a node; without the rows of the fit, only those that need none."""
-    t = _read_node(model, node)
+    """The tables of node t; without the rows of the fit, only those that need none."""
     tables = [_classes(model, t, backend), _impurity(model, t, backend)]
     looked = None
     if rows is not None:
@@ -59,11 +58,16 @@ def table_names(columns: Sequence[str]) -> tuple[str, ...]:
     return unique((*_FIXED, *columns))[len(_FIXED) :]
 
 
-def _read_node(model: TreeModel, node: Any) -> int:
+def read_node(model: TreeModel, node: Any) -> int:
+    """The number of a node."""
     if not is_whole(node) or not 0 <= node < model.n_nodes:
         last = model.n_nodes - 1
         allowed = f"a whole number from 0 to {last}" if last else "0, its only node"
-        raise OptionError(f"node={node!r} is no node of this tree: give {allowed}.")
+        # whoever gives rows at once finds them in the place of the node
+        told = repr(node) if isinstance(node, str | int | float) else f"a {type(node).__name__}"
+        raise OptionError(
+            f"node={told} is no node of this tree: give {allowed}, as in working(0, X, y)."
+        )
     return int(node)
 
 

@@ -12,9 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sortal.errors import OptionError
+from sortal.data.checks import whole_number
 from sortal.models.faces import moment_text
 
 if TYPE_CHECKING:
@@ -166,13 +164,8 @@ def _reads_as_number(text: str) -> bool:
 
 
 def check_max_values(given: Any) -> None:
-    """How many values of a set are named: a whole number of at least 1, or None for all."""
-    is_count = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if given is not None and not (is_count and given >= 1):
-        raise OptionError(
-            f"max_values={given!r} cannot be used: give a whole number of at least 1, or None to "
-            "name all values."
-        )
+    """How many values of a set are named."""
+    whole_number("max_values", given, 1, none="all values")
 
 
 def number_in_full(x: float) -> str:

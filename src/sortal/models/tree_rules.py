@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from sortal.errors import OptionError
+from sortal.data.checks import choose
 from sortal.models import faces
 from sortal.models.conditions import Choice, Interval, check_max_values, quoted
 from sortal.models.records import Table, unique
@@ -59,8 +59,7 @@ class Rule:
 
     def conditions(self, form: str = "merged") -> tuple[Condition, ...]:
         """The conditions in one of the two forms."""
-        if form not in FORMS:
-            raise OptionError(f"form={form!r} is not known: it can be 'path' or 'merged'.")
+        choose("form", form, FORMS)
         return self.path if form == "path" else self.merged
 
     def text(self, form: str = "merged", max_values: int | None = None) -> str:

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
+from sortal.data.checks import is_whole
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import as_value
 from sortal.errors import (
@@ -21,7 +22,6 @@ from sortal.errors import (
 )
 from sortal.estimators.base import FitReport
 from sortal.estimators.tree import TreeClassifier
-from sortal.learners.options import is_whole
 from sortal.tasks.sklearn_nodes import as_model, read_nodes, refuse_holes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from sortal.learners.options import choose, whole_number
+from sortal.data.checks import choose, whole_number
 from sortal.native.trees import LEAF
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_layout import tidy

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from sortal.learners.options import choose
+from sortal.data.checks import choose
 from sortal.models.faces import number_text
 from sortal.views.palette import color
 from sortal.views.tree_drawing import LOOK

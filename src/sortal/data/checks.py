@@ -1,0 +1,64 @@
+"""What is given as an option, checked: words and numbers."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import OptionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
+
+def choose(name: str, given: Any, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if not isinstance(given, str) or given not in allowed:
+        words = ", ".join(map(repr, allowed))
+        raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
+    return str(given)
+
+
+def non_negative(name: str, given: Any) -> float:
+    """A finite number of at least 0."""
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not is_number or not np.isfinite(given) or given < 0:
+        raise OptionError(f"{name}={given!r} cannot be used: give a finite number of at least 0.")
+    return float(given)
+
+
+def share(name: str, given: Any) -> float:
+    """A number from 0 to 1."""
+    if non_negative(name, given) > 1:
+        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
+    return float(given)
+
+
+def is_whole(given: Any) -> bool:
+    """Whether something is a whole number; truth values are not."""
+    return isinstance(given, Integral) and not isinstance(given, bool)
+
+
+def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
+    """A whole number of at least so much, or None where that has a meaning."""
+    if (is_whole(given) and given >= least) or (given is None and none):
+        return
+    otherwise = f", or None for {none}" if none else ""
+    raise OptionError(
+        f"{name}={given!r} cannot be used: give a whole number of at least {least}{otherwise}."
+    )
+
+
+def numbers(name: str, given: Any) -> Float:
+    """Finite numbers."""
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise OptionError(f"{name}={given!r} cannot be used: it must hold finite numbers only.")
+    return array
