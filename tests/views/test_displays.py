@@ -9,9 +9,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -38,8 +35,6 @@ from sortal.views.lettering import number_text, shown, vector_text
 from sortal.views.planes import cut_line, cut_polygon, ellipse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -47,12 +42,6 @@ if TYPE_CHECKING:
 
 PLANE: Final = ["sepal_length", "sepal_width"]
 FISHER: Final = (0.551, -0.834)  # Zaki & Meira, Example 20.2
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def iris() -> tuple[Any, NDArray[Any]]:

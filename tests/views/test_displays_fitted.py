@@ -5,11 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -27,8 +22,6 @@ from sortal.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -36,12 +29,6 @@ if TYPE_CHECKING:
 
 PLANE: Final = ["sepal_length", "sepal_width"]
 ATTRIBUTES: Final = [*PLANE, "petal_length", "petal_width"]
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def plane() -> Any:

@@ -6,10 +6,6 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -22,18 +18,10 @@ from sortal.errors import ColumnError, OptionError
 from sortal.views.partition import PartitionDisplay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 PLANE: Final = ["sepal_length", "sepal_width"]
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def iris() -> tuple[Any, Any]:

@@ -5,10 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -20,17 +16,9 @@ from sortal.errors import ColumnError, InputError, OptionError
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
 
 PLANE: Final = ["sepal_length", "sepal_width"]
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def iris() -> tuple[Any, Any]:

@@ -6,9 +6,6 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -24,17 +21,9 @@ from sortal.views.tree_display import TreeDisplay
 from sortal.views.tree_drawing import draw_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
 
     from sortal.views.tree_drawing import Drawing
-
-
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 class Estimator:

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.errors import OptionError
+from sortal.views.axes import open_axes
 from sortal.views.curves import (
     are_apart,
     best_text,
@@ -131,9 +132,7 @@ class FrequenciesDisplay:
         **kw: Any,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot` for the curves."""
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 4.4), layout="constrained")
+        ax, own = open_axes(ax, (8.0, 4.4))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         handles = [
             ax.plot(places(self.v), counts, **(curve_style(k, len(self.v)) | kw))[0]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.errors import OptionError
+from sortal.views.axes import open_axes
 from sortal.views.fitted import (
     all_terms_shown,
     attribute,
@@ -147,9 +147,7 @@ class DensitiesDisplay:
         """Draw; other keywords go to `Axes.hist`, or to `Axes.plot` for a rug."""
         if kind not in ("histogram", "rug"):
             raise OptionError(f"kind={kind!r} is not drawn: give 'histogram' or 'rug'.")
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 4.2), layout="constrained")
+        ax, own = open_axes(ax, (8.0, 4.2))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         handles = self._draw_curves(ax)
         (self._draw_histogram if kind == "histogram" else self._draw_rug)(ax, kw)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LONGEST = 28
 _NUMBERS_SHOWN = 4
 
+# Of the attributes that are held fixed, so many are named below the title.
+_FIXED_SHOWN = 3
+
 
 def shown(name: object, most: int = LONGEST) -> str:
     """A name as it can be put into a picture: one line, not too long, without formulas."""
@@ -48,6 +51,19 @@ def number_text(x: float) -> str:
     digits = ".0f" if 1000 <= abs(x) < 1e6 else ".3g"
     text = "∞" if abs(x) == float("inf") else f"{abs(x):{digits}}"
     return f"−{text}" if x < 0 and float(f"{x:.3g}") != 0 else text
+
+
+def equation_text(name: object, value: object) -> str:
+    """age = 42."""
+    told = number_text(value) if isinstance(value, int | float) else shown(value, 20)
+    return f"{shown(name, 20)} = {told}"
+
+
+def fixed_text(equations: Sequence[str]) -> str:
+    """What is held fixed, for the line below the title; of many the first."""
+    told = equations[:_FIXED_SHOWN]
+    more = len(equations) - len(told)
+    return f"at {', '.join(told)}{f' and {more} more' if more else ''}" if told else ""
 
 
 def write_title(ax: Axes, *lines: str) -> None:

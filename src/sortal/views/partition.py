@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
 from sortal.errors import OptionError, listed
+from sortal.views.axes import open_axes
 from sortal.views.curves import write_at
 from sortal.views.fitted import attribute
 from sortal.views.lettering import (
     class_entries,
+    equation_text,
+    fixed_text,
     name_axes,
-    number_text,
     shown,
     write_legend,
     write_title,
@@ -40,9 +41,6 @@ _MOST_NAMES: Final = 14
 
 # A region that takes less of the picture's width or height has no room for its name.
 _LEAST_SHARES: Final = (0.08, 0.06)
-
-# Of the attributes that are held fixed, so many are named below the title.
-_FIXED_SHOWN: Final = 3
 
 # From the root down lines become thinner, and their strokes shorter.
 _STROKES: Final[tuple[Any, ...]] = ("solid", (0, (7, 3)), (0, (4, 2.5)), (0, (1.2, 1.8)))
@@ -111,7 +109,7 @@ class PartitionDisplay:
             z=z,
             classes=rows.classes,
             names=plane.told(rows.names),
-            note=_say_fixed(at or {}),
+            note=fixed_text([equation_text(name, v) for name, v in (at or {}).items()]),
         )
         title = f"Regions of {type(estimator).__name__}"
         return display.plot(ax, **({"title": title} | kw))
@@ -131,9 +129,7 @@ class PartitionDisplay:
 
         Other keywords go to `Axes.scatter` for the points.
         """
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 5.4), layout="constrained")
+        ax, own = open_axes(ax, (8.0, 5.4))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         drawn = self.rows.thinned(max_points)
         self._draw_regions(ax)
@@ -265,13 +261,3 @@ def _read_z(z: ArrayLike | None) -> Float:
     if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
         raise OptionError(f"z={z!r} is no point of the picture: give two numbers, or rows of two.")
     return points
-
-
-def _say_fixed(at: Mapping[Any, Any]) -> str:
-    """What is held fixed, for the line below the title."""
-    told = [
-        f"{shown(name, 20)} = {number_text(v) if isinstance(v, int | float) else shown(v, 20)}"
-        for name, v in list(at.items())[:_FIXED_SHOWN]
-    ]
-    more = f" and {len(at) - len(told)} more" if len(at) > len(told) else ""
-    return f"at {', '.join(told)}{more}" if told else ""

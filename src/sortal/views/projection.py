@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 
+from sortal.views.axes import open_axes
 from sortal.views.fitted import (
     all_terms_shown,
     criterion_of,
@@ -124,9 +124,7 @@ class ProjectionDisplay:
 
         The legend stands beside the axes if they are made here, or if it is "beside".
         """
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 5.0), layout="constrained")
+        ax, own = open_axes(ax, (8.0, 5.0))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         drawn = self.rows.thinned(max_points)
         self._draw_line(ax)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from sortal.errors import OptionError
+from sortal.views.axes import open_axes
 from sortal.views.fitted import fitted_functions, fitted_rows, fixed_terms
 from sortal.views.lettering import (
     class_entries,
+    equation_text,
+    fixed_text,
     name_axes,
     number_text,
     shown,
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Float = NDArray[np.float64]
-
-# Of the attributes that are held fixed, so many are named below the title.
-_FIXED_SHOWN = 3
 
 # How much of the points' extent ellipses may add on each side before they are cut.
 _ELLIPSE_ROOM = 0.5
@@ -152,9 +151,7 @@ class RegionsDisplay:
         **kw: Any,
     ) -> Self:
         """Draw; without `pairwise`, no broken lines. Other keywords go to `Axes.scatter`."""
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8.0, 5.4), layout="constrained")
+        ax, own = open_axes(ax, (8.0, 5.4))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         drawn = self.rows.thinned(max_points)
         self._draw_regions(ax)
@@ -283,17 +280,11 @@ def _gaussians(estimator: Any, terms: list[int]) -> dict[str, Float]:
 
 
 def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[Any, Any]) -> str:
-    """What is held fixed, for the line below the title: first what was asked for."""
-    asked = [f"{shown(name, 20)} = {_value_text(value)}" for name, value in at.items()]
+    """What is held fixed: first what was asked for."""
+    asked = [equation_text(name, value) for name, value in at.items()]
     means = [
-        f"{shown(names[j], 20)} = {number_text(values[j])}"
+        equation_text(names[j], float(values[j]))
         for j in rest
         if not any(names[j] == str(name) or names[j].startswith(f"{name}=") for name in at)
     ]
-    told = (asked + means)[:_FIXED_SHOWN]
-    more = len(asked + means) - len(told)
-    return f"at {', '.join(told)}{f' and {more} more' if more else ''}" if told else ""
-
-
-def _value_text(value: Any) -> str:
-    return number_text(value) if isinstance(value, int | float) else shown(value, 20)
+    return fixed_text(asked + means)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-import matplotlib.pyplot as plt
 from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.errors import InputTypeError
 from sortal.models.faces import number_text
+from sortal.views.axes import open_axes
 from sortal.views.lettering import LONGEST, shown, write_legend, write_title
 from sortal.views.palette import BLACK, Style, color
 from sortal.views.tree_lettering import LETTERS, PAD, SMALL, TINY
@@ -85,9 +85,7 @@ class TreeDisplay:
 
         The legend stands beside the axes if they are made here, or if it is "beside".
         """
-        own = ax is None
-        if ax is None:
-            _, ax = plt.subplots(figsize=self._inches(legend=bool(legend)), layout="constrained")
+        ax, own = open_axes(ax, self._inches(legend=bool(legend)))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         ax.set_xlim(0, self.drawing.width)
         ax.set_ylim(self.drawing.height, 0)
