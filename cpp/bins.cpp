@@ -55,18 +55,18 @@ struct Finder {
 
 // Edges at quantiles of a sample. A value that fills more than a bin's share gets a bin of its own;
 // few values get one each.
-std::vector<double> edges_of(std::vector<double>& sample) {
+std::vector<double> edges_of(std::vector<double>& sample, std::size_t most) {
     std::sort(sample.begin(), sample.end());
     std::vector<double> distinct(sample);
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     // among few values, only one that nearly fills the column is worth a bin of its own
-    const std::size_t shares = distinct.size() < most_bins ? 8 : most_bins / 2;
+    const std::size_t shares = distinct.size() < most ? 8 : most / 2;
     const std::size_t step = sample.size() / shares + 1;
     std::vector<double> edges;
     const auto push = [&edges](double x) {
         if (edges.empty() || x > edges.back()) edges.push_back(x);
     };
-    for (std::size_t i = 0; i < sample.size() && edges.size() + 2 < most_bins; ++i) {
+    for (std::size_t i = 0; i < sample.size() && edges.size() + 2 < most; ++i) {
         const std::size_t run = static_cast<std::size_t>(
             std::upper_bound(sample.begin() + static_cast<std::ptrdiff_t>(i), sample.end(), sample[i]) -
             sample.begin()) - i;
@@ -78,10 +78,10 @@ std::vector<double> edges_of(std::vector<double>& sample) {
     }
     // the rest at each value, or else at quantiles
     std::vector<double> all(edges);
-    if (edges.size() + distinct.size() < most_bins) {
+    if (edges.size() + distinct.size() < most) {
         all.insert(all.end(), distinct.begin(), distinct.end());
     } else {
-        const std::size_t left = most_bins - 1 - edges.size();
+        const std::size_t left = most - 1 - edges.size();
         for (std::size_t q = 1; q <= left; ++q) {
             all.push_back(sample[std::min(sample.size() - 1, q * sample.size() / (left + 1))]);
         }
@@ -95,14 +95,15 @@ std::vector<double> sample_of(Column<double> column, std::int64_t n) {
     const std::int64_t step = n / sample_size + 1;
     std::vector<double> sample;
     for (std::int64_t i = 0; i < n; i += step) {
-        if (std::isfinite(column[i])) sample.push_back(column[i]);  // others are refused later
+        if (std::isfinite(column[i])) sample.push_back(column[i]);
     }
     return sample;
 }
 
 }  // namespace
 
-std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns, std::int64_t n,
+std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns,
+                              const std::vector<bool>& holes, std::int64_t n,
                               const std::vector<std::uint8_t*>& codes, Workers& workers) {
     const auto d = static_cast<std::int64_t>(columns.size());
     std::vector<Bins> bins(columns.size());
@@ -110,7 +111,7 @@ std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns, std::i
     workers.run(d, [&](std::int64_t j, int) {
         auto& b = bins[static_cast<std::size_t>(j)];
         auto sample = sample_of(columns[static_cast<std::size_t>(j)], n);
-        b.edges = edges_of(sample);
+        b.edges = edges_of(sample, most_bins - holes[static_cast<std::size_t>(j)]);
         // repeated values: only then is it worth the while to look whether a bin holds a single one
         few[static_cast<std::size_t>(j)] =
             std::adjacent_find(sample.begin(), sample.end()) != sample.end();
@@ -133,6 +134,19 @@ std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns, std::i
                 const Column<double> x = columns[at];
                 const Finder& finder = finders[at];
                 std::uint8_t* out = codes[at];
+                if (holes[at]) {
+                    const auto hole = static_cast<std::uint8_t>(bins[at].size());
+                    const std::size_t n_edges = bins[at].edges.size();
+                    std::uint8_t* mixed = &seen[static_cast<std::size_t>(worker)][at * most_bins];
+                    for (std::int64_t i = from; i < to; ++i) {
+                        const bool known = !std::isnan(x[i]);
+                        const std::uint8_t b = known ? finder.bin(x[i]) : hole;
+                        out[i] = b;
+                        mixed[b] |= static_cast<std::uint8_t>(b < n_edges &&
+                                                              x[i] != bins[at].edges[b]);
+                    }
+                    continue;
+                }
                 double nothing = 0.0;  // stays zero but for numbers that are not finite
                 for (std::int64_t i = from; i < to; ++i) nothing += x[i] * 0.0;
                 if (nothing != 0.0) throw std::invalid_argument("a number is not finite");

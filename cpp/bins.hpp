@@ -19,8 +19,10 @@ struct Bins {
     std::int64_t size() const { return static_cast<std::int64_t>(mixed.size()); }
 };
 
-// codes[j][i] becomes the bin of row i in column j.
-std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns, std::int64_t n,
+// codes[j][i] becomes the bin of row i in column j; in columns with holes, the number after all bins
+// where it is NaN.
+std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns,
+                              const std::vector<bool>& holes, std::int64_t n,
                               const std::vector<std::uint8_t*>& codes, Workers& workers);
 
 }  // namespace sortal

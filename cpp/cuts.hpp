@@ -169,9 +169,11 @@ struct CutRecord {
     std::int64_t bin;
     std::int64_t place;  // `after`: the cut between this bin and the next that has rows
     double below, above;
+    bool holes_yes = false;
 
     bool operator<(const CutRecord& other) const {
-        return bin != other.bin ? bin < other.bin : place < other.place;
+        if (bin != other.bin) return bin < other.bin;
+        return place != other.place ? place < other.place : holes_yes && !other.holes_yes;
     }
 };
 

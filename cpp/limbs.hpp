@@ -124,29 +124,51 @@ class Limbs {
             for (std::int64_t i = 0; i < n; ++i) {
                 Cell* cell = cells + codes[rows[i]] * width;
                 cell[labels[i]] += static_cast<Cell>(field_.rows.units[rows[i]]);
-                if (width > K) ++cell[K];
+                if (width > K) cell[K] += static_cast<Cell>(field_.size(rows[i]));
             }
         });
     }
     void gather_values(const Limb<Cell>& limb, std::int64_t j, LimbScratch& s);
     void list_values(const Limb<Cell>& limb, std::int64_t j, Found& found) const;
     void sort_values(const Limb<Cell>& limb, std::int64_t j, Found& found, LimbScratch& s) const;
+    void read_holes(const Limb<Cell>& limb, const Whole& w, std::int64_t j, Found& found) const;
     void scan_edges(const Limb<Cell>& limb, const Whole& w, std::int64_t j, bool careful,
                     LimbScratch& s);
+    void scan_edges(const Limb<Cell>& limb, const Whole& w, std::int64_t j, bool careful,
+                    bool holes_yes, LimbScratch& s);
     void refine(const Limb<Cell>& limb, const Whole& w, std::int64_t j, double floor, bool careful,
                 LimbScratch& s);
-    void scan_bin(const Whole& w, std::int64_t j, std::size_t slot, bool careful, LimbScratch& s);
+    void refine(const Limb<Cell>& limb, const Whole& w, std::int64_t j, double floor, bool careful,
+                bool holes_yes, LimbScratch& s);
+    void start_side(const Found& found, bool holes_yes, LimbScratch& s, std::int64_t& n_yes,
+                    std::int64_t& size_yes) const;
+    void scan_bin(const Whole& w, std::int64_t j, std::size_t slot, bool careful, bool holes_yes,
+                  LimbScratch& s);
     void look_at_cut(const Limb<Cell>& limb, const Whole& w, std::int64_t j, LimbScratch& s);
+    void look_carefully(const Limb<Cell>& limb, const Whole& w, std::int64_t j, LimbScratch& s);
+    // Whether a column's holes in the node are tried on both sides of its cuts.
+    bool both_sides(const Found& found) const { return field_.by_side() && found.holes.n > 0; }
+    // How many bins hold the values that are scanned: with holes on the no side, theirs comes last.
+    std::int64_t n_scanned(std::int64_t j, const Found& found, bool holes_yes) const {
+        const bool with_holes = both_sides(found) && !holes_yes;
+        return n_codes(j) - (field_.column(j).holes && !with_holes ? 1 : 0);
+    }
+    std::vector<double>& edge_keys(Found& found, bool holes_yes) const {
+        return holes_yes ? found.edge_keys_yes : found.edge_keys;
+    }
     Verdict search_once(const Limb<Cell>& limb, const Whole& w, bool careful, Workers* workers,
                         std::vector<LimbScratch>& scratch);
     void find_neighbors(const Limb<Cell>& limb, std::int64_t j, CutRecord& record) const;
-    bool allowed(const Whole& w, std::int64_t size, std::int64_t n_yes, std::int64_t size_yes) const {
+    bool allowed(const Whole& w, std::int64_t size, std::int64_t n_yes,
+                 std::int64_t size_yes) const {
         const Limits& limits = field_.growth.rules.limits;
         return n_yes >= limits.units && w.n - n_yes >= limits.units && size_yes >= limits.size &&
                size - size_yes >= limits.size;
     }
     void mark_branches(const Sprout& node, const Sprouts& sprouts, LimbScratch& s) const {
         s.branch_of.assign(static_cast<std::size_t>(n_codes(node.attribute)), 0);
+        const std::int64_t hole = field_.hole_code(node.attribute);
+        if (hole >= 0) s.branch_of[static_cast<std::size_t>(hole)] = std::max(node.missing, 0);
         for (std::int64_t v = node.value_start; v < node.value_start + node.n_values; ++v) {
             const auto at = static_cast<std::size_t>(v);
             s.branch_of[static_cast<std::size_t>(sprouts.values[at])] = sprouts.branches[at];
@@ -231,10 +253,18 @@ std::vector<Limb<Cell>> Limbs<M, Cell>::split(const Limb<Cell>& limb, Sprouts& s
         const auto branch = [&](std::uint32_t row) {
             return codes[row] < bin ? 0 : codes[row] > bin ? 1 : x[row] <= v ? 0 : 1;
         };
-        part_rows(limb, 2, branch, s, stops);
+        const std::int64_t hole = field_.hole_code(node.attribute);
+        if (node.missing == no_holes) {
+            part_rows(limb, 2, branch, s, stops);
+        } else {
+            const auto with_holes = [&](std::uint32_t row) {
+                return codes[row] == hole ? node.missing : branch(row);
+            };
+            part_rows(limb, node.n_children, with_holes, s, stops);
+        }
     } else {
         mark_branches(node, sprouts, s);
-        const std::int64_t n_parts = node.kind == Kind::subset ? 2 : node.n_values;
+        const std::int64_t n_parts = node.n_children;
         with_codes(node.attribute, [&](auto codes) {
             const auto branch = [&](std::uint32_t row) {
                 return s.branch_of[static_cast<std::size_t>(codes[row])];
@@ -254,9 +284,8 @@ std::vector<Limb<Cell>> Limbs<M, Cell>::split(const Limb<Cell>& limb, Sprouts& s
         std::int64_t size = 0;
         for (std::int64_t i = begin; i < end; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            const std::int64_t unit = field_.unit(order_.rows[at]);
-            counts[order_.labels[at]] += unit;
-            size += field_.counts_rows() ? 1 : unit;
+            counts[order_.labels[at]] += field_.unit(order_.rows[at]);
+            size += field_.size(order_.rows[at]);
         }
         sprouts.at(first + b).size = size;
         children.push_back({begin, end, first + b, {}});

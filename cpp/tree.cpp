@@ -5,6 +5,7 @@
 #include <queue>
 #include <stdexcept>
 
+#include "fractions.hpp"
 #include "limb_search.hpp"
 #include "twig_search.hpp"
 
@@ -44,24 +45,26 @@ Coded code_columns(const std::vector<TreeColumn>& columns, std::int64_t n, Worke
     coded.words.resize(d);
     coded.n_codes.resize(d);
     std::vector<Column<double>> numbers;
+    std::vector<bool> holes;
     std::vector<std::size_t> where;
     for (std::size_t j = 0; j < d; ++j) {
-        coded.n_codes[j] = columns[j].n_values;
+        coded.n_codes[j] = columns[j].n_values + columns[j].holes;
         if (columns[j].kind == Kind::cut) {
             numbers.push_back(columns[j].numbers);
+            holes.push_back(columns[j].holes);
             where.push_back(j);
             coded.bytes[j].resize(static_cast<std::size_t>(n));
-        } else if (columns[j].n_values <= 256) {
+        } else if (coded.n_codes[j] <= 256) {
             coded.bytes[j] = copied<std::uint8_t>(columns[j].codes, n);
-        } else if (columns[j].n_values <= 65536) {
+        } else if (coded.n_codes[j] <= 65536) {
             coded.words[j] = copied<std::uint16_t>(columns[j].codes, n);
         }
     }
     std::vector<std::uint8_t*> out;
     for (const std::size_t j : where) out.push_back(coded.bytes[j].data());
-    auto bins = bin_columns(numbers, n, out, workers);
+    auto bins = bin_columns(numbers, holes, n, out, workers);
     for (std::size_t p = 0; p < where.size(); ++p) {
-        coded.n_codes[where[p]] = bins[p].size();
+        coded.n_codes[where[p]] = bins[p].size() + columns[where[p]].holes;
         coded.bins[where[p]] = std::move(bins[p]);
     }
     return coded;
@@ -80,7 +83,11 @@ class Grower {
 
     Nodes grow() {
         plant();
-        field_.growth.max_leaves < 0 ? grow_all() : grow_best_first();
+        if (field_.growth.holes == HolePolicy::fractional) {
+            grow_in_parts();
+        } else {
+            field_.growth.max_leaves < 0 ? grow_all() : grow_best_first();
+        }
         return in_preorder();
     }
 
@@ -103,11 +110,19 @@ class Grower {
     void grow_all();
     void grow_part(Node node, Sprouts& sprouts, int worker);
     void grow_best_first();
+    void grow_in_parts();
+    void take_best();
     void offer(std::size_t list, std::int64_t id, std::int64_t limb);
     void welcome(std::vector<Node>& nodes);
     void graft(std::vector<Node>& parts);
     Nodes in_preorder() const;
 
+    // Parts of rows as rows, at least one.
+    std::int64_t whole_size(std::int64_t size) const {
+        const int bits = field_.growth.part_bits;
+        if (bits == 0) return size;
+        return std::max<std::int64_t>(1, (size + (std::int64_t{1} << (bits - 1))) >> bits);
+    }
     bool ends(const Sprouts& sprouts, std::int64_t id) const {
         const Sprout& node = sprouts.at(id);
         return is_leaf(sprouts.whole(id), node.size, node.depth, field_.growth.stops);
@@ -169,8 +184,8 @@ void Grower<M, Cell>::plant() {
     sprouts.add(1, 0);
     for (std::int64_t i = 0; i < rows.n; ++i) {
         sprouts.units[static_cast<std::size_t>(rows.classes[i])] += field_.unit(i);
+        sprouts.at(0).size += field_.size(i);
     }
-    sprouts.at(0).size = field_.counts_rows() ? rows.n : sprouts.whole(0).n;
 }
 
 // (ZM Alg. 19.1) with a list of open nodes in the place of its recursion.
@@ -286,13 +301,18 @@ void Grower<M, Cell>::grow_best_first() {
     std::vector<Node> root(1);
     root[0] = {0, field_.rows.n, 0, {}};
     welcome(root);
+    take_best();
+}
+
+template <class M, class Cell>
+void Grower<M, Cell>::take_best() {
     std::int64_t leaves = 1;
     while (!ready_.empty() && leaves < field_.growth.max_leaves) {
         workers_.check(0);
         const Ready next = ready_.top();
         ready_.pop();
         Sprout& sprout = lists_[next.list].at(next.id);
-        const std::int64_t more = (sprout.kind == Kind::multiway ? sprout.n_values : 2) - 1;
+        const std::int64_t more = sprout.n_children - 1;
         if (leaves + more > field_.growth.max_leaves) continue;
         leaves += more;
         sprout.taken = true;
@@ -306,6 +326,18 @@ void Grower<M, Cell>::grow_best_first() {
         const std::int64_t first = sprout.first_child;
         for (std::int64_t b = 0; b <= more; ++b) offer(next.list, first + b, -1);
     }
+}
+
+// All nodes, of which a bound on the leaves takes the best.
+template <class M, class Cell>
+void Grower<M, Cell>::grow_in_parts() {
+    Sprouts& sprouts = lists_[0];
+    for (auto& units : sprouts.units) units <<= field_.growth.part_bits;
+    sprouts.at(0).size <<= field_.growth.part_bits;
+    Fractions<M>(field_, workers_).grow(sprouts);
+    if (field_.growth.max_leaves < 0) return;
+    offer(0, 0, -1);
+    take_best();
 }
 
 // All lists as one, nodes numbered before their branches and branches in order.
@@ -334,8 +366,9 @@ Nodes Grower<M, Cell>::in_preorder() const {
         out.attribute.push_back(asks ? node.attribute : -1);
         out.threshold.push_back(asks ? node.threshold : std::numeric_limits<double>::quiet_NaN());
         out.heavier.push_back(asks ? node.heavier : -1);
+        out.missing.push_back(asks ? node.missing : no_holes);
         out.units.insert(out.units.end(), list.counts(step.id), list.counts(step.id) + list.n_classes);
-        out.sizes.push_back(node.size);
+        out.sizes.push_back(whole_size(node.size));
         out.score.push_back(asks ? node.score : 0.0);
         out.gain.push_back(asks ? node.gain : 0.0);
         out.exact.push_back(asks ? node.exact : true);
@@ -367,19 +400,36 @@ Nodes grow_by(const M& measure, const std::vector<TreeColumn>& columns, const Tr
     return Grower<M, std::int64_t>(field, workers).grow();
 }
 
+// The limits on units and sizes where these count parts of rows.
+Growth in_parts(Growth growth) {
+    const auto scaled = [&](std::int64_t limit) {
+        const std::int64_t most = std::int64_t{1} << 62;
+        return limit > most >> growth.part_bits ? most : limit << growth.part_bits;
+    };
+    growth.stops.leaf_size = scaled(growth.stops.leaf_size);
+    growth.rules.limits.size = scaled(growth.rules.limits.size);
+    growth.rules.limits.units = scaled(growth.rules.limits.units);
+    return growth;
+}
+
 }  // namespace
 
-Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, const Growth& growth,
+Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, const Growth& given,
                 const std::function<void()>& poll) {
     if (rows.n >= std::int64_t{1} << 31) throw std::invalid_argument("more than 2^31 - 1 rows");
     if (rows.n_classes > 65535) throw std::invalid_argument("more than 65535 classes");
     std::int64_t total = rows.n;
     if (rows.units) total = std::accumulate(rows.units, rows.units + rows.n, std::int64_t{0});
+    if (total > (std::int64_t{1} << 62) >> given.part_bits) {
+        throw std::invalid_argument("rows in parts are too many units");
+    }
+    total <<= given.part_bits;
+    const Growth growth = in_parts(given);
     Workers workers(growth.threads, poll);
     const Criterion criterion = growth.rules.criterion;
     const bool by_logs = criterion == Criterion::gain || criterion == Criterion::gain_ratio;
-    // units of fractional weights are far beyond any table
-    const std::int64_t tabled = rows.copies ? total : std::min<std::int64_t>(total, 4096);
+    // units of fractional weights, and of rows in parts, are far beyond any table
+    const std::int64_t tabled = rows.copies && growth.part_bits == 0 ? total : std::min<std::int64_t>(total, 4096);
     const Logs logs(by_logs ? tabled : 0, Logs::shift_for(total));
     switch (criterion) {
         case Criterion::gini:

@@ -5,6 +5,8 @@
 //   test     what a node asks: a cut (x <= v), a subset (x in V) or one branch per value
 //   branch   an answer: 0 is yes and 1 is no; of one branch per value, by ascending codes
 //   size     how many rows a node has, or copies of rows where weights are whole numbers
+//   hole     a value that is not known: NaN, or the code after all others
+//   known    of a node and an attribute: the rows that are no holes
 //   bin      a range of a number column's values, at most 256 a column
 //   twig     a node so small that its whole subtree is grown in the cache
 #pragma once
@@ -18,29 +20,43 @@
 
 namespace sortal {
 
-// A column as a tree reads it: numbers for a cut, codes below n_values for the other tests.
+// A column as a tree reads it: numbers for a cut, codes for the other tests. Where it has holes, they
+// are NaN, or the code n_values; all other codes lie below.
 struct TreeColumn {
     Kind kind;
     Column<double> numbers;
     Column<std::int32_t> codes;
     std::int64_t n_values;
+    bool holes = false;
 };
+
+// What holes do at a node that asks their attribute. They take the side that makes the better test;
+// or the known rows are searched by themselves, and the holes have a branch of their own, go with
+// the heavier branch, or go down every branch in parts.
+enum class HolePolicy { direction, branch, majority, fractional };
 
 struct Growth {
     Rules rules;
     Stops stops;
     std::int64_t max_leaves;  // -1: no bound
     int threads;
+    HolePolicy holes = HolePolicy::direction;
+    int part_bits = 0;  // fractional: a row is 2^part_bits parts
 };
 
-// Rows with their labels and weights; sizes are sums of units where `copies`, else counts of rows.
+// Rows with their labels and weights. A row's size is its units where `copies`, else what `sizes`
+// says, else one.
 struct TreeRows {
     std::int64_t n;
     std::int64_t n_classes;
     const std::int32_t* classes;
     const std::int64_t* units;  // null: every row weighs one
     bool copies;
+    const std::int64_t* sizes = nullptr;
 };
+
+// What stands for a branch in Nodes::missing.
+constexpr std::int32_t no_holes = -1, spread = -2;
 
 // Nodes in a list, each with lists of branches and of values: node i's branches are
 // children[child_start[i]] .. children[child_start[i + 1] - 1], its values likewise.
@@ -55,6 +71,7 @@ struct Nodes {
     std::vector<std::int32_t> values;    // codes present in the node, ascending
     std::vector<std::int32_t> branches;  // the branch that each of them takes
     std::vector<std::int32_t> heavier;   // the branch of larger weight; -1 where there is none
+    std::vector<std::int32_t> missing;   // the branch of holes; no_holes where none was met, spread
     std::vector<std::int64_t> units;     // units[i * K + k]
     std::vector<std::int64_t> sizes;
     std::vector<double> score;
@@ -69,10 +86,21 @@ struct Nodes {
 Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, const Growth& growth,
                 const std::function<void()>& poll);
 
-// out[i]: the node where row i ends. A value the node does not know, and a NaN, take the heavier
-// branch, or end at a node of one branch per value; fallback[i] (where wanted) is the first node
-// where that happened, else -1.
+// out[i]: the node where row i ends. A hole takes the branch that the node has for holes. Where it has
+// none, and for a value that the node does not know (an infinite number is one), it is the heavier
+// branch, or the row ends at a node of one branch per value; fallback[i] (where wanted) is the first
+// node where that happened, else -1. Where holes spread, the branch of most weight is followed.
 void route_rows(const Nodes& tree, const std::vector<TreeColumn>& columns, std::int64_t n,
                 std::int32_t* out, std::int32_t* fallback);
+
+// Rows that spread. `weights` are those of the nodes.
+//
+// out[i * m + c]: the sum over the nodes where row i ends of its part there times answers[t * m + c].
+void spread_answers(const Nodes& tree, const std::vector<TreeColumn>& columns, std::int64_t n,
+                    const double* weights, const double* answers, std::int64_t m, double* out);
+// out[t * K + k]: the sum of the rows of class k that come to node t, each by its weight and part.
+void spread_counts(const Nodes& tree, const std::vector<TreeColumn>& columns, std::int64_t n,
+                   const double* weights, const std::int32_t* classes, const double* row_weights,
+                   std::int64_t n_classes, double* out);
 
 }  // namespace sortal

@@ -5,27 +5,64 @@
 
 namespace sortal {
 
+// Where the holes of a node begin in a column's list.
+template <class M>
+std::int64_t Twigs<M>::end_of_known(const Job& job, std::int64_t j) const {
+    if (!field_.column(j).holes) return job.end;
+    const Item* list = list_of(j);
+    const Item* ranks = ranks_of(j);
+    return std::partition_point(list + job.begin, list + job.end,
+                                [ranks](Item item) { return ranks[item] != hole_rank; }) -
+           list;
+}
+
+// The holes of a number column in a node: the rows of its list from `from` on.
+template <class M>
+void Twigs<M>::read_holes(const Job& job, const Whole& w, std::int64_t j, std::int64_t from,
+                          Found& found) {
+    if (from == job.end) return;
+    const Item* list = list_of(j);
+    found.holes.begin(w.n_classes);
+    for (std::int64_t i = from; i < job.end; ++i) {
+        found.holes.add(labels_[list[i]], unit(list[i]), size_of(list[i]));
+    }
+    if (field_.by_side()) return;
+    found.holes.set_apart(field_.measure, w, field_.growth.holes == HolePolicy::branch);
+}
+
+template <class M>
+void Twigs<M>::start_side(const Stretch& stretch) {
+    yes_.assign(static_cast<std::size_t>(stretch.w.n_classes), 0);
+    if (stretch.holes) yes_ = stretch.holes->counts;
+}
+
 // Where every row weighs one, counts move by one from side to side, and the key with them. A cut
 // leaves at least `least` rows on both sides.
 //
 // Gini: as sum (n_k - l_k)^2 = sum n_k^2 - 2 sum n_k l_k + sum l_k^2, one count moves with a row.
 // Reciprocals show quickly, and closely enough, that a cut cannot be the best.
 template <class M>
-void Twigs<M>::scan_gini(const Job& job, const Whole& w, std::int64_t j, std::int64_t least,
-                         Peak& peak) {
+void Twigs<M>::scan_gini(const Stretch& stretch, std::int64_t j, std::int64_t least, Peak& peak) {
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
     const double* inverse = inverse_.data();
+    const Whole& w = stretch.w;
     std::int64_t* yes = yes_.data();
     std::int64_t squares = 0, cross = 0, whole = 0;
-    for (std::int64_t k = 0; k < w.n_classes; ++k) whole += w.counts[k] * w.counts[k];
+    for (std::int64_t k = 0; k < w.n_classes; ++k) {
+        whole += w.counts[k] * w.counts[k];
+        squares += yes[k] * yes[k];
+        cross += w.counts[k] * yes[k];
+    }
+    const std::int64_t before = stretch.n_before() - stretch.begin + 1;
+    const std::int64_t stop = std::min(stretch.end - 1, w.n - least - before + 1);
     double enough = peak.key * (1.0 - 0x1p-49);
-    for (std::int64_t i = job.begin; i < job.end - least; ++i) {
+    for (std::int64_t i = stretch.begin; i < stop; ++i) {
         const Item item = list[i];
         const Label k = labels_[item];
         squares += 2 * yes[k]++ + 1;
         cross += w.counts[k];
-        const std::int64_t n_yes = i - job.begin + 1, n_no = job.end - 1 - i;
+        const std::int64_t n_yes = i + before, n_no = w.n - n_yes;
         const auto a = static_cast<double>(squares);
         const auto b = static_cast<double>(whole + squares - 2 * cross);
         if (a * inverse[n_yes] + b * inverse[n_no] < enough) continue;
@@ -37,82 +74,116 @@ void Twigs<M>::scan_gini(const Job& job, const Whole& w, std::int64_t j, std::in
 
 // Gain: four logarithms change with a row.
 template <class M>
-void Twigs<M>::scan_gain(const Job& job, const Whole& w, std::int64_t j, std::int64_t least,
-                         Peak& peak) {
+void Twigs<M>::scan_gain(const Stretch& stretch, std::int64_t j, std::int64_t least, Peak& peak) {
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
     const Logs& logs = field_.logs;
+    const Whole& w = stretch.w;
     std::int64_t* yes = yes_.data();
     std::int64_t units = 0;
-    for (std::int64_t k = 0; k < w.n_classes; ++k) units += logs(w.counts[k]);
-    for (std::int64_t i = job.begin; i < job.end - least; ++i) {
+    for (std::int64_t k = 0; k < w.n_classes; ++k) {
+        units += logs(yes[k]) + logs(w.counts[k] - yes[k]);
+    }
+    const std::int64_t before = stretch.n_before() - stretch.begin + 1;
+    const std::int64_t stop = std::min(stretch.end - 1, w.n - least - before + 1);
+    for (std::int64_t i = stretch.begin; i < stop; ++i) {
         const Item item = list[i];
         const Label k = labels_[item];
         const std::int64_t no = w.counts[k] - yes[k];
         units += logs(yes[k] + 1) - logs(yes[k]) + logs(no - 1) - logs(no);
         ++yes[k];
-        const std::int64_t n_yes = i - job.begin + 1;
+        const std::int64_t n_yes = i + before;
         if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
         peak.meet(static_cast<double>(units - logs(n_yes) - logs(w.n - n_yes)), i, w.n_classes);
     }
 }
 
 template <class M>
-void Twigs<M>::scan_plain(const Job& job, const Whole& w, std::int64_t j) {
+typename Twigs<M>::Peak Twigs<M>::scan_plain(const Stretch& stretch, std::int64_t j) {
     const Limits& limits = field_.growth.rules.limits;
     const std::int64_t least = std::max<std::int64_t>({1, limits.size, limits.units});
-    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
-    Peak peak{field_.measure.near(w)};
+    start_side(stretch);
+    Peak peak{field_.measure.near(stretch.w)};
     if constexpr (std::is_same_v<M, Gini>) {
-        scan_gini(job, w, j, least, peak);
+        scan_gini(stretch, j, least, peak);
     } else {
-        scan_gain(job, w, j, least, peak);
+        scan_gain(stretch, j, least, peak);
     }
-    if (peak.place < 0) return;
-    Found& found = found_[static_cast<std::size_t>(j)];
-    found.key = peak.key;
-    found.place = peak.place;
-    found.n_yes = peak.place - job.begin + 1;
-    found.close = peak.close;
+    peak.n_yes = peak.place - stretch.begin + 1 + stretch.n_before();
+    return peak;
 }
 
 // (ZM Alg. 19.2) for any weights and any measure, and careful where a key may be rounding alone;
 // `yes_` is N_v of (ZM 19.12).
 template <class M>
-void Twigs<M>::scan(const Job& job, const Whole& w, std::int64_t j, bool careful) {
+typename Twigs<M>::Peak Twigs<M>::scan(const Stretch& stretch, std::int64_t j, bool careful) {
     const Limits& limits = field_.growth.rules.limits;
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
-    Found& found = found_[static_cast<std::size_t>(j)];
-    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
+    const Whole& w = stretch.w;
+    start_side(stretch);
     Peak peak{careful ? field_.measure.base(w) : field_.measure.near(w)};
-    std::int64_t n_yes = 0, size_yes = 0;
-    for (std::int64_t i = job.begin; i + 1 < job.end; ++i) {
+    std::int64_t n_yes = stretch.n_before(), size_yes = stretch.size_before();
+    for (std::int64_t i = stretch.begin; i + 1 < stretch.end; ++i) {
         const Item item = list[i];
         const std::int64_t u = unit(item);
         yes_[labels_[item]] += u;
         n_yes += u;
-        size_yes += field_.counts_rows() ? 1 : u;
+        size_yes += size_of(item);
         if (ranks[item] == ranks[list[i + 1]]) continue;
         if (n_yes < limits.units || size_yes < limits.size) continue;
-        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) break;
+        if (w.n - n_yes < limits.units || stretch.size - size_yes < limits.size) break;
         const double key = careful ? exact_key(field_.measure, w, yes_.data(), n_yes)
                                    : field_.measure.key(w, yes_.data(), n_yes);
-        if (peak.meet(key, i, w.n_classes)) found.n_yes = n_yes;
+        if (peak.meet(key, i, w.n_classes)) peak.n_yes = n_yes;
     }
+    return peak;
+}
+
+// The better of two peaks, of equals the lower; `close` where it may not be the lowest.
+template <class M>
+void Twigs<M>::take_peak(const Peak& peak, bool holes_yes, Found& found) const {
     if (peak.place < 0) return;
-    found.key = peak.key;
+    const double key = found.holes.in_node(peak.key);
+    const double band = key - 2.0 * M::tau(key, field_.n_classes());
+    const bool first = found.place < 0;
+    const bool better = first || key > found.key || (key == found.key && peak.place <= found.place);
+    // a change of scale, or a second side, may bring cuts closer than their own scan saw
+    const bool near = !first && (better ? found.key >= band : key >= found.key - (key - band));
+    found.close = found.close || near || peak.close || found.holes.apart;
+    if (!better) return;
+    found.key = key;
     found.place = peak.place;
-    found.close = peak.close;
+    found.n_yes = peak.n_yes;
+    found.holes_yes = holes_yes;
+}
+
+// The best cut of a column whose rows are in order; holes on the no side come last in it.
+template <class M>
+void Twigs<M>::scan_list(const Job& job, const Whole& w, std::int64_t j, bool careful) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const std::int64_t known = end_of_known(job, j);
+    if (found.holes.n == 0) read_holes(job, w, j, known, found);
+    const auto best = [&](const Stretch& stretch) {
+        if constexpr (!std::is_same_v<M, Cart>) {
+            if (!careful && units_.empty()) return scan_plain(stretch, j);
+        }
+        return scan(stretch, j, careful);
+    };
+    const bool both = both_sides(found);
+    const Stretch last{job.begin, both ? job.end : known, found.holes.searched(w),
+                       found.holes.searched_size(size_)};
+    take_peak(best(last), false, found);
+    if (both) take_peak(best({job.begin, known, w, size_, &found.holes}), true, found);
 }
 
 // The cuts of a column of few values, from counts by value.
 template <class M>
 void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
-    const Limits& limits = field_.growth.rules.limits;
-    const auto K = static_cast<std::size_t>(w.n_classes), width = K + 1;  // the last counts rows
-    const Item* ranks = ranks_of(j);
     Found& found = found_[static_cast<std::size_t>(j)];
+    const Item* ranks = ranks_of(j);
+    const auto K = static_cast<std::size_t>(w.n_classes);
+    const std::size_t width = K + 1;  // the last is the size
     if (cells_.size() < few_values * width) cells_.resize(few_values * width, 0);
     std::uint64_t there = 0;
     for (std::int64_t i = job.begin; i < job.end; ++i) {
@@ -121,34 +192,66 @@ void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
         there |= std::uint64_t{1} << rank;
         std::int64_t* cell = cells_.data() + rank * width;
         cell[labels_[item]] += unit(item);
-        ++cell[K];
+        cell[K] += size_of(item);
     }
-    yes_.assign(K, 0);
-    std::int64_t n_yes = 0, size_yes = 0;
+    constexpr std::uint64_t hole = std::uint64_t{1} << (few_values - 1);
+    const std::uint64_t all = there;
+    if (there & hole) {
+        const std::int64_t* cell = cells_.data() + (few_values - 1) * width;
+        found.holes.counts.assign(cell, cell + K);
+        found.holes.n = sum_of(cell, w.n_classes);
+        found.holes.size = cell[K];
+        if (!field_.by_side()) {
+            found.holes.set_apart(field_.measure, w, field_.growth.holes == HolePolicy::branch);
+            there &= ~hole;
+        }
+    }
+    scan_cells(job, w, j, there, false);
+    if (both_sides(found)) scan_cells(job, w, j, there & ~hole, true);
+    for (std::uint64_t left = all; left != 0; left &= left - 1) {
+        std::int64_t* cell = cells_.data() + static_cast<std::size_t>(std::countr_zero(left)) * width;
+        std::fill(cell, cell + width, 0);
+    }
+    found.key = found.cuts.best;
+}
+
+// The cuts between the values that are there.
+template <class M>
+void Twigs<M>::scan_cells(const Job&, const Whole& node, std::int64_t j, std::uint64_t there,
+                          bool holes_yes) {
+    const Limits& limits = field_.growth.rules.limits;
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const Whole w = found.holes.searched(node);
+    const std::int64_t size = found.holes.searched_size(size_);
+    const auto K = static_cast<std::size_t>(w.n_classes);
+    start_side({0, 0, w, size, holes_yes ? &found.holes : nullptr});
+    std::int64_t n_yes = holes_yes ? found.holes.n : 0;
+    std::int64_t size_yes = holes_yes ? found.holes.size : 0;
     const double near = field_.measure.near(w);
+    const double* values = few_.data() + static_cast<std::size_t>(j) * few_values;
+    found.cuts.begin_sequence();
     while (there != 0) {
         const auto rank = static_cast<std::size_t>(std::countr_zero(there));
         there &= there - 1;
-        std::int64_t* cell = cells_.data() + rank * width;
-        std::int64_t units = 0;
+        const std::int64_t* cell = cells_.data() + rank * (K + 1);
         for (std::size_t k = 0; k < K; ++k) {
             yes_[k] += cell[k];
-            units += cell[k];
+            n_yes += cell[k];
         }
-        n_yes += units;
-        size_yes += field_.counts_rows() ? cell[K] : units;
-        std::fill(cell, cell + width, 0);
+        size_yes += cell[K];
         if (there == 0 || n_yes < limits.units || size_yes < limits.size) continue;
-        if (w.n - n_yes < limits.units || size_ - size_yes < limits.size) continue;
+        if (w.n - n_yes < limits.units || size - size_yes < limits.size) continue;
         double key = field_.measure.key(w, yes_.data(), n_yes);
         if (key <= near) key = exact_key(field_.measure, w, yes_.data(), n_yes);
         if (key == none) continue;
-        const double* values = few_.data() + static_cast<std::size_t>(j) * few_values;
-        const double above = values[std::countr_zero(there)];
-        found.cuts.template add<M>(
-            {key, n_yes, static_cast<std::int64_t>(rank), 0, values[rank], above}, w.n_classes);
+        const auto next = static_cast<std::size_t>(std::countr_zero(there));
+        const double above =
+            next == few_values - 1 ? std::numeric_limits<double>::infinity() : values[next];
+        found.cuts.template add<M>({found.holes.in_node(key), n_yes,
+                                    static_cast<std::int64_t>(rank), 0, values[rank], above,
+                                    holes_yes},
+                                   w.n_classes);
     }
-    found.key = found.cuts.best;
 }
 
 template <class M>
@@ -156,53 +259,69 @@ void Twigs<M>::look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool 
     Found& found = found_[static_cast<std::size_t>(j)];
     if (!is_list(j)) {
         scan_counted(job, w, j);
-    } else if (careful || std::is_same_v<M, Cart> || !units_.empty()) {
-        scan(job, w, j, careful);
-    } else if constexpr (!std::is_same_v<M, Cart>) {
-        scan_plain(job, w, j);
+    } else {
+        scan_list(job, w, j, careful);
+        const double near = found.holes.in_node(field_.measure.near(found.holes.searched(w)));
+        const bool by_ratio = field_.by_ratio() &&
+                              !(found.key - M::tau(found.key, w.n_classes) > near);
+        const bool own = field_.growth.holes == HolePolicy::branch && found.key == none &&
+                         found.holes.n > 0;
+        if (!careful && (by_ratio || own)) {
+            found.key = none;
+            found.place = -1;
+            scan_list(job, w, j, true);
+        }
     }
-    if (!field_.by_ratio()) return;
-    if (is_list(j) && !(found.key - M::tau(found.key, w.n_classes) > field_.measure.near(w))) {
-        found.key = none;
-        found.place = -1;
-        scan(job, w, j, true);
-    }
-    if (found.key == none) return;
+    part_holes(field_, w, size_, found);
+    if (!field_.by_ratio() || found.alone || found.key == none) return;
     settle_cut(job, w, {j, found.key, found.key - M::tau(found.key, w.n_classes)}, found);
-    found.information = cut_information(field_, w.n, found.n_yes);
+    found.information = sides_information(field_, w, found, found.n_yes);
 }
 
 // The lowest of the cuts that count as equal to the best.
 template <class M>
-void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found) {
-    const Limits& limits = field_.growth.rules.limits;
+void Twigs<M>::settle_cut(const Job& job, const Whole& node, const Verdict& verdict, Found& found) {
     const std::int64_t j = verdict.attribute;
+    if (found.alone) return;
     if (!is_list(j)) {
         const CutRecord* cut = found.cuts.lowest(verdict.target);
         found.chosen = cut->key;
         found.place = cut->bin;
         found.n_yes = cut->n_yes;
+        found.holes_yes = cut->holes_yes;
         return;
     }
     found.chosen = found.key;
     if (!found.close) return;
+    const Limits& limits = field_.growth.rules.limits;
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
-    yes_.assign(static_cast<std::size_t>(w.n_classes), 0);
+    const Whole w = found.holes.searched(node);
+    const std::int64_t size = found.holes.searched_size(size_), known = end_of_known(job, j);
+    start_side({0, 0, w, size});
     std::int64_t n_yes = 0, size_yes = 0;
-    for (std::int64_t i = job.begin; i < found.place; ++i) {
-        const std::int64_t u = unit(list[i]);
-        yes_[labels_[list[i]]] += u;
-        n_yes += u;
-        size_yes += field_.counts_rows() ? 1 : u;
-        if (ranks[list[i]] == ranks[list[i + 1]]) continue;
-        if (n_yes < limits.units || size_yes < limits.size) continue;
-        const double key = exact_key(field_.measure, w, yes_.data(), n_yes);
-        if (key < verdict.target) continue;
+    const auto reaches = [&](std::int64_t i, bool holes_yes) {
+        const std::int64_t n = n_yes + (holes_yes ? found.holes.n : 0);
+        const std::int64_t sizes = size_yes + (holes_yes ? found.holes.size : 0);
+        if (n < limits.units || sizes < limits.size) return false;
+        if (w.n - n < limits.units || size - sizes < limits.size) return false;
+        side_ = yes_;
+        for (std::size_t k = 0; holes_yes && k < side_.size(); ++k) side_[k] += found.holes.counts[k];
+        const double key = found.holes.in_node(exact_key(field_.measure, w, side_.data(), n));
+        if (key < verdict.target) return false;
         found.chosen = key;
         found.place = i;
-        found.n_yes = n_yes;
-        break;
+        found.n_yes = n;
+        found.holes_yes = holes_yes;
+        return true;
+    };
+    const bool both = both_sides(found);
+    for (std::int64_t i = job.begin; i <= found.place; ++i) {
+        yes_[labels_[list[i]]] += unit(list[i]);
+        n_yes += unit(list[i]);
+        size_yes += size_of(list[i]);
+        if (ranks[list[i]] == ranks[list[i + 1]]) continue;
+        if ((both && i + 1 < known && reaches(i, true)) || reaches(i, false)) break;
     }
 }
 
@@ -210,7 +329,7 @@ void Twigs<M>::settle_cut(const Job& job, const Whole& w, const Verdict& verdict
 template <class M>
 void Twigs<M>::count_values(const Job& job, std::int64_t j, Found& found) {
     const auto at = static_cast<std::size_t>(j), K = static_cast<std::size_t>(field_.n_classes());
-    const std::size_t width = K + 1;  // the last counts rows
+    const std::size_t width = K + 1;  // the last is the size
     const Item* ranks = ranks_of(j);
     const std::int32_t* present = present_.data() + present_at_[at];
     const std::size_t n_present = present_at_[at + 1] - present_at_[at];
@@ -219,7 +338,8 @@ void Twigs<M>::count_values(const Job& job, std::int64_t j, Found& found) {
     for (std::int64_t i = job.begin; i < job.end; ++i) {
         const Item item = items_[static_cast<std::size_t>(i)];
         std::int64_t* cell = cells_.data() + ranks[item] * width;
-        if (cell[K]++ == 0) touched_.push_back(ranks[item]);
+        if (cell[K] == 0) touched_.push_back(ranks[item]);
+        cell[K] += size_of(item);
         cell[labels_[item]] += unit(item);
     }
     std::sort(touched_.begin(), touched_.end());
@@ -244,13 +364,13 @@ Verdict Twigs<M>::search_once(const Job& job, const Whole& w, bool careful) {
             look_at_cut(job, w, j, careful);
         } else {
             count_values(job, j, found);
-            look_at_values(field_, w, field_.column(j).kind, found, subsets_);
+            look_at_values(field_, w, j, found, subsets_);
         }
         floor = std::max(floor, found.key);
     }
     for (std::size_t a = 0; a < job.n_active; ++a) {
         if (field_.column(active[a]).kind != Kind::subset) continue;
-        search_subset(field_, w, floor, found_[static_cast<std::size_t>(active[a])], subsets_);
+        search_subset(field_, w, size_, floor, found_[static_cast<std::size_t>(active[a])], subsets_);
     }
     list_candidates(field_, found_, active, static_cast<std::int64_t>(job.n_active), candidates_);
     return decide(field_, w, active, candidates_);
@@ -261,9 +381,7 @@ bool Twigs<M>::search(const Job& job, Sprouts& sprouts) {
     const Whole w = sprouts.whole(job.id);
     size_ = sprouts.at(job.id).size;
     Verdict verdict = search_once(job, w, false);
-    if (!field_.by_ratio() && (verdict.attribute < 0 || verdict.target <= field_.measure.near(w))) {
-        verdict = search_once(job, w, true);
-    }
+    if (is_unsure(field_, w, verdict)) verdict = search_once(job, w, true);
     if (verdict.attribute < 0) return false;
     Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
     const bool cut = field_.column(verdict.attribute).kind == Kind::cut;
@@ -275,13 +393,14 @@ bool Twigs<M>::search(const Job& job, Sprouts& sprouts) {
 
 template <class M>
 double Twigs<M>::threshold(std::int64_t j, const Found& found) const {
+    if (found.alone) return std::numeric_limits<double>::infinity();
     if (!is_list(j)) {
         for (const CutRecord& cut : found.cuts.records) {
-            if (cut.bin == found.place) return threshold_between(cut.below, cut.above);
+            if (cut.bin == found.place) return cut_between(cut.below, cut.above);
         }
     }
     const Item* list = list_of(j);
-    return threshold_between(value(j, list[found.place]), value(j, list[found.place + 1]));
+    return cut_between(value(j, list[found.place]), value(j, list[found.place + 1]));
 }
 
 }  // namespace sortal

@@ -1,7 +1,7 @@
 // Twigs: subtrees of at most 65,535 rows, grown depth first with everything in the cache.
 //
-// A number column of many values is sorted once; its list of rows is then parted with every test, so
-// that a node scans its columns in order. A column of at most 64 values is counted at every node, with
+// A number column of many values is sorted once, holes last; its list of rows is then parted with every
+// test, so that a node scans its columns in order. A column of at most 64 values is counted at every node, with
 // a bit for each value that is there. Columns that no longer vary are left out of all nodes below.
 #pragma once
 
@@ -14,6 +14,7 @@
 namespace sortal {
 
 using Item = std::uint16_t;  // a row, counted within the twig
+constexpr Item hole_rank = 65535;  // of numbers: after the ranks of all values
 constexpr std::size_t columns_a_time = 8;
 constexpr std::size_t few_values = 64;
 
@@ -50,6 +51,7 @@ class Twigs {
         double key;
         std::int64_t place = -1;
         bool close = false;
+        std::int64_t n_yes = 0;
 
         bool meet(double met, std::int64_t i, std::int64_t n_classes) {
             if (met <= key) return false;
@@ -60,6 +62,18 @@ class Twigs {
         }
     };
 
+    // A stretch of a column's list that is scanned: the rows searched, what lies on the yes side
+    // before any of the list's rows, and where it ends. The last row is no place of a cut.
+    struct Stretch {
+        std::int64_t begin, end;
+        Whole w;
+        std::int64_t size;
+        const Holes* holes = nullptr;  // those on the yes side
+
+        std::int64_t n_before() const { return holes ? holes->n : 0; }
+        std::int64_t size_before() const { return holes ? holes->size : 0; }
+    };
+
     void read(std::int64_t begin, std::int64_t end);
     void sort_column(std::int64_t j, const double* x);
     void rank_codes(std::int64_t j);
@@ -67,22 +81,35 @@ class Twigs {
     bool search(const Job& job, Sprouts& sprouts);
     Verdict search_once(const Job& job, const Whole& w, bool careful);
     void look_at_cut(const Job& job, const Whole& w, std::int64_t j, bool careful);
-    void scan(const Job& job, const Whole& w, std::int64_t j, bool careful);
-    void scan_plain(const Job& job, const Whole& w, std::int64_t j);
-    void scan_gini(const Job& job, const Whole& w, std::int64_t j, std::int64_t least, Peak& peak);
-    void scan_gain(const Job& job, const Whole& w, std::int64_t j, std::int64_t least, Peak& peak);
+    std::int64_t end_of_known(const Job& job, std::int64_t j) const;
+    void read_holes(const Job& job, const Whole& w, std::int64_t j, std::int64_t from, Found& found);
+    void scan_list(const Job& job, const Whole& w, std::int64_t j, bool careful);
+    void start_side(const Stretch& stretch);
+    Peak scan(const Stretch& stretch, std::int64_t j, bool careful);
+    Peak scan_plain(const Stretch& stretch, std::int64_t j);
+    void scan_gini(const Stretch& stretch, std::int64_t j, std::int64_t least, Peak& peak);
+    void scan_gain(const Stretch& stretch, std::int64_t j, std::int64_t least, Peak& peak);
+    void take_peak(const Peak& peak, bool holes_yes, Found& found) const;
     void scan_counted(const Job& job, const Whole& w, std::int64_t j);
+    void scan_cells(const Job& job, const Whole& w, std::int64_t j, std::uint64_t there,
+                    bool holes_yes);
     void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
     double threshold(std::int64_t j, const Found& found) const;
     void count_values(const Job& job, std::int64_t j, Found& found);
     void split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack);
     void mark(const Job& job, const Sprouts& sprouts, const Sprout& node);
+    void mark_cut(const Job& job, const Sprout& node);
     void part(Item* list, const Job& job, std::int64_t n_parts);
 
     std::size_t list_at(std::int64_t j) const { return static_cast<std::size_t>(j * m_); }
     const Item* list_of(std::int64_t j) const { return lists_.data() + list_at(j); }
     const Item* ranks_of(std::int64_t j) const { return ranks_.data() + list_at(j); }
     std::int64_t unit(Item i) const { return units_.empty() ? 1 : units_[i]; }
+    std::int64_t size_of(Item i) const {
+        return !field_.counts_rows() ? unit(i) : sizes_.empty() ? 1 : sizes_[i];
+    }
+    // whether holes of a column are tried on both sides of its cuts
+    bool both_sides(const Found& found) const { return field_.by_side() && found.holes.n > 0; }
     bool is_list(std::int64_t j) const {  // whether a column's rows are kept in order
         return field_.column(j).kind == Kind::cut && !counted_[static_cast<std::size_t>(j)];
     }
@@ -103,11 +130,11 @@ class Twigs {
     std::vector<std::uint8_t> counted_;    // by column: whether it has few values
     std::vector<double> few_;              // by column and rank: the values of such a column
     std::vector<Label> labels_;
-    std::vector<std::int64_t> units_;
+    std::vector<std::int64_t> units_, sizes_;
     std::vector<Found> found_;
     std::vector<Candidate> candidates_;
     std::vector<std::int32_t> active_;  // lists of columns, one after the other
-    std::vector<std::int64_t> yes_, cells_;
+    std::vector<std::int64_t> yes_, side_, cells_;
     std::vector<std::int32_t> branch_of_row_;
     std::vector<std::uint8_t> is_no_;
     std::vector<Item> other_;
@@ -131,6 +158,12 @@ void Twigs<M>::read(std::int64_t begin, std::int64_t end) {
     if (field_.rows.units) {
         for (std::int64_t i = begin; i < end; ++i) {
             units_.push_back(field_.rows.units[order_.rows[static_cast<std::size_t>(i)]]);
+        }
+    }
+    sizes_.clear();
+    if (field_.rows.sizes) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            sizes_.push_back(field_.rows.sizes[order_.rows[static_cast<std::size_t>(i)]]);
         }
     }
     lists_.resize(m * d);
@@ -200,16 +233,24 @@ void Twigs<M>::sort_column(std::int64_t j, const double* x) {
     }
     Item* list = lists_.data() + list_at(j);
     Item* ranks = ranks_.data() + list_at(j);
+    const std::int64_t known = field_.column(j).holes ? stops[bins.size()] : m_;
     Item rank = 0;
-    for (std::int64_t i = 0; i < m_; ++i) {
+    for (std::int64_t i = 0; i < known; ++i) {
         const auto p = static_cast<std::size_t>(i);
         if (i > 0 && keyed_[p - 1].x < keyed_[p].x) ++rank;
         list[i] = keyed_[p].item;
         ranks[keyed_[p].item] = rank;
         if (rank < few_values) few_[at * few_values + rank] = keyed_[p].x;
     }
+    for (std::int64_t i = known; i < m_; ++i) {
+        list[i] = keyed_[static_cast<std::size_t>(i)].item;
+        ranks[list[i]] = hole_rank;
+    }
     const std::size_t n_values = std::size_t{rank} + 1;
-    counted_[at] = n_values <= few_values && 2 * n_values <= static_cast<std::size_t>(m_);
+    counted_[at] = n_values < few_values && 2 * n_values <= static_cast<std::size_t>(m_);
+    if (!counted_[at] || known == m_) return;
+    // counted as one more value, the last
+    for (std::int64_t i = known; i < m_; ++i) ranks[list[i]] = few_values - 1;
 }
 
 // A column's codes as ranks among those present in the twig.
@@ -245,25 +286,36 @@ bool Twigs<M>::varies(const Job& job, std::int64_t j) const {
     return false;
 }
 
+// Which side of its cut every row of a node takes; of three branches the last is that of holes.
+template <class M>
+void Twigs<M>::mark_cut(const Job& job, const Sprout& node) {
+    const std::int64_t j = node.attribute;
+    const Item* list = is_list(j) ? list_of(j) : items_.data();
+    const Item* ranks = ranks_of(j);
+    const Found& found = found_[static_cast<std::size_t>(j)];
+    const bool alone = std::isinf(node.threshold);
+    const Item hole = is_list(j) ? hole_rank : static_cast<Item>(few_values - 1);
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = list[i];
+        const bool no = !alone && (is_list(j) ? i > found.place : ranks[item] > found.place);
+        is_no_[item] = no;
+    }
+    if (node.missing == no_holes) return;
+    if (node.n_children > 2) branch_of_row_.resize(static_cast<std::size_t>(m_));
+    for (std::int64_t i = job.begin; i < job.end; ++i) {
+        const Item item = list[i];
+        const std::int32_t branch = ranks[item] == hole ? node.missing : is_no_[item];
+        is_no_[item] = static_cast<std::uint8_t>(branch);
+        if (node.n_children > 2) branch_of_row_[item] = branch;
+    }
+}
+
 // Says for every row of a node which branch it takes.
 template <class M>
 void Twigs<M>::mark(const Job& job, const Sprouts& sprouts, const Sprout& node) {
     const std::int64_t j = node.attribute;
-    if (node.kind == Kind::cut && !is_list(j)) {
-        const Item* ranks = ranks_of(j);
-        const std::int64_t last = found_[static_cast<std::size_t>(j)].place;
-        for (std::int64_t i = job.begin; i < job.end; ++i) {
-            const Item item = items_[static_cast<std::size_t>(i)];
-            is_no_[item] = ranks[item] > last;
-        }
-        return;
-    }
     if (node.kind == Kind::cut) {
-        const Item* list = list_of(j);
-        const std::int64_t n_yes = found_[static_cast<std::size_t>(j)].place - job.begin + 1;
-        for (std::int64_t i = job.begin; i < job.end; ++i) {
-            is_no_[list[i]] = i - job.begin >= n_yes;
-        }
+        mark_cut(job, node);
         return;
     }
     const auto at = static_cast<std::size_t>(j);
@@ -274,14 +326,20 @@ void Twigs<M>::mark(const Job& job, const Sprouts& sprouts, const Sprout& node) 
         while (present[v] != sprouts.values[static_cast<std::size_t>(p)]) ++v;
         codes_[v] = sprouts.branches[static_cast<std::size_t>(p)];
     }
+    const std::size_t n_present = present_at_[at + 1] - present_at_[at];
+    const std::int64_t hole = field_.hole_code(j);
+    if (hole >= 0 && n_present > 0 && present[n_present - 1] == hole) {
+        codes_[n_present - 1] = std::max(node.missing, 0);
+    }
     const Item* ranks = ranks_of(j);
-    if (node.kind == Kind::multiway) branch_of_row_.resize(static_cast<std::size_t>(m_));
+    const bool binary = node.n_children == 2;
+    if (!binary) branch_of_row_.resize(static_cast<std::size_t>(m_));
     for (std::int64_t i = job.begin; i < job.end; ++i) {
         const Item item = items_[static_cast<std::size_t>(i)];
-        if (node.kind == Kind::multiway) {
-            branch_of_row_[item] = codes_[ranks[item]];
-        } else {
+        if (binary) {
             is_no_[item] = static_cast<std::uint8_t>(codes_[ranks[item]]);
+        } else {
+            branch_of_row_[item] = codes_[ranks[item]];
         }
     }
 }
@@ -317,16 +375,8 @@ void Twigs<M>::part(Item* list, const Job& job, std::int64_t n_parts) {
 template <class M>
 void Twigs<M>::split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack) {
     const Sprout node = sprouts.at(job.id);
-    const std::int64_t n_parts = node.kind == Kind::multiway ? node.n_values : 2;
+    const std::int64_t n_parts = node.n_children;
     mark(job, sprouts, node);
-    const bool binary = node.kind != Kind::multiway;
-    // two branches of a multiway test are parted as many are
-    if (!binary && n_parts == 2) {
-        for (std::int64_t i = job.begin; i < job.end; ++i) {
-            const Item item = items_[static_cast<std::size_t>(i)];
-            is_no_[item] = static_cast<std::uint8_t>(branch_of_row_[item]);
-        }
-    }
     part(items_.data(), job, n_parts);
     for (std::size_t a = 0; a < job.n_active; ++a) {
         const std::int64_t j = active_[job.active + a];
@@ -339,9 +389,8 @@ void Twigs<M>::split(const Job& job, Sprouts& sprouts, std::vector<Job>& stack) 
     for (std::int64_t i = job.begin; i < job.end; ++i) {
         const Item item = items_[static_cast<std::size_t>(i)];
         const std::int64_t b = n_parts == 2 ? is_no_[item] : branch_of_row_[item];
-        const std::int64_t u = unit(item);
-        sprouts.counts(first + b)[labels_[item]] += u;
-        sprouts.at(first + b).size += field_.counts_rows() ? 1 : u;
+        sprouts.counts(first + b)[labels_[item]] += unit(item);
+        sprouts.at(first + b).size += size_of(item);
         stops[static_cast<std::size_t>(b)] = i + 1;
     }
     weigh_branches(sprouts, job.id);

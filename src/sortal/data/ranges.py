@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _ROWS = 4096
 
 
-def column_ranges(columns: Sequence[Float]) -> list[tuple[float, float]]:
-    """(least, greatest) of columns that have at least one row, and numbers only."""
+def column_ranges(columns: Sequence[Float]) -> list[tuple[float, float] | None]:
+    """(least, greatest) of columns that have at least one row; None for one of holes only."""
     if not columns:
         return []
     n = len(columns[0])
@@ -29,6 +29,10 @@ def column_ranges(columns: Sequence[Float]) -> list[tuple[float, float]]:
         rows = tile[:, : n - start]
         for j, x in enumerate(columns):
             rows[j] = x[start : start + _ROWS]
-        np.minimum(low, rows.min(axis=1), out=low)
-        np.maximum(high, rows.max(axis=1), out=high)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+        least, greatest = rows.min(axis=1), rows.max(axis=1)
+        if np.isnan(least).any():  # slower, and seldom needed
+            least, greatest = np.fmin.reduce(rows, axis=1), np.fmax.reduce(rows, axis=1)
+        np.fmin(low, least, out=low)
+        np.fmax(high, greatest, out=high)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return [(a, b) if a <= b else None for a, b in ends]

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.checks import choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.engines.local import n_threads
-from sortal.errors import OptionError
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
 from sortal.estimators.tree_seeing import SeenTree
 from sortal.learners.tree import TreeOptions, grow, read_rows
-from sortal.models.decision import log_of
+from sortal.models.decision import decide, log_of
 from sortal.models.linear_blocks import gather_answered
-from sortal.models.tree_blocks import RouteBlock
+from sortal.models.tree_blocks import RouteBlock, SpreadBlock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,8 +78,15 @@ class TreeClassifier(SeenTree):
     categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
-    missing : {"error"}, default="error"
-        A hole is an error that names its column, at fit and at predict.
+    missing : {"direction", "branch", "fractional", "majority", "error"}, default="direction"
+        What a missing value does at a node that asks its column. "direction": it takes the side
+        that makes the better test, which may be a side of missing values alone. "branch": missing
+        values have a branch of their own. "fractional": a row goes down every branch, weighted by
+        the branches' known rows, and a test is scored by its known rows and their share (C4.5).
+        "majority": scored the same way, missing values go with the heavier branch. "error": a hole
+        is an error that names its column, at fit and at predict. Where the fit met none at a node,
+        a missing value takes the branch of larger weight (a node with one branch per value keeps
+        the row).
     unknown : {"majority", "error"}, default="majority"
         A value at predict that no row had at fit takes the branch of larger weight (a node with
         one branch per value keeps the row), and is warned of with its number; or it is an error.
@@ -129,7 +135,7 @@ class TreeClassifier(SeenTree):
     _hole_words = (
         "they take the branch of larger weight, or stay where a node has one branch per value"
     )
-    _hole_remedy = "Fill them or drop their rows: a tree reads no missing values (NaN) yet."
+    _hole_remedy = "Fill them, drop their rows, or set missing='direction' to let the tree read them."
     _unknown_remedy = (
         "Map them to known values, or set unknown='majority' to let them take the branch of larger "
         "weight."
@@ -150,7 +156,7 @@ class TreeClassifier(SeenTree):
         max_subset: int | None = None,
         pruning: None = None,
         categorical_features: Any = "from_dtype",
-        missing: str = "error",
+        missing: str = "direction",
         unknown: str = "majority",
         n_jobs: int | None = None,
     ) -> None:
@@ -172,7 +178,7 @@ class TreeClassifier(SeenTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -196,8 +202,9 @@ class TreeClassifier(SeenTree):
         source = replace(training.source, block_rows=training.source.table.n_rows)
         batch = gather_blocks(list(self._engine().map(source, as_read)))
         rows = read_rows(batch, training.declared, options)
-        holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
-        self._report_cells(dict(holes), {})
+        holes = dict(zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True))
+        if self.missing == "error":
+            self._report_cells(holes, {})
         model = grow(rows, options, threads)
         self.classes_ = class_array(rows.schema.classes, training.label_dtype)
         self._schema, self._model, self._grown_by = rows.schema, model, options
@@ -208,6 +215,8 @@ class TreeClassifier(SeenTree):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most frequent of its leaf, the first of equals."""
         check_is_fitted(self)
+        if self._model.policy == "fractional":
+            return np.asarray(self.classes_[decide(self.predict_proba(X), None)])
         return self._route(X, self.classes_[self._model.labels()])
 
     def predict_proba(self, X: Any) -> Float:
@@ -217,13 +226,13 @@ class TreeClassifier(SeenTree):
 
     def predict_log_proba(self, X: Any) -> Float:
         """ln of the shares; -inf for a class that the leaf does not hold."""
-        check_is_fitted(self)
-        return self._route(X, log_of(self._model.shares()))
+        return log_of(self.predict_proba(X))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """The node where each row ends.
 
-        That is a leaf, or a node with one branch per value that has none for the row's.
+        That is a leaf, or a node with one branch per value that has none for the row's. Where
+        missing values go down every branch, it is the end of the heavier ones.
         """
         return self._route(X).astype(np.intp)
 
@@ -252,17 +261,14 @@ class TreeClassifier(SeenTree):
 
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
         source = self._open(X)
-        blocks = list(self._engine().map(source, RouteBlock(self._model, answers)))
+        spreads = answers is not None and self._model.policy == "fractional"
+        block = SpreadBlock if spreads else RouteBlock
+        blocks = list(self._engine().map(source, block(self._model, answers)))
         answered = gather_answered(blocks)
         self._report_columns(answered.holes, answered.unknown)
         return answered.answer
 
     def _options(self) -> TreeOptions:
-        if not isinstance(self.missing, str) or self.missing != "error":
-            raise OptionError(
-                f"missing={self.missing!r} cannot be used: a tree reads no missing values yet, so "
-                "that it can be 'error' only. Fill the holes or drop their rows."
-            )
         choose("unknown", self.unknown, ("majority", "error"))
         return TreeOptions(
             self.criterion,
@@ -276,6 +282,7 @@ class TreeClassifier(SeenTree):
             self.categorical_split,
             self.max_subset,
             self.pruning,
+            self.missing,
         )
 
 
@@ -284,4 +291,5 @@ def _fit_report(rows: TreeRows, model: TreeModel) -> FitReport:
     heuristic = int(np.count_nonzero(~model.exact.astype(bool)))
     if heuristic:
         notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
-    return FitReport(rows.size, {}, tuple(notes))
+    holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
+    return FitReport(rows.size, {name: n for name, n in holes if n}, tuple(notes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose, whole_number
@@ -22,7 +23,7 @@ from sortal.models.tree_rules import FORMS, Rules, rules_of
 from sortal.models.tree_text import tree_text
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.sources import TableSource
     from sortal.learners.tree import TreeOptions, TreeRows
@@ -97,6 +98,14 @@ class ReadableTree(TableClassifier):
         rows = self._walk(source)
         backend = source.table.backend or self._backend
         return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
+
+    def _report_columns(
+        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
+    ) -> None:
+        """Holes of columns that had some at fit are nothing to be told of, unless refused."""
+        if self.missing != "error" and self._model.holes:
+            holes = np.where(np.array(self._model.holes) > 0, 0, holes)
+        super()._report_columns(holes, unknown, words)
 
     def _walk(self, source: TableSource) -> Walked:
         rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))

@@ -47,6 +47,7 @@ class TreeOptions:
     categorical_split: Any = "subset"
     max_subset: int | None = None
     pruning: None = None
+    missing: str = "direction"
 
     def __post_init__(self) -> None:
         choose("criterion", self.criterion, trees.CRITERIA)
@@ -63,6 +64,7 @@ class TreeOptions:
         whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
         whole_number("max_subset", self.max_subset, 1, none="no bound")
         _check_splits(self.categorical_split, self.criterion)
+        _check_missing(self.missing, self.criterion)
         if self.pruning is not None:
             raise OptionError(
                 f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
@@ -94,6 +96,15 @@ def _check_splits(given: Any, criterion: str) -> None:
         raise OptionError(
             f"criterion='cart' compares two sides, and categorical_split={given!r} asks for a "
             "branch per value: use 'subset', or another criterion."
+        )
+
+
+def _check_missing(given: Any, criterion: str) -> None:
+    choose("missing", given, (*trees.POLICIES, "error"))
+    if criterion == "cart" and given == "branch":
+        raise OptionError(
+            "criterion='cart' compares two sides, and missing='branch' asks for a branch beside "
+            "them: use missing='direction', or another criterion."
         )
 
 
@@ -201,28 +212,56 @@ def _check_total(rows: TreeRows, criterion: str) -> None:
         )
 
 
+# Rows in parts have at most so many units in all, and a row at most so many parts.
+_MOST_BITS, _MOST_PART_BITS = 45, 40
+
+
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
-    """Grow a tree on rows without holes. (ZM Alg. 19.1)"""
+    """Grow a tree. (ZM Alg. 19.1)"""
     _check_total(rows, options.criterion)
-    schema, columns = rows.schema, rows.encoded.columns
+    schema, encoded = rows.schema, rows.encoded
     n_values = code_counts(schema, rows.column_kinds)
+    part_bits = _part_bits(rows.total_units) if options.missing == "fractional" else 0
+    has_holes = (encoded.holes > 0).tolist()
     grown = trees.grow_tree(
-        columns,
-        rows.column_kinds,
-        n_values,
+        trees.Columns(_with_holes(encoded, n_values), rows.column_kinds, n_values, has_holes),
         rows.classes,
         len(schema.classes),
-        rows.units,
-        rows.copies,
-        growth(rows, options),
+        trees.Weights(rows.units, rows.copies),
+        growth(rows, options, part_bits),
         threads,
     )
-    seen = zip(columns, n_values, strict=True)
+    seen = zip(encoded.columns, n_values, strict=True)
     unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
-    model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
-    threshold = _brief_thresholds(model, columns)
-    ranges = _ranges(schema, columns)
-    return replace(model, threshold=threshold, rows=_count_rows(model, rows), ranges=ranges)
+    model = TreeModel(
+        schema,
+        rows.column_kinds,
+        unseen,
+        rows.exponent + part_bits,
+        *grown,
+        policy=options.missing,
+        holes=tuple(encoded.holes.tolist()),
+    )
+    return replace(
+        model,
+        threshold=_brief_thresholds(model, encoded.columns),
+        rows=_count_rows(model, rows),
+        ranges=_ranges(schema, encoded.columns),
+    )
+
+
+def _part_bits(total: int) -> int:
+    """In how many parts rows go down several branches, as a power of two."""
+    return max(0, min(_MOST_PART_BITS, _MOST_BITS - total.bit_length()))
+
+
+def _with_holes(encoded: Encoded, n_values: Sequence[int]) -> list[Any]:
+    """The columns as the core grows from them: the code of a hole is the one after all others."""
+    cells = zip(encoded.columns, n_values, encoded.holes.tolist(), strict=True)
+    return [
+        np.where(x < 0, n, x).astype(np.int32) if holes and x.dtype == np.int32 else x
+        for x, n, holes in cells
+    ]
 
 
 def _ranges(schema: Schema, columns: Sequence[Any]) -> tuple[tuple[float, float] | None, ...]:
@@ -238,7 +277,9 @@ def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.fl
     for j, column in enumerate(model.schema.columns):
         asks = np.flatnonzero((model.kind == trees.CUT) & (model.attribute == j))
         if column.kind == "date" and len(asks):
-            threshold[asks] = brief_moments(threshold[asks], np.unique(columns[j]))
+            known = np.unique(columns[j][~np.isnan(columns[j])])
+            asks = asks[np.isfinite(threshold[asks])]
+            threshold[asks] = brief_moments(threshold[asks], known)
     return threshold
 
 
@@ -253,7 +294,7 @@ def _count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
     return np.asarray(before[model.ends()] - before[:-1])  # the nodes below follow in preorder
 
 
-def growth(rows: TreeRows, options: TreeOptions) -> trees.Growth:
+def growth(rows: TreeRows, options: TreeOptions, part_bits: int = 0) -> trees.Growth:
     """The options as numbers of rows and units."""
     least = options.min_samples_leaf
     if _is_share(least):  # a share of the rows, as in scikit-learn
@@ -268,6 +309,9 @@ def growth(rows: TreeRows, options: TreeOptions) -> trees.Growth:
         min_gain=float(options.min_gain),
         max_leaves=-1 if options.max_leaf_nodes is None else _bounded(options.max_leaf_nodes),
         max_subset=_bounded(options.max_subset),
+        # without holes all policies grow the same tree
+        policy=trees.POLICIES.index("direction" if options.missing == "error" else options.missing),
+        part_bits=part_bits,
     )
 
 

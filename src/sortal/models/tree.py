@@ -36,6 +36,9 @@ class TreeModel:
     `rows` counts the rows of each class in each node, whatever they weigh; None where weights are
     copies of rows, and `units` say it. `ranges[j]` is the least and the greatest number of column
     j; None of categories, and altogether where the rows of the fit are not known.
+
+    `policy` is what holes do, `holes` how many of them the columns of the fit had; () where that is
+    not known.
     """
 
     schema: Schema
@@ -57,8 +60,11 @@ class TreeModel:
     gain: Float
     exact: Bool
     candidates: Float
+    missing: Int32
     rows: Int64 | None = None
     ranges: tuple[tuple[float, float] | None, ...] | None = None
+    policy: str = "error"
+    holes: tuple[int, ...] = ()
 
     @property
     def classes(self) -> Values:

@@ -93,16 +93,25 @@ def _categories(
 
 
 def as_ranks(codes: Codes) -> Float:
-    """Codes as numbers to be cut, NaN below zero."""
-    return np.where(codes < 0, np.nan, codes)
+    """Codes as numbers to be cut; a hole is NaN, a value that no fit saw infinite."""
+    ranks = np.where(codes == HOLE, np.nan, codes)
+    return np.where(codes == UNKNOWN, np.inf, ranks)
 
 
 def route(model: TreeModel, batch: Batch) -> tuple[Encoded, Codes]:
     """A block in the tree's terms, and the nodes where its rows end."""
     encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
-    nodes = np.empty(batch.n_rows, dtype=np.int32)
-    trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes)
-    return encoded, nodes
+    return encoded, end_nodes(model, encoded)
+
+
+def end_nodes(model: TreeModel, encoded: Encoded) -> Codes:
+    """The node where each row ends."""
+    nodes = np.empty(len(encoded.columns[0]), dtype=np.int32)
+    is_cut = np.array(model.column_kinds) == trees.CUT
+    # infinite numbers stand for unknown values, which only the careful way through knows
+    fallback = np.empty_like(nodes) if encoded.unknown[is_cut].any() else None
+    trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes, fallback)
+    return nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +125,29 @@ class RouteBlock:
         """Route one block."""
         encoded, nodes = route(self.model, batch)
         answer = nodes if self.answers is None else self.answers[nodes]
+        return Answered(answer, encoded.holes, encoded.unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadBlock:
+    """Block → Answered: for each row the mean of what `answers` has for the nodes where it ends.
+
+    Where holes spread, a row ends in several nodes, with a part in each.
+    """
+
+    model: TreeModel
+    answers: Float
+
+    def __call__(self, batch: Batch) -> Answered:
+        """Spread one block."""
+        model = self.model
+        encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
+        if not encoded.holes.any():
+            return Answered(self.answers[end_nodes(model, encoded)], encoded.holes, encoded.unknown)
+        weights = model.weights().sum(axis=1)
+        answer = trees.spread_answers(
+            model.arrays, encoded.columns, model.n_values, weights, self.answers
+        )
         return Answered(answer, encoded.holes, encoded.unknown)
 
 

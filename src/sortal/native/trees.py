@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from sortal.native import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Bool = NDArray[np.bool_]
@@ -28,6 +29,12 @@ LEAF, CUT, SUBSET, MULTIWAY = range(4)
 # The criteria by number.
 CRITERIA = ("gain", "gain_ratio", "gini", "cart")
 
+# What holes do at a node of their attribute, by number.
+POLICIES = ("direction", "branch", "majority", "fractional")
+
+# In the place of the branch of holes: the fit met none there; they go down every branch.
+NO_HOLES, SPREAD = -1, -2
+
 # Stands for "no bound" where a bound is a count.
 NO_BOUND = 1 << 62
 
@@ -41,7 +48,8 @@ class Grown(NamedTuple):
     `values` are the codes present in a node that tests a category, ascending, and `branches` the
     branch each takes. `heavier` is the branch of larger weight, -1 at leaves and multiway nodes.
     `units` (N, K) and `sizes` say what a node holds. `score` is in the criterion's textbook scale,
-    `gain` the same but in bits for the gain ratio; both are 0 at leaves.
+    `gain` the same but in bits for the gain ratio; both are 0 at leaves. `missing` is the branch of
+    holes, NO_HOLES or SPREAD.
     """
 
     kind: Int8
@@ -59,13 +67,14 @@ class Grown(NamedTuple):
     gain: Float
     exact: Bool
     candidates: Float
+    missing: Int32
 
 
 class Growth(NamedTuple):
     """When a node is a leaf, and which tests are allowed; -1 is no depth and no number of leaves.
 
     `min_size` and `min_units` are the least that a side of a test holds, `max_subset` the most
-    values in V.
+    values in V. With the last policy, a row has 2**part_bits parts.
     """
 
     criterion: int
@@ -77,6 +86,8 @@ class Growth(NamedTuple):
     min_gain: float
     max_leaves: int
     max_subset: int
+    policy: int = 0
+    part_bits: int = 0
 
 
 class TreeArrays(NamedTuple):
@@ -91,31 +102,50 @@ class TreeArrays(NamedTuple):
     values: Int32
     branches: Int32
     heavier: Int32
+    missing: Int32
+
+
+class Weights(NamedTuple):
+    """What rows count for: units (None: one each), and sizes.
+
+    With `copies`, a row's size is its units, else what `sizes` says, else one.
+    """
+
+    units: Int64 | None = None
+    copies: bool = True
+    sizes: Int64 | None = None
+
+
+class Columns(NamedTuple):
+    """The columns that a tree grows from, and how each is asked.
+
+    A column is of float64 (CUT) or of int32 codes below n_values[j]. Where it has holes, these are
+    NaN or the code n_values[j].
+    """
+
+    arrays: Sequence[Float | Int32]
+    kinds: Sequence[int]
+    n_values: Sequence[int]
+    holes: Sequence[bool]
 
 
 def grow_tree(
-    columns: Sequence[Float | Int32],
-    kinds: Sequence[int],
-    n_values: Sequence[int],
+    columns: Columns,
     classes: Int32,
     n_classes: int,
-    units: Int64 | None,
-    copies: bool,
+    weights: Weights,
     growth: Growth,
     threads: int,
 ) -> Grown:
-    """Grow a tree. A column is of finite float64 (CUT) or of int32 codes below n_values[j].
-
-    With `copies`, sizes are sums of units, else counts of rows. Threads change no bit.
-    """
+    """Grow a tree. Threads change no bit."""
     grown = _core.grow_tree(
-        list(columns),
-        list(kinds),
-        list(n_values),
+        list(columns.arrays),
+        list(columns.kinds),
+        list(columns.n_values),
         classes,
         n_classes,
-        units,
-        copies,
+        *weights,
+        list(columns.holes),
         *growth,
         threads,
     )
@@ -131,7 +161,41 @@ def route_rows(
 ) -> None:
     """out[i]: the node where row i ends, a leaf or a multiway node that lacks the row's value.
 
-    A negative code, one that the node lacks, and NaN take the heavier branch (multiway: stop);
-    fallback[i] is the first node where that happened, -1 if none.
+    A hole (code -1, NaN) takes the branch that the node has for holes; where they spread, that of
+    larger weight. Where it has none, and for a value that the node lacks (any other negative code,
+    an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is the
+    first node where that happened, -1 if none. Infinite numbers need `fallback`.
     """
-    _core.route_rows(*tree, list(columns), list(n_values), out, fallback)
+    _core.route_rows(tuple(tree), list(columns), list(n_values), out, fallback)
+
+
+def spread_answers(
+    tree: TreeArrays,
+    columns: Sequence[Float | Int32],
+    n_values: Sequence[int],
+    weights: Float,
+    answers: Float,
+) -> Float:
+    """For each row Σ part · answers[t] over the nodes t where its parts end.
+
+    `weights` of the nodes say how a hole parts a row.
+    """
+    n = len(columns[0])
+    return _core.spread_answers(
+        tuple(tree), list(columns), list(n_values), n, weights, np.ascontiguousarray(answers)
+    )
+
+
+def spread_counts(
+    tree: TreeArrays,
+    columns: Sequence[Float | Int32],
+    n_values: Sequence[int],
+    weights: Float,
+    classes: Int32,
+    row_weights: Float,
+    n_classes: int,
+) -> Float:
+    """The weight of each class that comes to each node, rows in parts where holes spread."""
+    return _core.spread_counts(
+        tuple(tree), list(columns), list(n_values), weights, classes, row_weights, n_classes
+    )

@@ -115,6 +115,7 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
         gain=score.copy(),
         exact=~asks,
         candidates=np.zeros(n),
+        missing=np.full(n, -1, dtype=np.int32),
     )
 
 
