@@ -529,7 +529,6 @@ def spoil(column: str, value: Any) -> Callable[[], tuple[Frame, Any, Any]]:
 
 BAD_FITS: dict[str, Callable[[], tuple[Frame, Any, Any]]] = {
     "infinity": spoil("spend", np.inf),
-    "holes": spoil("city", None),
     "no category": spoil("city", pd.Series([[1]] * N)),
     "no rows": lambda: (customers()[:0], [], None),
     "no named column": lambda: (customers()[["visits"]], np.arange(N) % 3, None),
@@ -601,8 +600,9 @@ def test_a_pipeline_routes_weights() -> None:
     assert np.array_equal(found, direct.predict_proba(lowered(customers())))
 
 
-def test_holes_are_declared_as_refused() -> None:
-    assert not TreeClassifier().__sklearn_tags__().input_tags.allow_nan
+def test_holes_are_declared_as_read_unless_refused() -> None:
+    assert TreeClassifier().__sklearn_tags__().input_tags.allow_nan
+    assert not TreeClassifier(missing="error").__sklearn_tags__().input_tags.allow_nan
 
 
 # --- It says why not -----------------------------------------------------------------------------
@@ -623,12 +623,12 @@ def holey() -> Frame:
 @every_backend
 @pytest.mark.parametrize("verb", ["fit", "predict"])
 def test_holes_are_refused_by_name(verb: str, to: Callable[[Frame], Frame]) -> None:
-    model = fitted()
+    model = fitted(missing="error")
     frame = to(holey())
     action = (
         (lambda: model.fit(frame, choices())) if verb == "fit" else (lambda: model.predict(frame))
     )
-    message = r"22 cells \('city' 12, 'spend' 10\) have no value.*Fill them or drop.*NaN"
+    message = r"22 cells \('city' 12, 'spend' 10\) have no value.*Fill them, drop.*'direction'"
     refuses(MissingValueError, message, action)
 
 
@@ -648,7 +648,7 @@ def test_holes_of_any_type_are_refused_at_fit(column: str, holes: Any) -> None:
     refuses(
         MissingValueError,
         rf"\('{column}' \d+\)",
-        lambda: TreeClassifier().fit(frame, choices()),
+        lambda: TreeClassifier(missing="error").fit(frame, choices()),
     )
 
 
@@ -762,8 +762,12 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"criterion": "cart", "categorical_split": "multiway"}, "compares two sides"),
     ({"criterion": "cart", "categorical_split": {"city": "multiway"}}, "compares two sides"),
     ({"pruning": "cost_complexity"}, "pruning='cost_complexity'.*not pruned yet.*None only"),
-    ({"missing": "skip"}, "missing='skip'.*'error' only"),
-    ({"missing": None}, "missing=None.*'error' only"),
+    (
+        {"missing": "skip"},
+        "missing='skip'.*'direction', 'branch', 'majority', 'fractional', 'error'",
+    ),
+    ({"missing": None}, "missing=None"),
+    ({"missing": "branch", "criterion": "cart"}, "compares two sides.*missing='direction'"),
     ({"unknown": "skip"}, "unknown='skip'.*'majority', 'error'"),
     ({"n_jobs": 0}, "n_jobs=0: give a whole number"),
     ({"categorical_features": ["age"]}, "categorical_features names 'age'.*it has 'city'"),

@@ -20,7 +20,7 @@ from sortal.models.tree_blocks import RouteBlock
 from sortal.models.tree_branches import describe_test
 from sortal.models.tree_nodes import node_table
 from sortal.models.tree_text import tree_text
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
+from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SUBSET
 
 DEPTH = 100_000
 
@@ -60,6 +60,7 @@ def chain(depth: int = DEPTH) -> TreeModel:
         gain=np.where(asks, 0.5, 0.0),
         exact=np.ones(n, dtype=bool),
         candidates=np.zeros(n),
+        missing=np.full(n, NO_HOLES, dtype=np.int32),
     )
 
 
@@ -95,6 +96,7 @@ def mixed() -> TreeModel:
         gain=np.array([0.2, 0.5, 0, 0, 0.75, 0, 0]),
         exact=np.array([True, False, True, True, True, True, True]),
         candidates=np.array([0.0, 1.0, 0, 0, 0, 0, 0]),
+        missing=np.full(7, NO_HOLES, dtype=np.int32),
     )
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Column = Float | Int32
 
 CRITERIA = range(len(trees.CRITERIA))
-COPIES = True
 
 
 def columns_of(rng: np.random.Generator, n: int) -> list[Float]:
@@ -77,8 +76,10 @@ class Given(NamedTuple):
 def grow(given: Given, growth: trees.Growth, threads: int = 2) -> trees.Grown:
     columns, d = given.columns, len(given.columns)
     kinds, n_values = given.kinds or [trees.CUT] * d, given.n_values or [0] * d
-    head = columns, kinds, n_values, given.classes, given.n_classes
-    return trees.grow_tree(*head, given.units, given.copies, growth, threads)
+    holes = [bool(np.isnan(x).any()) if x.dtype == float else False for x in columns]
+    asked = trees.Columns(columns, kinds, n_values, holes)
+    weights = trees.Weights(given.units, given.copies)
+    return trees.grow_tree(asked, given.classes, given.n_classes, weights, growth, threads)
 
 
 def expected(given: Given, rows: Int64, growth: trees.Growth) -> native.BestTest | None:
@@ -202,7 +203,7 @@ def test_a_score_that_only_one_unit_makes(criterion: int, n: int) -> None:
     x = np.arange(n, dtype=np.float64)
     units = np.full(n, 1 << 38)
     units[-1] += 1
-    given = Given([x, x], (np.arange(n) // 2 % 2).astype(np.int32), 2, units, not COPIES)
+    given = Given([x, x], (np.arange(n) // 2 % 2).astype(np.int32), 2, units, copies=False)
     assert check_nodes(given, growth_of(criterion, max_depth=1, min_size=n // 2)) == 1
 
 
@@ -308,6 +309,7 @@ def test_what_the_core_is_given_is_checked() -> None:
         "no weight": ([x], [1], [0], y, 2, np.array([1, 0, 1, 1])),
         "no row": ([x[:0]], [1], [0], y[:0], 2, None),
     }
-    for words, given in wrong.items():
+    for words, (columns, kinds, n_values, classes, n_classes, units) in wrong.items():
+        asked = trees.Columns(columns, kinds, n_values, [False])
         with pytest.raises(ValueError, match=words):
-            trees.grow_tree(*given, COPIES, growth, 1)
+            trees.grow_tree(asked, classes, n_classes, trees.Weights(units), growth, 1)

@@ -23,6 +23,7 @@ def tree(**changed: Any) -> trees.TreeArrays:
         values=np.array([0, 1, 0, 2], dtype=int32),
         branches=np.array([0, 1, 0, 1], dtype=int32),
         heavier=np.array([0, 1, -1, -1, -1, -1, -1], dtype=int32),
+        missing=np.full(7, trees.NO_HOLES, dtype=int32),
     )
     return whole._replace(**changed)
 
@@ -42,6 +43,35 @@ def test_where_rows_end_and_which_node_did_not_know() -> None:
     assert marks == [-1, -1, 1, 1, -1, -1, 4, 4, 0, 0]
 
 
+def test_holes_take_the_branch_that_the_node_has_for_them() -> None:
+    holes = np.array([1, 0, -1, -1, 1, -1, -1], dtype=np.int32)
+    x = [np.nan, 0.0, np.nan, 0.0, 2.0, np.inf]
+    c = [0, -1, -1, -2, -1, 0]
+    nodes, marks = route(tree(missing=holes), x, c)
+    assert nodes == [5, 2, 6, 3, 6, 2]
+    assert marks == [-1, -1, -1, 1, -1, 0]
+
+
+def test_rows_spread_over_the_branches_by_their_weight() -> None:
+    holes = np.array([-2, -2, -1, -1, -2, -1, -1], dtype=np.int32)
+    columns = [np.array([np.nan, 0.0, 0.0]), np.array([-1, -1, 0], dtype=np.int32)]
+    weights = np.array([10.0, 4.0, 1.0, 3.0, 6.0, 3.0, 3.0])
+    shares = trees.spread_answers(tree(missing=holes), columns, [0, 3], weights, np.eye(7))
+    expected = [[0, 0, 0.1, 0.3, 0, 0.3, 0.3], [0, 0, 0.25, 0.75, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0]]
+    np.testing.assert_allclose(shares, np.array(expected, dtype=float), rtol=1e-15)
+    counts = trees.spread_counts(
+        tree(missing=holes),
+        columns,
+        [0, 3],
+        weights,
+        np.array([0, 1, 1], dtype=np.int32),
+        np.ones(3),
+        2,
+    )
+    parts = [[1, 2], [0.4, 2], [0.1, 1.25], [0.3, 0.75], [0.6, 0], [0.3, 0], [0.3, 0]]
+    np.testing.assert_allclose(counts, np.array(parts, dtype=float), rtol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -54,6 +84,9 @@ def test_where_rows_end_and_which_node_did_not_know() -> None:
         ({"attribute": [7, 1, -1, -1, 1, -1, -1]}, "makes no sense"),
         ({"kind": [1, 5, 0, 0, 3, 0, 0]}, "makes no sense"),
         ({"branches": [0, 2, 0, 1]}, "has no branch"),
+        ({"missing": [2, -1, -1, -1, -1, -1, -1]}, "makes no sense"),
+        ({"missing": [-3, -1, -1, -1, -1, -1, -1]}, "makes no sense"),
+        ({"heavier": [2, 1, -1, -1, -1, -1, -1]}, "makes no sense"),
         ({"values": [0, 3, 0, 2]}, "no value of its column"),
         ({"attribute": [1, 1, -1, -1, 1, -1, -1]}, "cut needs numbers"),
     ],

@@ -16,7 +16,7 @@ from sortal import TreeClassifier, datasets
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import OptionError
 from sortal.models.tree import TreeModel
-from sortal.native.trees import CUT, LEAF
+from sortal.native.trees import CUT, LEAF, NO_HOLES
 from sortal.views.tree_drawing import arrange, draw_tree, sketch
 from sortal.views.tree_layout import tidy
 from sortal.views.tree_lettering import fit, plain, share_text, text_width
@@ -74,6 +74,7 @@ def chain(depth: int) -> TreeModel:
         gain=np.zeros(n),
         exact=np.ones(n, dtype=bool),
         candidates=np.zeros(n),
+        missing=np.full(n, NO_HOLES, dtype=np.int32),
     )
 
 

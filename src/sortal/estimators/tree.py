@@ -135,7 +135,9 @@ class TreeClassifier(SeenTree):
     _hole_words = (
         "they take the branch of larger weight, or stay where a node has one branch per value"
     )
-    _hole_remedy = "Fill them, drop their rows, or set missing='direction' to let the tree read them."
+    _hole_remedy = (
+        "Fill them, drop their rows, or set missing='direction' to let the tree read them."
+    )
     _unknown_remedy = (
         "Map them to known values, or set unknown='majority' to let them take the branch of larger "
         "weight."
@@ -261,9 +263,11 @@ class TreeClassifier(SeenTree):
 
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
         source = self._open(X)
-        spreads = answers is not None and self._model.policy == "fractional"
-        block = SpreadBlock if spreads else RouteBlock
-        blocks = list(self._engine().map(source, block(self._model, answers)))
+        model = self._model
+        block: RouteBlock | SpreadBlock = RouteBlock(model, answers)
+        if answers is not None and model.policy == "fractional":
+            block = SpreadBlock(model, answers)
+        blocks = list(self._engine().map(source, block))
         answered = gather_answered(blocks)
         self._report_columns(answered.holes, answered.unknown)
         return answered.answer

@@ -144,7 +144,9 @@ def grow_tree(
         list(columns.n_values),
         classes,
         n_classes,
-        *weights,
+        weights.units,
+        weights.copies,
+        weights.sizes,
         list(columns.holes),
         *growth,
         threads,
@@ -166,7 +168,7 @@ def route_rows(
     an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is the
     first node where that happened, -1 if none. Infinite numbers need `fallback`.
     """
-    _core.route_rows(tuple(tree), list(columns), list(n_values), out, fallback)
+    _core.route_rows(tree, list(columns), list(n_values), out, fallback)
 
 
 def spread_answers(
@@ -182,7 +184,7 @@ def spread_answers(
     """
     n = len(columns[0])
     return _core.spread_answers(
-        tuple(tree), list(columns), list(n_values), n, weights, np.ascontiguousarray(answers)
+        tree, list(columns), list(n_values), n, weights, np.ascontiguousarray(answers)
     )
 
 
@@ -197,5 +199,5 @@ def spread_counts(
 ) -> Float:
     """The weight of each class that comes to each node, rows in parts where holes spread."""
     return _core.spread_counts(
-        tuple(tree), list(columns), list(n_values), weights, classes, row_weights, n_classes
+        tree, list(columns), list(n_values), weights, classes, row_weights, n_classes
     )
