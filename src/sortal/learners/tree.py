@@ -17,6 +17,14 @@ from sortal.data.moments import brief_moments
 from sortal.data.ranges import column_ranges
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import LabelError, OptionError, WeightError, listed
+from sortal.learners.tree_weights import (
+    check_class_options,
+    check_smoothing,
+    read_smoothing,
+    read_weights,
+    scale_rows,
+    unscale,
+)
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode
 from sortal.native import trees
@@ -47,6 +55,11 @@ class TreeOptions:
     categorical_split: Any = "subset"
     max_subset: int | None = None
     pruning: None = None
+    priors: Any = None
+    class_weight: Any = None
+    costs: Any = None
+    smoothing: Any = None
+    smoothing_strength: Any = None
 
     def __post_init__(self) -> None:
         choose("criterion", self.criterion, trees.CRITERIA)
@@ -63,6 +76,8 @@ class TreeOptions:
         whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
         whole_number("max_subset", self.max_subset, 1, none="no bound")
         _check_splits(self.categorical_split, self.criterion)
+        check_class_options(self.priors, self.class_weight)
+        check_smoothing(self)
         if self.pruning is not None:
             raise OptionError(
                 f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
@@ -99,7 +114,11 @@ def _check_splits(given: Any, criterion: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TreeRows:
-    """The rows of a fit that have weight, as the core reads them."""
+    """The rows of a fit that have weight, as the core reads them.
+
+    Where classes count for more or less than their rows weigh, units are `scaled`, and no copies;
+    `sizes` are then the copies, None where each row is one.
+    """
 
     schema: Schema
     column_kinds: tuple[int, ...]
@@ -107,6 +126,8 @@ class TreeRows:
     classes: NDArray[np.int32]
     units: NDArray[np.int64] | None
     exponent: int
+    sizes: NDArray[np.int64] | None = None
+    scaled: bool = False
 
     @property
     def total_units(self) -> int:
@@ -115,12 +136,14 @@ class TreeRows:
 
     @property
     def copies(self) -> bool:
-        """Whether weights are whole numbers, and hence copies of rows."""
-        return self.exponent == 0
+        """Whether units are copies of rows, as whole numbers are."""
+        return self.exponent == 0 and not self.scaled
 
     @property
     def size(self) -> int:
         """How many rows there are, copies counted."""
+        if self.sizes is not None:
+            return int(self.sizes.sum())
         return self.total_units if self.copies else len(self.classes)
 
 
@@ -204,25 +227,43 @@ def _check_total(rows: TreeRows, criterion: str) -> None:
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     """Grow a tree on rows without holes. (ZM Alg. 19.1)"""
     _check_total(rows, options.criterion)
+    weights = read_weights(options, rows)
     schema, columns = rows.schema, rows.encoded.columns
     n_values = code_counts(schema, rows.column_kinds)
-    grown = trees.grow_tree(
-        columns,
+    grown = _grow(scale_rows(rows, weights.multiples), n_values, options, threads)
+    units = unscale(grown.units, weights.multiples)
+    grown = grown._replace(units=units, sizes=units.sum(axis=1) if rows.copies else grown.sizes)
+    seen = zip(columns, n_values, strict=True)
+    unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
+    model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
+    threshold = _brief_thresholds(model, columns)
+    return replace(
+        model,
+        threshold=threshold,
+        rows=_count_rows(model, rows),
+        ranges=_ranges(schema, columns),
+        factors=weights.factors,
+        costs=weights.costs,
+        smoothing=read_smoothing(options, len(schema.classes)),
+    )
+
+
+def _grow(
+    rows: TreeRows, n_values: Sequence[int], options: TreeOptions, threads: int
+) -> trees.Grown:
+    """What the core makes of the rows, as they count in growing."""
+    # rows.sizes belongs here: without it, copies of rows whose units are scaled count as one row
+    return trees.grow_tree(
+        rows.encoded.columns,
         rows.column_kinds,
         n_values,
         rows.classes,
-        len(schema.classes),
+        len(rows.schema.classes),
         rows.units,
         rows.copies,
         growth(rows, options),
         threads,
     )
-    seen = zip(columns, n_values, strict=True)
-    unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
-    model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
-    threshold = _brief_thresholds(model, columns)
-    ranges = _ranges(schema, columns)
-    return replace(model, threshold=threshold, rows=_count_rows(model, rows), ranges=ranges)
 
 
 def _ranges(schema: Schema, columns: Sequence[Any]) -> tuple[tuple[float, float] | None, ...]:
