@@ -12,7 +12,7 @@ from sortal import TreeClassifier
 
 # A battery that shrank would still look green: the number of checks is pinned for the versions
 # that constraints.txt and constraints-oldest.txt install.
-N_CHECKS = {"1.9": 62, "1.7": 61}
+N_CHECKS = {"1.9": 63, "1.7": 62}
 INSTANCES = {
     "numbers": TreeClassifier(),
     "numbers, small leaves": TreeClassifier("gini", min_samples_leaf=2, max_leaf_nodes=8),

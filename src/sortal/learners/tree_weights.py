@@ -58,8 +58,8 @@ def read_weights(options: TreeOptions, rows: TreeRows) -> ClassWeights:
     units = class_units(rows)
     factors = _read_factors(options, classes, np.ldexp(units.astype(np.float64), -rows.exponent))
     costs = read_tree_costs(options.costs, classes)
-    if costs is not None and not (any_cost := costs.any(axis=1)).all():
-        free = [label for label, some in zip(classes, any_cost, strict=True) if not some]
+    if costs is not None and not costs.any(axis=1).all():
+        free = [label for label, row in zip(classes, costs, strict=True) if not row.any()]
         raise OptionError(
             f"costs has a row of zeros for {listed(free)}: to mistake such rows costs nothing, and "
             "they would not count in growing. Give them a cost above 0, or leave them out by "
@@ -84,7 +84,7 @@ def _most_units(rows: TreeRows, criterion: str) -> float:
 def class_units(rows: TreeRows) -> Int64:
     """The units of each class."""
     one, K = np.zeros(len(rows.classes), dtype=np.int32), len(rows.schema.classes)
-    return native.count_codes(one, 1, rows.classes, K, rows.units)[0]
+    return np.asarray(native.count_codes(one, 1, rows.classes, K, rows.units)[0])
 
 
 def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float | None:
@@ -155,7 +155,7 @@ def multiples(pull: Float | None, units: Int64, most: float) -> Int64 | None:
             f"sample_weight sums to {units.sum():.3g}, too many copies to be counted with weights "
             "of classes: divide the weights by a constant, or use criterion='gini'."
         )
-    return np.maximum(np.rint(ratio * levels), 1).astype(np.int64)
+    return np.asarray(np.maximum(np.rint(ratio * levels), 1).astype(np.int64))
 
 
 def _whole_ratio(ratio: Float) -> Int64 | None:
@@ -200,8 +200,8 @@ def check_smoothing(options: TreeOptions) -> None:
     non_negative("smoothing_strength", strength)
     if kind in (None, "laplace"):
         raise OptionError(
-            f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: leave "
-            "it None, or set smoothing to 'm_estimate' or 'shrinkage'."
+            f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
+            "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
         )
 
 

@@ -128,7 +128,8 @@ class TreeModel:
 
     def error(self) -> Float:
         """The share of all classes in each node that it does not say, before smoothing."""
-        return _besides(counts := self._counts(), self.labels()) / counts.sum(axis=1)
+        counts = self._counts()
+        return np.asarray(_besides(counts, self.labels()) / counts.sum(axis=1))
 
     def risk(self) -> Float:
         """Σ_k factor_k weight_k costs[k, j] of each node, j what it says before smoothing. (S 37)
