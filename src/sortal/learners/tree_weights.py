@@ -65,20 +65,29 @@ def read_weights(options: TreeOptions, rows: TreeRows) -> ClassWeights:
             "they would not count in growing. Give them a cost above 0, or leave them out by "
             "sample_weight 0."
         )
-    most = _most_units(rows, options.criterion)
+    most = _most_units(options.criterion, rows.exponent)
     return ClassWeights(factors, costs, multiples(_pull(factors, costs), units, most))
 
 
 def rows_as_grown(model: TreeModel, rows: TreeRows, criterion: str) -> TreeRows:
     """The rows of a tree as they counted when it grew."""
-    most = _most_units(rows, criterion)
-    pull = _pull(model.factors, model.costs)
-    return scale_rows(rows, multiples(pull, class_units(rows), most))
+    return scale_rows(rows, _multiples_of(model, criterion))
 
 
-def _most_units(rows: TreeRows, criterion: str) -> float:
-    by_logs = criterion in ("gain", "gain_ratio")
-    return _MOST_COPIES if by_logs and rows.copies else _MOST_UNITS
+def units_as_grown(model: TreeModel, criterion: str) -> Int64:
+    """The units of its nodes likewise."""
+    found = _multiples_of(model, criterion)
+    return model.units if found is None else model.units * found
+
+
+def _multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
+    most = _most_units(criterion, model.exponent)
+    return multiples(_pull(model.factors, model.costs), model.units[0], most)
+
+
+def _most_units(criterion: str, exponent: int) -> float:
+    copies_by_logs = criterion in ("gain", "gain_ratio") and exponent == 0
+    return _MOST_COPIES if copies_by_logs else _MOST_UNITS
 
 
 def class_units(rows: TreeRows) -> Int64:

@@ -144,9 +144,16 @@ class TreeModel:
 
     def pull(self) -> Float:
         """The weight of each node as it counts in the choice of tests. (S 36)"""
-        if self.costs is None:
-            return np.asarray(self._counts().sum(axis=1), dtype=np.float64)
-        return np.asarray(self.counted() @ self.costs.sum(axis=1))
+        if self.factors is None and self.costs is None:
+            return np.asarray(self.units.sum(axis=1), dtype=np.float64)
+        return np.asarray(self.weights() @ self.pull_of_class())
+
+    def pull_of_class(self) -> Float:
+        """factor_k Σ_j costs[k, j], so that all rows together count for their weight. (S 36)"""
+        factors = np.ones(len(self.classes)) if self.factors is None else self.factors
+        pull = factors if self.costs is None else factors * self.costs.sum(axis=1)
+        weight = self.weights()[0]
+        return np.asarray(pull * (weight.sum() / (pull @ weight)))
 
     def _counts(self) -> Int64 | Float:
         """Units, as whole numbers where they can be, times factors."""
