@@ -20,6 +20,7 @@ INSTANCES = {
     "a branch per value": TreeClassifier(
         "gain_ratio", categorical_features="all", categorical_split="multiway"
     ),
+    "classes that count alike": TreeClassifier(class_weight="balanced", smoothing="shrinkage"),
 }
 
 

@@ -37,6 +37,9 @@ _MOST_UNITS = 2.0**61
 # Numbers whose ratio is so close to 1 are equal but for their rounding.
 _ALIKE = 1e-13
 
+# A factor that is smaller than this beside another could be lost in a product.
+_FARTHEST = 1e-100
+
 _DEFAULT_LAMBDA = 10.0
 
 
@@ -113,6 +116,11 @@ def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float
     if _alike(factors):
         return None
     factors = factors / factors.max()
+    if factors.min() < _FARTHEST:
+        raise OptionError(
+            f"{name} spans too many orders of magnitude: a class would vanish beside another. Give "
+            f"numbers whose ratio is above {_FARTHEST:g}, or leave its rows out by sample_weight 0."
+        )
     return np.asarray(factors * (weight.sum() / (factors @ weight)))
 
 
@@ -174,7 +182,7 @@ def _whole_ratio(ratio: Float) -> Int64 | None:
     for r in ratio.tolist():
         part = Fraction(r).limit_denominator(_LEVELS)
         common = math.lcm(common, part.denominator)
-        if abs(float(part) - r) > _ALIKE * r or common > _LEVELS:
+        if not part or abs(float(part) - r) > _ALIKE * r or common > _LEVELS:
             return None
         parts.append(part)
     return np.array([int(part * common) for part in parts], dtype=np.int64)
