@@ -217,7 +217,8 @@ class TreeModel:
     def importances(self) -> Float:
         """Σ weight · gain over the nodes that ask an attribute, as shares of all; 0 if none do.
 
-        Gain is the criterion's own measure, bits for the gain ratio. (S 28)
+        Weight is as it counts in tests, gain the criterion's own measure, bits for the gain ratio.
+        (S 28)
         """
         tests = self.kind != LEAF
         gained = self.pull()[tests] * self.gain[tests]

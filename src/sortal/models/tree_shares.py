@@ -79,7 +79,7 @@ def _sums_to_root(values: Float, parents: NDArray[np.integer]) -> Float:
 
 
 def reweigh(shares: Float, old: Float, new: Float) -> Float:
-    """Shares for other priors: ∝ share_k new_k / old_k. (Sch 4-13)
+    """Shares for other priors: Bayes' rule, share_k new_k / old_k up to their sum.
 
     A node of nothing but classes that cannot be says nothing: there the new priors stand.
     """
