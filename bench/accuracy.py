@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from harness import Result
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.impute import SimpleImputer
@@ -28,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from harness import Result
 from sortal import TreeClassifier, datasets
 
 SEED = 0
@@ -181,22 +181,23 @@ def rpart(X: pd.DataFrame, y: np.ndarray, folds: list[Fold]) -> list[Score]:
     return [Score(*map(float, line.split())) for line in done.stdout.splitlines()]
 
 
-CHOICES: dict[str, dict[str, Any]] = {
+PRUNED: dict[str, dict[str, Any]] = {
+    "not pruned": {"pruning": None},
+    "not pruned, 5 a leaf": {"pruning": None, "min_samples_leaf": 5},
+    "pessimistic": {"pruning": "pessimistic"},
+    "pessimistic, 2 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 2},
+    "pessimistic, 5 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 5},
+    "pessimistic 0.1": {"pruning": "pessimistic", "confidence": 0.1},
+    "pessimistic 0.1, 2 a leaf": {
+        "pruning": "pessimistic",
+        "confidence": 0.1,
+        "min_samples_leaf": 2,
+    },
+}
+CHOICES = {
     f"{criterion}, {name}": {"criterion": criterion, **options}
     for criterion in ("gain", "gain_ratio", "gini")
-    for name, options in {
-        "not pruned": {"pruning": None},
-        "not pruned, 5 a leaf": {"pruning": None, "min_samples_leaf": 5},
-        "pessimistic": {"pruning": "pessimistic"},
-        "pessimistic, 2 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 2},
-        "pessimistic, 5 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 5},
-        "pessimistic 0.1": {"pruning": "pessimistic", "confidence": 0.1},
-        "pessimistic 0.1, 2 a leaf": {
-            "pruning": "pessimistic",
-            "confidence": 0.1,
-            "min_samples_leaf": 2,
-        },
-    }.items()
+    for name, options in PRUNED.items()
 }
 
 

@@ -30,7 +30,8 @@ PARAMETERS = {
     "TreeClassifier": [
         "criterion", "purity", "leaf_size", "max_depth", "min_samples_leaf",
         "min_weight_fraction_leaf", "min_gain", "max_leaf_nodes", "categorical_split",
-        "max_subset", "pruning", "categorical_features", "missing", "unknown", "n_jobs",
+        "max_subset", "pruning", "priors", "class_weight", "costs", "smoothing",
+        "smoothing_strength", "categorical_features", "missing", "unknown", "n_jobs",
     ],
 }  # fmt: skip
 COMMON = {

@@ -12,7 +12,7 @@ from sortal import TreeClassifier
 
 # A battery that shrank would still look green: the number of checks is pinned for the versions
 # that constraints.txt and constraints-oldest.txt install.
-N_CHECKS = {"1.9": 61, "1.7": 60}
+N_CHECKS = {"1.9": 62, "1.7": 61}
 INSTANCES = {
     "numbers": TreeClassifier(),
     "numbers, small leaves": TreeClassifier("gini", min_samples_leaf=2, max_leaf_nodes=8),
@@ -20,6 +20,7 @@ INSTANCES = {
     "a branch per value": TreeClassifier(
         "gain_ratio", categorical_features="all", categorical_split="multiway"
     ),
+    "classes that count alike": TreeClassifier(class_weight="balanced", smoothing="shrinkage"),
 }
 
 

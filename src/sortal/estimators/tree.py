@@ -15,10 +15,13 @@ from sortal.engines.local import n_threads
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
 from sortal.estimators.tree_seeing import SeenTree
+from sortal.learners.options import read_priors
 from sortal.learners.tree import TreeOptions, grow, read_rows
-from sortal.models.decision import decide, log_of
+from sortal.learners.tree_weights import read_tree_costs
+from sortal.models.decision import log_of
 from sortal.models.linear_blocks import gather_answered
 from sortal.models.tree_blocks import RouteBlock, SpreadBlock
+from sortal.models.tree_shares import reweigh, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +78,23 @@ class TreeClassifier(SeenTree):
         The most values in V, which is written as the side that holds fewer of a node's values.
     pruning : None
         Trees are not pruned yet.
+    priors : array-like of shape (n_classes,) or dict, default=None
+        π in the order of `classes_`, or by label: the rows of each class count for so much of the
+        whole, in tests and in shares. By default the share of each class.
+    class_weight : dict or "balanced", default=None
+        Factor on the weight of each row by its class; "balanced" gives every class the same total,
+        as equal priors do. Sizes count rows in any case. Not together with `priors`.
+    costs : array-like of shape (n_classes, n_classes), default=None
+        costs[i, j] is the cost of saying class j when class i is true. A node says the class of
+        least expected cost, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
+        all that is wrong costs the same, nothing changes.
+    smoothing : {"laplace", "m_estimate", "shrinkage"}, default=None
+        How shares are read, with n_k the weight of class k of K in a node, n of all:
+        (n_k + 1) / (n + K); (n_k + m p_k) / (n + m), p the shares of the root; or, from the root
+        down, p(parent) + (share - share(parent)) / (1 + λ / n(parent)). What is said follows.
+    smoothing_strength : float of at least 0, default=None
+        m, by default the number of classes, which is Laplace's rule where these are equally
+        frequent; or λ, by default 10: a node of ten rows hands down half of what its test tells.
     categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
@@ -157,6 +177,11 @@ class TreeClassifier(SeenTree):
         categorical_split: str | Mapping[str, str] = "subset",
         max_subset: int | None = None,
         pruning: None = None,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        costs: ArrayLike | None = None,
+        smoothing: str | None = None,
+        smoothing_strength: float | None = None,
         categorical_features: Any = "from_dtype",
         missing: str = "direction",
         unknown: str = "majority",
@@ -173,6 +198,11 @@ class TreeClassifier(SeenTree):
         self.categorical_split = categorical_split
         self.max_subset = max_subset
         self.pruning = pruning
+        self.priors = priors
+        self.class_weight = class_weight
+        self.costs = costs
+        self.smoothing = smoothing
+        self.smoothing_strength = smoothing_strength
         self.categorical_features = categorical_features
         self.missing = missing
         self.unknown = unknown
@@ -214,21 +244,46 @@ class TreeClassifier(SeenTree):
         self._remember(training)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the most frequent of its leaf, the first of equals."""
-        check_is_fitted(self)
-        if self._model.policy == "fractional":
-            return np.asarray(self.classes_[decide(self.predict_proba(X), None)])
-        return self._route(X, self.classes_[self._model.labels()])
+    def predict(
+        self,
+        X: Any,
+        *,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        costs: ArrayLike | None = None,
+    ) -> NDArray[Any]:
+        """The class of each row: of the largest share where it ends, or of least expected cost.
 
-    def predict_proba(self, X: Any) -> Float:
-        """The share of each class in each row's leaf, classes in the order of `classes_`."""
-        check_is_fitted(self)
-        return self._route(X, self._model.shares())
+        Among equals the first.
 
-    def predict_log_proba(self, X: Any) -> Float:
-        """ln of the shares; -inf for a class that the leaf does not hold."""
-        return log_of(self.predict_proba(X))
+        Parameters
+        ----------
+        X : table
+        priors, costs :
+            Instead of those of the fit, for what is said: the tests stay as they are.
+        """
+        check_is_fitted(self)
+        model = self._model
+        given = model.costs if costs is None else read_tree_costs(costs, model.classes)
+        if model.policy == "fractional":
+            return np.asarray(self.classes_[say(self.predict_proba(X, priors=priors), given)])
+        said = model.labels()
+        if priors is not None or costs is not None:
+            said = say(self._shares(priors), given)
+        return self._route(X, self.classes_[said])
+
+    def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
+        """The share of each class where each row ends, classes in the order of `classes_`.
+
+        With other priors than those of the fit, if given.
+        """
+        check_is_fitted(self)
+        return self._route(X, self._shares(priors))
+
+    def predict_log_proba(
+        self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
+    ) -> Float:
+        """ln of the shares; -inf for a class that the leaf does not hold, unless smoothed."""
+        return log_of(self.predict_proba(X, priors=priors))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """The node where each row ends.
@@ -261,6 +316,12 @@ class TreeClassifier(SeenTree):
         check_is_fitted(self)
         return self._model.importances()
 
+    def _shares(self, priors: Any) -> Float:
+        """The shares in all nodes, for the priors of the fit or others."""
+        model, shares = self._model, self._model.shares()
+        given = read_priors(priors, model.classes)
+        return shares if given is None else reweigh(shares, model.plain_shares()[0], given)
+
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
         source = self._open(X)
         model = self._model
@@ -286,7 +347,12 @@ class TreeClassifier(SeenTree):
             self.categorical_split,
             self.max_subset,
             self.pruning,
-            self.missing,
+            missing=self.missing,
+            priors=self.priors,
+            class_weight=self.class_weight,
+            costs=self.costs,
+            smoothing=self.smoothing,
+            smoothing_strength=self.smoothing_strength,
         )
 
 

@@ -100,6 +100,6 @@ def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> N
     strangers = [label for label in given if label not in classes]
     if strangers:
         raise OptionError(
-            f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only, "
-            "or tell partial_fit of classes to come by its parameter classes."
+            f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only; "
+            "classes to come are told to partial_fit, where there is one, by its parameter classes."
         )

@@ -17,6 +17,14 @@ from sortal.data.moments import brief_moments
 from sortal.data.ranges import column_ranges
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import LabelError, OptionError, WeightError, listed
+from sortal.learners.tree_weights import (
+    check_class_options,
+    check_smoothing,
+    read_smoothing,
+    read_weights,
+    scale_rows,
+    unscale,
+)
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode
 from sortal.native import trees
@@ -48,6 +56,11 @@ class TreeOptions:
     max_subset: int | None = None
     pruning: None = None
     missing: str = "direction"
+    priors: Any = None
+    class_weight: Any = None
+    costs: Any = None
+    smoothing: Any = None
+    smoothing_strength: Any = None
 
     def __post_init__(self) -> None:
         choose("criterion", self.criterion, trees.CRITERIA)
@@ -65,6 +78,8 @@ class TreeOptions:
         whole_number("max_subset", self.max_subset, 1, none="no bound")
         _check_splits(self.categorical_split, self.criterion)
         _check_missing(self.missing, self.criterion)
+        check_class_options(self.priors, self.class_weight)
+        check_smoothing(self)
         if self.pruning is not None:
             raise OptionError(
                 f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
@@ -110,7 +125,11 @@ def _check_missing(given: Any, criterion: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TreeRows:
-    """The rows of a fit that have weight, as the core reads them."""
+    """The rows of a fit that have weight, as the core reads them.
+
+    Where classes count for more or less than their rows weigh, units are `scaled`, and no copies;
+    `sizes` are then the copies, None where each row is one.
+    """
 
     schema: Schema
     column_kinds: tuple[int, ...]
@@ -118,6 +137,8 @@ class TreeRows:
     classes: NDArray[np.int32]
     units: NDArray[np.int64] | None
     exponent: int
+    sizes: NDArray[np.int64] | None = None
+    scaled: bool = False
 
     @property
     def total_units(self) -> int:
@@ -126,12 +147,14 @@ class TreeRows:
 
     @property
     def copies(self) -> bool:
-        """Whether weights are whole numbers, and hence copies of rows."""
-        return self.exponent == 0
+        """Whether units are copies of rows, as whole numbers are."""
+        return self.exponent == 0 and not self.scaled
 
     @property
     def size(self) -> int:
         """How many rows there are, copies counted."""
+        if self.sizes is not None:
+            return int(self.sizes.sum())
         return self.total_units if self.copies else len(self.classes)
 
 
@@ -213,30 +236,22 @@ def _check_total(rows: TreeRows, criterion: str) -> None:
 
 
 # Rows in parts have at most so many units in all, and a row at most so many parts.
-_MOST_BITS, _MOST_PART_BITS = 45, 40
+_MOST_BITS, _MOST_PART_BITS = 58, 40
 
 
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     """Grow a tree. (ZM Alg. 19.1)"""
     _check_total(rows, options.criterion)
+    weights = read_weights(options, rows)
     schema, encoded = rows.schema, rows.encoded
-    n_values = code_counts(schema, rows.column_kinds)
-    part_bits = _part_bits(rows.total_units) if options.missing == "fractional" else 0
-    has_holes = (encoded.holes > 0).tolist()
-    grown = trees.grow_tree(
-        trees.Columns(_with_holes(encoded, n_values), rows.column_kinds, n_values, has_holes),
-        rows.classes,
-        len(schema.classes),
-        trees.Weights(rows.units, rows.copies),
-        growth(rows, options, part_bits),
-        threads,
-    )
-    seen = zip(encoded.columns, n_values, strict=True)
-    unseen = tuple(_unseen(codes, n, rows.classes) if n else () for codes, n in seen)
+    scaled = scale_rows(rows, weights.multiples)
+    part_bits = _part_bits(scaled.total_units) if options.missing == "fractional" else 0
+    grown = _grow(scaled, growth(scaled, options, part_bits), threads)
+    grown = grown._replace(units=unscale(grown.units, weights.multiples))
     model = TreeModel(
         schema,
         rows.column_kinds,
-        unseen,
+        _unseen(rows),
         rows.exponent + part_bits,
         *grown,
         policy=options.missing,
@@ -247,6 +262,24 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
         threshold=_brief_thresholds(model, encoded.columns),
         rows=_count_rows(model, rows),
         ranges=_ranges(schema, encoded.columns),
+        factors=weights.factors,
+        costs=weights.costs,
+        smoothing=read_smoothing(options, len(schema.classes)),
+    )
+
+
+def _grow(rows: TreeRows, growth: trees.Growth, threads: int) -> trees.Grown:
+    """What the core makes of the rows, as they count in growing."""
+    encoded = rows.encoded
+    n_values = code_counts(rows.schema, rows.column_kinds)
+    has_holes = (encoded.holes > 0).tolist()
+    return trees.grow_tree(
+        trees.Columns(_with_holes(encoded, n_values), rows.column_kinds, n_values, has_holes),
+        rows.classes,
+        len(rows.schema.classes),
+        trees.Weights(rows.units, rows.copies, rows.sizes),
+        growth,
+        threads,
     )
 
 
@@ -320,7 +353,13 @@ def _bounded(count: float | None) -> int:
     return trees.NO_BOUND if count is None else min(int(count), trees.NO_BOUND)
 
 
-def _unseen(codes: Any, n_values: int, classes: NDArray[np.int32]) -> tuple[int, ...]:
-    """The codes that no row has."""
-    counts = native.count_codes(codes, n_values, np.zeros_like(classes), 1, None)
-    return tuple(np.flatnonzero(counts == 0).tolist())
+def _unseen(rows: TreeRows) -> tuple[tuple[int, ...], ...]:
+    """By column, the codes that no row has; none of a column that is cut."""
+    n_values = code_counts(rows.schema, rows.column_kinds)
+    one = np.zeros_like(rows.classes)
+    unseen: list[tuple[int, ...]] = []
+    columns: Sequence[Any] = rows.encoded.columns
+    for codes, n in zip(columns, n_values, strict=True):
+        counts = native.count_codes(codes, n, one, 1, None) if n else np.ones(0)
+        unseen.append(tuple(np.flatnonzero(counts == 0).tolist()))
+    return tuple(unseen)

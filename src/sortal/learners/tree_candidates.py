@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sortal.native.trees import Growth
 
     Bool = NDArray[np.bool_]
+    Codes = NDArray[np.int32]
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]
     Places = tuple[int, ...]
@@ -108,12 +109,20 @@ def read_attributes(rows: TreeRows, inside: NDArray[np.intp]) -> list[Attribute]
         values, places = np.unique(cells[inside], return_inverse=True)
         codes = places.astype(np.int32)
         counts = native.count_codes(codes, len(values), classes, K, units)
-        sizes = np.bincount(codes, minlength=len(values))
-        if rows.copies:
-            sizes = counts.sum(axis=1)
+        sizes = _sizes(rows, inside, codes, counts)
         moments = np.unique(cells).astype(np.float64) if column.kind == "date" else None
         found.append(Attribute(column, kind, values.astype(np.float64), counts, sizes, moments))
     return found
+
+
+def _sizes(rows: TreeRows, inside: NDArray[np.intp], codes: Codes, counts: Int64) -> Int64:
+    """How many rows have each value, copies counted."""
+    if rows.copies:
+        return np.asarray(counts.sum(axis=1))
+    if rows.sizes is None:
+        return np.bincount(codes, minlength=len(counts))
+    one = np.zeros_like(codes)
+    return np.asarray(native.count_codes(codes, len(counts), one, 1, rows.sizes[inside])[:, 0])
 
 
 class Search:

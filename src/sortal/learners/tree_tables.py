@@ -45,11 +45,11 @@ class Choice(NamedTuple):
 
 
 class CandidateTables:
-    """Tests → tables. Weights are units of 2**-exponent."""
+    """Tests → tables. Weights are units; `unit` is what one weighs."""
 
-    def __init__(self, choice: Choice, exponent: int, classes: Values, backend: str) -> None:
+    def __init__(self, choice: Choice, unit: float, classes: Values, backend: str) -> None:
         self._choice, self._search = choice, choice.search
-        self._exponent, self._backend = exponent, backend
+        self._unit, self._backend = unit, backend
         self._labels = [str(label) for label in classes]
 
     def of_attribute(self, j: int, name: str, values_name: str) -> list[Table]:
@@ -200,7 +200,7 @@ class CandidateTables:
         return list(zip(heads, columns, strict=True))
 
     def _weights(self, units: Int64) -> NDArray[np.number]:
-        return units if self._exponent == 0 else np.ldexp(units.astype(float), -self._exponent)
+        return units if self._unit == 1 else units * self._unit
 
     def _table(self, name: str, title: str, columns: list[Column], tag: str) -> Table:
         heads = unique([head for head, _ in columns])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from sortal.learners.tree import growth
 from sortal.learners.tree_candidates import Search, read_attributes, smaller_side
 from sortal.learners.tree_ranking import Asked, rank_tests
 from sortal.learners.tree_tables import CandidateTables, Choice, whole_cell
+from sortal.learners.tree_weights import rows_as_grown, units_as_grown
 from sortal.models.faces import number_text
 from sortal.models.partition import score_counts
 from sortal.models.records import Table, Working, unique
@@ -40,11 +42,12 @@ def show_node(
     model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
 ) -> Working:
     """The tables of node t; without the rows of the fit, only those that need none."""
-    tables = [_classes(model, t, backend), _impurity(model, t, backend)]
+    tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
     looked = None
     if rows is not None:
-        attributes = read_attributes(rows, _rows_inside(model, rows, t))
-        looked = _Looked(model, rows, options, t, attributes)
+        inside = _rows_inside(model, rows, t)
+        counted = rows_as_grown(model, rows, options.criterion)
+        looked = _Looked(model, counted, options, t, read_attributes(counted, inside))
         tables += looked.tables(backend)
     tables.append(_test(model, options, t, looked, backend))
     column = model.schema.columns[model.attribute[t]]
@@ -75,15 +78,20 @@ def read_node(model: TreeModel, node: Any) -> int:
 
 
 def _classes(model: TreeModel, t: int, backend: str) -> Table:
-    """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11)."""
-    pairs = zip(model.classes, model.counts()[t].tolist(), model.shares()[t].tolist(), strict=True)
-    rows = tuple((str(label), n, share) for label, n, share in pairs)
-    columns = ("class", "n_i", "P(c_i|D)")
-    return Table("node", "Classes in the node", columns, rows, "ZM 19.11", backend)
+    """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
+    cells = [model.counts()[t].tolist(), model.shares()[t].tolist()]
+    heads = ["class", "n_i", "P(c_i|D)"]
+    if model.factors is not None or model.costs is not None:
+        cells.append((model.weights()[t] * model.pull_of_class()).tolist())
+        heads.append("weight in tests")
+    rows = tuple(zip([str(label) for label in model.classes], *cells, strict=True))
+    return Table("node", "Classes in the node", tuple(heads), rows, "ZM 19.11", backend)
 
 
-def _impurity(model: TreeModel, t: int, backend: str) -> Table:
-    score = score_counts(model.units[t : t + 1], ("all",), model.classes, model.exponent)
+def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> Table:
+    """Entropy and Gini index are of the classes as they count in tests."""
+    units = units_as_grown(model, options.criterion)[t : t + 1]
+    score = score_counts(units, ("all",), model.classes, model.exponent)
     n, size = model.counts()[t].sum().item(), int(model.sizes[t])
     purity, error = float(model.purity()[t]), float(model.error()[t])
     columns = ("n", "size", "purity", "error", "entropy", "Gini")
@@ -112,7 +120,8 @@ def _test(
 
 def _why_leaf(model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None) -> list[str]:
     """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
-    size, purity = int(model.sizes[t]), float(model.purity()[t])
+    units = units_as_grown(model, options.criterion)[t]
+    size, purity = int(model.sizes[t]), float(units.max() / units.sum())
     why = []
     if size <= options.leaf_size:
         why.append(f"its size {size} is at most leaf_size={options.leaf_size}")
@@ -205,7 +214,7 @@ class _Looked:
     def tables(self, backend: str) -> list[Table]:
         """One or two tables an attribute, then the best test of each."""
         choice = Choice(self.search, self.tests, self.ranking, self.asked)
-        made = CandidateTables(choice, self.model.exponent, self.model.classes, backend)
+        made = CandidateTables(choice, self._unit, self.model.classes, backend)
         columns = self.model.schema.names
         names = table_names(columns)
         values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
@@ -213,6 +222,13 @@ class _Looked:
         for j in range(len(columns)):
             tables += made.of_attribute(j, names[j], values[j - len(columns)])
         return [*tables, made.offers()]
+
+    @property
+    def _unit(self) -> float:
+        """What a unit weighs; of scaled ones, so that all rows have the weight that they have."""
+        whole = self.rows.total_units
+        scale = int(self.model.units[0].sum()) / whole if self.rows.scaled else 1.0
+        return math.ldexp(scale, -self.model.exponent)
 
     def _asked_set(self) -> tuple[int, ...]:
         """V of the node's test, as places of the values that the node has."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.models.tree_shares import plain_shares, say, smooth
 from sortal.native.trees import CUT, LEAF, TreeArrays
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.values import Values
+    from sortal.models.tree_shares import Smoothing
 
     Bool = NDArray[np.bool_]
     Float = NDArray[np.float64]
@@ -36,6 +38,11 @@ class TreeModel:
     `rows` counts the rows of each class in each node, whatever they weigh; None where weights are
     copies of rows, and `units` say it. `ranges[j]` is the least and the greatest number of column
     j; None of categories, and altogether where the rows of the fit are not known.
+
+    Units are the weights of the rows as given. `factors` say what a unit of each class counts for
+    in shares, all rows counting for their weight together; None is 1 for all. `costs[i, j]` is the
+    cost of saying j when i is true; None is 1 for all that is wrong. `smoothing` says how shares
+    are read.
 
     `policy` is what holes do, `holes` how many of them the columns of the fit had; () where that is
     not known.
@@ -65,6 +72,9 @@ class TreeModel:
     ranges: tuple[tuple[float, float] | None, ...] | None = None
     policy: str = "error"
     holes: tuple[int, ...] = ()
+    factors: Float | None = None
+    costs: Float | None = None
+    smoothing: Smoothing | None = None
 
     @property
     def classes(self) -> Values:
@@ -99,22 +109,66 @@ class TreeModel:
         """The weights as one writes them: whole numbers where they are."""
         return self.units if self.exponent == 0 else self.weights()
 
+    def counted(self) -> Float:
+        """The weight of each class in each node, times its factor. (S 36)"""
+        return self.weights() if self.factors is None else self.weights() * self.factors
+
     def shares(self) -> Float:
-        """The share of each class in each node."""
-        return np.asarray(self.units / self.units.sum(axis=1, keepdims=True))
+        """The share of each class in each node, smoothed where that was asked for."""
+        return self.plain_shares() if self.smoothing is None else smooth(self, self.smoothing)
+
+    def plain_shares(self) -> Float:
+        """The same before smoothing."""
+        return plain_shares(self._counts())
 
     def labels(self) -> NDArray[np.intp]:
-        """The most frequent class of each node, the first of equals."""
-        return np.asarray(self.units.argmax(axis=1))
+        """What each node says: the class of largest share, or of least expected cost."""
+        if self.smoothing is not None:
+            return say(self.shares(), self.costs)
+        return self._plain_labels()
 
     def purity(self) -> Float:
-        """The share of the largest class in each node. (ZM 19.2)"""
-        return np.asarray(self.units.max(axis=1) / self.units.sum(axis=1))
+        """The share of the largest class in each node, before smoothing. (ZM 19.2)"""
+        counts = self._counts()
+        return np.asarray(counts.max(axis=1) / counts.sum(axis=1))
 
     def error(self) -> Float:
-        """The share of all other classes in each node."""
-        total = self.units.sum(axis=1)
-        return np.asarray((total - self.units.max(axis=1)) / total)
+        """The share of all classes in each node that it does not say, before smoothing."""
+        counts = self._counts()
+        return np.asarray(_besides(counts, self.labels()) / counts.sum(axis=1))
+
+    def risk(self) -> Float:
+        """Σ_k factor_k weight_k costs[k, j] of each node, j what it says before smoothing. (S 37)
+
+        That is the least of all j, so that branches together never have more than their node.
+        Whole where weights are, unless there are factors or costs.
+        """
+        if self.costs is not None:
+            return np.asarray((self.counted() @ self.costs).min(axis=1))
+        wrong = _besides(self._counts(), self._plain_labels())
+        return np.ldexp(np.asarray(wrong, dtype=np.float64), -self.exponent)
+
+    def pull(self) -> Float:
+        """The weight of each node as it counts in the choice of tests. (S 36)"""
+        if self.factors is None and self.costs is None:
+            return np.asarray(self.units.sum(axis=1), dtype=np.float64)
+        return np.asarray(self.weights() @ self.pull_of_class())
+
+    def pull_of_class(self) -> Float:
+        """factor_k Σ_j costs[k, j], so that all rows together count for their weight. (S 36)"""
+        factors = np.ones(len(self.classes)) if self.factors is None else self.factors
+        pull = factors if self.costs is None else factors * self.costs.sum(axis=1)
+        weight = self.weights()[0]
+        return np.asarray(pull * (weight.sum() / (pull @ weight)))
+
+    def _counts(self) -> Int64 | Float:
+        """Units, as whole numbers where they can be, times factors."""
+        return self.units if self.factors is None else self.units * self.factors
+
+    def _plain_labels(self) -> NDArray[np.intp]:
+        if self.factors is None and self.costs is None:
+            return np.asarray(self.units.argmax(axis=1))
+        return say(self.counted(), self.costs)
 
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""
@@ -169,11 +223,11 @@ class TreeModel:
     def importances(self) -> Float:
         """Σ weight · gain over the nodes that ask an attribute, as shares of all; 0 if none do.
 
-        Gain is the criterion's own measure, bits for the gain ratio. (S 28)
+        Weight is as it counts in tests, gain the criterion's own measure, bits for the gain ratio.
+        (S 28)
         """
         tests = self.kind != LEAF
-        weight = self.units[tests].sum(axis=1).astype(np.float64)
-        gained = weight * self.gain[tests]
+        gained = self.pull()[tests] * self.gain[tests]
         sums = np.bincount(self.attribute[tests], gained, minlength=len(self.column_kinds))
         return np.asarray(sums / sums.sum() if sums.any() else sums)
 
@@ -182,3 +236,9 @@ def code_counts(schema: Schema, column_kinds: Sequence[int]) -> tuple[int, ...]:
     """How many codes each column has; 0 where it is cut."""
     pairs = zip(schema.columns, column_kinds, strict=True)
     return tuple(0 if kind == CUT else len(column.values) for column, kind in pairs)
+
+
+def _besides(counts: NDArray[np.number], labels: NDArray[np.intp]) -> NDArray[np.number]:
+    """What each row counts of other classes than its label."""
+    said = np.take_along_axis(counts, labels[:, None], axis=1)[:, 0]
+    return np.asarray(counts.sum(axis=1) - said)

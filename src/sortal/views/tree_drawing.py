@@ -40,7 +40,8 @@ LOOK: Final = {
 class Box(NamedTuple):
     """A node; `lines` are shortened, `title` has all facts, `more` leaves below are left out.
 
-    `counts` are pairs of a class (its place) and its weight, without those that have none.
+    `counts` are pairs of a class (its place) and its weight, without those that have none;
+    `parts`, of which the bar is made, are n by the shares of the classes.
     """
 
     node: int
@@ -53,6 +54,7 @@ class Box(NamedTuple):
     label: int
     n: float
     counts: Counts
+    parts: Counts
     leaf: bool
     depth: int
     more: int
@@ -229,6 +231,7 @@ def _box(item: Item, more: int, height: int, middle: int, start: int, *, down: b
         label=item.label,
         n=item.n,
         counts=item.counts,
+        parts=item.parts,
         leaf=item.is_leaf,
         depth=item.depth,
         more=more,

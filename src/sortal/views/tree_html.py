@@ -85,7 +85,7 @@ def _closed_at_first(drawn: Sketch) -> set[int]:
 def _data(model: TreeModel, drawn: Sketch, fields: list[Field], prefix: str) -> dict[str, Any]:
     """What the script knows: facts of items, each as a list over items."""
     items = drawn.items
-    told = [told_counts(item.counts) for item in items]
+    told = [told_counts(item.parts) for item in items]
     names = [plain(name) for name in model.schema.names]
     asked = [-1 if item.is_leaf else int(model.attribute[item.node]) for item in items]
     place = {j: at for at, j in enumerate(sorted({j for j in asked if j >= 0}))}
@@ -106,8 +106,8 @@ def _data(model: TreeModel, drawn: Sketch, fields: list[Field], prefix: str) -> 
         "facts": [item.title.partition("\n")[2] for item in items],
         "label": [item.label for item in items],
         "n": [item.n for item in items],
-        "counts": told,
-        "rest": [int(len(t) < len(item.counts)) for t, item in zip(told, items, strict=True)],
+        "parts": told,
+        "rest": [int(len(t) < len(item.parts)) for t, item in zip(told, items, strict=True)],
         "width": [item.width for item in items],
         "labelWidth": [condition_width(item.condition) for item in items],
         "condition": [item.condition for item in items],

@@ -70,7 +70,8 @@ class Item(NamedTuple):
     """A node to be drawn; `parent` and `end` are places in the list of items, which is in preorder.
 
     `end` is the place after the last item below. `condition` is on the edge from the parent,
-    `sentence` the same in full. `is_cut`: what is below is not among the items.
+    `sentence` the same in full. `is_cut`: what is below is not among the items. `parts` are what
+    the bar shows: n, by the shares of the classes.
     """
 
     node: int
@@ -85,6 +86,7 @@ class Item(NamedTuple):
     label: int
     n: float
     counts: Counts
+    parts: Counts
     width: int
     condition: str
     sentence: str
@@ -179,6 +181,10 @@ class _Drawn:
         weights = model.counts()[self.nodes]
         self.n = weights.sum(axis=1).tolist()
         self.counts = _present(weights)
+        self.shares = model.shares()[self.nodes]
+        plain_counts = model.factors is None and model.smoothing is None
+        parts = self.shares * weights.sum(axis=1, keepdims=True)
+        self.parts = self.counts if plain_counts else _present(parts)
         self.purity = model.purity()[self.nodes].tolist()
         self.classes = [plain(label) for label in model.classes]
 
@@ -207,6 +213,7 @@ class _Drawn:
                 label=self.labels[i],
                 n=self.n[i],
                 counts=self.counts[i],
+                parts=self.parts[i],
                 width=widths[i],
                 condition=condition,
                 sentence=sentence,
@@ -258,8 +265,9 @@ class _Drawn:
     def _distribution(self, i: int) -> str:
         counts, n = self.counts[i], self.n[i]
         by_weight = sorted(counts, key=lambda pair: -pair[1])[:_CLASSES_TOLD]
+        shares = self.shares[i].tolist()
         words = [
-            f"{shorten(self.classes[k], _LONGEST)} {number_text(count)} ({share_text(count / n)})"
+            f"{shorten(self.classes[k], _LONGEST)} {number_text(count)} ({share_text(shares[k])})"
             for k, count in by_weight
         ]
         if len(counts) > len(words):

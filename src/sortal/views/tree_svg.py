@@ -149,7 +149,7 @@ def class_fill(k: int | None, prefix: str) -> str:
 
 def bar_parts(box: Box) -> Iterator[tuple[int | None, float, float]]:
     """The bar of a box: classes and where each begins and ends, in tenths of a pixel."""
-    told = told_counts(box.counts)
+    told = told_counts(box.parts)
     room = box.width - 2 * PAD
     ends = [
         int(total / box.n * room * 10 + 0.5) / 10
@@ -159,7 +159,7 @@ def bar_parts(box: Box) -> Iterator[tuple[int | None, float, float]]:
     for (k, _), end in zip(told, ends, strict=True):
         yield k, start, end
         start = end
-    if len(told) < len(box.counts):
+    if len(told) < len(box.parts):
         yield None, start, room
 
 

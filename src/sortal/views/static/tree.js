@@ -165,8 +165,8 @@ function showTree(root, data) {
       if (end > start) add(group, "rect", { x, y, width, height: 6, fill });
       start = end;
     };
-    for (const [k, count] of data.counts[i]) {
-      total += count;
+    for (const [k, amount] of data.parts[i]) {
+      total += amount;
       put(Math.floor(total / data.n[i] * room * 10 + 0.5) / 10, data.classes[k].fill);
     }
     if (data.rest[i]) put(room, look.gray);

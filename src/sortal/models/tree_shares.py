@@ -1,0 +1,103 @@
+"""Shares of the classes in the nodes of a tree, drawn towards others, and what is said for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.tree import TreeModel
+
+    Float = NDArray[np.float64]
+
+SMOOTHINGS = ("laplace", "m_estimate", "shrinkage")
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """What shares are drawn to, one of `SMOOTHINGS`, and how strongly: m or λ; Laplace has none."""
+
+    kind: str
+    strength: float = 0.0
+
+
+def plain_shares(counts: NDArray[np.number]) -> Float:
+    """The share of each class in each row of counts."""
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def smooth(model: TreeModel, smoothing: Smoothing) -> Float:
+    """The shares of all nodes, smoothed."""
+    counts = model.counted()
+    if smoothing.kind == "laplace":
+        return laplace(counts)
+    if smoothing.kind == "m_estimate":
+        return m_estimate(counts, smoothing.strength)
+    return shrink(counts, model.parents(), smoothing.strength)
+
+
+def laplace(counts: Float) -> Float:
+    """(n_k + 1) / (n + K). (S 38)"""
+    return np.asarray((counts + 1) / (counts.sum(axis=1, keepdims=True) + counts.shape[1]))
+
+
+def m_estimate(counts: Float, m: float) -> Float:
+    """(n_k + m p_k) / (n + m), p the shares of the root. (S 39)"""
+    p = plain_shares(counts[:1])
+    return np.asarray((counts + m * p) / (counts.sum(axis=1, keepdims=True) + m))
+
+
+def shrink(counts: Float, parents: NDArray[np.integer], strength: float) -> Float:
+    """p(t) = p(parent) + (s(t) - s(parent)) / (1 + λ / n(parent)), s the plain shares. (S 40)
+
+    With a(t) = n(t) / (n(t) + λ) this is a(parent) s(t) + Σ (a(above u) - a(u)) s(u) over the nodes
+    u above t, where a is 1 above the root: a mean of the shares on the path, and nothing cancels.
+    """
+    shares, n = plain_shares(counts), counts.sum(axis=1)
+    keep = n / (n + strength)
+    above = np.concatenate([[1.0], keep[parents[1:]]])  # the root comes first
+    # rounding must not let a node weigh more than the one above it
+    left = np.maximum(above - keep, 0.0)[:, None] * shares
+    upper = np.concatenate([np.zeros_like(shares[:1]), _sums_to_root(left, parents)[parents[1:]]])
+    return np.asarray(upper + above[:, None] * shares)
+
+
+def _sums_to_root(values: Float, parents: NDArray[np.integer]) -> Float:
+    """Σ over each node and all above it; the way of each node doubles until it is at the root."""
+    sums = np.concatenate([values, np.zeros_like(values[:1])])
+    ahead = np.append(parents, -1)  # the last is nobody, and above the root
+    while (ahead >= 0).any():
+        sums = sums + sums[ahead]
+        ahead = ahead[ahead]
+    return sums[:-1]
+
+
+def reweigh(shares: Float, old: Float, new: Float) -> Float:
+    """Shares for other priors: Bayes' rule, share_k new_k / old_k up to their sum.
+
+    A node of nothing but classes that cannot be says nothing: there the new priors stand.
+    """
+    ratio = np.divide(new, old, out=np.zeros_like(new), where=old > 0)
+    turned = shares * ratio
+    total = turned.sum(axis=1, keepdims=True)
+    return np.where(total > 0, turned / np.where(total > 0, total, 1.0), new)
+
+
+def say(amounts: Float, costs: Float | None) -> NDArray[np.intp]:
+    """The class of the largest amount, or of least expected cost, in each row; the first of equals.
+
+    Amounts are shares or weights. Those that differ by the rounding of their sums are equal. (S 37)
+    """
+    slack = (16 + amounts.shape[1]) * _EPS
+    if costs is None:
+        enough = amounts.max(axis=1, keepdims=True) * (1 - slack)
+        return np.asarray((amounts >= enough).argmax(axis=1))
+    expected = amounts @ costs
+    least = expected.min(axis=1, keepdims=True) * (1 + slack)
+    return np.asarray((expected <= least).argmax(axis=1))
