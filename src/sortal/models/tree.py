@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,10 @@ class TreeModel:
     `rows` counts the rows of each class in each node, whatever they weigh; None where weights are
     copies of rows, and `units` say it. `ranges[j]` is the least and the greatest number of column
     j; None of categories, and altogether where the rows of the fit are not known.
+
+    `missing[t]` is the branch that holes took at fit in node t: -1 where none was met, SPREAD where
+    they take every branch. `holes[j]` counts those of column j, and `policy` is the option by which
+    they found their way.
     """
 
     schema: Schema
@@ -57,8 +61,17 @@ class TreeModel:
     gain: Float
     exact: Bool
     candidates: Float
+    missing: Int32 = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     rows: Int64 | None = None
     ranges: tuple[tuple[float, float] | None, ...] | None = None
+    holes: tuple[int, ...] = ()
+    policy: str = "error"
+
+    def __post_init__(self) -> None:
+        if not len(self.missing):  # a tree of rows without holes
+            object.__setattr__(self, "missing", np.full(len(self.kind), -1, dtype=np.int32))
+        if not self.holes:
+            object.__setattr__(self, "holes", (0,) * len(self.schema.columns))
 
     @property
     def classes(self) -> Values:

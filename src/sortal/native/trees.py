@@ -31,6 +31,9 @@ CRITERIA = ("gain", "gain_ratio", "gini", "cart")
 # Stands for "no bound" where a bound is a count.
 NO_BOUND = 1 << 62
 
+# Where holes go at a test that sends them down every branch, by the weight of each.
+SPREAD = -2
+
 # Labels have two bytes.
 MOST_CLASSES = 65535
 
