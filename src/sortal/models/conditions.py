@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # What a name or a value cannot hold without quotes: the signs of a condition, its words about
 # other values and holes, and the words that join conditions.
 _SIGNS = re.compile(
-    r"""[<>={}"|,]|^ | $|^$|^…|\(or (?:other|missing)\)$|(?:^| )is (?:any|known|missing)(?: |$)"""
-    r"""|(?:^| )(?:in|not|and|or|then|∧|∨)(?: |$)"""
+    r"""[<>={}"|,]|^ | $|^$|^…|\(or (?:other|missing)\)$"""
+    r"""|(?:^| )(?:is (?:any|no|known|missing)|in|not|and|or|then|∧|∨)(?: |$)"""
 )
 
 # Words that read as a number or a truth value, which they are not.
@@ -62,8 +62,10 @@ class Interval:
 
     def predicate(self, max_values: int | None = None) -> str:  # noqa: ARG002  (as of Choice)
         """What follows the attribute; "" for an interval with two ends, which has it in between."""
-        if self.missing and self.is_empty:
+        if self.is_empty and self.missing:
             return "is missing"
+        if self.low == math.inf:
+            return "is no number"
         if self.low == -math.inf and self.high == math.inf:
             return "is known" if self.told and not self.missing else f"is any number{self.rest}"
         if self.low == -math.inf:

@@ -62,7 +62,7 @@ def closing_lines(model: TreeModel) -> list[str]:
     if not met_holes(model):
         return []
     if model.policy == "fractional":
-        return ["", "A missing value goes down every branch, by the branch's weight."]
+        return ["", "A missing value goes down every branch, by its weight."]
     silent = np.isin(model.attribute, [j for j, n in enumerate(model.holes) if n == 0])
     by_value = model.kind[silent] == MULTIWAY
     ways = ["takes the branch of larger weight"] * bool((~by_value).any())
