@@ -43,8 +43,6 @@ struct Paths {
     std::int32_t child(std::size_t node, std::int32_t branch) const {
         return tree.children[static_cast<std::size_t>(tree.child_start[node] + branch)];
     }
-    // The heavier branch; of one branch a value, which has no such, the first.
-    std::int32_t largest(std::size_t node) const { return child(node, std::max(tree.heavier[node], 0)); }
 
     Stop stop_of(std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
@@ -54,7 +52,7 @@ struct Paths {
         Stop stop{tree.threshold[at], tree.attribute[at], -1,          i, strange, strange, kind,
                   missing >= 0,       missing == spread};
         if (missing >= 0) stop.hole = child(at, missing);
-        if (stop.spreads) stop.hole = largest(at);
+        if (stop.spreads) stop.hole = child(at, 0);  // the first of all
         if (kind == Kind::cut || kind == Kind::subset) stop.no = child(at, 1);
         if (kind == Kind::subset) {
             const auto n = static_cast<std::size_t>(words_for(columns[static_cast<std::size_t>(stop.attribute)].n_values));

@@ -89,7 +89,7 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, co
 // out[i]: the node where row i ends. A hole takes the branch that the node has for holes. Where it has
 // none, and for a value that the node does not know (an infinite number is one), it is the heavier
 // branch, or the row ends at a node of one branch per value; fallback[i] (where wanted) is the first
-// node where that happened, else -1. Where holes spread, the branch of most weight is followed.
+// node where that happened, else -1. Where holes spread, the first branch is followed.
 void route_rows(const Nodes& tree, const std::vector<TreeColumn>& columns, std::int64_t n,
                 std::int32_t* out, std::int32_t* fallback);
 

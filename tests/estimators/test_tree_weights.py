@@ -375,7 +375,6 @@ def test_whole_weights_are_copies(data: Data, seed: int, kind: str, smoothing: s
     np.testing.assert_array_equal(weighted._model.risk(), copied._model.risk())
 
 
-@pytest.mark.xfail(reason="the core counts rows, not copies, where units are scaled")
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_weights_are_copies_where_sizes_matter(kind: str) -> None:
     """leaf_size and min_samples_leaf count copies."""

@@ -40,6 +40,57 @@ def test_a_condition_in_words(condition: Any, text: str) -> None:
     assert json.loads(json.dumps(condition.to_dict(), allow_nan=False))["text"] == text
 
 
+HOLES: dict[str, Any] = {"missing": True, "told": True}
+KNOWN: dict[str, Any] = {"missing": False, "told": True}
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Interval("x", high=5.0, **HOLES), "x <= 5 (or missing)"),
+        (Interval("x", high=5.0, **KNOWN), "x <= 5"),
+        (Interval("x", high=5.0, missing=True), "x <= 5"),  # the column had no holes: not told
+        (Interval("x", low=5.0, **HOLES), "x > 5 (or missing)"),
+        (Interval("x", 2.0, 5.0, **HOLES), "2 < x <= 5 (or missing)"),
+        (Interval("x", 2.0, 5.0, closed=True, **HOLES), "2 <= x <= 5 (or missing)"),
+        (Interval("x", 2.0, 2.0, closed=True, **HOLES), "2 <= x <= 2 (or missing)"),
+        (Interval("x", **KNOWN), "x is known"),
+        (Interval("x", **HOLES), "x is any number (or missing)"),
+        (Interval("x", missing=True), "x is any number"),
+        (Interval("x", math.inf, math.inf, **HOLES), "x is missing"),
+        (Interval("x", math.inf, 5.0, **HOLES), "x is missing"),
+        (
+            Interval("day", low=18262.5, is_date=True, **HOLES),
+            "day > 2020-01-01T12:00:00 (or missing)",
+        ),
+        (Interval("day", math.inf, 5.0, is_date=True, **KNOWN), "day is no number"),
+        (Choice("c", ("a",), ("b",), others=False, **HOLES), "c = a (or missing)"),
+        (Choice("c", ("a", "b"), (), others=False, **HOLES), "c in {a, b} (or missing)"),
+        (Choice("c", ("a",), ("d",), others=True, **HOLES), "c = a (or other, or missing)"),
+        (Choice("c", ("a", "b"), ("d",), others=True, **HOLES), "c != d (or missing)"),
+        (Choice("c", ("a", "b"), ("d",), others=True, **KNOWN), "c != d"),
+        (Choice("c", ("a", "b"), (), others=True, **KNOWN), "c is known"),
+        (Choice("c", ("a", "b"), (), others=True, **HOLES), "c is any value (or missing)"),
+        (Choice("c", (), (), others=False, **HOLES), "c is missing"),
+        (Choice("c", (), ("a",), others=True, **HOLES), "c != a (or missing)"),
+        (
+            Choice("s", ("M",), ("S",), others=True, upto="M", **HOLES),
+            "s <= M (or other, or missing)",
+        ),
+        (
+            Choice("s", ("M",), (), others=False, after="S", upto="M", **HOLES),
+            "S < s <= M (or missing)",
+        ),
+    ],
+)
+def test_a_condition_says_whether_a_hole_meets_it(condition: Any, text: str) -> None:
+    assert str(condition) == text
+    plain = json.loads(json.dumps(condition.to_dict(), allow_nan=False))
+    assert (plain["text"], plain["missing"]) == (text, condition.missing)
+    if isinstance(condition, Interval):
+        assert plain["known"] == (not text.endswith(("is missing", "is no number")))
+
+
 def test_long_lists_are_counted_on_request() -> None:
     condition = Choice("c", tuple(range(12)), (99,) * 20, others=False)
     assert condition.text(max_values=2) == "c in {0, 1, … (12 values)}"
@@ -47,13 +98,25 @@ def test_long_lists_are_counted_on_request() -> None:
     assert set_text((True, False), None) == "{True, False}"
 
 
-@pytest.mark.parametrize("plain", ["a", "sepal length (cm)", "a-b", "été", "10:30", "other", "$5"])
+@pytest.mark.parametrize(
+    "plain", ["a", "sepal length (cm)", "a-b", "été", "10:30", "other", "$5", "missing", "known"]
+)
 def test_what_cannot_be_misread_has_no_quotes(plain: str) -> None:
     assert quoted(plain) == plain
 
 
 @pytest.mark.parametrize(
-    "odd", ["a, b", "a<b", "{", "x = 1", "a and b", "a or b", " a", "", 'say "so"', "a|b", "a\nb"]
+    "odd",
+    [
+        *("a, b", "a<b", "{", "x = 1", "a and b", "a or b", " a", "", 'say "so"', "a|b", "a\nb"),
+        *(
+            "a (or missing)",
+            "a (or other, or missing)",
+            "x is missing",
+            "is known",
+            "it is any one",
+        ),
+    ],
 )
 def test_what_could_be_misread_has_them(odd: str) -> None:
     assert json.loads(quoted(odd)) == odd
@@ -94,6 +157,10 @@ def test_what_lies_in_both() -> None:
     assert Interval("x", low=5.0).within(whole) == Interval("x", 5.0, 7.9)
     nothing_known = Interval("x", -math.inf, math.inf, closed=True)
     assert Interval("x", 1.0, 2.0).within(nothing_known) == Interval("x", 1.0, 2.0)
+    with_holes = Interval("x", 4.3, 7.9, closed=True, **HOLES)
+    assert str(Interval("x", high=5.0, **HOLES).within(with_holes)) == "4.3 <= x <= 5 (or missing)"
+    assert str(Interval("x", high=5.0, **KNOWN).within(with_holes)) == "4.3 <= x <= 5"
+    assert str(Interval("x", math.inf, **HOLES).within(with_holes)) == "x is missing"
 
 
 @given(st.lists(st.text(), min_size=2, max_size=2))

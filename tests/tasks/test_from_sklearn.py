@@ -532,15 +532,49 @@ def test_categories_of_later_versions_are_refused() -> None:
         from_sklearn(tree)
 
 
-def test_missing_values_at_fit_are_refused_where_they_show() -> None:
+def walk(tree: Any, row: Any) -> int:
+    """The node where a row of numbers ends, by the arrays of a tree that was taken in."""
+    t = 0
+    while tree.attribute[t] >= 0:
+        x, of_holes = row[tree.attribute[t]], tree.missing[t]
+        learned = tree.heavier[t] if of_holes < 0 else of_holes
+        b = learned if np.isnan(x) else x > tree.threshold[t]
+        t = tree.children[tree.child_start[t] + int(b)]
+    return int(t)
+
+
+def test_missing_values_at_fit_are_told_where_they_show() -> None:
     nan = np.nan
     alone = DecisionTreeClassifier().fit([[1.0], [2.0], [nan], [nan], [nan]], [0, 0, 1, 1, 1])
     fewer = DecisionTreeClassifier().fit([[1.0], [2.0], [3.0], [4.0], [nan]], [0, 1, 1, 1, 0])
     assert np.isinf(alone.tree_.threshold[0])
     assert fewer.tree_.missing_go_to_left[0]
-    for tree in (alone, fewer):
-        with pytest.raises(MissingValueError, match=r"fitted with missing values .* fill them"):
-            from_sklearn(tree)
+    told = [from_sklearn(tree) for tree in (alone, fewer)]
+    rules = [[str(c) for rule in model.rules() for c in rule.merged] for model in told]
+    cut = last_below(np.array([1.5]))[0]
+    assert rules == [
+        ["x0 is known", "x0 is missing"],
+        [f"x0 <= {cut} (or missing)", f"x0 > {cut}"],
+    ]
+    assert [model._model.holes for model in told] == [(1,), (1,)]
+    assert "missing values, of which it keeps no count, in 'x0'" in str(told[0].fit_report_)
+    agree(alone, told[0], [[1.0], [5.0], [-1e30]])
+
+
+@quick
+@given(st.integers(0, 10**6), ways, st.sampled_from([0.0, 0.1, 0.5]))
+def test_missing_values_go_where_scikit_learn_sends_them(seed: int, way: Any, part: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, (30, 3)).astype(float), np.arange(30) % 3
+    asked = X.copy()
+    X[rng.random(X.shape) < part] = np.nan
+    asked[rng.random(X.shape) < 0.4] = np.nan
+    tree = DecisionTreeClassifier(**way).fit(X, y, sample_weight=rng.integers(1, 4, 30))
+    model = from_sklearn(tree)._model
+    for row, label in zip([*X, *asked], tree.predict(np.vstack([X, asked])), strict=True):
+        assert model.classes[model.labels()[walk(model, row)]] == label
+    if not part:
+        assert not any(model.holes)
 
 
 def test_missing_values_that_do_not_show_change_nothing() -> None:
@@ -570,8 +604,4 @@ def test_missing_values_at_fit_never_change_an_answer(seed: int, way: Any) -> No
     whole = X.copy()
     X[rng.random(X.shape) < 0.1] = np.nan
     tree = DecisionTreeClassifier(**way).fit(X, y)
-    try:
-        model = from_sklearn(tree)
-    except MissingValueError:
-        return
-    agree(tree, model, whole)
+    agree(tree, from_sklearn(tree), whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib.pyplot as plt
@@ -15,6 +16,8 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 
 from sortal import TreeClassifier, datasets
 from sortal.errors import ColumnError, OptionError
+from sortal.models.tree import TreeModel
+from sortal.native.trees import CUT, LEAF
 from sortal.views.partition import PartitionDisplay
 
 if TYPE_CHECKING:
@@ -345,3 +348,50 @@ def test_names_from_data_are_harmless() -> None:
     display = PartitionDisplay.from_estimator(model, odd, labels)
     assert rendered(display)
     assert legend_of(display.ax_)[0].startswith(r"\$a")
+
+
+# Holes
+
+
+def with_holes() -> TreeClassifier:
+    """Node 1: x <= 1; 2: x > 1, and y is known (3) or missing (4); 5: x is missing, y is cut."""
+    made = TreeClassifier().fit([[0.0, 0.0], [2.0, 3.0]], ["a", "b"])
+    old = made._model
+    units = np.array([[9, 6], [3, 1], [4, 3], [4, 1], [0, 2], [2, 2], [2, 0], [0, 2]])
+    is_leaf = np.array([0, 1, 0, 1, 1, 0, 1, 1], dtype=bool)
+    made._model = TreeModel(
+        **{f.name: getattr(old, f.name) for f in fields(old) if f.name in KEPT},
+        kind=np.where(is_leaf, LEAF, CUT).astype(np.int8),
+        attribute=np.array([0, -1, 1, -1, -1, 1, -1, -1], dtype=np.int32),
+        threshold=np.array([1.0, nan, inf, nan, nan, 2.0, nan, nan]),
+        child_start=np.array([0, 3, 3, 5, 5, 5, 7, 7, 7]),
+        children=np.array([1, 2, 5, 3, 4, 6, 7], dtype=np.int32),
+        value_start=np.zeros(9, dtype=np.int64),
+        values=np.empty(0, dtype=np.int32),
+        branches=np.empty(0, dtype=np.int32),
+        heavier=np.where(is_leaf, -1, 0).astype(np.int32),
+        units=units,
+        sizes=units.sum(axis=1),
+        score=np.zeros(8),
+        gain=np.zeros(8),
+        exact=np.ones(8, dtype=bool),
+        candidates=np.zeros(8),
+        missing=np.array([2, -1, 1, -1, -1, -1, -1, -1], dtype=np.int32),
+        holes=(4, 2),
+        policy="branch",
+    )
+    return made
+
+
+KEPT: Final = ("schema", "column_kinds", "unseen", "exponent", "ranges")
+nan, inf = math.nan, math.inf
+
+
+def test_the_plane_shows_where_known_values_lead() -> None:
+    X, y = pd.DataFrame({"x0": [0.0, 2.0, 3.0], "x1": [0.0, 3.0, 1.0]}), ["a", "b", "a"]
+    display = PartitionDisplay.from_estimator(with_holes(), X.to_numpy(), y)
+    assert [(r.name, r.label) for r in display.regions] == [("leaf 1", "a"), ("leaf 3", "a")]
+    assert [(cut.node, cut.x1, cut.x2) for cut in display.lines] == [(0, 1.0, 1.0)]
+    assert display.note == "known values only"
+    assert rendered(display)
+    assert PartitionDisplay.from_estimator(tree(), *iris()).note == ""

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import warnings
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,8 +16,14 @@ import pandas as pd
 import pytest
 
 from sortal import TreeClassifier, datasets
+from sortal.data.batch import Batch
+from sortal.data.table import read_table
 from sortal.errors import InputError, OptionError, UnknownCategoryWarning
+from sortal.models.tree_blocks import WalkBlock
+from sortal.models.tree_explain import ExplainTree
 from sortal.models.tree_text import tree_text
+from sortal.models.tree_walk import ends_of
+from sortal.native.trees import CUT, SPREAD
 from sortal.views.tree_drawing import arrange, draw_tree, sketch
 from sortal.views.tree_html import html_of
 from sortal.views.tree_svg import svg_of
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
     from sortal.models.tree import TreeModel
+    from sortal.models.tree_explain import TreeExplanation
     from sortal.views.tree_drawing import Drawing
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -489,6 +497,100 @@ def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
             stays += 1
             assert f"not listed at node {node}, the row stays there" in said
     assert stays > 3
+
+
+def holed(policy: str, seed: int) -> TreeModel:
+    """The tree of all kinds of attributes, as if it had been fitted with holes in most columns.
+
+    Where they go is drawn at random; some cuts ask whether the number is known.
+    """
+    model = varied()[0]._model
+    rng = np.random.default_rng(seed)
+    holes = tuple(int(name not in ("x", "old")) for name in model.schema.names)
+    asks = model.attribute >= 0
+    met = asks & np.array(holes, dtype=bool)[model.attribute] & (rng.random(len(asks)) < 0.8)
+    branches = rng.integers(np.maximum(np.diff(model.child_start), 1))
+    missing = np.where(met, branches, -1)
+    alone = met & (model.kind == CUT) & (rng.random(len(asks)) < 0.3) & (policy == "direction")
+    threshold = np.where(alone, np.inf, model.threshold)
+    missing = np.where(alone, 1, np.where(asks & (policy == "fractional"), SPREAD, missing))
+    return replace(
+        model,
+        policy=policy,
+        holes=holes,
+        threshold=threshold,
+        missing=missing.astype(np.int32),
+    )
+
+
+def explained(model: TreeModel, rows: pd.DataFrame) -> Iterator[TreeExplanation]:
+    """What Python says of rows, by a walk down the nodes."""
+    walked = WalkBlock(model)(Batch(0, len(rows), _columns(model, rows)))
+    nodes = [ends_of(model, walked, i)[0].node for i in range(len(rows))]
+    told = ExplainTree(model, replace(walked, nodes=np.array(nodes, dtype=np.int32)))
+    return (told(i) for i in range(len(rows)))
+
+
+def _columns(model: TreeModel, rows: pd.DataFrame) -> tuple[Any, ...]:
+    table = read_table(rows)
+    pairs = enumerate(model.schema.columns)
+    return tuple(
+        table.numbers(j, 0, len(rows)) if column.is_number else table.categories(j, 0, len(rows))
+        for j, column in pairs
+    )
+
+
+@needs_browser
+@pytest.mark.parametrize("policy", ["direction", "majority", "fractional"])
+def test_fields_left_empty_are_holes_as_python_walks_them(page: Page, policy: str) -> None:
+    rows = varied()[1].sample(60, random_state=1).reset_index(drop=True)
+    rows["kind"] = rows["kind"].where(rows.index % 5 > 0, "never seen")
+    rng = np.random.default_rng(6)
+    for name in rows.columns:
+        rows[name] = rows[name].astype(object).where(rng.random(60) < 0.7, None)
+    model = holed(policy, 4)
+    page.set_content(html_of(model, max_leaves=None))
+    typed = [
+        as_typed({name: "" if pd.isna(v) else v for name, v in row.items()})
+        for row in rows.to_dict("records")
+    ]
+    found = page.evaluate(ROUTE, typed)
+    marks: set[str] = set()
+    for (node, said, lit), row in zip(found, explained(model, rows), strict=True):
+        assert node == row.node
+        assert lit == sorted({move.node for move in row.path} | {row.node})
+        assert said.count("fallback") == sum(m.mark not in ("", "missing") for m in row.path)
+        assert said.count("is missing") == sum(m.value is None for m in row.path)
+        assert said.count("as in rows of the fit") == sum(m.mark == "missing" for m in row.path)
+        assert ("from all ends together" in said) == row.is_spread
+        assert (f"says {row.label} (" in said) == (not row.is_spread)
+        marks |= {move.mark for move in row.path}
+    expected = {"direction": {"missing", "unseen"}, "majority": {"majority", "unseen"}}
+    assert marks >= expected.get(policy, {"spread"}) | {"", "unknown"}
+
+
+@needs_browser
+def test_a_row_of_holes_can_be_given(page: Page) -> None:
+    model = holed("direction", 4)
+    nothing = dict.fromkeys(model.schema.names)
+    page.set_content(html_of(model, max_leaves=None, values=nothing))
+    said = page.locator("[data-part=result]").text_content() or ""
+    assert "is missing at node 0" in said
+    assert page.get_by_text("A field left empty is a missing value.").is_visible()
+    page.set_content(html_of(varied()[0]._model))
+    assert page.get_by_text("A field left empty").count() == 0
+
+
+@needs_browser
+@pytest.mark.parametrize("policy", ["direction", "fractional"])
+def test_trees_with_holes_are_drawn_alike(page: Page, policy: str) -> None:
+    model = holed(policy, 4)
+    page.set_content(html_of(model, max_leaves=None))
+    page.get_by_role("button", name="Unfold all").click()
+    unfolded = plainly(page.evaluate(f"({BOXES})(document)"))
+    assert unfolded == plainly(boxes_in(draw_tree(model, max_leaves=None), page))
+    drawn = "".join(unfolded)
+    assert ("(or missing)" in drawn) == ("is missing</text>" in drawn) == (policy == "direction")
 
 
 @needs_browser

@@ -92,7 +92,8 @@ class ReadableTree(TableClassifier):
         """Why: the path of each row, its rule, the counts where it ends, and what each move added.
 
         The share of the class said among all rows of the fit and the amounts of the moves add up
-        to its share where the row ends. A move is marked where the node did not know the value.
+        to its share where the row ends. A move is marked where the node did not know the value, and
+        where the value is missing; the mark says how the row went on.
         """
         source = self._open(X)
         rows = self._walk(source)
@@ -153,11 +154,12 @@ class ReadableTree(TableClassifier):
 
         One row a node, numbered in preorder: `parent` and the `branch` of the parent that leads
         here (-1 for the root; 0 is yes and 1 is no, values of a node with one branch per value
-        follow their order in its test), `depth`, the `test` in words, the weight `n`, the `size`
-        in rows, the weight of each class as n(class), where weights are no copies of rows also
-        their number as rows(class), the `prediction`, `purity` and `error` rate, the `score` of the
-        test, whether it is the `exact` optimum, and the `candidates`: how many sets V it stood
-        against.
+        follow their order in its test), `depth`, the `test` in words, where the fit had missing
+        values the branch of these as `missing` (-1: the node met none; -2: they take every branch,
+        by its weight), the weight `n`, the `size` in rows, the weight of each class as n(class),
+        where weights are no copies of rows also their number as rows(class), the `prediction`,
+        `purity` and `error` rate, the `score` of the test, whether it is the `exact` optimum, and
+        the `candidates`: how many sets V it stood against.
 
         Parameters
         ----------

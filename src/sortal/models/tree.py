@@ -44,8 +44,9 @@ class TreeModel:
     cost of saying j when i is true; None is 1 for all that is wrong. `smoothing` says how shares
     are read.
 
-    `policy` is what holes do, `holes` how many of them the columns of the fit had; () where that is
-    not known.
+    `missing[t]` is the branch that holes took at fit in node t: -1 where none was met, SPREAD where
+    they take every branch. `holes[j]` counts those of column j, and `policy` is the option by which
+    they found their way.
     """
 
     schema: Schema
@@ -75,6 +76,10 @@ class TreeModel:
     factors: Float | None = None
     costs: Float | None = None
     smoothing: Smoothing | None = None
+
+    def __post_init__(self) -> None:
+        if not self.holes:
+            object.__setattr__(self, "holes", (0,) * len(self.schema.columns))
 
     @property
     def classes(self) -> Values:

@@ -12,6 +12,7 @@ from sortal.data.arrays import infinite
 from sortal.data.columns import HOLE, UNKNOWN, as_numbers, given_values
 from sortal.data.recoding import recode_columns
 from sortal.models.linear_blocks import Answered
+from sortal.models.tree_holes import heaviest_branches
 from sortal.native import trees
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ def end_nodes(model: TreeModel, encoded: Encoded) -> Codes:
     is_cut = np.array(model.column_kinds) == trees.CUT
     # infinite numbers stand for unknown values, which only the careful way through knows
     fallback = np.empty_like(nodes) if encoded.unknown[is_cut].any() else None
-    trees.route_rows(model.arrays, encoded.columns, model.n_values, nodes, fallback)
+    arrays = model.arrays
+    if model.policy == "fractional":  # of all branches the heaviest is followed
+        arrays = arrays._replace(missing=heaviest_branches(model))
+    trees.route_rows(arrays, encoded.columns, model.n_values, nodes, fallback)
     return nodes
 
 

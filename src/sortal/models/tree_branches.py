@@ -17,6 +17,7 @@ from sortal.models.conditions import (
     set_text,
 )
 from sortal.models.faces import moment_text
+from sortal.models.tree_holes import hole_branch, takes_holes, tells_holes
 from sortal.native.trees import CUT, LEAF, SUBSET
 
 if TYPE_CHECKING:
@@ -94,13 +95,41 @@ def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> st
         return ""
     column = model.schema.columns[model.attribute[t]]
     name = quoted(column.name)
+    if parts_holes(model, t):
+        return f"{name} is {'known' if hole_branch(model, t) else 'missing'}"
+    holes = _holes_text(model, t)
     if model.kind[t] == CUT:
-        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}"
+        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}{holes}"
     codes, branches = node_values(model, t)
     if model.kind[t] == SUBSET:
-        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}"
+        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}{holes}"
     by_branch = _named(column, codes[np.argsort(branches, kind="stable")])
-    return f"{name}: {' | '.join(named(by_branch, max_values))}"
+    return f"{name}: {' | '.join(named(by_branch, max_values))}{holes}"
+
+
+def parts_holes(model: TreeModel, t: int) -> bool:
+    """Whether node t asks no more than whether a value is known."""
+    if model.kind[t] == CUT:
+        return bool(model.threshold[t] == math.inf)
+    is_pair = model.kind[t] == SUBSET and model.child_start[t + 1] - model.child_start[t] == 2
+    return bool(is_pair and 0 <= model.missing[t] not in node_values(model, t)[1])
+
+
+def _holes_text(model: TreeModel, t: int) -> str:
+    """Where holes go at a test, in a word."""
+    if not tells_holes(model, int(model.attribute[t])):
+        return ""
+    b = hole_branch(model, t)
+    if b < 0:
+        return ", missing: stays"
+    codes, branches = node_values(model, t)
+    n_known = 2 if model.kind[t] in (CUT, SUBSET) else len(codes)
+    if b >= n_known:
+        return ", missing: own branch"
+    if model.kind[t] in (CUT, SUBSET):
+        return f", missing: {'no' if b else 'yes'}"
+    column = model.schema.columns[model.attribute[t]]
+    return f", missing: {quoted(column.values[codes[branches == b][0]])}"
 
 
 def threshold_text(column: ColumnSchema, v: float) -> str:
@@ -122,14 +151,16 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
     j = int(model.attribute[t])
     column = model.schema.columns[j]
     others = bool(model.heavier[t] == b)
+    missing, told = takes_holes(model, t, b), tells_holes(model, j)
     if model.kind[t] == CUT:
         low, high = _cut_ends(model, step)
-        return _between(column, low, high, others)
+        return _between(column, low, high, others, missing=missing, told=told)
     codes, branches = node_values(model, t)
     mine = branches == b
     # of 10,000 branches each would list the values of all others
     against = _named(column, codes[~mine]) if others else ()
-    return Choice(column.name, _named(column, codes[mine]), against, others)
+    values = _named(column, codes[mine])
+    return Choice(column.name, values, against, others, missing=missing, told=told)
 
 
 def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
@@ -146,9 +177,11 @@ def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
 def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
     column = model.schema.columns[j]
     others = all(model.heavier[t] == b for t, b in steps)
+    missing, told = all(takes_holes(model, t, b) for t, b in steps), tells_holes(model, j)
     if model.kind[steps[0].node] == CUT:
         ends = [_cut_ends(model, step) for step in steps]
-        return _between(column, max(e[0] for e in ends), min(e[1] for e in ends), others)
+        low, high = max(e[0] for e in ends), min(e[1] for e in ends)
+        return _between(column, low, high, others, missing=missing, told=told)
     if len(steps) == 1 and not others:
         return branch_condition(model, steps[0])
     known = np.ones(len(column.values), dtype=bool)
@@ -158,7 +191,7 @@ def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
         allowed &= _taken(model, step, len(known))
     values = _named(column, np.flatnonzero(allowed))
     against = _named(column, np.flatnonzero(known & ~allowed)) if others else ()
-    return Choice(column.name, values, against, others)
+    return Choice(column.name, values, against, others, missing=missing, told=told)
 
 
 def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
@@ -171,23 +204,30 @@ def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
 
 
 def _cut_ends(model: TreeModel, step: Step) -> tuple[float, float]:
+    """The ends of a branch; of one that only holes take, no number lies between them."""
     v = float(model.threshold[step.node])
-    return (-math.inf, v) if step.branch == 0 else (v, math.inf)
+    return [(-math.inf, v), (v, math.inf), (math.inf, math.inf)][step.branch]
 
 
-def _between(column: ColumnSchema, low: float, high: float, others: bool) -> Condition:
+def _between(
+    column: ColumnSchema, low: float, high: float, others: bool, *, missing: bool, told: bool
+) -> Condition:
     """An interval of numbers, or of ranks as the values they stand for."""
     if column.is_number:
-        return Interval(column.name, low, high, column.kind == "date")
-    first = 0 if low == -math.inf else math.floor(low) + 1
+        is_date = column.kind == "date"
+        return Interval(column.name, low, high, is_date, missing=missing, told=told)
+    first = 0 if low == -math.inf else math.floor(min(low, len(column.values))) + 1
     last = len(column.values) - 1 if high == math.inf else math.floor(high)
+    inside = column.values[first : last + 1]
     return Choice(
         column.name,
-        column.values[first : last + 1],
-        column.values[:first] + column.values[last + 1 :] if others else (),
+        inside,
+        column.values[:first] + column.values[max(first, last + 1) :] if others else (),
         others,
-        after=column.values[first - 1] if first else None,
-        upto=column.values[last] if high < math.inf else None,
+        after=column.values[first - 1] if first and inside else None,
+        upto=column.values[last] if high < math.inf and inside else None,
+        missing=missing,
+        told=told,
     )
 
 

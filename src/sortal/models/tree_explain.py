@@ -12,6 +12,9 @@ from sortal.models.conditions import number_in_full, quoted
 from sortal.models.faces import moment_text
 from sortal.models.records import Table
 from sortal.models.tree_branches import Paths, node_values
+from sortal.models.tree_holes import HoleMark, hole_mark
+from sortal.models.tree_shares import say
+from sortal.models.tree_walk import End, ends_of, is_hole, mixed_shares
 from sortal.native.trees import CUT
 
 if TYPE_CHECKING:
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
     from sortal.models.tree import TreeModel
     from sortal.models.tree_blocks import Walked
 
-Mark = Literal["", "unknown", "absent"]
+Mark = Literal["", "unknown", "absent"] | HoleMark
+
+# Marks of moves that the rows of the fit taught: of values that the node knows, holes among them.
+_LEARNED = ("", "missing")
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,14 @@ class Move:
 
     `n` is the weight of the node, `share` the part in it of the class that is said at the end, and
     `amount` what the move adds to that share. The mark says that the node did not know the value:
-    no row of the fit had it ("unknown"), or none of this node ("absent").
+    no row of the fit had it ("unknown"), or none of this node ("absent"). Of a hole, whose value is
+    None, it says where it went: as those of the fit did at this node ("missing"), with the larger
+    branch ("majority"; "unseen" where the node met no hole), or down every branch ("spread").
     """
 
     node: int
     condition: Condition
-    value: Value
+    value: Value | None
     n: float
     share: float
     amount: float
@@ -46,10 +54,14 @@ class Move:
 
 @dataclass(frozen=True)
 class TreeExplanation:
-    """start + Σ amounts = the share of `label` in the node where the row ends.
+    """start + Σ amounts + spread = the share of `label` in the node where the row ends.
 
     `counts` and `probabilities` are those of that node, `rule` are the conditions of the path, one
     an attribute. `start` is the share of the label among all rows of the fit.
+
+    A row that a hole sends down several branches is shown on the heaviest ones: `node`, `n` and
+    `counts` are where these end. Its label and its probabilities are those of all its ends
+    together, and `spread` is what the other ends add to the share.
     """
 
     label: Value
@@ -61,15 +73,21 @@ class TreeExplanation:
     start: float
     path: tuple[Move, ...]
     rule: tuple[Condition, ...]
+    spread: float = 0.0
 
     @property
     def fallback(self) -> bool:
-        """Whether a node on the way did not know the row's value."""
-        return any(move.mark for move in self.path)
+        """Whether a node on the way did not know the row's value, or where its hole goes."""
+        return any(move.mark not in _LEARNED for move in self.path)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether the row went down several branches."""
+        return any(move.mark == "spread" for move in self.path)
 
     @property
     def share(self) -> float:
-        """The share of the label in the node where the row ends."""
+        """The share of the label where the row ends."""
         return self.probabilities[self.classes.index(self.label)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,6 +114,7 @@ class TreeExplanation:
             "start": self.start,
             "path": path,
             "rule": [condition.to_dict() for condition in self.rule],
+            "spread": self.spread,
             "fallback": self.fallback,
         }
 
@@ -106,9 +125,12 @@ class TreeExplanation:
             (str(m.node), m.condition.text(), _value_text(m.value), m.n, m.amount, m.mark)
             for m in self.path
         ]
+        if self.is_spread:
+            rows.append(("", "other branches", None, None, self.spread, ""))
         rows.append(("total", f"-> {quoted(self.label)}", None, self.n, self.share, ""))
         rule = " and ".join(condition.text() for condition in self.rule) or "in any case"
-        title = f"{quoted(self.label)} (P = {self.share:.4g}) at node {self.node}: {rule}"
+        where = f"at node {self.node}{' and others' if self.is_spread else ''}"
+        title = f"{quoted(self.label)} (P = {self.share:.4g}) {where}: {rule}"
         columns = ("node", "condition", "value", "n", "share", "mark")
         return Table("path", title, columns, tuple(rows), "S 29", backend)
 
@@ -116,7 +138,9 @@ class TreeExplanation:
         return str(self.to_table())
 
 
-def _value_text(value: Value) -> str:
+def _value_text(value: Value | None) -> str | None:
+    if value is None:
+        return None
     return number_in_full(value) if isinstance(value, float) else quoted(value)
 
 
@@ -135,47 +159,71 @@ class ExplainTree:
     def _counts(self) -> NDArray[Any]:
         return self.model.counts()
 
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        return self.model.shares()
+
+    @cached_property
+    def _labels(self) -> NDArray[np.intp]:
+        return self.model.labels()
+
     def __call__(self, i: int) -> TreeExplanation:
         """Explain one row: P(leaf) = P(root) + Σ (P(next) - P(node)) along its path. (S 29)"""
-        model, end = self.model, int(self.rows.nodes[i])
-        label = int(model.units[end].argmax())
-        way, units = self._paths.way(end), model.units
-        ends = [*(step.node for step in way.steps[1:]), end]
-        share = {t: float(units[t, label] / units[t].sum()) for t in {0, *ends}}
+        ends = self._ends(i)
+        end, whole = ends[0].node, mixed_shares(self._shares, ends)
+        label = int(self._labels[end] if len(ends) == 1 else say(whole[None], model.costs)[0])
+        way, share = self._paths.way(end), self._shares[:, label]
+        after = [*(step.node for step in way.steps[1:]), end]
         return TreeExplanation(
-            label=model.classes[label],
+            label=self.model.classes[label],
             node=end,
             n=self._counts[end].sum().item(),
-            classes=model.classes,
+            classes=self.model.classes,
             counts=tuple(self._counts[end].tolist()),
-            probabilities=tuple((units[end] / units[end].sum()).tolist()),
-            start=share[0],
+            probabilities=tuple(whole.tolist()),
+            start=float(share[0]),
             path=tuple(
-                self._move(i, step.node, condition, (share[step.node], share[after]))
-                for step, condition, after in zip(way.steps, way.path, ends, strict=False)
+                self._move(i, step.node, condition, (float(share[step.node]), float(share[t])))
+                for step, condition, t in zip(way.steps, way.path, after, strict=False)
             ),
             rule=way.merged,
+            spread=float(whole[label] - share[end]),
         )
 
+    def _ends(self, i: int) -> list[End]:
+        """Where the core put the row, or all ends where holes go down several branches."""
+        if self.model.policy == "fractional":
+            return ends_of(self.model, self.rows, i)
+        return [End(int(self.rows.nodes[i]), 1.0)]
+
     def _move(self, i: int, t: int, condition: Condition, shares: tuple[float, float]) -> Move:
-        model, (share, after) = self.model, shares
-        j = int(model.attribute[t])
-        value = self.rows.given[j][i]
-        is_date = model.schema.columns[j].kind == "date"
+        share, after = shares
         return Move(
             node=t,
             condition=condition,
-            value=moment_text(value) if is_date else value,
+            value=self._value(i, int(self.model.attribute[t])),
             n=self._counts[t].sum().item(),
             share=share,
             amount=after - share,
-            mark=self._mark(t, self.rows.columns[j][i]),
+            mark=self._mark(i, t),
         )
 
-    def _mark(self, t: int, cell: Any) -> Mark:
-        """Whether node t knows the value of a cell."""
+    def _value(self, i: int, j: int) -> Value | None:
+        """A cell as it was given, a date in words; None for a hole."""
+        if is_hole(self.rows, i, j):
+            return None
+        value: Value = self.rows.given[j][i]
+        is_date = self.model.schema.columns[j].kind == "date"
+        return moment_text(float(value)) if is_date else value
+
+    def _mark(self, i: int, t: int) -> Mark:
+        """Whether node t knows the value of row i."""
+        j = int(self.model.attribute[t])
+        cell = self.rows.columns[j][i]
+        if is_hole(self.rows, i, j):
+            return hole_mark(self.model, t)
         if self.model.kind[t] == CUT:
-            return "unknown" if np.isnan(cell) else ""
+            return "" if np.isfinite(cell) else "unknown"
         if cell < 0:
             return "unknown"
         return "" if cell in node_values(self.model, t)[0] else "absent"

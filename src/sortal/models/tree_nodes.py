@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sortal.models.records import Table, unique
 from sortal.models.tree_branches import describe_test
+from sortal.models.tree_holes import met_holes
 
 if TYPE_CHECKING:
     from sortal.models.records import Cell
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
 def node_table(model: TreeModel, backend: str, max_values: int | None) -> Table:
     """One row a node, in preorder; of long sets the first `max_values` and their number."""
+    holes: list[Column] = [("missing", model.missing.tolist())] if met_holes(model) else []
     columns: list[Column] = [
         ("node", list(range(model.n_nodes))),
         ("parent", model.parents().tolist()),
         ("branch", model.parent_branches().tolist()),
         ("depth", model.depths().tolist()),
         ("test", [describe_test(model, t, max_values) for t in range(model.n_nodes)]),
+        *holes,
         *_counts(model),
         ("prediction", [model.classes[k] for k in model.labels().tolist()]),
         ("purity", model.purity().tolist()),

@@ -14,6 +14,7 @@ from sortal.models import faces
 from sortal.models.conditions import Choice, Interval, check_max_values, quoted
 from sortal.models.records import Table, unique
 from sortal.models.tree_branches import Paths
+from sortal.models.tree_holes import closing_lines, met_holes, tells_holes
 from sortal.native.trees import LEAF, MULTIWAY
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _side(condition: Condition, whole: Condition) -> Condition:
     if isinstance(condition, Interval) and isinstance(whole, Interval):
         return condition.within(whole)
     assert isinstance(condition, Choice)  # noqa: S101  (a column is asked in one way)
-    return replace(condition, others=False)
+    return replace(condition, others=False, missing=condition.missing and whole.missing)
 
 
 class RuleMaker:
@@ -134,13 +135,15 @@ def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
     ranges = model.ranges or (None,) * len(model.schema.columns)
     sides: list[Condition] = []
     for j, (column, ends) in enumerate(zip(model.schema.columns, ranges, strict=True)):
+        holes = {"missing": met_holes(model) and model.holes[j] > 0, "told": tells_holes(model, j)}
         if column.is_number:
             low, high = ends or (-math.inf, math.inf)
-            sides.append(Interval(column.name, low, high, column.kind == "date", closed=True))
+            is_date = column.kind == "date"
+            sides.append(Interval(column.name, low, high, is_date, closed=True, **holes))
         else:
             unseen = set(model.unseen[j])
             met = tuple(value for v, value in enumerate(column.values) if v not in unseen)
-            sides.append(Choice(column.name, met, (), others=False))
+            sides.append(Choice(column.name, met, (), others=False, **holes))
     return tuple(sides)
 
 
@@ -213,7 +216,7 @@ class Rules(Sequence[Rule]):
                 "Rows with a value that a node does not list stay there, with its numbers:",
             ]
             told += [rule.line(self._form, max_values) for rule in unlisted]
-        return told
+        return [*told, *closing_lines(self._maker.model)]
 
     def _table(self, rules: Sequence[Rule], max_values: int | None) -> Table:
         check_max_values(max_values)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sortal.models.conditions import quoted
 from sortal.models.faces import number_text, share_text
 from sortal.models.tree_branches import Paths
+from sortal.models.tree_holes import closing_lines
 from sortal.native.trees import LEAF
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def tree_text(model: TreeModel, max_depth: int | None, max_values: int | None) -
             line = f"{_indent(depth)}{condition}: {facts.line(t)}"
             hidden = depth == deepest and below[t] > 1
             lines.append(f"{line} … {below[t]} leaves below" if hidden else line)
-    return "\n".join(lines)
+    return "\n".join([*lines, *closing_lines(model)])
 
 
 def _indent(depth: int) -> str:

@@ -163,8 +163,8 @@ def route_rows(
 ) -> None:
     """out[i]: the node where row i ends, a leaf or a multiway node that lacks the row's value.
 
-    A hole (code -1, NaN) takes the branch that the node has for holes; where they spread, that of
-    larger weight. Where it has none, and for a value that the node lacks (any other negative code,
+    A hole (code -1, NaN) takes the branch that the node has for holes; where they spread, the
+    first. Where it has none, and for a value that the node lacks (any other negative code,
     an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is the
     first node where that happened, -1 if none. Infinite numbers need `fallback`.
     """

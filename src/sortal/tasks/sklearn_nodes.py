@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sortal.errors import MissingValueError, WeightError
+from sortal.errors import WeightError
 from sortal.models.partition import score_counts
 from sortal.models.tree import TreeModel
 from sortal.native.trees import CUT, LEAF
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Bool = NDArray[np.bool_]
     Float = NDArray[np.float64]
+    Int32 = NDArray[np.int32]
     Int64 = NDArray[np.int64]
 
 # A total of at most so many bits of units, as of weights that a fit reads.
@@ -74,17 +75,26 @@ def _preorder(yes: list[int], no: list[int]) -> list[int]:
     return order
 
 
-def refuse_holes(nodes: Nodes) -> None:
-    """Without holes at fit, thresholds are finite, and holes would take the branch of more rows."""
+def shows_holes(nodes: Nodes) -> Bool:
+    """Which tests met holes at fit for certain.
+
+    Without holes thresholds are finite, and a hole would take the branch of more rows.
+    """
+    more = np.zeros(len(nodes.yes), dtype=bool)
     asks, sizes = nodes.asks, nodes.sizes
-    larger = sizes[nodes.yes[asks]] > sizes[nodes.no[asks]]
-    odd = ~np.isfinite(nodes.threshold[asks]) | (nodes.holes_say_yes[asks] != larger)
-    if odd.any():
-        raise MissingValueError(
-            f"This tree was fitted with missing values ({np.count_nonzero(odd)} of its tests send "
-            "them a way of their own), and a tree of sortal reads none yet: fill them, or drop "
-            "their rows, and fit again."
-        )
+    more[asks] = sizes[nodes.yes[asks]] > sizes[nodes.no[asks]]
+    return np.asarray(asks & (np.isinf(nodes.threshold) | (nodes.holes_say_yes != more)))
+
+
+def _hole_branches(nodes: Nodes, heavier: Int32, with_holes: set[int]) -> Int32:
+    """The branch of holes, as scikit-learn has it at every test.
+
+    It is -1, which comes to the same, where nothing shows holes in the column and the branch is the
+    heavier one.
+    """
+    branch = np.where(nodes.holes_say_yes, 0, 1).astype(np.int32)
+    silent = ~np.isin(nodes.attribute, list(with_holes)) & (branch == heavier)
+    return np.where(nodes.asks & ~silent, branch, -1).astype(np.int32)
 
 
 def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
@@ -95,6 +105,7 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
     score, heavier = np.zeros(n), np.full(n, -1, dtype=np.int32)
     score[asks] = _scores(units[branches], criterion)
     heavier[asks] = units.sum(axis=1)[branches].argmax(axis=1)  # the first of equals
+    with_holes = set(nodes.attribute[shows_holes(nodes)].tolist())
     return TreeModel(
         schema=schema,
         column_kinds=(CUT,) * len(schema.columns),
@@ -103,6 +114,9 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
         kind=np.where(asks, CUT, LEAF).astype(np.int8),
         attribute=np.where(asks, nodes.attribute, -1).astype(np.int32),
         threshold=np.where(asks, last_below(nodes.threshold), np.nan),
+        missing=_hole_branches(nodes, heavier, with_holes),
+        holes=tuple(int(j in with_holes) for j in range(len(schema.columns))),
+        policy="direction",
         child_start=np.concatenate([[0], np.cumsum(2 * asks)]).astype(np.int64),
         children=branches.ravel().astype(np.int32),
         value_start=np.zeros(n + 1, dtype=np.int64),
@@ -115,7 +129,6 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
         gain=score.copy(),
         exact=~asks,
         candidates=np.zeros(n),
-        missing=np.full(n, -1, dtype=np.int32),
     )
 
 
@@ -124,7 +137,8 @@ def last_below(thresholds: Float) -> Float:
 
     Let f be the largest float32 that is at most v. Up to halfway to the next one numbers are
     rounded to f; the number halfway is so if f is even. Infinity stands for the float32 that would
-    follow the largest one, as it does in rounding.
+    follow the largest one, as it does in rounding. An infinite v, below which all numbers are,
+    stays what it is.
     """
     with np.errstate(over="ignore"):
         near = thresholds.astype(np.float32)
@@ -132,7 +146,8 @@ def last_below(thresholds: Float) -> Float:
         ends = np.stack([f, np.nextafter(f, np.float32(np.inf))]).astype(np.float64)
     halfway = np.clip(ends, -(2.0**128), 2.0**128).sum(axis=0) / 2
     is_even = f.view(np.uint32) % 2 == 0
-    return np.asarray(np.where(is_even, halfway, np.nextafter(halfway, -np.inf)))
+    last = np.where(is_even, halfway, np.nextafter(halfway, -np.inf))
+    return np.asarray(np.where(np.isinf(thresholds), thresholds, last))
 
 
 def as_units(shares: Float, weights: Float) -> tuple[Int64, int]:

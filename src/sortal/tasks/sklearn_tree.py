@@ -19,10 +19,11 @@ from sortal.errors import (
     InputTypeError,
     LabelError,
     OptionError,
+    listed,
 )
 from sortal.estimators.base import FitReport
 from sortal.estimators.tree import TreeClassifier
-from sortal.tasks.sklearn_nodes import as_model, read_nodes, refuse_holes
+from sortal.tasks.sklearn_nodes import as_model, read_nodes
 
 if TYPE_CHECKING:
     from sortal.data.values import Values
@@ -60,9 +61,10 @@ def from_sklearn(tree: Any) -> TreeClassifier:
 
     Notes
     -----
-    A tree that was fitted with missing values is refused where it shows: a threshold is infinite,
-    or missing values do not take the branch of more rows. Where it does not show, complete rows are
-    predicted as by scikit-learn. Rows with holes are an error, as with every tree of sortal.
+    Missing values take the branch that scikit-learn has for them at every node. It does not keep
+    how many the fit met, nor where: conditions tell of them in columns where it shows that there
+    were some, since a threshold is infinite, or they do not take the branch of more rows. Such a
+    column counts as having had one.
 
     `size` is scikit-learn's `n_node_samples`: rows with weight, copies not counted. Under
     `monotonic_cst` scikit-learn moves the shares of some nodes, so that branches need not add up
@@ -94,7 +96,6 @@ def from_sklearn(tree: Any) -> TreeClassifier:
     """
     _refuse_others(tree)
     nodes = read_nodes(tree)
-    refuse_holes(nodes)
     estimator = TreeClassifier(**_parameters(tree))
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
@@ -206,4 +207,6 @@ def _report(tree: Any, model: TreeModel) -> FitReport:
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "
         "installed); no test is known to be the best"
     )
-    return FitReport(int(model.sizes[0]), {}, (shape, origin))
+    names = [name for name, n in zip(model.schema.names, model.holes, strict=True) if n]
+    told = [f"fitted with missing values, of which it keeps no count, in {listed(names)}"]
+    return FitReport(int(model.sizes[0]), {}, (shape, origin, *(told if names else [])))

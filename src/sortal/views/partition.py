@@ -95,12 +95,14 @@ class PartitionDisplay:
 
         `features` are two columns of numbers by name or position (default: such as the tree asks).
         If it asks others, `at` says which values these are held at. Points are drawn by the two
-        attributes alone, whatever else they hold; `z` are further points in these attributes.
+        attributes alone, whatever else they hold; `z` are further points in these attributes. Of
+        a tree that was fitted with holes the plane shows where known values lead.
         """
         plane = TreePlane(estimator)
         places = plane.choose(X, y, features)
         regions, cuts = plane.read(at)
         rows = read_rows(X, y, features=places, classes=attribute(estimator, "classes_"))
+        fixed = fixed_text([equation_text(name, v) for name, v in (at or {}).items()])
         display = cls(
             rows.points,
             rows.labels,
@@ -109,7 +111,7 @@ class PartitionDisplay:
             z=z,
             classes=rows.classes,
             names=plane.told(rows.names),
-            note=fixed_text([equation_text(name, v) for name, v in (at or {}).items()]),
+            note=";  ".join(filter(None, [fixed, plane.note()])),
         )
         title = f"Regions of {type(estimator).__name__}"
         return display.plot(ax, **({"title": title} | kw))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # The widest a condition may be, in pixels.
 _ROOM: Final = 200
 
+# What is said of holes comes on top of it.
+_HOLES: Final = "or missing)"
+
 # Of a set of values so many are named.
 _MOST_VALUES: Final = 3
 
@@ -29,12 +32,14 @@ def short_condition(condition: Condition) -> str:
     if isinstance(condition, Interval):
         words = condition.predicate()
         return words if condition.is_date else _DIGITS.sub(r"\1…", words)
+    rest = condition.rest
+    room = _ROOM + (text_width(_HOLES, SMALL) if rest.endswith(_HOLES) else 0)
     fewer = (condition.predicate(most) for most in range(_MOST_VALUES, 0, -1))
-    shorter = (_with_short_values(condition, room).predicate(1) for room in (100, 75, 50))
+    shorter = (_with_short_values(condition, most).predicate(1) for most in (100, 75, 50))
     for words in chain(fewer, shorter):
-        if text_width(words[:_ROOM], SMALL) <= _ROOM:
+        if text_width(words[:room], SMALL) <= room:
             return words
-    return fit(words, SMALL, _ROOM)
+    return fit(words.removesuffix(rest), SMALL, room - text_width(rest, SMALL)) + rest
 
 
 def condition_width(condition: str) -> int:

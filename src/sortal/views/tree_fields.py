@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ from sortal.models.conditions import number_in_full, quoted
 from sortal.models.faces import moment_text, number_text
 from sortal.models.records import unique
 from sortal.models.tree_branches import node_values
+from sortal.models.tree_holes import hole_branch, hole_mark, met_holes
 from sortal.native.trees import CUT, LEAF
 from sortal.views.tree_lettering import plain
 
@@ -71,26 +73,32 @@ def fields_of(
 def tests_of(model: TreeModel, nodes: Sequence[int], fields: Sequence[Field]) -> list[Test]:
     """For each node [field, threshold, heavier] or [field, places by branch, heavier].
 
-    A node that is not asked, since it is a leaf or nothing below it is drawn, has None.
+    Where the fit had holes, the branch that one takes and its mark follow. The threshold is None
+    where every number is below it. A node that is not asked, since it is a leaf or nothing below it
+    is drawn, has None.
     """
     place = {field.attribute: f for f, field in enumerate(fields)}
     at = [{code: v for v, code in enumerate(field.codes)} for field in fields]
+    with_holes = met_holes(model)
     tests: list[Test] = []
     for t in nodes:
         if t < 0 or model.kind[t] == LEAF:
             tests.append(None)
             continue
-        f, heavier = place[int(model.attribute[t])], int(model.heavier[t])
-        if model.kind[t] == CUT:
-            tests.append([f, float(model.threshold[t]), heavier])
-            continue
-        branches: list[list[int]] = [
-            [] for _ in range(model.child_start[t], model.child_start[t + 1])
-        ]
-        for code, b in zip(*(part.tolist() for part in node_values(model, t)), strict=True):
-            branches[b].append(at[f][code])
-        tests.append([f, branches, heavier])
+        f = place[int(model.attribute[t])]
+        holes = [hole_branch(model, t), hole_mark(model, t)] if with_holes else []
+        tests.append([f, _asked(model, t, at[f]), int(model.heavier[t]), *holes])
     return tests
+
+
+def _asked(model: TreeModel, t: int, places: Mapping[int, int]) -> float | list[list[int]] | None:
+    if model.kind[t] == CUT:
+        v = float(model.threshold[t])
+        return v if math.isfinite(v) else None
+    branches: list[list[int]] = [[] for _ in range(model.child_start[t], model.child_start[t + 1])]
+    for code, b in zip(*(part.tolist() for part in node_values(model, t)), strict=True):
+        branches[b].append(places[code])
+    return branches
 
 
 def _field(model: TreeModel, j: int, known: set[int], given: Mapping[str, Any]) -> Field:

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sortal.models.faces import number_text
+from sortal.models.tree_holes import met_holes
 from sortal.views.lettering import shorten
 from sortal.views.palette import color
 from sortal.views.tree_drawing import LOOK, arrange, sketch
@@ -58,6 +59,8 @@ def html_of(
     fields = fields_of(model, asking, values)
     told = digest(whole, title, text, max_leaves, [field.value for field in fields])
     prefix = f"tree-{told}n{next(_SHOWN)}"
+    # a row may be given that is all holes
+    at_first = {"closed": sorted(closed), "given": bool(values) and met_holes(model)}
     return _page().render(
         prefix=prefix,
         title=title,
@@ -69,8 +72,9 @@ def html_of(
         more_classes=whole.more_classes,
         fields=fields,
         values=values,
+        holes=met_holes(model),
         text=text,
-        data=_data(model, drawn, fields, prefix) | {"closed": sorted(closed)},
+        data=_data(model, drawn, fields, prefix) | at_first,
     )
 
 

@@ -115,12 +115,13 @@ class TreePlane:
                 box = self._box(rule.path[:depth])
                 if box is None:
                     break
-                if condition.attribute in self.names:
+                # a test whether a value is known parts no numbers
+                if condition.attribute in self.names and _ends(condition):
                     found.setdefault(nodes[depth], self._cut(condition, box, nodes[depth], depth))
         return [found[t] for t in sorted(found)]
 
     def _cut(self, condition: Any, box: Box, node: int, depth: int) -> Cut:
-        v = condition.high if condition.low == -math.inf else condition.low
+        v = _ends(condition)[0]
         if condition.attribute == self.names[0]:
             return Cut(v, box[1][0], v, box[1][1], node, depth)
         return Cut(box[0][0], v, box[0][1], v, node, depth)
@@ -135,7 +136,14 @@ class TreePlane:
             elif isinstance(condition, Interval):
                 i = self.names.index(condition.attribute)
                 sides[i] = max(sides[i][0], condition.low), min(sides[i][1], condition.high)
+                if sides[i][0] >= sides[i][1]:  # only holes come here
+                    return None
         return sides[0], sides[1]
+
+    def note(self) -> str:
+        """What the plane cannot show: rows with holes may go elsewhere than those beside them."""
+        told = {c.attribute for c in self._conditions() if c.told} & set(self.names)
+        return "known values only" if told else ""
 
     def _way(self, t: int) -> list[int]:
         """The nodes from the root to node t."""
@@ -202,6 +210,12 @@ def _holds(condition: Condition, value: Any) -> bool:
     if isinstance(condition, Interval):
         return bool(condition.low < value <= condition.high)
     return value in condition.values or (condition.others and value not in condition.against)
+
+
+def _ends(condition: Condition) -> list[float]:
+    """The ends of an interval that are numbers."""
+    ends = [condition.low, condition.high] if isinstance(condition, Interval) else []
+    return [end for end in ends if math.isfinite(end)]
 
 
 def _number(name: str, value: Any, is_date: bool) -> float:

@@ -318,25 +318,46 @@ function showTree(root, data) {
     return number.test(text) ? Number(text) : NaN;
   }
 
+  function branch(asked, x) {
+    if (Array.isArray(asked)) return asked.findIndex((codes) => codes.includes(x));
+    return +(asked !== null && x > asked);
+  }
+
+  // `met` are the nodes that did not know the value, or where it was missing, with a mark of why.
   function walk() {
-    const path = [0], strange = [];
+    const path = [0], met = [];
     for (let i = 0; data.tests[i]; path.push(i)) {
-      const [f, asked, heavier] = data.tests[i], x = read(f);
-      if (x === null || Number.isNaN(x)) return { path, strange, field: f, unread: x !== null };
-      let b = Array.isArray(asked) ? asked.findIndex((codes) => codes.includes(x)) : +(x > asked);
-      if (b < 0 || (x < 0 && data.fields[f].kind === "category")) {
-        strange.push(i);
+      const [f, asked, heavier, hole, mark] = data.tests[i], x = read(f);
+      const given = x !== null;
+      if (Number.isNaN(x) || (!given && !mark)) return { path, met, field: f, unread: given };
+      let b = given ? branch(asked, x) : hole;
+      if (!given) met.push([i, mark]);
+      else if (b < 0 || (x < 0 && data.fields[f].kind === "category")) {
+        met.push([i, "unlisted"]);
         b = heavier;
       }
-      if (b < 0) return { path, strange, stays: true };
+      if (b < 0) return { path, met, stays: true };
       i = children[i][b];
     }
-    return { path, strange };
+    return { path, met };
+  }
+
+  // What happened at a node that did not know the value.
+  function tell([i, mark], stays) {
+    const node = `at node ${data.node[i]}`, hole = `${asks(i)} is missing ${node}`;
+    const then = stays ? "the row stays there" : "the larger branch is taken";
+    return {
+      missing: `${hole}, as in rows of the fit`,
+      majority: `fallback: ${hole}, ${then}`,
+      unseen: `fallback: ${hole}, where the fit met none, ${then}`,
+      spread: `fallback: ${hole}, every branch is taken by its weight`,
+      unlisted: `fallback: value not listed ${node}, ${then}`,
+    }[mark];
   }
 
   function follow() {
-    const asked = data.fields.some((_, f) => read(f) !== null), before = closed.size;
-    const { path, strange, stays, field, unread } = walk(), at = path.at(-1);
+    const asked = data.given || data.fields.some((_, f) => read(f) !== null), before = closed.size;
+    const { path, met, stays, field, unread } = walk(), at = path.at(-1);
     lit = new Set(asked ? path : []);
     lit.forEach(reveal);
     const node = `node ${data.node[at]}`, holds = `(${data.facts[at].split("\n")[1]})`;
@@ -345,10 +366,11 @@ function showTree(root, data) {
       const why = unread ? "cannot be read" : "is not given";
       said = `${data.names[data.fields[field].name]} ${why}; so far ${node} ${holds}`;
     } else if (data.cut[at]) said = `${node} ${holds}; the rest is not drawn`;
-    for (const i of strange) {
-      const then = stays && i === at ? "the row stays there" : "the larger branch is taken";
-      said += `; fallback: value not listed at node ${data.node[i]}, ${then}`;
+    else if (met.some(([, mark]) => mark === "spread")) {
+      said = `the heaviest branches end at ${node} ${holds}; the class follows from all ends ` +
+        "together, which predict_proba weighs";
     }
+    for (const one of met) said += `; ${tell(one, stays && one[0] === at)}`;
     part("result").textContent = asked ? said : "";
     part("result").dataset.node = field === undefined ? data.node[at] : "";
     refresh(before);
