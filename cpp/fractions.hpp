@@ -1,6 +1,6 @@
 // Rows in parts: where a row with a hole goes down every branch, it is in many nodes, with a whole
 // number of its 2^part_bits parts in each. The parts of a row in a node depend on the node's counts
-// alone, so that a row of weight w counts as w rows do. (S 42)
+// alone, so that a row of weight w counts as w rows do.
 #pragma once
 
 #include "growth.hpp"
@@ -201,7 +201,7 @@ std::int32_t Fractions<M>::branch_of(const Sprouts& sprouts, const Sprout& test,
 }
 
 // Known rows go whole; a hole's parts go as the units of the known rows do, the rounding of the first
-// branches made good by those that follow.
+// branches made good by those that follow. (S 42)
 template <class M>
 void Fractions<M>::split(const Node& node, Sprouts& sprouts, std::vector<Node>& open) {
     const Sprout test = sprouts.at(node.id);

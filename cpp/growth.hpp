@@ -212,7 +212,7 @@ void join_holes(const Field<M>& field, const Whole& w, Found& found) {
     if (!found.sizes.empty()) found.sizes[at] += found.holes.size;
 }
 
-// The test of one branch a value. (MSML gain)
+// The test of one branch a value.
 template <class M>
 void look_at_branches(const Field<M>& field, const Whole& w, Found& found) {
     if (found.codes.size() < 2) return;

@@ -754,7 +754,7 @@ def test_rows_that_cannot_be_read_are_refused_by_explain() -> None:
     with pytest.raises(ColumnError, match="sepal_width"):
         model.explain(pd.DataFrame({X1: [1.0]}))
     with pytest.raises(MissingValueError, match="sepal_width"):
-        model.explain(pd.DataFrame({X1: [1.0], X2: [np.nan]}))
+        model.set_params(missing="error").explain(pd.DataFrame({X1: [1.0], X2: [np.nan]}))
 
 
 # --- Size ----------------------------------------------------------------------------------------

@@ -171,7 +171,8 @@ class ExplainTree:
         """Explain one row: P(leaf) = P(root) + Σ (P(next) - P(node)) along its path. (S 29)"""
         ends = self._ends(i)
         end, whole = ends[0].node, mixed_shares(self._shares, ends)
-        label = int(self._labels[end] if len(ends) == 1 else say(whole[None], model.costs)[0])
+        mixed = say(whole[None], self.model.costs)
+        label = int(self._labels[end] if len(ends) == 1 else mixed[0])
         way, share = self._paths.way(end), self._shares[:, label]
         after = [*(step.node for step in way.steps[1:]), end]
         return TreeExplanation(
