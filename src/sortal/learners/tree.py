@@ -222,7 +222,7 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     model = TreeModel(schema, rows.column_kinds, unseen, rows.exponent, *grown)
     threshold = _brief_thresholds(model, columns)
     ranges = _ranges(schema, columns)
-    return replace(model, threshold=threshold, rows=_count_rows(model, rows), ranges=ranges)
+    return replace(model, threshold=threshold, rows=count_rows(model, rows), ranges=ranges)
 
 
 def _ranges(schema: Schema, columns: Sequence[Any]) -> tuple[tuple[float, float] | None, ...]:
@@ -242,7 +242,7 @@ def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.fl
     return threshold
 
 
-def _count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
+def count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
     """The rows of each class in each node, where weights are no copies of rows."""
     if rows.units is None or rows.copies:
         return None

@@ -110,6 +110,11 @@ class TreeModel:
         total = self.units.sum(axis=1)
         return np.asarray((total - self.units.max(axis=1)) / total)
 
+    def risk(self) -> Float:
+        """The weight of the rows of each node that are not of its label."""
+        wrong = self.units.sum(axis=1) - self.units.max(axis=1)
+        return np.ldexp(wrong.astype(np.float64), -self.exponent)
+
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""
         parent = np.full(self.n_nodes, -1, dtype=np.int32)
