@@ -761,7 +761,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"categorical_split": {"visits": "subset"}}, "names 'visits', which holds numbers"),
     ({"criterion": "cart", "categorical_split": "multiway"}, "compares two sides"),
     ({"criterion": "cart", "categorical_split": {"city": "multiway"}}, "compares two sides"),
-    ({"pruning": "cost_complexity"}, "pruning='cost_complexity'.*not pruned yet.*None only"),
+    ({"pruning": "cost"}, "pruning='cost' is not known.*'pessimistic'"),
     ({"missing": "skip"}, "missing='skip'.*'error' only"),
     ({"missing": None}, "missing=None.*'error' only"),
     ({"unknown": "skip"}, "unknown='skip'.*'majority', 'error'"),

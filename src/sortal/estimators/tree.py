@@ -11,28 +11,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose
 from sortal.data.gathering import as_read, gather_blocks
-from sortal.engines.local import n_threads
 from sortal.errors import OptionError
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
-from sortal.estimators.tree_seeing import SeenTree
-from sortal.learners.tree import TreeOptions, grow, read_rows
+from sortal.estimators.tree_pruning import PrunedTree, size_notes
+from sortal.learners.tree import TreeOptions, read_rows
 from sortal.models.decision import log_of
 from sortal.models.linear_blocks import gather_answered
 from sortal.models.tree_blocks import RouteBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.learners.tree import TreeRows
-    from sortal.models.tree import TreeModel
+    from sortal.learners.tree_pruning import Pruned
 
     Float = NDArray[np.float64]
 
 
-class TreeClassifier(SeenTree):
+class TreeClassifier(PrunedTree):
     """A decision tree whose every test is the best one, on tables of words and numbers.
 
     A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or
@@ -74,8 +73,29 @@ class TreeClassifier(SeenTree):
         "multiway" and "cart" exclude each other.
     max_subset : int of at least 1, default=None
         The most values in V, which is written as the side that holds fewer of a node's values.
-    pruning : None
-        Trees are not pruned yet.
+    pruning : {"cost_complexity", "reduced_error", "pessimistic"} or None, default=None
+        Take tests out again after growing: by Breiman's cost complexity as rpart does; where rows
+        held out are told no worse without them; or by C4.5's estimates of errors.
+    strength : {"one_se", "least"} or float of at least 0, default="one_se"
+        Of "cost_complexity": the price of a leaf as a share of the root's risk (rpart's cp), or
+        how cross-validation chooses it: the smallest tree within one standard error of the least
+        error, or the one with the least error.
+    cv : int, array of shape (n_samples,), splitter or iterable, default=10
+        The folds of that: how many (dealt out within each class), a fold number for each row, or
+        as in scikit-learn, where each row is to be left out once.
+    validation : float between 0 and 1, default=0.2
+        Of "reduced_error": the share of each class that is held out. The tree grows from the rest.
+    confidence : float above 0 and at most 1, default=0.25
+        Of "pessimistic": the smaller, the more is pruned.
+    raising : bool, default=True
+        Of "pessimistic": a test may also give its place to its largest branch.
+    join_leaves : bool, default=False
+        Where all branches of a test end in leaves of one class, make it a leaf.
+    progress : callable, default=None
+        Called after each fold of the cross-validation with how many are done and how many there
+        are. What it raises ends the fit.
+    random_state : int of at least 0, default=0
+        Which rows are dealt into which fold, or held out.
     categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
@@ -94,6 +114,8 @@ class TreeClassifier(SeenTree):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    complexity_ : Complexity
+        The nested trees of "cost_complexity", and which was chosen.
     feature_importances_ : ndarray of shape (n_features,)
         For each column the sum, over the nodes that ask it, of weight times score (for the gain
         ratio, times gain), as shares of all columns; zeros for a tree of one leaf.
@@ -148,7 +170,15 @@ class TreeClassifier(SeenTree):
         max_leaf_nodes: int | None = None,
         categorical_split: str | Mapping[str, str] = "subset",
         max_subset: int | None = None,
-        pruning: None = None,
+        pruning: str | None = None,
+        strength: str | float = "one_se",
+        cv: Any = 10,
+        validation: float = 0.2,
+        confidence: float = 0.25,
+        raising: bool = True,
+        join_leaves: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+        random_state: int = 0,
         categorical_features: Any = "from_dtype",
         missing: str = "error",
         unknown: str = "majority",
@@ -165,6 +195,14 @@ class TreeClassifier(SeenTree):
         self.categorical_split = categorical_split
         self.max_subset = max_subset
         self.pruning = pruning
+        self.strength = strength
+        self.cv = cv
+        self.validation = validation
+        self.confidence = confidence
+        self.raising = raising
+        self.join_leaves = join_leaves
+        self.progress = progress
+        self.random_state = random_state
         self.categorical_features = categorical_features
         self.missing = missing
         self.unknown = unknown
@@ -190,7 +228,7 @@ class TreeClassifier(SeenTree):
         -------
         self
         """
-        options, threads = self._options(), n_threads(self.n_jobs)
+        options, how = self._options(), self._pruning_options()
         training = self._open_training(X, y, sample_weight)
         # a tree looks at all rows together: one block spares it a copy of them
         source = replace(training.source, block_rows=training.source.table.n_rows)
@@ -198,10 +236,11 @@ class TreeClassifier(SeenTree):
         rows = read_rows(batch, training.declared, options)
         holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
         self._report_cells(dict(holes), {})
-        model = grow(rows, options, threads)
+        pruned = self._grow_pruned(rows, options, how, sample_weight)
         self.classes_ = class_array(rows.schema.classes, training.label_dtype)
-        self._schema, self._model, self._grown_by = rows.schema, model, options
-        self.fit_report_ = _fit_report(rows, model)
+        self._schema, self._model, self._grown_by = rows.schema, pruned.model, options
+        self.fit_report_ = _fit_report(rows, pruned)
+        self._keep_complexity(pruned)
         self._remember(training)
         return self
 
@@ -275,13 +314,9 @@ class TreeClassifier(SeenTree):
             self.max_leaf_nodes,
             self.categorical_split,
             self.max_subset,
-            self.pruning,
         )
 
 
-def _fit_report(rows: TreeRows, model: TreeModel) -> FitReport:
-    notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
-    heuristic = int(np.count_nonzero(~model.exact.astype(bool)))
-    if heuristic:
-        notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
-    return FitReport(rows.size, {}, tuple(notes))
+def _fit_report(rows: TreeRows, pruned: Pruned) -> FitReport:
+    notes = (*size_notes(pruned.model, pruned.n_moved), *pruned.notes)
+    return FitReport(rows.size, {}, notes)

@@ -77,7 +77,7 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
     folds = np.full(n_rows, -1, dtype=np.intp)
     for fold, (_, left_out) in enumerate(pairs):
         rows = np.asarray(left_out)
-        if rows.dtype.kind not in "iu" or (len(rows) and not -1 < rows.min() <= rows.max() < n_rows):
+        if rows.dtype.kind not in "iu" or not np.isin(rows, np.arange(n_rows)).all():
             raise OptionError(
                 f"cv leaves out rows in fold {fold} that are no positions of {n_rows} rows."
             )

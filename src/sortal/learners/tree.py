@@ -46,7 +46,6 @@ class TreeOptions:
     max_leaf_nodes: int | None = None
     categorical_split: Any = "subset"
     max_subset: int | None = None
-    pruning: None = None
 
     def __post_init__(self) -> None:
         choose("criterion", self.criterion, trees.CRITERIA)
@@ -63,11 +62,6 @@ class TreeOptions:
         whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
         whole_number("max_subset", self.max_subset, 1, none="no bound")
         _check_splits(self.categorical_split, self.criterion)
-        if self.pruning is not None:
-            raise OptionError(
-                f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
-                "can be None only. Keep a tree small by min_samples_leaf, max_depth or min_gain."
-            )
 
 
 def _check_min_samples(given: Any) -> None:

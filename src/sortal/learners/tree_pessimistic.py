@@ -97,7 +97,7 @@ def _with_scores(
     fields |= {
         "score": score,
         "gain": gain,
-        "exact": np.where(asks, model.exact[origin] & ~moved, True),
+        "exact": ~asks | (model.exact[origin].astype(bool) & ~moved),
         "candidates": np.where(asks & ~moved, model.candidates[origin], 0.0),
     }
     return replace(model, **fields)

@@ -113,7 +113,7 @@ class TreeModel:
     def risk(self) -> Float:
         """The weight of the rows of each node that are not of its label."""
         wrong = self.units.sum(axis=1) - self.units.max(axis=1)
-        return np.ldexp(wrong.astype(np.float64), -self.exponent)
+        return np.asarray(np.ldexp(wrong.astype(np.float64), -self.exponent))
 
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""
