@@ -87,7 +87,7 @@ def cross_validate(
     fold, with how many are done and how many there are; what it raises ends the validation.
     """
     path = complexity_path(model)
-    risk, total = float(model.risk()[0]), float(np.ldexp(rows.total_units, -rows.exponent))
+    risk, total = float(model.risk()[0]) or 1.0, float(np.ldexp(rows.total_units, -rows.exponent))
     levels = _between(path) * risk
     sums = np.zeros((2, len(levels)))
     n_folds = int(folds.max()) + 1
@@ -101,11 +101,10 @@ def cross_validate(
             progress(fold + 1, n_folds)
     cost, squares = sums[:, ::-1]
     deviation = np.sqrt(np.maximum(squares - cost**2 / total, 0.0))
-    unit = risk or 1.0
     return replace(
         path,
-        cv_error=tuple((cost / unit).tolist()),
-        cv_deviation=tuple((deviation / unit).tolist()),
+        cv_error=tuple((cost / risk).tolist()),
+        cv_deviation=tuple((deviation / risk).tolist()),
         n_folds=n_folds,
     )
 
