@@ -255,14 +255,14 @@ def with_arrays(model: TreeModel, **fields: Any) -> TreeModel:
 
 @pytest.mark.parametrize(("second", "moved"), [(1.0, 0), (0.0, 1)])
 def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None:
-    # The root parts 2 rows from 40, which the other column tells apart. The tree has
-    # U(0, 2) + 2 U(0, 20) = 1 + 2 · 1.340 errors, one leaf 20 and more. If both rows go where their
-    # class is, the branch with all rows has U(0, 22) + U(0, 20) = 1.343 + 1.340, and is raised; if
-    # one goes astray it has U(0, 21) + 1 + U(1, 21) = 1.341 + 1 + 1.53, and is not.
+    # The root parts 2 rows from 41, which the other column tells apart. The tree has
+    # U(0, 2) + U(0, 20) + U(0, 21) = 1 + 1.340 + 1.341 errors, one leaf 21 and more. If both rows go
+    # where their class is, the branch with all rows has U(0, 22) + U(0, 21) = 1.343 + 1.341, and is
+    # raised; if one goes astray it has U(0, 21) + 1 + U(1, 22) = 1.341 + 1 + 1.53, and is not.
     X = np.column_stack(
-        [np.repeat([0.0, 1.0], [2, 40]), np.concatenate([[0.0, second], np.repeat([0.0, 1.0], 20)])]
+        [np.repeat([0.0, 1.0], [2, 41]), np.repeat([0.0, second, 0.0, 1.0], [1, 1, 20, 21])]
     )
-    y = np.repeat([0, 1], [22, 20])
+    y = np.repeat([0, 1], [22, 21])
     tree = TreeClassifier().fit(X, y)
     nan = np.nan
     hand = with_arrays(
@@ -271,8 +271,8 @@ def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None
         attribute=[0, -1, 1, -1, -1],
         threshold=[0.5, nan, 0.5, nan, nan],
         child_start=[0, 2, 2, 4, 4, 4],
-        heavier=[1, -1, 0, -1, -1],
-        units=[[22, 20], [2, 0], [20, 20], [20, 0], [0, 20]],
+        heavier=[1, -1, 1, -1, -1],
+        units=[[22, 21], [2, 0], [20, 21], [20, 0], [0, 21]],
     )
     raised = prune_by_raising(hand, tree._read_again(X, y, None), 0.25, "gain")
     assert raised.n_moved == moved
@@ -280,15 +280,19 @@ def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None
         assert_array_equal(raised.model.units, hand.units)
         return
     assert raised.model.attribute.tolist() == [1, -1, -1]
-    assert raised.model.units.tolist() == [[22, 20], [22, 0], [0, 20]]
+    assert raised.model.units.tolist() == [[22, 21], [22, 0], [0, 21]]
+    assert raised.model.heavier.tolist() == [0, -1, -1]  # it was the other
     assert not raised.model.exact[0]
-    entropy = -sum(p * np.log2(p) for p in (22 / 42, 20 / 42))
+    entropy = -sum(p * np.log2(p) for p in (22 / 43, 21 / 43))
     assert raised.model.score[0] == pytest.approx(entropy)
 
 
-def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it() -> None:
-    # a and c are told apart within the large branch; b comes with the 2 rows of the small one
-    words, numbers = np.repeat(["b", "a", "c"], [2, 20, 20]), np.repeat([0.0, 1.0], [2, 40])
+@pytest.mark.parametrize(("last", "moved"), [("b", True), ("d", False)])
+def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: bool) -> None:
+    # a and c are told apart within the large branch; the small one comes with b, or with b and d.
+    # A leaf of both its rows adds U(0, 2) = 1 to either tree, two leaves 2 U(0, 1) = 1.5.
+    words = np.repeat(["b", last, "a", "c"], [1, 1, 20, 20])
+    numbers = np.repeat([0.0, 1.0], [2, 40])
     X = np.column_stack([numbers.astype(object), words.astype(object)])
     y = np.repeat([0, 1], [22, 20])
     tree = TreeClassifier(categorical_split="multiway", categorical_features=[1]).fit(X, y)
@@ -307,10 +311,13 @@ def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it() -> None:
     )
     rows = tree._read_again(X, y, None)
     raised = prune_by_raising(hand, rows, 0.25, "gain").model
+    check_consistent(raised, rows)
+    if not moved:
+        assert_array_equal(raised.kind, hand.kind)
+        return
     assert raised.kind.tolist() == [MULTIWAY, LEAF, LEAF, LEAF]
     assert raised.values.tolist() == [0, 1, 2]
     assert raised.units.tolist() == [[22, 20], [20, 0], [2, 0], [0, 20]]
-    check_consistent(raised, rows)
 
 
 class Slow:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ def test_errors_their_bars_the_line_and_the_tree_chosen() -> None:
     record = model.complexity_
     display = ComplexityDisplay.from_estimator(model)
     ax = display.ax_
-    points, line, own, ring = ax.lines[0], *ax.lines[-3:]
+    lines: list[Any] = [ax.lines[0], *ax.lines[-3:]]
+    points, line, own, ring = lines
     assert_allclose(points.get_ydata(), record.cv_error or ())
     bars = ax.collections[0].get_segments()  # type: ignore[attr-defined]
     assert_allclose([bar[1, 1] - bar[0, 1] for bar in bars], 2 * np.array(record.cv_deviation))
