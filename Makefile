@@ -49,7 +49,7 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py
 
-parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with its package MASS
+parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with MASS and rpart
 	$(BIN)/python tools/parity/run.py
 
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers

@@ -115,7 +115,7 @@ def check_counts(model: TreeModel, rows: TreeRows) -> None:
 
 
 @given(cases, st.data())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_cut_tree_is_a_tree(case: Case, data: st.DataObject) -> None:
     mask = data.draw(st.lists(st.booleans(), min_size=case.model.n_nodes))
     leaf = np.array(mask[: case.model.n_nodes])
@@ -134,7 +134,7 @@ def test_cutting_nothing_and_cutting_all() -> None:
 
 
 @given(few)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_the_path_is_that_of_all_prunings(case: Case) -> None:
     model = case.model
     path, risk = complexity_path(model), model.risk()
@@ -154,7 +154,7 @@ def test_the_path_is_that_of_all_prunings(case: Case) -> None:
 
 
 @given(few, st.integers(0, 10**6))
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_reduced_error_is_the_best_of_all_prunings(case: Case, seed: int) -> None:
     other = Case(seed, 30, "subset")
     X = other.X[[row[0] in case.X[:, 0] and row[1] in case.X[:, 1] for row in other.X]]
@@ -184,7 +184,7 @@ def test_reduced_error_is_the_best_of_all_prunings(case: Case, seed: int) -> Non
 
 
 @given(cases)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_joined_leaves_say_what_they_said(case: Case) -> None:
     joined = join_siblings(case.model)
     check_consistent(joined, case.rows)
@@ -213,7 +213,7 @@ def test_quinlan_prunes_the_votes() -> None:
 
 
 @given(cases, st.sampled_from([0.1, 0.25, 0.5, 1.0]))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_raised_tree_counts_its_rows(case: Case, confidence: float) -> None:
     raised = prune_by_raising(case.model, case.rows, confidence, "gain")
     check_consistent(raised.model, case.rows)
@@ -221,7 +221,7 @@ def test_a_raised_tree_counts_its_rows(case: Case, confidence: float) -> None:
 
 
 @given(cases)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_no_estimate_grows_by_pruning(case: Case) -> None:
     def errors(model: TreeModel) -> float:
         return float(estimated_errors(model, 0.25)[model.kind == LEAF].sum())
@@ -256,7 +256,7 @@ def with_arrays(model: TreeModel, **fields: Any) -> TreeModel:
 @pytest.mark.parametrize(("second", "moved"), [(1.0, 0), (0.0, 1)])
 def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None:
     # The root parts 2 rows from 41, which the other column tells apart. The tree has
-    # U(0, 2) + U(0, 20) + U(0, 21) = 1 + 1.340 + 1.341 errors, one leaf 21 and more. If both rows go
+    # U(0, 2) + U(0, 20) + U(0, 21) = 1 + 1.340 + 1.341 errors, one leaf 21 and more. If both go
     # where their class is, the branch with all rows has U(0, 22) + U(0, 21) = 1.343 + 1.341, and is
     # raised; if one goes astray it has U(0, 21) + 1 + U(1, 22) = 1.341 + 1 + 1.53, and is not.
     X = np.column_stack(
@@ -411,7 +411,7 @@ class Slow:
     st.integers(0, 10**6), st.integers(20, 80), st.sampled_from(["subset", "multiway"]),
     st.sampled_from(["gain", "gini"]),
 )  # fmt: skip
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_raising_is_that_of_a_slow_recursion(seed: int, n: int, split: str, criterion: str) -> None:
     case = Case(seed, n, split, criterion)
     slow = Slow(case.model, case.rows)
@@ -444,7 +444,7 @@ def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: 
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["subset", "multiway"]))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_weights_are_copies(seed: int, split: str) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, 40)
     weights[0] = 1
@@ -464,7 +464,7 @@ def test_weights_are_copies(seed: int, split: str) -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_fractions_of_weights_scale(seed: int) -> None:
     weights = np.random.default_rng(seed).integers(1, 5, 40) / 4
     case = Case(seed, 40, "subset", weights=weights)

@@ -5,6 +5,9 @@ Both grow the same trees when rpart has no surrogates, cp = 0 and the least size
 rounding decides. rpart sends a row whose number equals a threshold to the right, sortal to the
 left; midpoints of measurements on a grid are measurements too, so the tables are moved off it.
 
+rpart's price of a node is too small where the node collapses before a grandchild that collapses
+before its child; in these tables none does. The decision on pruning says more.
+
 rpart's folds are the row numbers modulo 10. It prunes a fold's tree at ten times the largest
 strength for its first row, where sortal takes the root alone.
 """
