@@ -30,7 +30,8 @@ PARAMETERS = {
     "TreeClassifier": [
         "criterion", "purity", "leaf_size", "max_depth", "min_samples_leaf",
         "min_weight_fraction_leaf", "min_gain", "max_leaf_nodes", "categorical_split",
-        "max_subset", "pruning", "priors", "class_weight", "costs", "smoothing",
+        "max_subset", "pruning", "strength", "cv", "validation", "confidence", "raising",
+        "join_leaves", "progress", "random_state", "priors", "class_weight", "costs", "smoothing",
         "smoothing_strength", "categorical_features", "missing", "unknown", "n_jobs",
     ],
 }  # fmt: skip
@@ -57,7 +58,7 @@ METHODS = {
     "TreeClassifier": {
         "fit", "predict", "predict_proba", "predict_log_proba", "apply", "decision_path",
         "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score", "explain",
-        "rules", "to_drawing", "to_html", "to_svg", "to_text", "working",
+        "rules", "to_drawing", "to_html", "to_svg", "to_text", "working", "prune", "complexity",
     },
 }  # fmt: skip
 

@@ -155,6 +155,11 @@ def draw_grid_regions(ax: Axes, classifier: Any, X: Any, y: Any, box: Float) -> 
     write_legend(ax, handles, entries, outside=True)
 
 
+def draw_complexity(page: Page) -> Figure:
+    """The nested trees of the penguins, and the one chosen."""
+    return displays.ComplexityDisplay.from_estimator(page["model"]).figure_
+
+
 def two_panels() -> tuple[Figure, Any]:
     """A figure with two axes side by side."""
     return plt.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
@@ -182,6 +187,7 @@ DRAWINGS: dict[str, dict[str, Callable[[Page], Figure | str]]] = {
         "masking": draw_masking,
         "expansion": draw_expansion,
     },
+    "docs/worked/tree_pruning.md": {"tree_complexity": draw_complexity},
     "docs/worked/tree_reading.md": {
         "tree_iris": draw_tree,
         "tree_partition": draw_partition,

@@ -761,11 +761,8 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"categorical_split": {"visits": "subset"}}, "names 'visits', which holds numbers"),
     ({"criterion": "cart", "categorical_split": "multiway"}, "compares two sides"),
     ({"criterion": "cart", "categorical_split": {"city": "multiway"}}, "compares two sides"),
-    ({"pruning": "cost_complexity"}, "pruning='cost_complexity'.*not pruned yet.*None only"),
-    (
-        {"missing": "skip"},
-        "missing='skip'.*'direction', 'branch', .*'fractional', 'error'",
-    ),
+    ({"pruning": "cost"}, "pruning='cost' is not known.*'pessimistic'"),
+    ({"missing": "skip"}, "missing='skip'.*'direction', 'branch', .*'fractional', 'error'"),
     ({"missing": None}, "missing=None"),
     ({"missing": "branch", "criterion": "cart"}, "compares two sides.*missing='direction'"),
     ({"unknown": "skip"}, "unknown='skip'.*'majority', 'error'"),

@@ -1,11 +1,13 @@
-"""Freeze the numbers of R's MASS::lda and MASS::qda, which the tests compare sortal with.
+"""Freeze the numbers of R's MASS::lda, MASS::qda and rpart, which the tests compare sortal with.
 
-    python tools/parity/run.py            run R and write tests/parity/mass.json
-    python tools/parity/run.py --check    run R and fail if its numbers differ from that file
+    python tools/parity/run.py            run R and write tests/parity/mass.json and rpart.json
+    python tools/parity/run.py --check    run R and fail if its numbers differ from those files
 
-R with the package MASS is needed here only; the tests read the file. `mass_lda.R` says what is
-asked of MASS. Three tables: iris, the measurements of the penguins (complete rows), and a made one
-of four classes of very unequal sizes whose columns differ in scale; the file holds the made one.
+R with the packages MASS and rpart is needed here only; the tests read the files. `mass_lda.R` says
+what is asked of MASS, `rpart.R` what of rpart. Three tables: iris, the measurements of the penguins
+(complete rows), and a made one of four classes of very unequal sizes whose columns differ in scale;
+mass.json holds the made one. rpart sends a number that equals a threshold to the right, sortal to
+the left, and measurements on a grid do meet thresholds halfway: rpart has them off the grid.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ import numpy as np
 from sortal import datasets
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SCRIPT: Final = Path(__file__).with_name("mass_lda.R")
-FROZEN: Final = ROOT / "tests" / "parity" / "mass.json"
+SCRIPTS: Final = Path(__file__).parent
+FROZEN: Final = {name: ROOT / "tests" / "parity" / f"{name}.json" for name in ("mass", "rpart")}
+FOLDS: Final = 10
 EVERY: Final = 5  # per-row numbers are kept for every fifth row
 TOLERANCE: Final = 1e-10  # relative
 
@@ -70,8 +73,20 @@ def tables() -> dict[str, Table]:
     }
 
 
+def off_grid(rows: list[list[float]]) -> list[list[float]]:
+    """Every row moved by less than a twentieth, another way than the rows beside it."""
+    return [[x + 1e-4 * (37 * i % len(rows)) for x in row] for i, row in enumerate(rows)]
+
+
+def with_folds(table: Table) -> Table:
+    """A table as rpart gets it: off the grid, with folds by the number of the row."""
+    columns, rows, label = table
+    folded = [[*row, float(i % FOLDS)] for i, row in enumerate(off_grid(rows))]
+    return [*columns, "fold"], folded, label
+
+
 def write_csv(path: Path, table: Table) -> None:
-    """A table as `mass_lda.R` reads it."""
+    """A table as the scripts read it."""
     columns, rows, label = table
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -87,28 +102,40 @@ def run_r(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     program = shutil.which("Rscript")
     if program is None:
         raise ParityError(
-            "Rscript was not found. Install R with its package MASS "
-            "(Debian: r-base-core and r-cran-mass), or leave the frozen numbers as they are."
+            "Rscript was not found. Install R with its packages MASS and rpart (Debian: "
+            "r-base-core, r-cran-mass, r-cran-rpart), or leave the frozen numbers as they are."
         )
     command = [program, "--vanilla", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
 
 
-def fresh() -> dict[str, Any]:
-    """The numbers of the R that is installed, to 15 significant digits."""
-    if run_r(["-e", "library(MASS)"]).returncode != 0:
-        raise ParityError("R is here, but not its package MASS (Debian: r-cran-mass).")
+def fresh() -> dict[str, dict[str, Any]]:
+    """The numbers of the R that is installed, to 15 significant digits, by package."""
+    asked = tables()
+    mass = answer("MASS", "mass_lda.R", "mass.json", asked, str(EVERY))
+    _, rows, label = asked["unequal"]
+    mass["tables"]["unequal"]["data"] = {"rows": rows, "class": label}
+    folded = {key: with_folds(table) for key, table in asked.items()}
+    rpart = answer("rpart", "rpart.R", "rpart.json", folded)
+    return {"mass": dict(rounded(mass)), "rpart": dict(rounded(rpart))}
+
+
+def answer(
+    package: str, script: str, file: str, asked: dict[str, Table], *more: str
+) -> dict[str, Any]:
+    """What a script says about some tables."""
+    if run_r(["-e", f"library({package})"]).returncode != 0:
+        debian = f"r-cran-{package.lower()}"
+        raise ParityError(f"R is here, but not its package {package} (Debian: {debian}).")
     with tempfile.TemporaryDirectory() as name:
-        folder, asked = Path(name), tables()
+        folder = Path(name)
         for key, table in asked.items():
             write_csv(folder / f"{key}.csv", table)
-        done = run_r([str(SCRIPT), name, str(EVERY)])
+        done = run_r([str(SCRIPTS / script), name, *more])
         if done.returncode != 0:
-            raise ParityError(f"mass_lda.R failed:\n{done.stderr}")
-        result: dict[str, Any] = json.loads((folder / "mass.json").read_text(encoding="utf-8"))
-    _, rows, label = asked["unequal"]
-    result["tables"]["unequal"]["data"] = {"rows": rows, "class": label}
-    return dict(rounded(result))
+            raise ParityError(f"{script} failed:\n{done.stderr}")
+        result: dict[str, Any] = json.loads((folder / file).read_text(encoding="utf-8"))
+    return result
 
 
 # --- The file ------------------------------------------------------------------------------------
@@ -151,12 +178,15 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
 
 def check() -> None:
     """Compare the numbers of this R with the frozen ones; versions may differ."""
-    old, new = json.loads(FROZEN.read_text(encoding="utf-8")), fresh()
-    print(f"frozen with {old['versions']}, compared with {new['versions']}")
-    found = differences(old["tables"], new["tables"], "tables")
-    if found:
-        shown = "\n".join(found[:20])
-        raise ParityError(f"{FROZEN.name} differs, number of places: {len(found)}\n{shown}")
+    for name, new in fresh().items():
+        old = json.loads(FROZEN[name].read_text(encoding="utf-8"))
+        print(f"{name}: frozen with {old['versions']}, compared with {new['versions']}")
+        found = differences(old["tables"], new["tables"], "tables")
+        if found:
+            shown = "\n".join(found[:20])
+            raise ParityError(
+                f"{FROZEN[name].name} differs, number of places: {len(found)}\n{shown}"
+            )
     print(f"all numbers agree to {TOLERANCE:g}")
 
 
@@ -168,8 +198,9 @@ def main() -> int:
         if parser.parse_args().check:
             check()
         else:
-            FROZEN.write_text(written(fresh()) + "\n", encoding="utf-8")
-            print(f"wrote {FROZEN.relative_to(ROOT)}")
+            for name, numbers in fresh().items():
+                FROZEN[name].write_text(written(numbers) + "\n", encoding="utf-8")
+                print(f"wrote {FROZEN[name].relative_to(ROOT)}")
     except ParityError as error:
         print(error, file=sys.stderr)
         return 1

@@ -11,12 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose
 from sortal.data.gathering import as_read, gather_blocks
-from sortal.engines.local import n_threads
 from sortal.estimators.base import FitReport
 from sortal.estimators.target import class_array
-from sortal.estimators.tree_seeing import SeenTree
+from sortal.estimators.tree_pruning import PrunedTree, size_notes
 from sortal.learners.options import read_priors
-from sortal.learners.tree import TreeOptions, grow, read_rows
+from sortal.learners.tree import TreeOptions, read_rows
 from sortal.learners.tree_weights import read_tree_costs
 from sortal.models.decision import log_of
 from sortal.models.linear_blocks import gather_answered
@@ -24,17 +23,17 @@ from sortal.models.tree_blocks import RouteBlock, SpreadBlock
 from sortal.models.tree_shares import reweigh, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.learners.tree import TreeRows
-    from sortal.models.tree import TreeModel
+    from sortal.learners.tree_pruning import Pruned
 
     Float = NDArray[np.float64]
 
 
-class TreeClassifier(SeenTree):
+class TreeClassifier(PrunedTree):
     """A decision tree whose every test is the best one, on tables of words and numbers.
 
     A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or
@@ -76,8 +75,30 @@ class TreeClassifier(SeenTree):
         "multiway" and "cart" exclude each other.
     max_subset : int of at least 1, default=None
         The most values in V, which is written as the side that holds fewer of a node's values.
-    pruning : None
-        Trees are not pruned yet.
+    pruning : {"cost_complexity", "reduced_error", "pessimistic"} or None, default=None
+        Take tests out again after growing: by Breiman's cost complexity as rpart does; where rows
+        held out are told no worse without them; or by C4.5's estimates of errors.
+    strength : {"one_se", "least"} or float of at least 0, default="one_se"
+        Of "cost_complexity": the price of a leaf as a share of the root's risk (rpart's cp), or
+        how cross-validation chooses it: the smallest tree within one standard error of the least
+        error, or the one with the least error.
+    cv : int, array of shape (n_samples,), splitter or iterable, default=10
+        The folds of that: how many (dealt out within each class), a fold number for each row, or
+        as in scikit-learn, where each row is to be left out once.
+    validation : float between 0 and 1, default=0.2
+        Of "reduced_error": the share of each class that is held out. The tree grows from the rest.
+    confidence : float above 0 and at most 1, default=0.25
+        Of "pessimistic": the smaller, the more is pruned.
+    raising : bool or None, default=None
+        Of "pessimistic": a test may also give its place to its largest branch. None: unless rows
+        go down in parts (missing="fractional").
+    join_leaves : bool, default=False
+        Where all branches of a test end in leaves of one class, make it a leaf.
+    progress : callable, default=None
+        Called after each fold of the cross-validation with how many are done and how many there
+        are. What it raises ends the fit.
+    random_state : int of at least 0, default=0
+        Which rows are dealt into which fold, or held out.
     priors : array-like of shape (n_classes,) or dict, default=None
         π in the order of `classes_`, or by label: the rows of each class count for so much of the
         whole, in tests and in shares. By default the share of each class.
@@ -120,6 +141,8 @@ class TreeClassifier(SeenTree):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    complexity_ : Complexity
+        The nested trees of "cost_complexity", and which was chosen.
     feature_importances_ : ndarray of shape (n_features,)
         For each column the sum, over the nodes that ask it, of weight times score (for the gain
         ratio, times gain), as shares of all columns; zeros for a tree of one leaf.
@@ -176,7 +199,15 @@ class TreeClassifier(SeenTree):
         max_leaf_nodes: int | None = None,
         categorical_split: str | Mapping[str, str] = "subset",
         max_subset: int | None = None,
-        pruning: None = None,
+        pruning: str | None = None,
+        strength: str | float = "one_se",
+        cv: Any = 10,
+        validation: float = 0.2,
+        confidence: float = 0.25,
+        raising: bool | None = None,
+        join_leaves: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+        random_state: int = 0,
         priors: ArrayLike | dict[Any, float] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         costs: ArrayLike | None = None,
@@ -198,6 +229,14 @@ class TreeClassifier(SeenTree):
         self.categorical_split = categorical_split
         self.max_subset = max_subset
         self.pruning = pruning
+        self.strength = strength
+        self.cv = cv
+        self.validation = validation
+        self.confidence = confidence
+        self.raising = raising
+        self.join_leaves = join_leaves
+        self.progress = progress
+        self.random_state = random_state
         self.priors = priors
         self.class_weight = class_weight
         self.costs = costs
@@ -228,7 +267,7 @@ class TreeClassifier(SeenTree):
         -------
         self
         """
-        options, threads = self._options(), n_threads(self.n_jobs)
+        options, how = self._options(), self._pruning_options()
         training = self._open_training(X, y, sample_weight)
         # a tree looks at all rows together: one block spares it a copy of them
         source = replace(training.source, block_rows=training.source.table.n_rows)
@@ -237,10 +276,11 @@ class TreeClassifier(SeenTree):
         holes = dict(zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True))
         if self.missing == "error":
             self._report_cells(holes, {})
-        model = grow(rows, options, threads)
+        pruned = self._grow_pruned(rows, options, how, sample_weight)
         self.classes_ = class_array(rows.schema.classes, training.label_dtype)
-        self._schema, self._model, self._grown_by = rows.schema, model, options
-        self.fit_report_ = _fit_report(rows, model)
+        self._schema, self._model, self._grown_by = rows.schema, pruned.model, options
+        self.fit_report_ = _fit_report(rows, pruned)
+        self._keep_complexity(pruned)
         self._remember(training)
         return self
 
@@ -346,7 +386,6 @@ class TreeClassifier(SeenTree):
             self.max_leaf_nodes,
             self.categorical_split,
             self.max_subset,
-            self.pruning,
             missing=self.missing,
             priors=self.priors,
             class_weight=self.class_weight,
@@ -356,10 +395,7 @@ class TreeClassifier(SeenTree):
         )
 
 
-def _fit_report(rows: TreeRows, model: TreeModel) -> FitReport:
-    notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
-    heuristic = int(np.count_nonzero(~model.exact.astype(bool)))
-    if heuristic:
-        notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
+def _fit_report(rows: TreeRows, pruned: Pruned) -> FitReport:
     holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
-    return FitReport(rows.size, {name: n for name, n in holes if n}, tuple(notes))
+    notes = (*size_notes(pruned.model, pruned.n_moved), *pruned.notes)
+    return FitReport(rows.size, {name: n for name, n in holes if n}, notes)

@@ -143,7 +143,7 @@ class ReadableTree(TableClassifier):
             raise InputError(
                 "X was given without y: give both, the rows of the fit and their labels."
             )
-        source = self._open_training(X, y, sample_weight, self._model.exponent).source
+        source = self._open_training(X, y, sample_weight, self._model.row_exponent).source
         batch = gather_blocks(list(self._engine().map(source, as_read)))
         rows = read_again(batch, self._model)
         self._report_columns(rows.encoded.holes, rows.encoded.unknown)

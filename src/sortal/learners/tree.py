@@ -54,7 +54,6 @@ class TreeOptions:
     max_leaf_nodes: int | None = None
     categorical_split: Any = "subset"
     max_subset: int | None = None
-    pruning: None = None
     missing: str = "direction"
     priors: Any = None
     class_weight: Any = None
@@ -80,11 +79,6 @@ class TreeOptions:
         _check_missing(self.missing, self.criterion)
         check_class_options(self.priors, self.class_weight)
         check_smoothing(self)
-        if self.pruning is not None:
-            raise OptionError(
-                f"pruning={self.pruning!r} cannot be used: trees are not pruned yet, so that it "
-                "can be None only. Keep a tree small by min_samples_leaf, max_depth or min_gain."
-            )
 
 
 def _check_min_samples(given: Any) -> None:
@@ -256,11 +250,12 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
         *grown,
         policy=options.missing,
         holes=tuple(encoded.holes.tolist()),
+        part_bits=part_bits,
     )
     return replace(
         model,
         threshold=_brief_thresholds(model, encoded.columns),
-        rows=_count_rows(model, rows),
+        rows=count_rows(model, rows),
         ranges=_ranges(schema, encoded.columns),
         factors=weights.factors,
         costs=weights.costs,
@@ -316,7 +311,7 @@ def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.fl
     return threshold
 
 
-def _count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
+def count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
     """The rows of each class in each node, where weights are no copies of rows."""
     if rows.units is None or rows.copies:
         return None

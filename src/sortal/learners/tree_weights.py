@@ -74,16 +74,17 @@ def read_weights(options: TreeOptions, rows: TreeRows) -> ClassWeights:
 
 def rows_as_grown(model: TreeModel, rows: TreeRows, criterion: str) -> TreeRows:
     """The rows of a tree as they counted when it grew."""
-    return scale_rows(rows, _multiples_of(model, criterion))
+    return scale_rows(rows, multiples_of(model, criterion))
 
 
 def units_as_grown(model: TreeModel, criterion: str) -> Int64:
     """The units of its nodes likewise."""
-    found = _multiples_of(model, criterion)
+    found = multiples_of(model, criterion)
     return model.units if found is None else model.units * found
 
 
-def _multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
+def multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
+    """What a unit of each class counted for when the tree grew; None: all alike."""
     most = _most_units(criterion, model.exponent)
     return multiples(_pull(model.factors, model.costs), model.units[0], most)
 

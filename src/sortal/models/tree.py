@@ -45,8 +45,8 @@ class TreeModel:
     are read.
 
     `missing[t]` is the branch that holes took at fit in node t: -1 where none was met, SPREAD where
-    they take every branch. `holes[j]` counts those of column j, and `policy` is the option by which
-    they found their way.
+    they take every branch, a row having 2**part_bits parts. `holes[j]` counts those of column j,
+    and `policy` is the option by which they found their way.
     """
 
     schema: Schema
@@ -73,6 +73,7 @@ class TreeModel:
     ranges: tuple[tuple[float, float] | None, ...] | None = None
     policy: str = "error"
     holes: tuple[int, ...] = ()
+    part_bits: int = 0
     factors: Float | None = None
     costs: Float | None = None
     smoothing: Smoothing | None = None
@@ -105,6 +106,11 @@ class TreeModel:
     def n_values(self) -> tuple[int, ...]:
         """How many codes each column has; 0 where it is cut."""
         return code_counts(self.schema, self.column_kinds)
+
+    @property
+    def row_exponent(self) -> int:
+        """A whole row's weight is a multiple of 2**-row_exponent."""
+        return self.exponent - self.part_bits
 
     def weights(self) -> Float:
         """The weight of each class in each node."""

@@ -1,5 +1,6 @@
 """The pictures, under one name: `from sortal import displays`."""
 
+from sortal.views.complexity import ComplexityDisplay
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
@@ -9,6 +10,7 @@ from sortal.views.regions import RegionsDisplay
 from sortal.views.tree_display import TreeDisplay
 
 __all__ = [
+    "ComplexityDisplay",
     "DensitiesDisplay",
     "DirectionsDisplay",
     "FrequenciesDisplay",

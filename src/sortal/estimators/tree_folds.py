@@ -1,0 +1,46 @@
+"""Folds as scikit-learn's users give them: a number, fold numbers, a splitter, or pairs of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.checks import is_whole
+from sortal.errors import OptionError
+from sortal.learners.folds import dealt, from_pairs, numbered
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Place = NDArray[np.intp]
+
+
+def read_folds(
+    cv: Any, classes: NDArray[np.int32], sample_weight: ArrayLike | None, seed: int
+) -> Place:
+    """A fold for each row that has weight; a splitter sees these rows only."""
+    if is_whole(cv):
+        return dealt(classes, int(cv), seed)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
+        return from_pairs(pairs, len(classes))
+    if sample_weight is None or np.ndim(sample_weight) == 0:
+        return _listed(cv, len(classes))
+    kept = np.asarray(sample_weight, dtype=float) != 0
+    return numbered(_listed(cv, len(kept))[kept], len(classes))
+
+
+def _listed(cv: Any, n_rows: int) -> Place:
+    try:
+        items = list(cv)
+    except TypeError:
+        items = []
+    if items and all(is_whole(item) for item in items):
+        return numbered(np.array(items), n_rows)
+    if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        return from_pairs(items, n_rows)
+    raise OptionError(
+        f"cv={cv!r} cannot be used: give a number of folds, a fold number for each row, a splitter "
+        "of scikit-learn, or pairs of rows to grow from and rows to leave out."
+    )

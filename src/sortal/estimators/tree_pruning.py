@@ -1,0 +1,273 @@
+"""Pruning a tree: at fit, afterwards, and the nested trees to choose from."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.data.checks import share, whole_number
+from sortal.engines.local import n_threads
+from sortal.errors import InputError, OptionError
+from sortal.estimators.base import FitReport
+from sortal.estimators.tree_folds import read_folds
+from sortal.estimators.tree_seeing import SeenTree
+from sortal.learners.folds import held_out
+from sortal.learners.tree import grow
+from sortal.learners.tree_complexity import complexity_path
+from sortal.learners.tree_pruning import Pruned, PruningOptions, chosen, prune_tree
+from sortal.learners.tree_validation import cross_validate, take_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from sortal.learners.tree import TreeOptions, TreeRows
+    from sortal.models.complexity import Complexity
+    from sortal.models.tree import TreeModel
+
+# The options of prune() that belong to one way of pruning.
+_OPTIONS = {
+    "cost_complexity": ("strength", "cv"),
+    "reduced_error": (),
+    "pessimistic": ("confidence", "raising"),
+}
+
+
+class PrunedTree(SeenTree):
+    """What a tree does about tests that hold for its own rows only."""
+
+    pruning: str | None
+    strength: Any
+    cv: Any
+    validation: float
+    confidence: float
+    raising: bool | None
+    join_leaves: bool
+    progress: Callable[[int, int], object] | None
+    random_state: int
+    complexity_: Complexity
+    fit_report_: FitReport
+
+    def prune(
+        self,
+        pruning: str | None,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        strength: Any = None,
+        cv: Any = None,
+        confidence: float | None = None,
+        raising: bool | None = None,
+        join_leaves: bool | None = None,
+    ) -> Self:
+        """A pruned copy of this tree, which is not grown again; the tree itself stays as it is.
+
+        Parameters
+        ----------
+        pruning : {"cost_complexity", "reduced_error", "pessimistic"} or None
+            As the parameter of that name; None only joins leaves.
+        X, y, sample_weight :
+            For "reduced_error", rows that the tree was not grown from. For "pessimistic" with
+            raising, the rows of the fit again; and for "cost_complexity" where a rule chooses the
+            strength and the fit has not cross-validated. Else none.
+        strength, cv, confidence, raising, join_leaves :
+            As the parameters of these names, whose values they replace in the copy.
+
+        Returns
+        -------
+        TreeClassifier
+            Fitted; `fit_report_` says what was done.
+        """
+        check_is_fitted(self)
+        given = {"strength": strength, "cv": cv, "confidence": confidence, "raising": raising}
+        given = {name: value for name, value in given.items() if value is not None}
+        if join_leaves is not None:
+            given["join_leaves"] = join_leaves
+        _refuse_others(pruning, given)
+        pruned = copy(self)
+        pruned.set_params(pruning=pruning, **given)
+        how = pruned._pruning_options()
+        pruned._take(self._prune_again(pruned, how, X, y, sample_weight))
+        return pruned
+
+    def complexity(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        strength: Any = None,
+        cv: Any = None,
+    ) -> Complexity:
+        """The nested trees of cost-complexity pruning: sizes and errors.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The rows of the fit again, for cross-validation; without them there is none.
+        strength, cv :
+            As the parameters of these names, which stand where nothing is given.
+
+        Returns
+        -------
+        Complexity
+            A record with `strength`, `n_leaves`, `error`, `cv_error`, `cv_deviation` and the tree
+            that `chosen` says; it prints well and has `to_frame` and `to_dict`.
+        """
+        check_is_fitted(self)
+        strength = self.strength if strength is None else strength
+        PruningOptions("cost_complexity", strength)
+        if X is not None:
+            rows = self._rows_of_fit(X, y, sample_weight)
+            path = self._validate(rows, self.cv if cv is None else cv, sample_weight)
+            return chosen(path, strength)
+        if cv is not None:
+            raise OptionError(f"cv={cv!r} was given without rows: give X and y, those of the fit.")
+        path = complexity_path(self._model)
+        return path if isinstance(strength, str) else chosen(path, strength)
+
+    def _pruning_options(self) -> PruningOptions:
+        whole_number("random_state", self.random_state, 0)
+        if not 0 < share("validation", self.validation) < 1:
+            raise OptionError(
+                f"validation={self.validation!r} cannot be used: give a share of the rows between "
+                "0 and 1."
+            )
+        return PruningOptions(
+            self.pruning,
+            self.strength,
+            self.confidence,
+            self.raising,
+            self.join_leaves,
+            self.missing,
+        )
+
+    def _grow_pruned(
+        self,
+        rows: TreeRows,
+        options: TreeOptions,
+        how: PruningOptions,
+        sample_weight: ArrayLike | None,
+    ) -> Pruned:
+        """What fit makes of its rows."""
+        threads, judges = n_threads(self.n_jobs), rows
+        if how.pruning == "reduced_error":
+            out = held_out(rows.classes, self.validation, self.random_state)
+            rows, judges = (take_rows(rows, np.flatnonzero(part)) for part in (~out, out))
+        folds = None
+        if how.validates:
+            folds = read_folds(self.cv, rows.classes, sample_weight, self.random_state)
+        model, path = grow(rows, options, threads), None
+        if folds is not None:
+            path = cross_validate(model, rows, options, folds, threads, self.progress)
+        return prune_tree(model, how, path=path, rows=judges, criterion=options.criterion)
+
+    def _prune_again(
+        self, pruned: PrunedTree, how: PruningOptions, X: Any, y: Any, sample_weight: Any
+    ) -> Pruned:
+        path = rows = None
+        if how.validates:
+            path = self._validated(pruned, X, y, sample_weight)
+        elif how.pruning == "reduced_error":
+            if X is None:
+                raise InputError(
+                    "pruning='reduced_error' needs rows that the tree was not grown from: give X "
+                    "and y."
+                )
+            rows = self._read_again(X, y, sample_weight)
+        elif how.raises:
+            if X is None:
+                raise InputError(
+                    "raising=True sends rows another way, and X was not given: give X and y, the "
+                    "rows of the fit, or set raising=False."
+                )
+            rows = self._rows_of_fit(X, y, sample_weight)
+        elif X is not None:
+            raise OptionError(
+                "X was given, and this pruning reads no rows: leave X out, or use a strength that "
+                "is chosen ('one_se', 'least'), raising=True, or pruning='reduced_error'."
+            )
+        criterion = self._grown_by.criterion
+        return prune_tree(self._model, how, path=path, rows=rows, criterion=criterion)
+
+    def _validated(self, pruned: PrunedTree, X: Any, y: Any, sample_weight: Any) -> Complexity:
+        """The cross-validated path: of these rows, or that of the fit."""
+        if X is not None:
+            rows = self._rows_of_fit(X, y, sample_weight)
+            return self._validate(rows, pruned.cv, sample_weight)
+        known: Complexity | None = getattr(self, "complexity_", None)
+        if known is None or known.cv_error is None:
+            raise InputError(
+                f"strength={pruned.strength!r} is chosen by cross-validation, and the fit has made "
+                "none: give X and y, the rows of the fit, or a strength."
+            )
+        wanted, left = known.n_leaves[known.choose(pruned.strength)], self._model.n_leaves
+        if wanted > left:
+            raise InputError(
+                f"strength={pruned.strength!r} takes the tree of {wanted} leaves, and this one is "
+                f"already pruned to {left}: fit again."
+            )
+        return known
+
+    def _validate(self, rows: TreeRows, cv: Any, sample_weight: Any) -> Complexity:
+        folds = read_folds(cv, rows.classes, sample_weight, self.random_state)
+        threads = n_threads(self.n_jobs)
+        return cross_validate(self._model, rows, self._grown_by, folds, threads, self.progress)
+
+    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any) -> TreeRows:
+        rows = self._read_again(X, y, sample_weight)
+        counts = np.zeros(self._model.units.shape[1], dtype=np.int64)
+        np.add.at(counts, rows.classes, 1 if rows.units is None else rows.units)
+        grown_from = self._model.units[0] >> self._model.part_bits
+        if rows.exponent != self._model.row_exponent or (counts != grown_from).any():
+            raise InputError(
+                "These are not the rows that the tree was grown from: the weights of the classes "
+                "differ. Give the rows and weights of the fit."
+            )
+        return rows
+
+    def _take(self, pruned: Pruned) -> None:
+        """A pruned tree in the place of the one that was copied."""
+        old = self.fit_report_
+        self._model = pruned.model
+        kept = tuple(note for note in old.notes if note.startswith("pruned"))
+        notes = (*size_notes(pruned.model, pruned.n_moved), *kept, *pruned.notes)
+        self.fit_report_ = FitReport(old.rows, old.holes, notes)
+        self._keep_complexity(pruned)
+
+    def _keep_complexity(self, pruned: Pruned) -> None:
+        if pruned.complexity is not None:
+            self.complexity_ = pruned.complexity
+        elif hasattr(self, "complexity_"):
+            del self.complexity_
+
+
+def _refuse_others(pruning: str | None, given: dict[str, Any]) -> None:
+    """Options of another way of pruning, and nothing to do at all."""
+    if pruning is None and not given.get("join_leaves"):
+        raise OptionError(
+            "pruning=None prunes nothing: give 'cost_complexity', 'reduced_error' or "
+            "'pessimistic', or join_leaves=True."
+        )
+    own = (*_OPTIONS.get(str(pruning), ()), "join_leaves")
+    for name, value in given.items():
+        if pruning in (None, *_OPTIONS) and name not in own:
+            homes = [way for way, names in _OPTIONS.items() if name in names]
+            raise OptionError(
+                f"{name}={value!r} says nothing to pruning={pruning!r}: it belongs to "
+                f"pruning={homes[0]!r}. Leave it out."
+            )
+
+
+def size_notes(model: TreeModel, n_moved: int) -> tuple[str, ...]:
+    """How large a tree is, and which tests are not known to be the best."""
+    notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
+    heuristic = int(np.count_nonzero(~model.exact.astype(bool))) - n_moved
+    if heuristic:
+        notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
+    return tuple(notes)

@@ -1,0 +1,145 @@
+"""Pruning a grown tree: checked options, and what each way of pruning makes of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sortal.data.checks import choose, non_negative, share
+from sortal.errors import OptionError
+from sortal.learners.tree_complexity import complexity_path, prune_to
+from sortal.learners.tree_cutting import join_siblings
+from sortal.learners.tree_pessimistic import prune_by_raising, prune_pessimistic
+from sortal.learners.tree_reduced import prune_reduced
+
+if TYPE_CHECKING:
+    from sortal.learners.tree import TreeRows
+    from sortal.models.complexity import Complexity
+    from sortal.models.tree import TreeModel
+
+WAYS = ("cost_complexity", "reduced_error", "pessimistic")
+RULES = ("one_se", "least")
+
+
+@dataclass(frozen=True)
+class PruningOptions:
+    """Checked options, by the names and meanings of the estimator's parameters."""
+
+    pruning: str | None = None
+    strength: Any = "one_se"
+    confidence: float = 0.25
+    raising: bool | None = None
+    join_leaves: bool = False
+    missing: str = "direction"
+
+    def __post_init__(self) -> None:
+        if self.pruning is not None:
+            choose("pruning", self.pruning, WAYS)
+        if isinstance(self.strength, str):
+            choose("strength", self.strength, RULES)
+        else:
+            non_negative("strength", self.strength)
+        if share("confidence", self.confidence) == 0:
+            raise OptionError("confidence=0 prunes nothing or all: give a number above 0, up to 1.")
+        if not isinstance(self.join_leaves, bool):
+            raise OptionError(
+                f"join_leaves={self.join_leaves!r} cannot be used: it can be True or False."
+            )
+        if self.raising is not None and not isinstance(self.raising, bool):
+            raise OptionError(
+                f"raising={self.raising!r} cannot be used: it can be True, False, or None, which "
+                "raises wherever rows stay whole."
+            )
+        if self.raising and self.missing == "fractional":
+            raise OptionError(
+                "raising=True sends whole rows another way, and missing='fractional' sends parts: "
+                "set raising=False or None, or another missing."
+            )
+
+    @property
+    def validates(self) -> bool:
+        """Whether the strength is found by cross-validation."""
+        return self.pruning == "cost_complexity" and isinstance(self.strength, str)
+
+    @property
+    def raises(self) -> bool:
+        """Whether subtrees may move up, which takes the rows of the fit."""
+        raising = self.missing != "fractional" if self.raising is None else self.raising
+        return self.pruning == "pessimistic" and raising
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A pruned tree, what was done, and how many tests have taken the place of another."""
+
+    model: TreeModel
+    notes: tuple[str, ...] = ()
+    complexity: Complexity | None = None
+    n_moved: int = 0
+
+
+def prune_tree(
+    model: TreeModel,
+    how: PruningOptions,
+    *,
+    path: Complexity | None = None,
+    rows: TreeRows | None = None,
+    criterion: str = "gain",
+) -> Pruned:
+    """Prune as asked.
+
+    `path` is the tree's own, cross-validated where a rule chooses the strength. `rows` are those of
+    the fit for raising, and others for reduced error.
+    """
+    pruned = _prune(model, how, path, rows, criterion)
+    if how.join_leaves:
+        joined = join_siblings(pruned.model)
+        told = f"leaves of one class were joined: {pruned.model.n_leaves} became {joined.n_leaves}"
+        pruned = replace(pruned, model=joined, notes=(*pruned.notes, told))
+    return pruned
+
+
+def _prune(
+    model: TreeModel,
+    how: PruningOptions,
+    path: Complexity | None,
+    rows: TreeRows | None,
+    criterion: str,
+) -> Pruned:
+    if how.pruning == "cost_complexity":
+        complexity = chosen(complexity_path(model) if path is None else path, how.strength)
+        strength = how.strength
+        if isinstance(strength, str):
+            strength = complexity.strength[complexity.chosen or 0]
+        smaller = prune_to(model, strength)
+        return Pruned(smaller, (_told(model, smaller, _by_cost(complexity, strength)),), complexity)
+    if how.pruning == "reduced_error" and rows is not None:
+        smaller = prune_reduced(model, rows)
+        return Pruned(smaller, (_told(model, smaller, f"their errors on {rows.size} rows"),))
+    if how.raises and rows is not None:
+        raised = prune_by_raising(model, rows, how.confidence, criterion)
+        words = f"estimated errors (confidence {how.confidence:g}), raising subtrees"
+        moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
+        notes = (_told(model, raised.model, words), *([moved] if raised.n_moved else []))
+        return Pruned(raised.model, notes, n_moved=raised.n_moved)
+    if how.pruning == "pessimistic":
+        smaller = prune_pessimistic(model, how.confidence)
+        words = f"estimated errors (confidence {how.confidence:g})"
+        return Pruned(smaller, (_told(model, smaller, words),))
+    return Pruned(model)
+
+
+def chosen(path: Complexity, strength: Any) -> Complexity:
+    """The path with the tree that a rule or a strength takes."""
+    if isinstance(strength, str):
+        return replace(path, chosen=path.choose(strength), chosen_by=strength)
+    return replace(path, chosen=path.place_of(float(strength)), chosen_by="strength")
+
+
+def _by_cost(complexity: Complexity, strength: float) -> str:
+    rule = f", {complexity.chosen_by} of {complexity.n_folds} folds" if complexity.n_folds else ""
+    return f"cost complexity (strength {strength:.6g}{rule})"
+
+
+def _told(before: TreeModel, after: TreeModel, words: str) -> str:
+    return f"pruned from {before.n_leaves} to {after.n_leaves} leaves by {words}"

@@ -1,0 +1,355 @@
+"""Pruning as users meet it: at fit, afterwards, by cross-validation, and with bad input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
+
+from sortal import TreeClassifier, datasets
+from sortal.errors import ColumnError, InputError, LabelError, OptionError
+from sortal.models.complexity import Complexity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def penguins() -> tuple[pd.DataFrame, pd.Series]:
+    table = datasets.penguins().dropna()
+    return table.drop(columns=["species", "year"]), table["species"]
+
+
+def noisy(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n) > 1).astype(np.int64)
+    return X, y
+
+
+# --- Cross-validation ----------------------------------------------------------------------------
+
+
+def by_hand(
+    X: Any, y: Any, weights: NDArray[np.float64], folds: NDArray[np.int64], **options: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Errors and deviations from trees that are fitted, pruned and asked one by one."""
+    path = TreeClassifier(**options).fit(X, y, weights).complexity()
+    total = weights.sum()
+    root = total - max(weights[y == label].sum() for label in np.unique(y))
+    between = [np.inf, *np.sqrt(np.multiply(path.strength[:-1], path.strength[1:]))]
+    errors = np.zeros((len(between), len(y)))
+    for fold in np.unique(folds):
+        out = folds == fold
+        tree = TreeClassifier(**options).fit(X[~out], y[~out], weights[~out])
+        share = weights[~out].sum() / total
+        own = tree._model.risk()[0]
+        for i, strength in enumerate(between):
+            price = strength * root * share / own if own else 0.0
+            pruned = tree.prune("cost_complexity", strength=min(price * (1 + 1e-12), 1e9))
+            errors[i, out] = pruned.predict(X[out]) != y[out]
+    cost, squares = errors @ weights, errors**2 @ weights
+    return cost / root, np.sqrt(squares - cost**2 / total) / root
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("split", ["subset", "multiway"])
+def test_cross_validation_is_what_one_would_do_by_hand(split: str, weighted: bool) -> None:
+    X, y = penguins()
+    X, y = X.iloc[::3].reset_index(drop=True), y.to_numpy()[::3]
+    rng = np.random.default_rng(1)
+    weights = rng.integers(1, 4, len(X)).astype(float) if weighted else np.ones(len(X))
+    folds = rng.integers(0, 4, len(X))
+    options: dict[str, Any] = {"categorical_split": split, "criterion": "gini"}
+    model = TreeClassifier(**options, pruning="cost_complexity", cv=folds).fit(X, y, weights)
+    errors, deviations = by_hand(X, y, weights, folds, **options)
+    assert_allclose(model.complexity_.cv_error or (), errors, rtol=1e-12)
+    assert_allclose(model.complexity_.cv_deviation or (), deviations, rtol=1e-12)
+
+
+def test_the_smallest_tree_within_one_deviation_and_the_least() -> None:
+    path = Complexity(
+        strength=(0.5, 0.2, 0.1, 0.0),
+        n_leaves=(1, 2, 4, 7),
+        error=(1, 0.5, 0.3, 0.2),
+        cv_error=(1.0, 0.62, 0.58, 0.58),
+        cv_deviation=(0.1, 0.05, 0.04, 0.03),
+    )
+    assert path.limit() == 0.62
+    assert path.choose("one_se") == 1
+    assert path.choose("least") == 2
+    assert [path.place_of(s) for s in (1.0, 0.5, 0.3, 0.2, 0.15, 0.1, 0.0)] == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_a_class_that_is_absent_from_a_fold_breaks_nothing() -> None:
+    X, y = noisy(60)
+    y[0] = 2  # the only row of its class is left out once
+    model = TreeClassifier(pruning="cost_complexity", cv=3).fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.complexity_.cv_error is not None
+
+
+def test_folds_in_every_form_are_the_same() -> None:
+    X, y = noisy(100)
+    splitter = StratifiedKFold(5, shuffle=True, random_state=3)
+    pairs = list(splitter.split(X, y))
+    numbers = np.empty(100, dtype=int)
+    for fold, (_, out) in enumerate(pairs):
+        numbers[out] = fold
+    records = [
+        TreeClassifier(pruning="cost_complexity", cv=cv).fit(X, y).complexity_
+        for cv in (splitter, pairs, iter(pairs), numbers, numbers.tolist(), pd.Series(numbers + 7))
+    ]
+    assert all(record == records[0] for record in records)
+
+
+def test_rows_without_weight_are_in_no_fold() -> None:
+    X, y = noisy(100)
+    weights = np.arange(100) % 3
+    kept, folds = weights > 0, np.arange(100) // 5 % 4
+    options: dict[str, Any] = {"pruning": "cost_complexity"}
+    a = TreeClassifier(**options, cv=folds).fit(X, y, weights)
+    b = TreeClassifier(**options, cv=folds[kept]).fit(X[kept], y[kept], weights[kept])
+    assert a.complexity_ == b.complexity_
+    c = TreeClassifier(**options, cv=KFold(4)).fit(X, y, weights)
+    d = TreeClassifier(**options, cv=KFold(4)).fit(X[kept], y[kept], weights[kept])
+    assert c.complexity_ == d.complexity_
+
+
+def test_progress_is_told_and_may_end_it() -> None:
+    X, y = noisy(80)
+    told: list[tuple[int, int]] = []
+    TreeClassifier(
+        pruning="cost_complexity", cv=4, progress=lambda done, of: told.append((done, of))
+    ).fit(X, y)
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+    def stop(done: int, of: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    model = TreeClassifier(pruning="cost_complexity", cv=4, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+# --- prune and fit -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pruning", "options", "needs_rows"),
+    [
+        ("cost_complexity", {"strength": "one_se"}, True),
+        ("cost_complexity", {"strength": "least", "cv": 5}, True),
+        ("cost_complexity", {"strength": 0.02}, False),
+        ("pessimistic", {}, True),
+        ("pessimistic", {"confidence": 0.1}, True),
+        ("pessimistic", {"raising": False}, False),
+        ("pessimistic", {"raising": False, "join_leaves": True}, False),
+    ],
+)
+def test_prune_makes_what_fit_makes(
+    pruning: str, options: dict[str, Any], needs_rows: bool
+) -> None:
+    X, y = noisy()
+    grown = TreeClassifier().fit(X, y)
+    text = grown.to_text()
+    pruned = grown.prune(pruning, *((X, y) if needs_rows else ()), **options)
+    fitted = TreeClassifier(pruning=pruning, **options).fit(X, y)
+    assert pruned.to_text() == fitted.to_text()
+    assert pruned.get_params() == fitted.get_params()
+    assert str(pruned.fit_report_) == str(fitted.fit_report_)
+    assert getattr(pruned, "complexity_", None) == getattr(fitted, "complexity_", None)
+    assert pruned.get_n_leaves() < grown.get_n_leaves()
+    assert f"pruned from {grown.get_n_leaves()} to" in str(pruned.fit_report_)
+    assert grown.to_text() == text
+    assert grown.pruning is None
+    assert not hasattr(grown, "complexity_")
+    assert clone(pruned).fit(X, y).to_text() == fitted.to_text()
+    assert pruned.predict(X).shape == (300,)
+
+
+def test_reduced_error_holds_rows_out() -> None:
+    X, y = noisy()
+    fitted = TreeClassifier(pruning="reduced_error", validation=0.3).fit(X, y)
+    assert "leaves by their errors on 90 rows" in str(fitted.fit_report_)
+    assert fitted._model.units[0].sum() == 210
+    again = TreeClassifier(pruning="reduced_error", validation=0.3).fit(X, y)
+    assert again.to_text() == fitted.to_text()
+    other = TreeClassifier(pruning="reduced_error", validation=0.3, random_state=1).fit(X, y)
+    assert other.to_text() != fitted.to_text()
+    grown = TreeClassifier().fit(X[:200], y[:200])
+    pruned = grown.prune("reduced_error", X[200:], y[200:])
+    assert pruned.score(X[200:], y[200:]) >= grown.score(X[200:], y[200:])
+    assert pruned.prune("reduced_error", X[200:], y[200:]).to_text() == pruned.to_text()
+
+
+def test_a_pruned_tree_is_chosen_from_again_by_what_the_fit_knows() -> None:
+    X, y = noisy()
+    least = TreeClassifier(pruning="cost_complexity", strength="least").fit(X, y)
+    one_se = least.prune("cost_complexity", strength="one_se")
+    assert one_se.to_text() == TreeClassifier(pruning="cost_complexity").fit(X, y).to_text()
+    assert one_se.complexity_.chosen_by == "one_se"
+    if one_se.get_n_leaves() < least.get_n_leaves():
+        with pytest.raises(InputError, match="already pruned to"):
+            one_se.prune("cost_complexity", strength="least")
+
+
+def test_the_path_and_its_trees() -> None:
+    X, y = penguins()
+    grown = TreeClassifier().fit(X, y)
+    path = grown.complexity()
+    assert path.cv_error is None
+    assert path.chosen is None
+    for strength, n_leaves in zip(path.strength, path.n_leaves, strict=True):
+        pruned = grown.prune("cost_complexity", strength=strength)
+        assert pruned.get_n_leaves() == n_leaves
+        assert pruned.complexity_.chosen == path.n_leaves.index(n_leaves)
+    validated = grown.complexity(X, y, cv=5)
+    assert validated.n_folds == 5
+    assert validated.chosen == validated.choose("one_se")
+    assert grown.complexity(strength=0.03).chosen is not None
+
+
+def test_joined_leaves() -> None:
+    X, y = noisy()
+    options: dict[str, Any] = {"min_samples_leaf": 10}
+    joined = TreeClassifier(**options, join_leaves=True).fit(X, y)
+    grown = TreeClassifier(**options).fit(X, y)
+    assert grown.prune(None, join_leaves=True).to_text() == joined.to_text()
+    assert joined.get_n_leaves() < grown.get_n_leaves()
+    assert_array_equal(joined.predict(X), grown.predict(X))
+
+
+def test_a_pruned_tree_is_read_like_any_other() -> None:
+    X, y = penguins()
+    pruned = TreeClassifier(pruning="pessimistic").fit(X, y)
+    assert len(pruned.rules()) == pruned.get_n_leaves()
+    assert pruned.explain(X.iloc[:2])[0].to_dict()
+    for node in range(len(pruned.to_frame())):
+        assert pruned.working(node, X, y)["node"]
+    assert "<svg" in pruned.to_svg()
+    assert pruned.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None:
+    X, y = noisy(400, seed=3)
+    pruned = TreeClassifier(pruning="pessimistic").fit(X, y)
+    assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
+    assert "heuristic" not in str(pruned.fit_report_)
+    raised = np.flatnonzero(~pruned.to_frame()["exact"])
+    assert len(raised)
+    for node in raised.tolist():
+        assert pruned.working(node, X, y)["tests"].rows
+
+
+def test_a_table_without_risk() -> None:
+    model = TreeClassifier(pruning="cost_complexity", cv=2).fit(np.zeros((4, 1)), [1, 1, 1, 1])
+    assert model.complexity_.strength == (0.0,)
+    assert model.complexity_.error == (0.0,)
+    assert model.complexity_.cv_error == (0.0,)
+    assert model.get_n_leaves() == 1
+
+
+def test_the_record_shows_itself() -> None:
+    X, y = noisy(100)
+    record = TreeClassifier(pruning="cost_complexity", cv=5).fit(X, y).complexity_
+    frame = record.to_frame()
+    heads = ["strength", "n_leaves", "error", "cv_error", "cv_deviation", "chosen"]
+    assert list(frame) == heads
+    assert (frame["chosen"] == "one_se").sum() == 1
+    assert "cross-validated by 5 folds" in str(record)
+    assert "<table" in record._repr_html_()
+    assert record.to_dict()["n_leaves"] == list(record.n_leaves)
+    with pytest.raises(TypeError, match="not cross-validated"):
+        TreeClassifier().fit(X, y).complexity().choose("least")
+
+
+def test_pruning_is_searched_like_any_parameter() -> None:
+    X, y = noisy(120)
+    search = GridSearchCV(
+        TreeClassifier(pruning="cost_complexity"), {"strength": [0.0, 0.02, 0.3]}, cv=3
+    ).fit(X, y)
+    assert search.best_params_["strength"] in (0.0, 0.02, 0.3)
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"pruning": "prune"}, "pruning='prune' is not known.*'cost_complexity'"),
+    ({"strength": "best"}, "strength='best'.*'one_se', 'least'"),
+    ({"strength": -0.1}, "strength=-0.1"),
+    ({"strength": None}, "strength=None"),
+    ({"confidence": 0}, "confidence=0"),
+    ({"confidence": 1.5}, "confidence=1.5"),
+    ({"raising": 1}, "raising=1.*True or False"),
+    ({"join_leaves": "yes"}, "join_leaves='yes'"),
+    ({"validation": 0.0}, "validation=0.0.*between"),
+    ({"validation": 1.0}, "validation=1.0"),
+    ({"random_state": None}, "random_state=None"),
+    ({"pruning": "cost_complexity", "cv": 1}, "cv=1.*two folds"),
+    ({"pruning": "cost_complexity", "cv": 1000}, "more folds than there are rows"),
+    ({"pruning": "cost_complexity", "cv": None}, "cv=None cannot be used"),
+    ({"pruning": "cost_complexity", "cv": 2.5}, "cv=2.5 cannot be used"),
+    ({"pruning": "cost_complexity", "cv": "many"}, "cv='many' cannot be used"),
+    ({"pruning": "cost_complexity", "cv": [0, 1]}, "2 fold numbers, and there are 300 rows"),
+    ({"pruning": "cost_complexity", "cv": np.zeros(300, int)}, "all rows into fold 0"),
+    ({"pruning": "cost_complexity", "cv": ShuffleSplit(3)}, "a row in two folds|never leaves out"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[str(options)[:60] for options, _ in BAD])
+def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
+    X, y = noisy()
+    with pytest.raises(OptionError, match=message):
+        TreeClassifier(**options).fit(X, y)
+
+
+def test_prune_refuses_what_contradicts_itself() -> None:
+    X, y = noisy()
+    tree = TreeClassifier().fit(X, y)
+    bad: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"pruning": None}, OptionError, "pruning=None prunes nothing"),
+        ({"pruning": "no"}, OptionError, "pruning='no' is not known"),
+        ({"pruning": "pessimistic", "strength": 0.1}, OptionError, "belongs to.*cost_complexity"),
+        ({"pruning": "reduced_error", "cv": 5}, OptionError, "belongs to.*cost_complexity"),
+        ({"pruning": "cost_complexity", "raising": True}, OptionError, "belongs.*pessimistic"),
+        ({"pruning": "cost_complexity", "confidence": 0.1}, OptionError, "belongs.*pessimistic"),
+        ({"pruning": "cost_complexity"}, InputError, "give X and y, the rows of the fit"),
+        ({"pruning": "pessimistic"}, InputError, "raising=True.*set raising=False"),
+        ({"pruning": "reduced_error"}, InputError, "needs rows that the tree was not grown from"),
+        ({"pruning": "pessimistic", "X": X}, InputError, "without y"),
+        ({"pruning": "pessimistic", "X": X[1:], "y": y[1:]}, InputError, "not the rows"),
+        ({"pruning": "cost_complexity", "X": X[1:], "y": y[1:]}, InputError, "not the rows"),
+        (
+            {"pruning": "cost_complexity", "strength": 0.1, "X": X, "y": y},
+            OptionError,
+            "reads no rows",
+        ),
+        (
+            {"pruning": "reduced_error", "X": X[:, :2], "y": y},
+            InputError,
+            "2 features.*expecting 4",
+        ),
+        ({"pruning": "reduced_error", "X": X, "y": y + 5}, LabelError, "the classes 0, 1"),
+    ]
+    for given, error, message in bad:
+        with pytest.raises(error, match=message):
+            tree.prune(**given)
+    with pytest.raises(OptionError, match="cv=5 was given without rows"):
+        tree.complexity(cv=5)
+
+
+def test_validation_rows_are_matched_by_name() -> None:
+    X, y = penguins()
+    tree = TreeClassifier().fit(X[::2], y[::2])
+    shuffled = X[1::2][X.columns[::-1]]
+    a, b = (tree.prune("reduced_error", rows, y[1::2]) for rows in (X[1::2], shuffled))
+    assert a.to_text() == b.to_text()
+    with pytest.raises(ColumnError, match="lacks"):
+        tree.prune("reduced_error", X[1::2].drop(columns="sex"), y[1::2])

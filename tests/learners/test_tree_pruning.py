@@ -1,0 +1,517 @@
+"""Pruned trees: consistent arrays, the best of all prunings, and estimates by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from sortal import TreeClassifier
+from sortal.errors import InputError, OptionError
+from sortal.learners.folds import dealt, from_pairs, held_out, numbered
+from sortal.learners.tree import TreeRows, count_rows
+from sortal.learners.tree_complexity import complexity_path, prune_to
+from sortal.learners.tree_cutting import cut_below, join_siblings
+from sortal.learners.tree_pessimistic import (
+    estimated_errors,
+    prune_by_raising,
+    prune_pessimistic,
+)
+from sortal.learners.tree_reduced import prune_reduced
+from sortal.learners.tree_validation import pass_rows
+from sortal.models.partition import score_counts
+from sortal.native.pruning import added_errors
+from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, route_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.tree import TreeModel
+
+BY_NODE = ("kind", "attribute", "heavier", "units", "sizes", "score", "gain", "exact", "candidates")
+
+
+class Case:
+    """Rows of numbers and words, and the tree that grows from them."""
+
+    def __init__(
+        self, seed: int, n: int, split: str, criterion: str = "gain", weights: Any = None
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        words = rng.choice(list("abcde"), size=(n, 2))
+        numbers = rng.integers(0, 40, size=(n, 2))
+        self.X = np.concatenate([words.astype(object), numbers.astype(object)], axis=1)
+        told = (words[:, 0] > "b") + (numbers[:, 0] > 25)
+        self.y = np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), told)
+        self.weights = weights
+        self.tree = TreeClassifier(
+            criterion, categorical_split=split, categorical_features=[0, 1]
+        ).fit(self.X, self.y, weights)
+        self.model: TreeModel = self.tree._model
+        self.rows: TreeRows = self.tree._read_again(self.X, self.y, weights)
+
+
+cases = st.builds(
+    Case, st.integers(0, 10**6), st.integers(2, 60), st.sampled_from(["subset", "multiway"])
+)
+few = st.builds(
+    Case, st.integers(0, 10**6), st.integers(2, 14), st.sampled_from(["subset", "multiway"])
+)
+
+
+def prunings(model: TreeModel, t: int = 0) -> list[frozenset[int]]:
+    children = model.children[model.child_start[t] : model.child_start[t + 1]].tolist()
+    found = [frozenset([t])]
+    if children:
+        below = product(*(prunings(model, c) for c in children))
+        found += [frozenset().union(*leaves) for leaves in below]
+    return found
+
+
+def check_consistent(model: TreeModel, rows: TreeRows) -> None:
+    """Preorder, lists that fit, leaves as the grower writes them, and counts of the rows."""
+    leaf = model.kind == LEAF
+    n = model.n_nodes
+    assert model.child_start[-1] == len(model.children) == n - 1
+    assert_array_equal(np.sort(model.children), np.arange(1, n))
+    asks = np.flatnonzero(~leaf)
+    assert_array_equal(model.children[model.child_start[asks]], asks + 1)
+    assert (np.diff(model.child_start)[leaf] == 0).all()
+    assert (np.diff(model.value_start)[leaf] == 0).all()
+    assert model.value_start[-1] == len(model.values) == len(model.branches)
+    assert (model.attribute[leaf] == -1).all()
+    assert np.isnan(model.threshold[leaf]).all()
+    assert (model.heavier[leaf] == -1).all()
+    assert model.exact[leaf].all()
+    assert not model.score[leaf].any()
+    assert not model.gain[leaf].any()
+    assert not model.candidates[leaf].any()
+    check_counts(model, rows)
+
+
+def check_counts(model: TreeModel, rows: TreeRows) -> None:
+    passing = pass_rows(model, rows)
+    assert_array_equal(passing.through, model.weights())
+    assert not passing.ending[model.kind != LEAF].any()
+    size = model.units.sum(axis=1) if rows.copies else model.rows.sum(axis=1)  # type: ignore[union-attr]
+    assert_array_equal(model.sizes, size)
+    for t in np.flatnonzero(model.kind != LEAF):
+        below = model.children[model.child_start[t] : model.child_start[t + 1]]
+        weight = model.units[below].sum(axis=1)
+        assert model.heavier[t] in (-1, int(weight.argmax()))
+        values = model.values[model.value_start[t] : model.value_start[t + 1]]
+        assert_array_equal(values, np.unique(values))
+        if model.kind[t] == MULTIWAY:
+            branches = model.branches[model.value_start[t] : model.value_start[t + 1]]
+            assert_array_equal(branches, np.arange(len(below)))
+        if model.kind[t] == SUBSET:
+            assert model.heavier[t] >= 0
+
+
+@given(cases, st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_cut_tree_is_a_tree(case: Case, data: st.DataObject) -> None:
+    mask = data.draw(st.lists(st.booleans(), min_size=case.model.n_nodes))
+    leaf = np.array(mask[: case.model.n_nodes])
+    check_consistent(cut_below(case.model, leaf), case.rows)
+
+
+def test_cutting_nothing_and_cutting_all() -> None:
+    model = Case(1, 60, "multiway").model
+    same = cut_below(model, np.zeros(model.n_nodes, dtype=bool))
+    for name in (*BY_NODE, "child_start", "children", "value_start", "values", "branches"):
+        assert_array_equal(getattr(same, name), getattr(model, name))
+        assert getattr(same, name).dtype == getattr(model, name).dtype
+    root = cut_below(model, np.ones(model.n_nodes, dtype=bool))
+    assert root.n_nodes == 1
+    assert_array_equal(root.units, model.units[:1])
+
+
+@given(few)
+@settings(max_examples=30, deadline=None)
+def test_the_path_is_that_of_all_prunings(case: Case) -> None:
+    model = case.model
+    path, risk = complexity_path(model), model.risk()
+    root = risk[0] or 1
+    for i, strength in enumerate(path.strength):
+        assert path.place_of(strength) == i
+        pruned = prune_to(model, strength)
+        assert pruned.n_leaves == path.n_leaves[i]
+        leaf = pruned.kind == LEAF
+        assert pruned.risk()[leaf].sum() / root == pytest.approx(path.error[i])
+        price = strength * root * (1 + 1e-9)
+        cost = min(risk[list(leaves)].sum() + price * len(leaves) for leaves in prunings(model))
+        assert pruned.risk()[leaf].sum() + price * pruned.n_leaves == pytest.approx(cost)
+    assert sorted(path.n_leaves) == list(path.n_leaves)
+    assert path.n_leaves[0] == 1
+    assert path.error[0] == (1 if risk[0] else 0)
+
+
+@given(few, st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_reduced_error_is_the_best_of_all_prunings(case: Case, seed: int) -> None:
+    other = Case(seed, 30, "subset")
+    X = other.X[[row[0] in case.X[:, 0] and row[1] in case.X[:, 1] for row in other.X]]
+    if len(X) == 0:
+        return
+    y = case.y[np.arange(len(X)) % len(case.y)]
+    rows = case.tree._read_again(X, y, None)
+    passing, labels = pass_rows(case.model, rows), case.model.labels()
+    parents = case.model.parents()
+
+    def wrong(leaves: frozenset[int]) -> float:
+        tests = set()
+        for t in leaves:
+            while parents[t] >= 0:
+                t = int(parents[t])  # noqa: PLW2901
+                tests.add(t)
+        ends = [(passing.through, t) for t in leaves] + [(passing.ending, t) for t in tests]
+        return float(sum(n[t].sum() - n[t, labels[t]] for n, t in ends))
+
+    costs = {leaves: wrong(leaves) for leaves in prunings(case.model)}
+    pruned = prune_reduced(case.model, rows)
+    ends = np.empty(len(X), dtype=np.int32)
+    route_rows(pruned.arrays, rows.encoded.columns, pruned.n_values, ends)
+    assert (pruned.labels()[ends] != rows.classes).sum() == min(costs.values())
+    smallest = min(len(leaves) for leaves, cost in costs.items() if cost == min(costs.values()))
+    assert pruned.n_leaves == smallest
+
+
+@given(cases)
+@settings(max_examples=30, deadline=None)
+def test_joined_leaves_say_what_they_said(case: Case) -> None:
+    joined = join_siblings(case.model)
+    check_consistent(joined, case.rows)
+    ends = [np.empty(len(case.X), dtype=np.int32) for _ in range(2)]
+    for model, out in zip((case.model, joined), ends, strict=True):
+        route_rows(model.arrays, case.rows.encoded.columns, model.n_values, out)
+    assert_array_equal(case.model.labels()[ends[0]], joined.labels()[ends[1]])
+    for t in np.flatnonzero(joined.kind != LEAF):
+        below = joined.children[joined.child_start[t] : joined.child_start[t + 1]]
+        leaves = joined.kind[below] == LEAF
+        assert not (leaves.all() and len(set(joined.labels()[below])) == 1)
+
+
+# --- C4.5 ----------------------------------------------------------------------------------------
+
+
+def test_quinlan_prunes_the_votes() -> None:
+    # 6 and 9 democrats and 1 republican become one leaf: 2.512 errors against 3.273
+    X = np.repeat(["n", "y", "u"], [6, 9, 1])[:, None]
+    y = np.repeat(["democrat", "republican"], [15, 1])
+    tree = TreeClassifier(categorical_split="multiway").fit(X, y)
+    assert estimated_errors(tree._model, 0.25)[1:].sum() == pytest.approx(3.273, abs=1e-3)
+    assert estimated_errors(tree._model, 0.25)[0] == pytest.approx(2.512, abs=6e-3)
+    assert tree.prune("pessimistic", raising=False).get_n_leaves() == 1
+    assert tree.prune("pessimistic", X, y).get_n_leaves() == 1
+
+
+@given(cases, st.sampled_from([0.1, 0.25, 0.5, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_a_raised_tree_counts_its_rows(case: Case, confidence: float) -> None:
+    raised = prune_by_raising(case.model, case.rows, confidence, "gain")
+    check_consistent(raised.model, case.rows)
+    assert raised.model.score[raised.model.kind != LEAF].min(initial=0) >= 0
+
+
+@given(cases)
+@settings(max_examples=30, deadline=None)
+def test_no_estimate_grows_by_pruning(case: Case) -> None:
+    def errors(model: TreeModel) -> float:
+        return float(estimated_errors(model, 0.25)[model.kind == LEAF].sum())
+
+    before = errors(case.model)
+    slack = 0.1 * case.model.n_nodes  # what C4.5 allows at each node
+    assert errors(prune_pessimistic(case.model, 0.25)) <= before + slack
+    assert errors(prune_by_raising(case.model, case.rows, 0.25, "gain").model) <= before + slack
+
+
+def with_arrays(model: TreeModel, **fields: Any) -> TreeModel:
+    """A tree made by hand over the columns of a fitted one."""
+    n = len(fields["kind"])
+    made = {
+        "kind": np.array(fields["kind"], dtype=np.int8),
+        "attribute": np.array(fields["attribute"], dtype=np.int32),
+        "threshold": np.array(fields["threshold"], dtype=np.float64),
+        "child_start": np.array(fields["child_start"], dtype=np.int64),
+        "children": np.arange(1, n, dtype=np.int32),
+        "value_start": np.array(fields.get("value_start", [0] * (n + 1)), dtype=np.int64),
+        "values": np.array(fields.get("values", []), dtype=np.int32),
+        "branches": np.array(fields.get("branches", []), dtype=np.int32),
+        "heavier": np.array(fields["heavier"], dtype=np.int32),
+        "units": np.array(fields["units"]),
+        "sizes": np.array(fields["units"]).sum(axis=1),
+        "exact": np.ones(n, dtype=bool),
+        **{name: np.zeros(n) for name in ("score", "gain", "candidates")},
+    }
+    return replace(model, **made)
+
+
+@pytest.mark.parametrize(("second", "moved"), [(1.0, 0), (0.0, 1)])
+def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None:
+    # The root parts 2 rows from 41, which the other column tells apart. The tree has
+    # U(0, 2) + U(0, 20) + U(0, 21) = 1 + 1.340 + 1.341 errors, one leaf 21 and more. If both go
+    # where their class is, the branch with all rows has U(0, 22) + U(0, 21) = 1.343 + 1.341, and is
+    # raised; if one goes astray it has U(0, 21) + 1 + U(1, 22) = 1.341 + 1 + 1.53, and is not.
+    X = np.column_stack(
+        [np.repeat([0.0, 1.0], [2, 41]), np.repeat([0.0, second, 0.0, 1.0], [1, 1, 20, 21])]
+    )
+    y = np.repeat([0, 1], [22, 21])
+    tree = TreeClassifier().fit(X, y)
+    nan = np.nan
+    hand = with_arrays(
+        tree._model,
+        kind=[1, 0, 1, 0, 0],
+        attribute=[0, -1, 1, -1, -1],
+        threshold=[0.5, nan, 0.5, nan, nan],
+        child_start=[0, 2, 2, 4, 4, 4],
+        heavier=[1, -1, 1, -1, -1],
+        units=[[22, 21], [2, 0], [20, 21], [20, 0], [0, 21]],
+    )
+    raised = prune_by_raising(hand, tree._read_again(X, y, None), 0.25, "gain")
+    assert raised.n_moved == moved
+    if not moved:
+        assert_array_equal(raised.model.units, hand.units)
+        return
+    assert raised.model.attribute.tolist() == [1, -1, -1]
+    assert raised.model.units.tolist() == [[22, 21], [22, 0], [0, 21]]
+    assert raised.model.heavier.tolist() == [0, -1, -1]  # it was the other
+    assert not raised.model.exact[0]
+    entropy = -sum(p * np.log2(p) for p in (22 / 43, 21 / 43))
+    assert raised.model.score[0] == pytest.approx(entropy)
+
+
+@pytest.mark.parametrize(("last", "moved"), [("b", True), ("d", False)])
+def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: bool) -> None:
+    # a and c are told apart within the large branch; the small one comes with b, or with b and d.
+    # A leaf of both its rows adds U(0, 2) = 1 to either tree, two leaves 2 U(0, 1) = 1.5.
+    words = np.repeat(["b", last, "a", "c"], [1, 1, 20, 20])
+    numbers = np.repeat([0.0, 1.0], [2, 40])
+    X = np.column_stack([numbers.astype(object), words.astype(object)])
+    y = np.repeat([0, 1], [22, 20])
+    tree = TreeClassifier(categorical_split="multiway", categorical_features=[1]).fit(X, y)
+    nan = np.nan
+    hand = with_arrays(
+        tree._model,
+        kind=[1, 0, 3, 0, 0],
+        attribute=[0, -1, 1, -1, -1],
+        threshold=[0.5, nan, nan, nan, nan],
+        child_start=[0, 2, 2, 4, 4, 4],
+        value_start=[0, 0, 0, 2, 2, 2],
+        values=[0, 2],
+        branches=[0, 1],
+        heavier=[1, -1, -1, -1, -1],
+        units=[[22, 20], [2, 0], [20, 20], [20, 0], [0, 20]],
+    )
+    rows = tree._read_again(X, y, None)
+    raised = prune_by_raising(hand, rows, 0.25, "gain").model
+    check_consistent(raised, rows)
+    if not moved:
+        assert_array_equal(raised.kind, hand.kind)
+        return
+    assert raised.kind.tolist() == [MULTIWAY, LEAF, LEAF, LEAF]
+    assert raised.values.tolist() == [0, 1, 2]
+    assert raised.units.tolist() == [[22, 20], [20, 0], [2, 0], [0, 20]]
+
+
+class Slow:
+    """C4.5's pruning as its author wrote it down: recursive, and every row sent every time."""
+
+    def __init__(self, model: TreeModel, rows: TreeRows, t: int = 0) -> None:
+        start, values = model.child_start, slice(model.value_start[t], model.value_start[t + 1])
+        self.rows, self.kind, self.attribute = rows, model.kind[t], model.attribute[t]
+        self.threshold = model.threshold[t]
+        below = model.children[start[t] : start[t + 1]].tolist()
+        self.children = [Slow(model, rows, c) for c in below]
+        pairs = zip(model.values[values].tolist(), model.branches[values].tolist(), strict=True)
+        self.branch: dict[int, Slow] = {v: self.children[b] for v, b in pairs}
+        self.units = model.units[t]
+
+    def heaviest(self) -> Slow:
+        return max(self.children, key=lambda child: int(child.units.sum()))
+
+    def way(self, row: int) -> Slow | int:
+        """The branch of a row, or its value where a node of one branch a value has none."""
+        x = self.rows.encoded.columns[self.attribute][row]
+        if self.kind == CUT:
+            return self.children[0 if x <= self.threshold else 1]
+        return self.branch.get(int(x), int(x) if self.kind == MULTIWAY else self.heaviest())
+
+    def counted(self, rows: list[int]) -> NDArray[np.int64]:
+        return np.bincount(self.rows.classes[rows], minlength=len(self.units))
+
+    def as_leaf(self, rows: list[int]) -> float:
+        counts = self.counted(rows)
+        n, errors = float(counts.sum()), float(counts.sum() - counts.max())
+        return errors + float(added_errors(np.array([n]), np.array([errors]), 0.25)[0])
+
+    def estimate(self, rows: list[int]) -> float:
+        """What the tree as it is would have with these rows."""
+        if not rows:
+            return 0.0
+        if not self.children:
+            return self.as_leaf(rows)
+        groups: dict[Any, list[int]] = {}
+        for row in rows:
+            groups.setdefault(self.way(row), []).append(row)
+        return sum(
+            way.estimate(some) if isinstance(way, Slow) else self.as_leaf(some)
+            for way, some in groups.items()
+        )
+
+    def settle(self, rows: list[int]) -> float:
+        """Prune with these rows."""
+        if not self.children:
+            self.units = self.counted(rows)
+            return self.as_leaf(rows)
+        groups: dict[Any, list[int]] = {child: [] for child in self.children}
+        for row in rows:
+            way = self.way(row)
+            if self.kind != CUT:
+                value = int(self.rows.encoded.columns[self.attribute][row])
+                if not isinstance(way, Slow):
+                    way = self.new_leaf()
+                    groups[way] = []
+                self.branch[value] = way
+            groups[way].append(row)
+        self.units = self.counted(rows)
+        as_tree: float = sum(child.settle(some) for child, some in groups.items() if some)
+        if self.kind == MULTIWAY:
+            self.children = [self.branch[value] for value in sorted(self.branch)]
+        largest = self.heaviest()
+        as_branch, as_leaf = largest.estimate(rows), self.as_leaf(rows)
+        if as_leaf <= min(as_branch, as_tree) + 0.1:
+            self.kind, self.attribute, self.children, self.branch = LEAF, -1, [], {}
+            return as_leaf
+        if as_branch > as_tree + 0.1:
+            return as_tree
+        errors = largest.settle(rows)
+        self.__dict__ = largest.__dict__
+        return errors
+
+    def new_leaf(self) -> Slow:
+        leaf = object.__new__(Slow)
+        leaf.rows, leaf.kind, leaf.attribute, leaf.threshold = self.rows, LEAF, -1, np.nan
+        leaf.children, leaf.branch, leaf.units = [], {}, np.zeros_like(self.units)
+        self.children.append(leaf)
+        return leaf
+
+    def nodes(self) -> list[tuple[int, list[int]]]:
+        below = [node for child in self.children for node in child.nodes()]
+        return [(int(self.attribute), self.units.tolist()), *below]
+
+
+@given(
+    st.integers(0, 10**6), st.integers(20, 80), st.sampled_from(["subset", "multiway"]),
+    st.sampled_from(["gain", "gini"]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_raising_is_that_of_a_slow_recursion(seed: int, n: int, split: str, criterion: str) -> None:
+    case = Case(seed, n, split, criterion)
+    slow = Slow(case.model, case.rows)
+    slow.settle(list(range(n)))
+    raised = prune_by_raising(case.model, case.rows, 0.25, criterion).model
+    assert list(zip(raised.attribute.tolist(), raised.units.tolist(), strict=True)) == slow.nodes()
+
+
+@pytest.mark.parametrize(
+    ("criterion", "measure"),
+    [("gain", "gain"), ("gain_ratio", "gain_ratio"), ("gini", "gini_decrease"), ("cart", "cart")],
+)
+def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: str) -> None:
+    n_moved = 0
+    for seed in range(30):
+        case = Case(seed, 120, "subset", criterion)
+        raised = prune_by_raising(case.model, case.rows, 0.25, criterion)
+        n_moved += raised.n_moved
+        model = raised.model
+        for t in np.flatnonzero(model.kind != LEAF):
+            below = model.children[model.child_start[t] : model.child_start[t + 1]]
+            scores = score_counts(model.units[below], ("yes", "no"), model.classes, 0)
+            assert model.score[t] == pytest.approx(getattr(scores, measure), abs=1e-12)
+            if criterion == "gain_ratio":
+                assert model.gain[t] == pytest.approx(scores.gain, abs=1e-12)
+    assert n_moved
+
+
+# --- Weights -------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["subset", "multiway"]))
+@settings(max_examples=20, deadline=None)
+def test_weights_are_copies(seed: int, split: str) -> None:
+    weights = np.random.default_rng(seed).integers(0, 4, 40)
+    weights[0] = 1
+    weighted = Case(seed, 40, split, weights=weights)
+    copies = Case(seed, 40, split)
+    X, y = np.repeat(copies.X, weights, axis=0), np.repeat(copies.y, weights)
+    tree = TreeClassifier(categorical_split=split, categorical_features=[0, 1]).fit(X, y)
+    assert complexity_path(weighted.model) == complexity_path(tree._model)
+    for raising in (False, True):
+        rows = (weighted.X, weighted.y) if raising else ()
+        more: dict[str, Any] = {"sample_weight": weights} if raising else {}
+        a = weighted.tree.prune("pessimistic", *rows, raising=raising, **more)
+        b = tree.prune("pessimistic", *((X, y) if raising else ()), raising=raising)
+        assert a.to_text() == b.to_text()
+    a = weighted.tree.prune("reduced_error", weighted.X, weighted.y, sample_weight=weights)
+    assert a.to_text() == tree.prune("reduced_error", X, y).to_text()
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_fractions_of_weights_scale(seed: int) -> None:
+    weights = np.random.default_rng(seed).integers(1, 5, 40) / 4
+    case = Case(seed, 40, "subset", weights=weights)
+    whole = Case(seed, 40, "subset", weights=weights * 4)
+    assert complexity_path(case.model) == complexity_path(whole.model)
+    raised = prune_by_raising(case.model, case.rows, 0.25, "gain").model
+    check_consistent(raised, case.rows)
+    assert_array_equal(raised.rows, count_rows(raised, case.rows))
+
+
+# --- Folds ---------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 9))
+def test_folds_are_even_in_size_and_in_every_class(classes: list[int], n: int, seed: int) -> None:
+    codes = np.array(classes, dtype=np.int32)
+    folds = dealt(codes, n, seed)
+    assert_array_equal(folds, dealt(codes, n, seed))
+    for rows in (codes >= 0, *(codes == k for k in range(4))):
+        sizes = np.bincount(folds[rows], minlength=n)
+        assert sizes.max() - sizes.min() <= 1
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.floats(0.1, 0.9))
+def test_every_class_keeps_a_row(classes: list[int], part: float) -> None:
+    codes = np.array(classes, dtype=np.int32)
+    try:
+        out = held_out(codes, part, 0)
+    except InputError:
+        return
+    for k in set(classes):
+        n = (codes == k).sum()
+        assert (out & (codes == k)).sum() == min(np.rint(part * n), n - 1)
+
+
+def test_folds_that_cannot_be() -> None:
+    codes = np.array([0, 1, 0, 1], dtype=np.int32)
+    bad: list[tuple[Any, str]] = [
+        (lambda: dealt(codes, 1, 0), "two folds at least"),
+        (lambda: dealt(codes, 5, 0), "more folds than there are rows"),
+        (lambda: numbered([0, 1], 4), "2 fold numbers, and there are 4 rows"),
+        (lambda: numbered([3, 3, 3, 3], 4), "all rows into fold 3"),
+        (lambda: numbered([0.5, 1, 1, 1], 4), "one whole number a row"),
+        (lambda: from_pairs([([], [0, 1]), ([], [1, 2, 3])], 4), "a row in two folds, 0 and 1"),
+        (lambda: from_pairs([([], [0]), ([], [1, 2])], 4), "never leaves out row 3"),
+        (lambda: from_pairs([([], [0, 9]), ([], [1, 2])], 4), "no positions of 4 rows"),
+    ]
+    for call, message in bad:
+        with pytest.raises(OptionError, match=message):
+            call()

@@ -1,0 +1,53 @@
+"""Cost-complexity pruning against the frozen tables of complexities of R's rpart.
+
+Both grow the same trees when rpart has no surrogates, cp = 0 and the least sizes of ours
+(`minbucket` is `min_samples_leaf`, `minsplit` is `leaf_size` + 1), and where no score is a tie that
+rounding decides. rpart sends a row whose number equals a threshold to the right, sortal to the
+left; midpoints of measurements on a grid are measurements too, so the tables are moved off it.
+
+rpart's price of a node is too small where the node collapses before a grandchild that collapses
+before its child; in these tables none does. The decision on pruning says more.
+
+rpart's folds are the row numbers modulo 10. It prunes a fold's tree at ten times the largest
+strength for its first row, where sortal takes the root alone.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from sortal import TreeClassifier
+
+Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
+
+CRITERIA = {"gini": "gini", "information": "gain"}
+FROZEN = json.loads(Path(__file__).with_name("rpart.json").read_text(encoding="utf-8"))["tables"]
+
+
+@pytest.mark.parametrize("least", [1, 5])
+@pytest.mark.parametrize("split", CRITERIA)
+@pytest.mark.parametrize("name", FROZEN)
+def test_the_table_of_complexities(
+    name: str, split: str, least: int, tables: dict[str, Table]
+) -> None:
+    X, y = tables[name]
+    row = np.arange(len(X))
+    model = TreeClassifier(
+        CRITERIA[split],
+        min_samples_leaf=least,
+        leaf_size=2 * least - 1,
+        max_depth=30,
+        pruning="cost_complexity",
+        cv=row % 10,
+    ).fit(X + 1e-4 * (37 * row % len(X))[:, None], y)
+    expected: dict[str, Any] = dict(FROZEN[name][f"{split} {least}"])
+    assert_array_equal(model.complexity_.n_leaves, expected.pop("n_leaves"))
+    for column, numbers in expected.items():
+        assert_allclose(
+            getattr(model.complexity_, column), numbers, rtol=1e-10, atol=1e-14, err_msg=column
+        )
