@@ -47,14 +47,15 @@ Grown grow_tree(std::vector<AnyColumn> columns, std::vector<int> kinds,
                 std::optional<Vector<std::int64_t>> sizes, std::vector<bool> holes, int criterion, std::int64_t leaf_size, double purity, std::int64_t max_depth,
                 std::int64_t min_size, std::int64_t min_units, double min_gain,
                 std::int64_t max_leaves, std::int64_t max_subset, int policy, int part_bits,
-                int threads) {
+                int unit_bits, int threads) {
     auto read = tree_columns(columns, n_values, classes.size());
     need(kinds.size() == columns.size(), "columns and kinds differ in number");
     need(holes.size() == columns.size(), "columns and holes differ in number");
     need(criterion >= 0 && criterion <= 3, "criterion is not 0, 1, 2 or 3");
     need(policy >= 0 && policy <= 3, "policy is not 0, 1, 2 or 3");
     need(policy != 1 || criterion != 3, "CART knows two sides only");
-    need(part_bits >= 0 && part_bits < 62 && (part_bits == 0 || policy == 3),
+    need(unit_bits >= 0 && part_bits >= unit_bits && part_bits < 62 &&
+             (part_bits == 0 || policy == 3),
          "only rows that spread have parts");
     need(classes.size() > 0, "there is no row to grow from");
     for (std::size_t j = 0; j < read.size(); ++j) {
@@ -74,7 +75,8 @@ Grown grow_tree(std::vector<AnyColumn> columns, std::vector<int> kinds,
         max_leaves,
         threads,
         static_cast<sortal::HolePolicy>(policy),
-        part_bits};
+        part_bits,
+        unit_bits};
     sortal::Nodes nodes;
     {
         const nb::gil_scoped_release nogil;
@@ -170,7 +172,7 @@ void bind_trees(nb::module_& m) {
           "classes"_a.noconvert(), "n_classes"_a, "units"_a.noconvert().none(), "copies"_a,
           "sizes"_a.noconvert().none(), "holes"_a, "criterion"_a, "leaf_size"_a, "purity"_a,
           "max_depth"_a, "min_size"_a, "min_units"_a, "min_gain"_a, "max_leaves"_a, "max_subset"_a,
-          "policy"_a, "part_bits"_a, "threads"_a,
+          "policy"_a, "part_bits"_a, "unit_bits"_a, "threads"_a,
           "A tree's nodes in preorder, as arrays; see cpp/tree.hpp.");
     m.def("route_rows", &route_rows, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
           "out"_a.noconvert(), "fallback"_a.noconvert().none(), "The node where each row ends.");

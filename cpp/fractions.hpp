@@ -53,8 +53,15 @@ class Fractions {
         std::size_t at;
     };
 
+    // What parts of a row count for, rounded where units are coarser than parts.
+    std::int64_t units(std::uint32_t row, std::int64_t parts) const {
+        const int coarser = field_.growth.part_bits - field_.growth.unit_bits;
+        const __int128 fine = static_cast<__int128>(field_.unit(row)) * parts;
+        const __int128 half = coarser > 0 ? static_cast<__int128>(1) << (coarser - 1) : 0;
+        return static_cast<std::int64_t>((fine + half) >> coarser);
+    }
     std::int64_t units(const Node& node, std::size_t i) const {
-        return field_.unit(node.rows[i]) * node.parts[i];
+        return units(node.rows[i], node.parts[i]);
     }
     std::int64_t size(const Node& node, std::size_t i) const {
         return field_.size(node.rows[i]) * node.parts[i];
@@ -64,7 +71,7 @@ class Fractions {
     }
     Attribute attribute(const Cuts& x) const {
         return {Kind::cut, static_cast<std::int64_t>(x.values.size()), x.values.data(),
-                x.counts.data(), field_.counts_rows() ? x.sizes.data() : nullptr};
+                x.counts.data(), x.sizes.data()};
     }
     std::int64_t units_until(const Cuts& x, std::int64_t cut) const {
         return sum_of(x.counts.data(), (cut + 1) * field_.n_classes());
@@ -139,13 +146,13 @@ void Fractions<M>::count_values(const Node& node, std::int64_t j) {
     std::sort(found.codes.begin(), found.codes.end());
     found.codes.erase(std::unique(found.codes.begin(), found.codes.end()), found.codes.end());
     found.counts.assign(found.codes.size() * K, 0);
-    if (field_.counts_rows()) found.sizes.assign(found.codes.size(), 0);
+    found.sizes.assign(found.codes.size(), 0);
     for (std::size_t i = 0; i < node.rows.size(); ++i) {
         const auto v = static_cast<std::size_t>(
             std::lower_bound(found.codes.begin(), found.codes.end(), codes[node.rows[i]]) -
             found.codes.begin());
         found.counts[v * K + static_cast<std::size_t>(label(node, i))] += units(node, i);
-        if (field_.counts_rows()) found.sizes[v] += size(node, i);
+        found.sizes[v] += size(node, i);
     }
 }
 
@@ -212,11 +219,11 @@ void Fractions<M>::split(const Node& node, Sprouts& sprouts, std::vector<Node>& 
     std::vector<std::int64_t> until(n + 1, 0);  // known units of the branches so far
     std::vector<std::int32_t> branches;
     const auto send = [&](std::size_t i, std::size_t b, std::int64_t parts) {
-        const std::int64_t id = first + static_cast<std::int64_t>(b), row = node.rows[i];
+        const std::int64_t id = first + static_cast<std::int64_t>(b);
         children[b].rows.push_back(node.rows[i]);
         children[b].parts.push_back(parts);
-        sprouts.counts(id)[label(node, i)] += field_.unit(row) * parts;
-        sprouts.at(id).size += field_.size(row) * parts;
+        sprouts.counts(id)[label(node, i)] += units(node.rows[i], parts);
+        sprouts.at(id).size += field_.size(node.rows[i]) * parts;
     };
     for (std::size_t i = 0; i < node.rows.size(); ++i) {
         branches.push_back(branch_of(sprouts, test, node.rows[i]));

@@ -187,29 +187,51 @@ void take_holes(const Field<M>& field, const Whole& w, std::int64_t j, Found& fo
     if (!field.by_side()) holes.set_apart(field.measure, w, policy == HolePolicy::branch);
 }
 
-// Holes join the branch with which the test is best, the first of equals.
+// Holes join the branch with which the test is best, of those that leave two large ones; the first of
+// equals.
 template <class M>
 void join_holes(const Field<M>& field, const Whole& w, Found& found) {
-    const std::int64_t K = field.n_classes();
-    std::vector<std::int64_t> joined(static_cast<std::size_t>(K));
-    double best = none;
-    if constexpr (!std::is_same_v<M, Cart>) {
+    if constexpr (std::is_same_v<M, Cart>) {
+        return;  // knows two sides only
+    } else {
+        const std::int64_t K = field.n_classes();
+        const Limits& limits = field.growth.rules.limits;
+        const auto size = [&](std::size_t v, std::int64_t n) {
+            return found.sizes.empty() ? n : found.sizes[v];
+        };
+        const auto is_large = [&](std::int64_t n, std::int64_t n_rows) {
+            return n >= limits.units && n_rows >= limits.size;
+        };
+        const auto counts = [&](std::size_t v) {
+            return found.counts.data() + static_cast<std::int64_t>(v) * K;
+        };
+        std::int64_t large = 0;
         for (std::size_t v = 0; v < found.codes.size(); ++v) {
-            const std::int64_t* c = found.counts.data() + static_cast<std::int64_t>(v) * K;
-            const std::int64_t n = sum_of(c, K);
-            for (std::size_t k = 0; k < joined.size(); ++k) joined[k] = c[k] + found.holes.counts[k];
-            const double rise = field.measure.part(joined.data(), n + found.holes.n, K) -
-                                field.measure.part(c, n, K);
+            const std::int64_t n = sum_of(counts(v), K);
+            large += is_large(n, size(v, n));
+        }
+        std::vector<std::int64_t> joined(static_cast<std::size_t>(K));
+        double best = none;
+        for (std::size_t v = 0; v < found.codes.size(); ++v) {
+            const std::int64_t n = sum_of(counts(v), K), more = found.holes.n;
+            const bool grows = !is_large(n, size(v, n)) &&
+                               is_large(n + more, size(v, n) + found.holes.size);
+            if (large + grows < 2) continue;
+            for (std::size_t k = 0; k < joined.size(); ++k) {
+                joined[k] = counts(v)[k] + found.holes.counts[k];
+            }
+            const double rise = field.measure.part(joined.data(), n + more, K) -
+                                field.measure.part(counts(v), n, K);
             if (best != none && rise <= best + M::tau(field.measure.base(w), K)) continue;
             best = rise;
             found.joined = static_cast<std::int32_t>(v);
         }
+        const auto at = static_cast<std::size_t>(found.joined);
+        for (std::size_t k = 0; k < joined.size(); ++k) {
+            found.counts[at * joined.size() + k] += found.holes.counts[k];
+        }
+        if (!found.sizes.empty()) found.sizes[at] += found.holes.size;
     }
-    const auto at = static_cast<std::size_t>(found.joined);
-    for (std::size_t k = 0; k < joined.size(); ++k) {
-        found.counts[at * joined.size() + k] += found.holes.counts[k];
-    }
-    if (!found.sizes.empty()) found.sizes[at] += found.holes.size;
 }
 
 // The test of one branch a value.
@@ -432,14 +454,20 @@ bool note_test(const Field<M>& field, const Whole& w, const Verdict& verdict, Fo
     return true;
 }
 
-// Which branch is heavier, once the children's counts are known; the first of equals. A branch that
-// holes have beside those of "yes" and "no" is for holes only.
+// Which branch is heavier, once the children's counts are known; the first of equals. It is for values
+// that the node does not know, hence one that known values take.
 inline void weigh_branches(Sprouts& sprouts, std::int64_t id) {
     Sprout& node = sprouts.at(id);
     if (node.kind == Kind::multiway) return;
     const std::int64_t yes = sprouts.whole(node.first_child).n;
     const std::int64_t no = sprouts.whole(node.first_child + 1).n;
     node.heavier = yes >= no ? 0 : 1;
+    if (node.kind == Kind::cut) {
+        if (std::isinf(node.threshold)) node.heavier = 0;
+        return;
+    }
+    const auto from = sprouts.branches.begin() + node.value_start, to = from + node.n_values;
+    if (std::count(from, to, node.heavier) == 0) node.heavier = 1 - node.heavier;
 }
 
 }  // namespace sortal

@@ -249,7 +249,13 @@ void Pruner::part(std::int32_t id) {
         moving_[static_cast<std::size_t>(ends[static_cast<std::size_t>(branch_[i])]++)] = order_[i];
     }
     std::copy(moving_.begin() + node.from, moving_.begin() + node.to, order_.begin() + node.from);
-    if (node.heavier >= 0) node.heavier = weights[1] > weights[0] ? 1 : 0;
+    if (node.kind == Kind::multiway) return;
+    // for values that the node does not know: a branch that known ones take
+    node.heavier = weights[1] > weights[0] && !std::isinf(node.threshold) ? 1 : 0;
+    if (node.kind == Kind::subset && std::find(node.branches.begin(), node.branches.end(),
+                                               node.heavier) == node.branches.end()) {
+        node.heavier = 1 - node.heavier;
+    }
 }
 
 // Parts the rows of a node by all tests below it.

@@ -332,7 +332,7 @@ void Grower<M, Cell>::take_best() {
 template <class M, class Cell>
 void Grower<M, Cell>::grow_in_parts() {
     Sprouts& sprouts = lists_[0];
-    for (auto& units : sprouts.units) units <<= field_.growth.part_bits;
+    for (auto& units : sprouts.units) units <<= field_.growth.unit_bits;
     sprouts.at(0).size <<= field_.growth.part_bits;
     Fractions<M>(field_, workers_).grow(sprouts);
     if (field_.growth.max_leaves < 0) return;
@@ -402,13 +402,13 @@ Nodes grow_by(const M& measure, const std::vector<TreeColumn>& columns, const Tr
 
 // The limits on units and sizes where these count parts of rows.
 Growth in_parts(Growth growth) {
-    const auto scaled = [&](std::int64_t limit) {
+    const auto scaled = [](std::int64_t limit, int bits) {
         const std::int64_t most = std::int64_t{1} << 62;
-        return limit > most >> growth.part_bits ? most : limit << growth.part_bits;
+        return limit > most >> bits ? most : limit << bits;
     };
-    growth.stops.leaf_size = scaled(growth.stops.leaf_size);
-    growth.rules.limits.size = scaled(growth.rules.limits.size);
-    growth.rules.limits.units = scaled(growth.rules.limits.units);
+    growth.stops.leaf_size = scaled(growth.stops.leaf_size, growth.part_bits);
+    growth.rules.limits.size = scaled(growth.rules.limits.size, growth.part_bits);
+    growth.rules.limits.units = scaled(growth.rules.limits.units, growth.unit_bits);
     return growth;
 }
 
@@ -420,10 +420,11 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, co
     if (rows.n_classes > 65535) throw std::invalid_argument("more than 65535 classes");
     std::int64_t total = rows.n;
     if (rows.units) total = std::accumulate(rows.units, rows.units + rows.n, std::int64_t{0});
-    if (total > (std::int64_t{1} << 62) >> given.part_bits) {
+    const std::int64_t most = std::int64_t{1} << 62;
+    if (total > most >> given.unit_bits || rows.n >= most >> given.part_bits) {
         throw std::invalid_argument("rows in parts are too many units");
     }
-    total <<= given.part_bits;
+    total <<= given.unit_bits;
     const Growth growth = in_parts(given);
     Workers workers(growth.threads, poll);
     const Criterion criterion = growth.rules.criterion;

@@ -41,7 +41,8 @@ struct Growth {
     std::int64_t max_leaves;  // -1: no bound
     int threads;
     HolePolicy holes = HolePolicy::direction;
-    int part_bits = 0;  // fractional: a row is 2^part_bits parts
+    int part_bits = 0;  // fractional: a row is 2^part_bits parts, and its units are
+    int unit_bits = 0;  // counted in units 2^unit_bits as fine
 };
 
 // Rows with their labels and weights. A row's size is its units where `copies`, else what `sizes`

@@ -239,18 +239,22 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     weights = read_weights(options, rows)
     schema, encoded = rows.schema, rows.encoded
     scaled = scale_rows(rows, weights.multiples)
-    part_bits = _part_bits(scaled.total_units) if options.missing == "fractional" else 0
-    grown = _grow(scaled, growth(scaled, options, part_bits), threads)
+    spreads = options.missing == "fractional"
+    bits = _part_bits(scaled) if spreads and encoded.holes.any() else (0, 0)
+    grown = _grow(scaled, growth(scaled, options, bits), threads)
     grown = grown._replace(units=unscale(grown.units, weights.multiples))
+    if spreads:
+        missing = np.where(grown.kind == trees.LEAF, trees.NO_HOLES, trees.SPREAD)
+        grown = grown._replace(missing=missing.astype(np.int32))
     model = TreeModel(
         schema,
         rows.column_kinds,
         _unseen(rows),
-        rows.exponent + part_bits,
+        rows.exponent + bits[1],
         *grown,
         policy=options.missing,
         holes=tuple(encoded.holes.tolist()),
-        part_bits=part_bits,
+        part_bits=bits[1],
     )
     return replace(
         model,
@@ -278,9 +282,13 @@ def _grow(rows: TreeRows, growth: trees.Growth, threads: int) -> trees.Grown:
     )
 
 
-def _part_bits(total: int) -> int:
-    """In how many parts rows go down several branches, as a power of two."""
-    return max(0, min(_MOST_PART_BITS, _MOST_BITS - total.bit_length()))
+def _part_bits(rows: TreeRows) -> tuple[int, int]:
+    """In how many parts rows go down several branches, and how fine their units are; log2 of both.
+
+    Parts of copies are counted exactly; weights with fractions are rounded in any case.
+    """
+    fine = max(0, min(_MOST_PART_BITS, _MOST_BITS - rows.total_units.bit_length()))
+    return (fine if rows.exponent == 0 else _MOST_PART_BITS), fine
 
 
 def _with_holes(encoded: Encoded, n_values: Sequence[int]) -> list[Any]:
@@ -322,7 +330,7 @@ def count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
     return np.asarray(before[model.ends()] - before[:-1])  # the nodes below follow in preorder
 
 
-def growth(rows: TreeRows, options: TreeOptions, part_bits: int = 0) -> trees.Growth:
+def growth(rows: TreeRows, options: TreeOptions, bits: tuple[int, int] = (0, 0)) -> trees.Growth:
     """The options as numbers of rows and units."""
     least = options.min_samples_leaf
     if _is_share(least):  # a share of the rows, as in scikit-learn
@@ -337,9 +345,10 @@ def growth(rows: TreeRows, options: TreeOptions, part_bits: int = 0) -> trees.Gr
         min_gain=float(options.min_gain),
         max_leaves=-1 if options.max_leaf_nodes is None else _bounded(options.max_leaf_nodes),
         max_subset=_bounded(options.max_subset),
-        # without holes all policies grow the same tree
-        policy=trees.POLICIES.index("direction" if options.missing == "error" else options.missing),
-        part_bits=part_bits,
+        # without holes all policies grow the same tree, and whole rows are the fastest
+        policy=trees.POLICIES.index(options.missing if rows.encoded.holes.any() else "direction"),
+        part_bits=bits[0],
+        unit_bits=bits[1],
     )
 
 

@@ -74,7 +74,8 @@ class Growth(NamedTuple):
     """When a node is a leaf, and which tests are allowed; -1 is no depth and no number of leaves.
 
     `min_size` and `min_units` are the least that a side of a test holds, `max_subset` the most
-    values in V. With the last policy, a row has 2**part_bits parts.
+    values in V. With the last policy, a row has 2**part_bits parts, counted in units that are
+    2**unit_bits as fine.
     """
 
     criterion: int
@@ -88,6 +89,7 @@ class Growth(NamedTuple):
     max_subset: int
     policy: int = 0
     part_bits: int = 0
+    unit_bits: int = 0
 
 
 class TreeArrays(NamedTuple):

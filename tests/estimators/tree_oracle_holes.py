@@ -1,0 +1,767 @@
+"""A slow oracle of trees that grow with holes: every test of every node, in whole numbers.
+
+It knows nothing of how trees are grown in earnest. Tables are tuples, weights are fractions, and
+logarithms are whole numbers of 2**-110, so that scores that are equal in the mathematics agree to
+some 25 digits and others do not.
+
+Where the definition leaves a choice, what is taken here is one of the READING constants below.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sortal import TreeClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+LEAF, CUT, SUBSET, MULTIWAY = range(4)
+NONE_MET, SPREAD = -1, -2
+CRITERIA: Final = ("gain", "gain_ratio", "gini", "cart")
+POLICIES: Final = ("direction", "branch", "majority", "fractional")
+PAIRS: Final = tuple((c, p) for c in CRITERIA for p in POLICIES if (c, p) != ("cart", "branch"))
+
+# READING: unknown and absent values take the heaviest of *all* branches, so that at a node with
+# a branch of holes it may be that one ("all"), or the heaviest of those that known values take
+# ("known").
+HEAVIER_OF: str = "known"
+# READING: with "fractional", limits are held against what is *known* of a side, as for "branch"
+# and "majority" ("known"), or against what goes down it, spread rows included ("spread").
+LIMITS_OF: str = "known"
+
+NEVER: Final = math.inf  # a cell at predict with a value that no row of the fit had
+CLOSE: Final = Fraction(1, 10**9)
+SAME: Final = Fraction(1, 10**25)
+
+Amount: TypeAlias = Any  # an int or a Fraction
+Cell: TypeAlias = float | None
+Cells: TypeAlias = tuple[Cell, ...]
+Part: TypeAlias = tuple[Amount, ...]  # the weight of each class, and last the size
+Held: TypeAlias = tuple[tuple[int, Amount], ...]  # the rows of a node, and what each weighs there
+
+# --- Tables and rules ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column is asked, how it looks to its user, and its cells; None is a hole.
+
+    A cell is a number: itself, the place of a declared level, the number of a word, 0 or 1.
+    """
+
+    kind: int
+    look: str  # "number", "ordered", "word" or "truth"
+    cells: Cells
+    n_levels: int = 0
+
+    def series(self, cells: Sequence[Cell]) -> Any:
+        """Cells as a user would give them; words sort like their numbers."""
+        if self.look == "number":
+            return np.array([math.nan if c is None else c for c in cells], dtype=np.float64)
+        if self.look == "truth":
+            return pd.array([None if c is None else bool(c) for c in cells], dtype="boolean")
+        words = [c if c is None else "never" if c == NEVER else f"v{int(c)}" for c in cells]
+        if self.look == "word":
+            return pd.Series(words, dtype=object)
+        levels = [f"v{level}" for level in range(self.n_levels)]
+        levels += ["never"] if NEVER in cells else []
+        return pd.Categorical(words, categories=levels, ordered=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of weight 0 are left out altogether, their values included."""
+
+    columns: tuple[Column, ...]
+    classes: tuple[int, ...]
+    weights: tuple[Amount, ...]
+
+    def frame(self, rows: Sequence[Cells] | None = None) -> Any:
+        """The table, or rows to be asked."""
+        cells = [c.cells for c in self.columns] if rows is None else list(zip(*rows, strict=True))
+        return pd.DataFrame(
+            {f"x{j}": c.series(cells[j]) for j, c in enumerate(self.columns)},
+        )
+
+    @property
+    def y(self) -> list[str]:
+        return [f"c{k}" for k in self.classes]
+
+    @property
+    def sample_weight(self) -> list[float] | None:
+        return None if set(self.weights) == {1} else [float(w) for w in self.weights]
+
+    @property
+    def is_copies(self) -> bool:
+        return all(Fraction(w).denominator == 1 for w in self.weights)
+
+    @cached_property
+    def held(self) -> Held:
+        return tuple((i, w) for i, w in enumerate(self.weights) if w)
+
+    @cached_property
+    def labels(self) -> list[int]:
+        """The classes that have weight, sorted."""
+        return sorted({self.classes[i] for i, _ in self.held})
+
+    def values(self, j: int) -> list[float]:
+        """The values of a column in rows that count, sorted."""
+        cells = (self.columns[j].cells[i] for i, _ in self.held)
+        return sorted({cell for cell in cells if cell is not None})
+
+    def code(self, j: int, cell: Cell) -> Cell:
+        """Of a category the rank of its value; of what is cut the cell itself."""
+        if cell is None or self.columns[j].kind == CUT:
+            return cell
+        values = self.values(j)
+        return float(values.index(cell)) if cell in values else NEVER
+
+    @cached_property
+    def coded(self) -> tuple[Cells, ...]:
+        return tuple(
+            tuple(self.code(j, cell) for cell in column.cells)
+            for j, column in enumerate(self.columns)
+        )
+
+    def take(self, rows: Sequence[int]) -> Table:
+        columns = (replace(c, cells=tuple(c.cells[i] for i in rows)) for c in self.columns)
+        classes = tuple(self.classes[i] for i in rows)
+        return Table(tuple(columns), classes, tuple(self.weights[i] for i in rows))
+
+    @property
+    def has_holes(self) -> bool:
+        return any(c.cells[i] is None for c in self.columns for i, _ in self.held)
+
+
+@dataclass(frozen=True)
+class Rules:
+    criterion: str = "gain"
+    missing: str = "direction"
+    leaf_size: int = 1
+    purity: float = 1.0
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_gain: float = 0.0
+    max_subset: int | None = None
+
+    def options(self, table: Table) -> dict[str, Any]:
+        """A column without any value is not named: it may be a column of numbers."""
+        split = {
+            f"x{j}": "subset" if c.kind == SUBSET else "multiway"
+            for j, c in enumerate(table.columns)
+            if c.kind != CUT and any(cell is not None for cell in c.cells)
+        }
+        return {**self.__dict__, "categorical_split": split or "subset"}
+
+
+# --- Scores --------------------------------------------------------------------------------------
+
+BITS: Final = 110
+
+
+@cache
+def _log2(c: int) -> Decimal:
+    with localcontext(Context(prec=60)):
+        return Decimal(c).ln() / Decimal(2).ln()
+
+
+@cache
+def clogc(c: Amount) -> int:
+    """c log2 c in units of 2**-110."""
+    if c == 0:
+        return 0
+    with localcontext(Context(prec=60)):
+        logarithm = _log2(c.numerator) - _log2(c.denominator)
+        scaled = Decimal(2) ** BITS * c.numerator / c.denominator * logarithm
+        return int(scaled.to_integral_value())
+
+
+def content(counts: Sequence[Amount]) -> Fraction:
+    """n times the entropy in bits."""
+    return Fraction(clogc(sum(counts)) - sum(map(clogc, counts)), 2**BITS)
+
+
+def gain(whole: Part, parts: Sequence[Part]) -> Fraction:
+    return content(whole) - sum(map(content, parts))
+
+
+def gini_decrease(whole: Part, parts: Sequence[Part]) -> Fraction:
+    def impurity(counts: Part) -> Fraction:
+        n = sum(counts)
+        return n - Fraction(sum(c * c for c in counts)) / n
+
+    return impurity(whole) - sum(map(impurity, parts))
+
+
+def cart(whole: Part, parts: Sequence[Part]) -> Fraction:
+    yes, no = parts
+    n_yes, n_no = sum(yes), sum(no)
+    apart = sum(abs(a * n_no - b * n_yes) for a, b in zip(yes, no, strict=True))
+    return Fraction(2 * apart) / sum(whole)
+
+
+MEASURES: Final = {"gain": gain, "gain_ratio": gain, "gini": gini_decrease, "cart": cart}
+
+
+def is_nothing(whole: Part, parts: Sequence[Part]) -> bool:
+    """Every part has the shares of the whole."""
+    n = sum(whole)
+    return all(c * n == whole[k] * sum(part) for part in parts for k, c in enumerate(part))
+
+
+def is_same(a: Amount, b: Amount) -> bool:
+    """Equal in the mathematics."""
+    return bool(abs(a - b) <= SAME)
+
+
+def added(parts: Iterable[Part], n: int) -> Part:
+    """The sum, of n numbers also where there is nothing to add."""
+    return tuple(map(sum, zip(*parts, strict=True))) or (0,) * n
+
+
+def threshold_between(a: float, b: float) -> float:
+    """The midpoint to 15 digits, unless that leaves [a, b); then the midpoint, or else a."""
+    middle = (a + b) / 2
+    for v in (float(f"{middle:.15g}"), middle):
+        if a <= v < b:
+            return v
+    return a
+
+
+# --- Tests of one node ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Test:
+    """A question: the known values of each branch, and the branch of holes.
+
+    A branch of holes alone has no values. `amount` is n times the measure (bits for the gain
+    ratio), `spread` n times the split information.
+    """
+
+    __test__ = False
+
+    attribute: int
+    kind: int
+    threshold: float
+    sides: tuple[tuple[float, ...], ...]
+    missing: int
+    rank: tuple[Any, ...]  # what comes first of equals
+    amount: Fraction = Fraction(0)
+    spread: Fraction = Fraction(0)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What a fitted tree must say of it."""
+        threshold = self.threshold if self.kind == CUT else None
+        sides = () if self.kind == CUT else self.sides
+        return self.kind, self.attribute, threshold, sides, self.missing
+
+
+@dataclass(frozen=True)
+class Node:
+    held: Held
+    counts: Part
+    test: Test | None = None
+    score: float = 0.0
+    gain: float = 0.0
+    children: tuple[Node, ...] = ()
+
+    @property
+    def n(self) -> Amount:
+        return sum(self.counts)
+
+    @property
+    def heavier(self) -> int:
+        """The branch of larger weight, the first of equals; -1 with one branch a value."""
+        if self.test is None or self.test.kind == MULTIWAY:
+            return -1
+        sides = self.test.sides
+        taken = [b for b in range(len(sides)) if HEAVIER_OF == "all" or sides[b]]
+        return max(taken, key=lambda b: self.children[b].n)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One attribute in one node: a part for each known value, ascending, and one of the holes."""
+
+    known: dict[float, Part]
+    holes: Part
+    has_holes: bool
+
+    @property
+    def n(self) -> int:
+        return len(self.holes)
+
+    def part(self, side: Sequence[float]) -> Part:
+        return added((self.known[value] for value in side if value in self.known), self.n)
+
+    @property
+    def all_known(self) -> Part:
+        return self.part(tuple(self.known))
+
+
+@dataclass(frozen=True)
+class Oracle:
+    table: Table
+    rules: Rules
+
+    # Questions that could be put, whatever they say.
+
+    def subsets(self, codes: Sequence[float]) -> Iterator[tuple[float, ...]]:
+        """V has fewer values than its complement, or as many and the smallest code."""
+        half = len(codes) // 2
+        most = half if self.rules.max_subset is None else min(half, self.rules.max_subset)
+        for size in range(1, most + 1):
+            for V in combinations(codes, size):
+                if 2 * size < len(codes) or V[0] == codes[0]:
+                    yield V
+
+    def of_known(self, j: int, tally: Tally) -> Iterator[Test]:
+        """Every threshold, V or one branch a value, holes left aside."""
+        kind, values = self.table.columns[j].kind, tuple(tally.known)
+        if kind == CUT:
+            for place, (a, b) in enumerate(pairwise(values), start=1):
+                v = threshold_between(a, b)
+                yield Test(j, kind, v, (values[:place], values[place:]), NONE_MET, (v,))
+        elif kind == SUBSET:
+            for V in self.subsets(values):
+                rest = tuple(value for value in values if value not in V)
+                yield Test(j, kind, math.nan, (V, rest), NONE_MET, (len(V), V))
+        elif len(values) > 1:
+            yield Test(j, kind, math.nan, tuple((v,) for v in values), NONE_MET, ())
+
+    def known_or_missing(self, j: int, tally: Tally) -> Test:
+        kind, values = self.table.columns[j].kind, tuple(tally.known)
+        threshold = math.inf if kind == CUT else math.nan
+        return Test(j, kind, threshold, (values, ()), 1, (math.inf, 1))
+
+    def with_direction(self, j: int, tally: Tally) -> Iterator[Test]:
+        """Every question with the holes on every side; a hole of a category is one more value."""
+        kind = self.table.columns[j].kind
+        if not tally.has_holes:
+            yield from self.of_known(j, tally)
+        elif kind == SUBSET:
+            for V in self.subsets((*tally.known, math.inf)):
+                yes = tuple(code for code in V if code != math.inf)
+                rest = tuple(code for code in tally.known if code not in V)
+                missing = 0 if math.inf in V else 1
+                yield Test(j, kind, math.nan, (yes, rest), missing, (len(V), V))
+        else:
+            for test in self.of_known(j, tally):
+                for branch in range(len(test.sides)):
+                    yield replace(test, missing=branch, rank=(*test.rank, branch))
+            if kind == CUT and tally.known:
+                yield self.known_or_missing(j, tally)
+
+    # What they say.
+
+    @cached_property
+    def least(self) -> Amount:
+        total = sum(w for _, w in self.table.held)
+        return Fraction(self.rules.min_weight_fraction_leaf) * total
+
+    def is_allowed(self, whole: Part, parts: Sequence[Part], slack: Fraction) -> bool:
+        """Tells something, and two sides are large enough (of a multiway test: two branches)."""
+        sizes = [(part[-1], sum(part[:-1])) for part in parts]
+        large = sum(
+            size >= self.rules.min_samples_leaf - slack and weight >= max(self.least - slack, 0)
+            for size, weight in sizes
+        )
+        if large < 2 or any(weight == 0 for _, weight in sizes):
+            return False
+        return slack > 0 or not is_nothing(whole[:-1], [part[:-1] for part in parts])
+
+    def judged(self, test: Test, whole: Part, parts: Sequence[Part], *more: Amount) -> Test:
+        """With its score; `more` are further sizes that count in the split information."""
+        counts = [part[:-1] for part in parts]
+        amount = MEASURES[self.rules.criterion](whole[:-1], counts)
+        return replace(test, amount=amount, spread=content([*map(sum, counts), *more]))
+
+    def tests(self, j: int, held: Held, slack: Fraction = Fraction(0)) -> list[Test]:
+        """The allowed tests of one attribute."""
+        tally = self.tally(j, held)
+        found = {
+            "direction": self.direction_tests,
+            "branch": self.branch_tests,
+            "majority": self.known_tests,
+            "fractional": self.known_tests,
+        }[self.rules.missing]
+        return list(found(j, tally, slack))
+
+    def direction_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
+        whole = added([tally.all_known, tally.holes], tally.n)
+        for test in self.with_direction(j, tally):
+            parts = [tally.part(side) for side in test.sides]
+            if tally.has_holes:
+                parts[test.missing] = added([parts[test.missing], tally.holes], tally.n)
+            if self.is_allowed(whole, parts, slack):
+                yield self.judged(test, whole, parts)
+
+    def known_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
+        """Majority and fractional: what the known rows say, by their share of all rows."""
+        whole, m = tally.all_known, sum(tally.holes[:-1])
+        for test in self.of_known(j, tally):
+            parts = [tally.part(side) for side in test.sides]
+            sizes = [sum(part[:-1]) for part in parts]
+            missing = SPREAD
+            if self.rules.missing == "majority":
+                missing = sizes.index(max(sizes)) if tally.has_holes else NONE_MET
+            held_against = [self.spread_part(part, tally) for part in parts]
+            if self.is_allowed(whole, held_against, slack):
+                yield self.judged(replace(test, missing=missing), whole, parts, m)
+
+    def spread_part(self, part: Part, tally: Tally) -> Part:
+        """What limits are held against."""
+        if self.rules.missing != "fractional" or LIMITS_OF == "known":
+            return part
+        known, m = sum(tally.all_known[:-1]), sum(tally.holes[:-1])
+        return tuple(Fraction(c) * (known + m) / known for c in part)
+
+    def branch_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
+        """A last branch of holes beside the known rows' own test, or known against missing."""
+        if not tally.has_holes:
+            yield from self.direction_tests(j, tally, slack)
+            return
+        if self.table.columns[j].kind == MULTIWAY:
+            yield from self.branch_each(j, tally, slack)
+            return
+        whole = added([tally.all_known, tally.holes], tally.n)
+        is_any = False
+        for test in self.of_known(j, tally):
+            parts = [tally.part(side) for side in test.sides]
+            if self.is_allowed(tally.all_known, parts, slack):
+                is_any = True
+                own = replace(test, sides=(*test.sides, ()), missing=len(parts))
+                yield self.judged(own, whole, [*parts, tally.holes])
+        if tally.known and not is_any:
+            test, parts = self.known_or_missing(j, tally), [tally.all_known, tally.holes]
+            if self.is_allowed(whole, parts, slack):
+                yield self.judged(test, whole, parts)
+
+    def branch_each(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
+        """One branch a known value, one at least, and one of the holes, which is like another.
+
+        READING: the limits and "tells something" are asked of all these branches together.
+        """
+        whole = added([tally.all_known, tally.holes], tally.n)
+        sides = (*((value,) for value in tally.known), ())
+        parts = [*tally.known.values(), tally.holes]
+        if tally.known and self.is_allowed(whole, parts, slack):
+            test = Test(j, MULTIWAY, math.nan, sides, len(tally.known), ())
+            yield self.judged(test, whole, parts)
+
+    # Rows of a node.
+
+    def size(self, weights: Sequence[Amount]) -> Amount:
+        """Rows, or copies of rows; READING: with "fractional" always weight."""
+        by_weight = self.table.is_copies or self.rules.missing == "fractional"
+        return sum(weights) if by_weight else len(weights)
+
+    def part_of(self, held: Iterable[tuple[int, Amount]]) -> Part:
+        counts: dict[int, Amount] = dict.fromkeys(self.table.labels, 0)
+        weights = []
+        for i, w in held:
+            counts[self.table.classes[i]] += w
+            weights.append(w)
+        return (*counts.values(), self.size(weights))
+
+    def tally(self, j: int, held: Held) -> Tally:
+        cells = self.table.coded[j]
+        holes = [(i, w) for i, w in held if cells[i] is None]
+        by_value: dict[float, list[tuple[int, Amount]]] = {}
+        for i, w in held:
+            if (cell := cells[i]) is not None:
+                by_value.setdefault(cell, []).append((i, w))
+        known = {value: self.part_of(by_value[value]) for value in sorted(by_value)}
+        return Tally(known, self.part_of(holes), bool(holes))
+
+    def parted(self, test: Test, held: Held) -> list[Held]:
+        """The rows of each branch, and what each weighs there."""
+        cells = self.table.coded[test.attribute]
+        known = [tuple((i, w) for i, w in held if cells[i] in side) for side in test.sides]
+        holes = tuple((i, w) for i, w in held if cells[i] is None)
+        if not holes:
+            return known
+        if test.missing != SPREAD:
+            known[test.missing] = tuple(sorted((*known[test.missing], *holes)))
+            return known
+        weights = [sum(w for _, w in side) for side in known]
+        shares = [Fraction(weight) / sum(weights) for weight in weights]
+        return [
+            tuple(sorted((*side, *((i, w * share) for i, w in holes))))
+            for side, share in zip(known, shares, strict=True)
+        ]
+
+    # The choice, and the tree.
+
+    def best(self, by_column: Sequence[Sequence[Test]]) -> tuple[Test, Fraction] | None:
+        """The test, and n times its score; of the gain ratio the score itself."""
+        offered = [first_of_best(tests) for tests in by_column if tests]
+        if not offered:
+            return None
+        if self.rules.criterion != "gain_ratio":
+            test = first_of_best(offered)
+            return test, test.amount
+        total, d = sum((test.amount for test in offered), Fraction(0)), len(offered)
+        enough = [t for t in offered if t.amount * d > total or is_same(t.amount * d, total)]
+        ratios = [t.amount / t.spread for t in enough]
+        place = next(i for i, ratio in enumerate(ratios) if is_same(ratio, max(ratios)))
+        return enough[place], ratios[place]
+
+    def columns_tests(self, held: Held, slack: Fraction = Fraction(0)) -> list[list[Test]]:
+        return [self.tests(j, held, slack) for j in range(len(self.table.columns))]
+
+    def score(self, test: Test, n: Amount) -> float:
+        is_ratio = self.rules.criterion == "gain_ratio"
+        return float(test.amount / (test.spread if is_ratio else n))
+
+    def is_stopped(self, part: Part, depth: int, slack: Fraction = Fraction(0)) -> bool:
+        counts, size = part[:-1], part[-1]
+        share = Fraction(max(counts)) / sum(counts)
+        return (
+            size <= self.rules.leaf_size + slack
+            or share >= Fraction(self.rules.purity) - slack
+            or depth == self.rules.max_depth
+        )
+
+    def node(self, held: Held, depth: int) -> Test | None:
+        """What the node asks; None makes it a leaf."""
+        part = self.part_of(held)
+        if self.is_stopped(part, depth):
+            return None
+        found = self.best(self.columns_tests(held))
+        if found is None or self.score(found[0], sum(part[:-1])) < self.rules.min_gain:
+            return None
+        return found[0]
+
+    def grow(self, guide: Guide | None = None, held: Held | None = None, depth: int = 0) -> Node:
+        """The whole tree below these rows, all of the table at first."""
+        held = self.table.held if held is None else held
+        test = self.node(held, depth)
+        if guide is not None:
+            test = self.guided(guide, test, held, depth)
+        counts = self.part_of(held)[:-1]
+        leaf = Node(held, counts)
+        if test is None:
+            return leaf
+        below = tuple(
+            self.grow(None if guide is None else guide.child(b), part, depth + 1)
+            for b, part in enumerate(self.parted(test, held))
+        )
+        n = leaf.n
+        return replace(
+            leaf,
+            test=test,
+            score=self.score(test, n),
+            gain=float(test.amount / n),
+            children=below,
+        )
+
+    # Where weights were spread they are rounded in a fitted tree, and what ties here need not tie
+    # there. At such a node, and only there, the fitted tree may decide among equals.
+
+    def guided(self, guide: Guide, test: Test | None, held: Held, depth: int) -> Test | None:
+        is_rough = any(w != self.table.weights[i] for i, w in held)
+        if not is_rough or guide.signature == (test and test.signature):
+            return test
+        part = self.part_of(held)
+        if guide.signature is None:
+            return None if self.may_be_leaf(part, test, depth) else test
+        if self.is_stopped(part, depth, -CLOSE):
+            return test
+        rivals = [t for tests in self.columns_tests(held, CLOSE) for t in tests]
+        wanted = [t for t in rivals if t.signature == guide.signature]
+        is_rival = wanted and (test is None or self.is_close(wanted[0], test, rivals))
+        return wanted[0] if is_rival else test
+
+    def may_be_leaf(self, part: Part, test: Test | None, depth: int) -> bool:
+        if test is None or self.is_stopped(part, depth, CLOSE):
+            return True
+        return test.amount <= CLOSE
+
+    def is_close(self, one: Test, other: Test, rivals: Sequence[Test]) -> bool:
+        """Near enough to be equal but for rounding.
+
+        The gain ratio has more to compare: ratios, gains within a column, gains with the average.
+        """
+        if self.rules.criterion != "gain_ratio":
+            return abs(one.amount - other.amount) <= CLOSE
+        if is_near(one.amount / one.spread, other.amount / other.spread):
+            return True
+        return self.is_near_average(rivals) or any(
+            t.attribute == u.attribute and is_near(t.amount, u.amount)
+            for t, u in combinations(rivals, 2)
+        )
+
+    def is_near_average(self, rivals: Sequence[Test]) -> bool:
+        columns = {t.attribute for t in rivals}
+        best = [max(t.amount for t in rivals if t.attribute == j) for j in columns]
+        return any(is_near(amount * len(best), sum(best)) for amount in best)
+
+
+def is_near(a: Amount, b: Amount) -> bool:
+    return bool(abs(a - b) <= CLOSE)
+
+
+def first_of_best(tests: Sequence[Test]) -> Test:
+    """Among equals: attribute, then its own order."""
+    best = max(test.amount for test in tests)
+    return min((t for t in tests if is_same(t.amount, best)), key=lambda t: (t.attribute, t.rank))
+
+
+def preorder(node: Node) -> list[Node]:
+    return [node, *(t for child in node.children for t in preorder(child))]
+
+
+# --- The way of a row ----------------------------------------------------------------------------
+
+
+def branch_of(node: Node, cell: Cell) -> int | None:
+    """Where a cell goes, SPREAD, or None where the row stays."""
+    test = node.test
+    assert test is not None
+    stay = None if node.heavier < 0 else node.heavier
+    if cell is None:
+        return stay if test.missing == NONE_MET else test.missing
+    if cell == NEVER:
+        return stay
+    if test.kind == CUT:
+        return int(not cell <= test.threshold)
+    return next((b for b, side in enumerate(test.sides) if cell in side), stay)
+
+
+def walk(node: Node, cells: Sequence[Cell], weight: float = 1.0) -> list[tuple[float, Node]]:
+    """The nodes where a row ends, and how much of it; cells are coded."""
+    if node.test is None:
+        return [(weight, node)]
+    branch = branch_of(node, cells[node.test.attribute])
+    if branch is None:
+        return [(weight, node)]
+    if branch != SPREAD:
+        return walk(node.children[branch], cells, weight)
+    total = sum(child.n for child in node.children)
+    return [
+        end
+        for child in node.children
+        for end in walk(child, cells, weight * float(child.n / total))
+    ]
+
+
+def shares(table: Table, root: Node, row: Sequence[Cell]) -> list[float]:
+    """The share of each class for one row of cells as a user gives them."""
+    coded = [table.code(j, cell) for j, cell in enumerate(row)]
+    ends = walk(root, coded)
+    K = len(table.labels)
+    return [math.fsum(w * float(Fraction(end.counts[k]) / end.n) for w, end in ends)
+            for k in range(K)]  # fmt: skip
+
+
+# --- A fitted tree beside it ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Guide:
+    """One node of a fitted tree, read from its arrays."""
+
+    tree: Any
+    t: int = 0
+
+    def child(self, branch: int) -> Guide | None:
+        below = self.children
+        return Guide(self.tree, below[branch]) if branch < len(below) else None
+
+    @property
+    def children(self) -> list[int]:
+        start = self.tree.child_start
+        return [int(s) for s in self.tree.children[start[self.t] : start[self.t + 1]]]
+
+    @property
+    def values(self) -> dict[int, int]:
+        """The branch of every code that the node lists."""
+        start, t = self.tree.value_start, self.t
+        codes = self.tree.values[start[t] : start[t + 1]].tolist()
+        branches = self.tree.branches[start[t] : start[t + 1]].tolist()
+        assert codes == sorted(set(codes))
+        return dict(zip(codes, branches, strict=True))
+
+    @property
+    def signature(self) -> tuple[Any, ...] | None:
+        tree, t = self.tree, self.t
+        kind, missing = int(tree.kind[t]), int(tree.missing[t])
+        if kind == LEAF:
+            return None
+        attribute = int(tree.attribute[t])
+        if kind == CUT:
+            return kind, attribute, float(tree.threshold[t]), (), missing
+        sides: list[list[float]] = [[] for _ in self.children]
+        for code, branch in self.values.items():
+            sides[branch].append(float(code))
+        return kind, attribute, None, tuple(map(tuple, sides)), missing
+
+
+def fit(table: Table, rules: Rules, **options: Any) -> Any:
+    model = TreeClassifier(**{**rules.options(table), **options})
+    return model.fit(table.frame(), table.y, sample_weight=table.sample_weight)
+
+
+def grow_beside(model: Any, table: Table, rules: Rules) -> Node:
+    """The oracle's tree; with "fractional" the fitted one settles what only rounding can."""
+    guide = Guide(model._model) if rules.missing == "fractional" else None
+    return Oracle(table, rules).grow(guide)
+
+
+def assert_same_node(tree: Any, t: int, node: Node, exact: bool) -> None:
+    guide, test = Guide(tree, t), node.test
+    weights = np.ldexp(tree.units[t].astype(np.float64), -tree.exponent)
+    expected = [float(c) for c in node.counts]
+    if exact:
+        assert weights.tolist() == expected, f"node {t} holds {weights}, not {expected}"
+    else:
+        assert weights == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    asked = None if test is None else test.signature
+    assert guide.signature == asked, f"node {t} asks {guide.signature}, not {asked}"
+    assert tree.exact[t]
+    close = pytest.approx(node.score, rel=1e-9, abs=1e-9)
+    assert tree.score[t] == close, f"node {t} scores {tree.score[t]}, not {node.score}"
+    assert tree.gain[t] == pytest.approx(node.gain, rel=1e-9, abs=1e-9)
+    if test is None:
+        assert (tree.attribute[t], tree.missing[t], tree.heavier[t]) == (-1, NONE_MET, -1)
+        assert (guide.children, guide.values) == ([], {})
+        assert (tree.score[t], tree.gain[t]) == (0, 0)
+        return
+    assert math.isnan(tree.threshold[t]) or test.kind == CUT
+    sizes = [float(child.n) for child in node.children]
+    if exact or test.kind == MULTIWAY or abs(sizes[0] - sizes[1]) > 1e-6:
+        found = int(tree.heavier[t])
+        assert found == node.heavier, f"node {t}: branch {found} is heavier, not {node.heavier}"
+
+
+def assert_same_tree(model: Any, root: Node, rules: Rules) -> None:
+    """The same questions, branches of holes and scores; counts to the unit where none is spread."""
+    tree, nodes = model._model, preorder(root)
+    exact = rules.missing != "fractional"
+    numbers = {id(node): t for t, node in enumerate(nodes)}
+    for t, node in enumerate(nodes[: len(tree.kind)]):
+        assert_same_node(tree, t, node, exact)
+        assert Guide(tree, t).children == [numbers[id(child)] for child in node.children]
+    assert len(tree.kind) == len(nodes)
+
+
+def assert_same_answers(model: Any, table: Table, root: Node, rows: Sequence[Cells]) -> None:
+    """predict_proba of rows with holes and values never met is what a walk down the tree gives."""
+    found = model.predict_proba(table.frame(rows))
+    expected = np.array([shares(table, root, row) for row in rows])
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
