@@ -400,15 +400,17 @@ Nodes grow_by(const M& measure, const std::vector<TreeColumn>& columns, const Tr
     return Grower<M, std::int64_t>(field, workers).grow();
 }
 
-// The limits on units and sizes where these count parts of rows.
+// The limits on sizes where these count parts of rows. Parts are rounded: what misses a limit by a
+// millionth of a row meets it.
 Growth in_parts(Growth growth) {
-    const auto scaled = [](std::int64_t limit, int bits) {
-        const std::int64_t most = std::int64_t{1} << 62;
-        return limit > most >> bits ? most : limit << bits;
+    const auto slack = [](int bits) { return bits > 20 ? std::int64_t{1} << (bits - 20) : 0; };
+    const auto scaled = [&](std::int64_t limit) {
+        const std::int64_t most = std::int64_t{1} << 61;
+        return limit > most >> growth.part_bits ? most : limit << growth.part_bits;
     };
-    growth.stops.leaf_size = scaled(growth.stops.leaf_size, growth.part_bits);
-    growth.rules.limits.size = scaled(growth.rules.limits.size, growth.part_bits);
-    growth.rules.limits.units = scaled(growth.rules.limits.units, growth.unit_bits);
+    growth.stops.leaf_size = scaled(growth.stops.leaf_size) + slack(growth.part_bits);
+    growth.rules.limits.size = scaled(growth.rules.limits.size) - slack(growth.part_bits);
+    growth.rules.limits.units -= slack(growth.unit_bits);
     return growth;
 }
 
@@ -425,7 +427,7 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows, co
         throw std::invalid_argument("rows in parts are too many units");
     }
     total <<= given.unit_bits;
-    const Growth growth = in_parts(given);
+    const Growth growth = given.part_bits > 0 ? in_parts(given) : given;
     Workers workers(growth.threads, poll);
     const Criterion criterion = growth.rules.criterion;
     const bool by_logs = criterion == Criterion::gain || criterion == Criterion::gain_ratio;

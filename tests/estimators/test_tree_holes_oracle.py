@@ -3,10 +3,9 @@
 The oracle (tree_oracle_holes.py) was written from the definitions alone. Where these leave a
 choice, it takes the following, and says so at its place:
 
-- Unknown and absent values take the heaviest of all branches, also where that is the branch of
-  holes (HEAVIER_OF).
+- Unknown and absent values take the heaviest of the branches that known values take.
 - With "majority" and "fractional" limits are held against the known weight of a side, as they are
-  with "branch" (LIMITS_OF); with "fractional" sizes are weights even where weights have fractions.
+  with "branch" (LIMITS_OF); where weights have fractions, sizes count rows, spread ones by parts.
 - With "branch", a multiway test is one partition into its values and the holes: its limits ask
   for two large branches of all of these, and it needs to tell something as a whole.
 - With "direction", the hole counts among the values that `max_subset` bounds, and in the choice
@@ -251,11 +250,7 @@ def test_the_fractional_root_of_weights_with_fractions(table: Table, criterion: 
 @FEW
 @given(table=tables(weightings=("eighths",)), criterion=st.sampled_from(CRITERIA[:3]))
 def test_the_fractional_tree_of_weights_with_fractions(table: Table, criterion: str) -> None:
-    """READING: every limit counts weight, the defaults min_samples_leaf=1 and leaf_size=1 too.
-
-    Without holes, sizes count rows as soon as a weight has a fraction. If they are to do so here
-    as well, with spread rows as parts of a row, this test is wrong.
-    """
+    """Sizes count rows as soon as a weight has a fraction, spread rows by their parts."""
     check(table, Rules(criterion, "fractional", max_depth=3))
 
 

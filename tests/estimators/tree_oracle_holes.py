@@ -465,18 +465,18 @@ class Oracle:
 
     # Rows of a node.
 
-    def size(self, weights: Sequence[Amount]) -> Amount:
-        """Rows, or copies of rows; READING: with "fractional" always weight."""
-        by_weight = self.table.is_copies or self.rules.missing == "fractional"
-        return sum(weights) if by_weight else len(weights)
+    def size(self, held: Sequence[tuple[int, Amount]]) -> Amount:
+        """Rows, or copies of rows; spread rows count by their parts."""
+        if self.table.is_copies:
+            return sum(w for _, w in held)
+        return sum(Fraction(w) / Fraction(self.table.weights[i]) for i, w in held)
 
     def part_of(self, held: Iterable[tuple[int, Amount]]) -> Part:
         counts: dict[int, Amount] = dict.fromkeys(self.table.labels, 0)
-        weights = []
-        for i, w in held:
+        rows = list(held)
+        for i, w in rows:
             counts[self.table.classes[i]] += w
-            weights.append(w)
-        return (*counts.values(), self.size(weights))
+        return (*counts.values(), self.size(rows))
 
     def tally(self, j: int, held: Held) -> Tally:
         cells = self.table.coded[j]
@@ -756,7 +756,8 @@ def assert_same_tree(model: Any, root: Node, rules: Rules) -> None:
     numbers = {id(node): t for t, node in enumerate(nodes)}
     for t, node in enumerate(nodes[: len(tree.kind)]):
         assert_same_node(tree, t, node, exact)
-        assert Guide(tree, t).children == [numbers[id(child)] for child in node.children]
+        below = [numbers[id(child)] for child in node.children]
+        assert Guide(tree, t).children == below, f"node {t}: {Guide(tree, t).children}, {below}"
     assert len(tree.kind) == len(nodes)
 
 
