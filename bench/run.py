@@ -8,12 +8,20 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import accuracy
 import bayes
 import discriminants
+import tree_use
 import trees
 from harness import render
 
-SECTIONS = {"Discrete Bayes": bayes, "Discriminants": discriminants, "Trees": trees}
+SECTIONS = {
+    "Discrete Bayes": bayes,
+    "Discriminants": discriminants,
+    "Trees": trees,
+    "Trees in use": tree_use,
+    "Accuracy of trees": accuracy,
+}
 HEAD = "# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"
 RESULTS = Path(__file__).parent / "results.md"
 

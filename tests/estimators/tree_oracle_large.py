@@ -89,7 +89,10 @@ class Large:
     def frame(self) -> Any:
         columns: dict[str, Any] = {}
         for j, (x, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
-            words = np.array([*(f"v{i:03d}" for i in range(int(np.max(np.nan_to_num(x, nan=-1.0))) + 1)), None], object)
+            words = np.array(
+                [*(f"v{i:03d}" for i in range(int(np.max(np.nan_to_num(x, nan=-1.0))) + 1)), None],
+                object,
+            )
             columns[f"x{j}"] = x if kind == CUT else words[x.astype(np.int64)]
         return pd.DataFrame(columns)
 

@@ -245,6 +245,7 @@ def with_arrays(model: TreeModel, **fields: Any) -> TreeModel:
         "values": np.array(fields.get("values", []), dtype=np.int32),
         "branches": np.array(fields.get("branches", []), dtype=np.int32),
         "heavier": np.array(fields["heavier"], dtype=np.int32),
+        "missing": np.full(n, -1, dtype=np.int32),
         "units": np.array(fields["units"]),
         "sizes": np.array(fields["units"]).sum(axis=1),
         "exact": np.ones(n, dtype=bool),
