@@ -76,6 +76,12 @@ class Offer:
 # --- Tables --------------------------------------------------------------------------------------
 
 
+def as_words(codes: NDArray[np.float64]) -> NDArray[np.object_]:
+    """Words by code; -1 is a hole."""
+    words = [*(f"v{i:03d}" for i in range(int(codes.max()) + 1)), None]
+    return np.array(words, object)[codes.astype(np.int64)]
+
+
 @dataclass(frozen=True)
 class Large:
     """Numbers with NaN, or codes of words with -1, for the holes."""
