@@ -26,6 +26,7 @@ from sortal.errors import (
     InputTypeError,
     LabelError,
     MissingValueError,
+    MissingValueWarning,
     OptionError,
     UnknownCategoryError,
     UnknownCategoryWarning,
@@ -356,6 +357,20 @@ def test_a_value_absent_from_a_node_goes_on_without_a_warning() -> None:
     assert asked[0] == "x <= 1.5"
     assert asked[1] == "color in {blue}"
     assert model.predict(pd.DataFrame({"x": [1], "color": ["green"]})).tolist() == ["r"]
+
+
+def test_a_hole_where_the_fit_had_none_is_told_and_where_it_goes() -> None:
+    X, rows = customers(), customers()[:2].assign(visits=[np.nan, 1])
+    words = {
+        "direction": "they take the branch of larger weight, or stay where",
+        "fractional": "they go down every branch, by its weight.",
+    }
+    for missing, told in words.items():
+        model = TreeClassifier(missing=missing).fit(X, choices())
+        with pytest.warns(
+            MissingValueWarning, match=rf"1 cell \('visits' 1\) has no value; {told}"
+        ):
+            model.predict(rows)
 
 
 def test_unknown_values_can_be_forbidden() -> None:

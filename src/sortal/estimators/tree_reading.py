@@ -106,7 +106,10 @@ class ReadableTree(TableClassifier):
         """Holes of columns that had some at fit are nothing to be told of, unless refused."""
         if self.missing != "error" and self._model.holes:
             holes = np.where(np.array(self._model.holes) > 0, 0, holes)
-        super()._report_columns(holes, unknown, words)
+        spread = "they go down every branch, by its weight"
+        told = spread if self._model.policy == "fractional" else words
+        super()._report_columns(holes, np.zeros_like(unknown), told)
+        super()._report_columns(np.zeros_like(holes), unknown, words)
 
     def _walk(self, source: TableSource) -> Walked:
         rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))
