@@ -12,7 +12,13 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import ColumnError, InputError, LabelError, OptionError
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    LabelError,
+    OptionError,
+    UnknownCategoryError,
+)
 from sortal.models.complexity import Complexity
 
 if TYPE_CHECKING:
@@ -83,6 +89,18 @@ def test_the_smallest_tree_within_one_deviation_and_the_least() -> None:
     assert path.choose("one_se") == 1
     assert path.choose("least") == 2
     assert [path.place_of(s) for s in (1.0, 0.5, 0.3, 0.2, 0.15, 0.1, 0.0)] == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_errors_that_are_equal_but_for_rounding_choose_the_smaller_tree() -> None:
+    path = Complexity(
+        strength=(0.5, 0.2, 0.1, 0.0),
+        n_leaves=(1, 2, 4, 7),
+        error=(1, 0.5, 0.3, 0.2),
+        cv_error=(0.9, 0.6 + 2e-16, 0.5 + 2e-16, 0.5),
+        cv_deviation=(0.1, 0.1, 0.1, 0.1),
+    )
+    assert path.choose("least") == 2
+    assert path.choose("one_se") == 1
 
 
 def test_a_class_that_is_absent_from_a_fold_breaks_nothing() -> None:
@@ -187,6 +205,22 @@ def test_reduced_error_holds_rows_out() -> None:
     pruned = grown.prune("reduced_error", X[200:], y[200:])
     assert pruned.score(X[200:], y[200:]) >= grown.score(X[200:], y[200:])
     assert pruned.prune("reduced_error", X[200:], y[200:]).to_text() == pruned.to_text()
+
+
+def test_costs_that_are_equal_but_for_rounding_are_equal() -> None:
+    grown = TreeClassifier(costs=[[0, 0.3], [0.1, 0]]).fit([[0], [1]], [0, 1], [9, 9])
+    # as a leaf the root pays a tenth three times, which is a bit more than three tenths
+    pruned = grown.prune("reduced_error", [[1], [1], [1], [1]], [1, 1, 1, 0])
+    assert (grown.get_n_leaves(), pruned.get_n_leaves()) == (2, 1)
+
+
+def test_what_only_rows_held_out_have_is_not_unknown() -> None:
+    X = np.array([f"w{i}" for i in range(40)], dtype=object)[:, None]
+    y = np.arange(40) % 2
+    model = TreeClassifier(pruning="reduced_error", unknown="error").fit(X, y)
+    assert model.predict(X).shape == (40,)
+    with pytest.raises(UnknownCategoryError, match="1 cell"):
+        model.predict(np.array([["other"]], dtype=object))
 
 
 def test_a_pruned_tree_is_chosen_from_again_by_what_the_fit_knows() -> None:

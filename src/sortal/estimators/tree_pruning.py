@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sortal.estimators.base import FitReport
 from sortal.estimators.tree_folds import read_folds
 from sortal.estimators.tree_seeing import SeenTree
 from sortal.learners.folds import held_out
-from sortal.learners.tree import grow
+from sortal.learners.tree import grow, unseen_codes
 from sortal.learners.tree_complexity import complexity_path
 from sortal.learners.tree_pruning import Pruned, PruningOptions, chosen, prune_tree
 from sortal.learners.tree_validation import cross_validate, take_rows
@@ -155,7 +156,7 @@ class PrunedTree(SeenTree):
         sample_weight: ArrayLike | None,
     ) -> Pruned:
         """What fit makes of its rows."""
-        threads, judges = n_threads(self.n_jobs), rows
+        threads, judges, all_rows = n_threads(self.n_jobs), rows, rows
         if how.pruning == "reduced_error":
             out = held_out(rows.classes, self.validation, self.random_state)
             rows, judges = (take_rows(rows, np.flatnonzero(part)) for part in (~out, out))
@@ -163,6 +164,8 @@ class PrunedTree(SeenTree):
         if how.validates:
             folds = read_folds(self.cv, rows.classes, sample_weight, self.random_state)
         model, path = grow(rows, options, threads), None
+        if judges is not rows:  # what only rows held out have, the fit has met all the same
+            model = replace(model, unseen=unseen_codes(all_rows))
         if folds is not None:
             path = cross_validate(model, rows, options, folds, threads, self.progress)
         return prune_tree(model, how, path=path, rows=judges, criterion=options.criterion)

@@ -249,7 +249,7 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     model = TreeModel(
         schema,
         rows.column_kinds,
-        _unseen(rows),
+        unseen_codes(rows),
         rows.exponent + bits[1],
         *grown,
         policy=options.missing,
@@ -357,7 +357,7 @@ def _bounded(count: float | None) -> int:
     return trees.NO_BOUND if count is None else min(int(count), trees.NO_BOUND)
 
 
-def _unseen(rows: TreeRows) -> tuple[tuple[int, ...], ...]:
+def unseen_codes(rows: TreeRows) -> tuple[tuple[int, ...], ...]:
     """By column, the codes that no row has; none of a column that is cut."""
     n_values = code_counts(rows.schema, rows.column_kinds)
     one = np.zeros_like(rows.classes)

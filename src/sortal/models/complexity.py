@@ -9,6 +9,9 @@ from sortal.models.records import Table
 
 _HEADS = ("strength", "n_leaves", "error", "cv_error", "cv_deviation")
 
+# Errors whose ratio is so close to 1 are equal but for the rounding of sums.
+_ALIKE = 1e-12
+
 
 @dataclass(frozen=True)
 class Complexity:
@@ -36,15 +39,19 @@ class Complexity:
         """The least error of rows left out, and one standard deviation of it. (S 33)"""
         if self.cv_error is None or self.cv_deviation is None:
             raise TypeError("these trees were not cross-validated")
-        best = self.cv_error.index(min(self.cv_error))
+        best = self._first_within(min(self.cv_error))
         return self.cv_error[best] + self.cv_deviation[best]
 
     def choose(self, rule: str) -> int:
         """The place of the tree with the least cv_error, or of the smallest within its limit."""
         if self.cv_error is None:
             raise TypeError("these trees were not cross-validated")
-        most = self.limit() if rule == "one_se" else min(self.cv_error)
-        return next(i for i, error in enumerate(self.cv_error) if error <= most)
+        return self._first_within(self.limit() if rule == "one_se" else min(self.cv_error))
+
+    def _first_within(self, most: float) -> int:
+        """The smallest tree whose error on rows left out is at most so much."""
+        errors = self.cv_error or ()
+        return next(i for i, error in enumerate(errors) if error <= most * (1 + _ALIKE))
 
     def place_of(self, strength: float) -> int:
         """The place of the tree for any strength."""
