@@ -1,0 +1,679 @@
+"""Trees in real use: untidy tables, and holes, weights, costs and pruning together."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sortal import TreeClassifier
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    LabelError,
+    MissingValueError,
+    MissingValueWarning,
+    OptionError,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+    WeightError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+WHOLE: Final = ("direction", "branch", "majority")  # rows stay whole
+POLICIES: Final = (*WHOLE, "fractional")
+LAW: Final = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_policy = pytest.mark.parametrize("missing", POLICIES)
+
+
+def grow(X: Any, y: Any, weights: Any = None, **options: Any) -> TreeClassifier:
+    """A tree that is not pruned, unless it is asked for."""
+    return TreeClassifier(**{"pruning": None, **options}).fit(X, y, weights)
+
+
+# --- Tables of the wild --------------------------------------------------------------------------
+
+N: Final = 1100
+SAID: Final = {"no": 0, "yes": 1, "later": 2}
+
+
+@cache
+def wild_rows() -> pd.DataFrame:
+    """Whatever a table may hold, with holes in most of it; `full` and `constant` have none."""
+    rng = np.random.default_rng(0)
+    label = rng.choice(list(SAID), N, p=[0.5, 0.3, 0.2])
+    k = np.array([SAID[name] for name in label])
+    names = np.array([f"u{i:03d}" for i in range(1000)], dtype=object)
+    users = np.concatenate([np.arange(1000), rng.integers(0, 1000, N - 1000)])
+    word = np.array(list("abcd"), dtype=object)[(k + rng.integers(0, 2, N)) % 4]
+    days = pd.to_timedelta(rng.integers(0, 400, N) + 100 * k, unit="D")
+
+    def holed(values: Any, part: float = 0.1) -> pd.Series:
+        return pd.Series(values).mask(rng.random(N) < part)
+
+    frame = pd.DataFrame(
+        {
+            "word": holed(word),
+            "x": holed(rng.normal(size=N) + k),
+            "count": holed(pd.array(rng.integers(0, 9, N) + k, dtype="Int64")),
+            "when": holed(pd.Timestamp("2020-01-01") + days),
+            "member": holed(pd.array(rng.random(N) < 0.3 + 0.2 * k, dtype="boolean")),
+            "user": holed(names[users], 0.02),
+            "no word": pd.Series([None] * N, dtype=object),
+            "no number": np.full(N, np.nan),
+            "constant": "same",
+            "full": rng.integers(0, 5, N),
+            "label": label,
+        }
+    )
+    return frame.assign(**{"x again": frame["x"], "word again": frame["word"]})
+
+
+def wild() -> pd.DataFrame:
+    return wild_rows().copy()
+
+
+def strange() -> pd.DataFrame:
+    """Rows to come: holes where the fit had none, and values that it never saw."""
+    rows = wild()[:6].drop(columns="label")
+    rows.loc[0, ["constant", "word", "x"]] = None
+    rows["full"] = rows["full"].astype("Int64")
+    rows.loc[1, "full"] = None
+    rows.loc[2:3, "word"] = "never seen"
+    rows.loc[4, "user"] = "u9999"
+    return rows
+
+
+BACKENDS: Final[dict[str, Callable[[pd.DataFrame], Any]]] = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "pyarrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+}
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def read_in_full(model: TreeClassifier, rows: Any, n: int) -> None:
+    """All that a tree says of itself and of rows can be had."""
+    shares = model.predict_proba(rows)
+    assert shares.shape == (n, 3)
+    assert_allclose(shares.sum(axis=1), 1)
+    said = model.predict(rows)
+    assert set(said) <= set(SAID)
+    why = model.explain(rows)
+    assert len(why) == n
+    assert [one.label for one in why[:3]] == said[:3].tolist()
+    assert str(why[0])
+    assert len(model.rules()) == model.get_n_leaves()
+    assert str(model.rules(by="class"))
+    assert model.to_text().startswith("root: n ")
+    assert "<svg" in model.to_svg()
+    assert "<" in model.to_html()
+    assert len(model.to_frame()) == len(model._model.kind)
+
+
+@every_backend
+@every_policy
+def test_tables_of_the_wild_need_no_preparation(missing: str, backend: str) -> None:
+    to = BACKENDS[backend]
+    table = to(wild())
+    model = grow(table, "label", missing=missing)  # a warning would be an error here
+    read_in_full(model, table, N)
+    assert model.score(table, "label") > 0.9
+    assert type(model.to_frame()) is type(table)
+    assert model.fit_report_.holes["no word"] == model.fit_report_.holes["no number"] == N
+    assert not {"no word", "no number", "constant"} & set(asked(model))
+    assert not {"x again", "word again"} & set(asked(model))  # of equal columns the first
+
+
+def asked(model: TreeClassifier) -> list[str]:
+    """The columns of a tree's tests."""
+    places = model._model.attribute[model._model.kind > 0]
+    return [model._schema.names[j] for j in places]
+
+
+@every_policy
+def test_a_tree_depends_neither_on_the_library_nor_on_the_order_of_rows(missing: str) -> None:
+    frame = wild()
+    text = grow(frame, "label", missing=missing).to_text()
+    for to in BACKENDS.values():
+        assert grow(to(frame), "label", missing=missing).to_text() == text
+    mixed = frame.sample(frac=1, random_state=1)
+    assert grow(mixed, "label", missing=missing).to_text() == text
+    for n_jobs in (1, 3):
+        assert grow(frame, "label", missing=missing, n_jobs=n_jobs).to_text() == text
+
+
+PRUNINGS: Final[dict[str, dict[str, Any]]] = {
+    "by number": {"pruning": "cost_complexity", "strength": 0.01},
+    "by folds": {"pruning": "cost_complexity", "cv": 3},
+    "by rows held out": {"pruning": "reduced_error"},
+    "by estimates": {"pruning": "pessimistic"},
+    "by estimates, in place": {"pruning": "pessimistic", "raising": False},
+    "joined": {"pruning": None, "join_leaves": True},
+}
+
+
+@pytest.mark.parametrize("way", PRUNINGS)
+@every_policy
+def test_a_table_of_the_wild_is_pruned_like_any_other(missing: str, way: str) -> None:
+    table, how = wild(), PRUNINGS[way]
+    grown = grow(table, "label", missing=missing)
+    fitted = grow(table, "label", missing=missing, **how, unknown="error")
+    assert fitted.get_n_leaves() <= grown.get_n_leaves()
+    assert f"to {fitted.get_n_leaves()} leaves" in str(fitted.fit_report_) or way == "joined"
+    read_in_full(fitted, table, N)  # what only rows held out have is not unknown
+    if way == "by rows held out":
+        half = grow(table[::2], "label", missing=missing)
+        with pytest.warns(UnknownCategoryWarning, match="'user'"):  # those of the other half
+            pruned = half.prune("reduced_error", table[1::2], "label")
+        assert pruned.get_n_leaves() < half.get_n_leaves()
+        return
+    needs_rows = way == "by folds" or (way == "by estimates" and missing != "fractional")
+    pruned = grown.prune(**how, **({"X": table, "y": "label"} if needs_rows else {}))
+    assert pruned.to_text() == fitted.to_text()
+
+
+@every_backend
+@every_policy
+def test_rows_to_come_are_read_and_what_is_new_in_them_is_told(missing: str, backend: str) -> None:
+    model = grow(wild(), "label", missing=missing)
+    for ask in (model.predict, model.predict_proba, model.apply, model.explain):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            assert len(ask(BACKENDS[backend](strange()))) == 6
+        assert [one.category for one in told] == [MissingValueWarning, UnknownCategoryWarning]
+        holes, unknown = (str(one.message) for one in told)
+        assert holes.startswith("2 cells ('constant' 1, 'full' 1) have no value; they ")
+        assert ("go down every branch" in holes) == (missing == "fractional")
+        assert "3 cells ('word' 2, 'user' 1) hold values never seen at fit" in unknown
+        assert "the branch of larger weight" in unknown
+
+
+def test_holes_and_unknown_values_can_be_forbidden() -> None:
+    table = wild()
+    with pytest.raises(MissingValueError, match=r"'word' .*missing='direction'"):
+        grow(table, "label", missing="error")
+    known = table[["constant", "full", "label"]]
+    model = grow(known, "label", missing="error")
+    with pytest.raises(MissingValueError, match=r"2 cells \('constant' 1, 'full' 1\)"):
+        model.predict(strange())
+    whole = grow(table, "label", unknown="error")
+    with pytest.warns(MissingValueWarning), pytest.raises(UnknownCategoryError, match="'word' 2"):
+        whole.predict(strange())
+
+
+@every_policy
+def test_a_column_may_lose_all_values_or_gain_its_first(missing: str) -> None:
+    model = grow(wild(), "label", missing=missing)
+    rows = wild()[:5].drop(columns="label")
+    for name in ("word", "x", "when", "member", "user", "no word", "no number"):
+        empty = pd.Series([None] * 5, dtype=object)
+        assert len(model.predict(rows.assign(**{name: empty}))) == 5
+        assert len(model.predict(pl.from_pandas(rows).with_columns(pl.lit(None).alias(name)))) == 5
+    assert_array_equal(model.predict(rows.assign(**{"no number": 1.5})), model.predict(rows))
+    with pytest.warns(UnknownCategoryWarning, match="'no word' 5"):
+        first = model.predict(rows.assign(**{"no word": "first"}))
+    assert_array_equal(first, model.predict(rows))
+
+
+@every_policy
+def test_a_table_of_holes_is_one_leaf(missing: str) -> None:
+    table = pd.DataFrame({"a": [None] * 4, "b": np.full(4, np.nan)})
+    model = grow(table, ["u", "v", "v", "v"], missing=missing)
+    assert model.get_n_leaves() == 1
+    assert model.predict_proba(table).tolist() == [[0.25, 0.75]] * 4
+    told = grow(
+        table.assign(b=[1.0, np.nan, np.nan, np.nan]), ["u", "v", "v", "v"], missing=missing
+    )
+    # that a value is missing tells all, where a policy can ask for it
+    assert told.get_n_leaves() == (2 if missing in ("direction", "branch") else 1)
+
+
+# --- Laws across features ------------------------------------------------------------------------
+
+CLASSES: Final = np.array(["ash", "birch", "elm"])
+COSTS: Final = np.array([[0.0, 1, 4], [2, 0, 1], [3, 5, 0]])
+COUNTING: Final[dict[str, dict[str, Any]]] = {
+    "plain": {},
+    "class_weight": {"class_weight": {"ash": 3, "elm": 2}},
+    "costs": {"costs": COSTS},
+    "both": {"class_weight": "balanced", "costs": COSTS},
+    "priors": {"priors": {"ash": 0.2, "birch": 0.7, "elm": 0.1}, "smoothing": "shrinkage"},
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    X: pd.DataFrame
+    y: NDArray[Any]
+    weights: NDArray[np.int64]
+
+    def take(self, places: Any) -> Rows:
+        X = self.X.iloc[places].reset_index(drop=True)
+        return Rows(X, self.y[places], self.weights[places])
+
+    def copies(self) -> Rows:
+        rows = self.take(np.repeat(np.arange(len(self.y)), self.weights))
+        return Rows(rows.X, rows.y, np.ones(len(rows.y), dtype=np.int64))
+
+
+def holed_rows(seed: int, n: int = 60, part: float = 0.15) -> Rows:
+    """A number of many values, one of few, words; every class occurs."""
+    rng = np.random.default_rng(seed)
+    k = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+    X = pd.DataFrame(
+        {
+            "many": rng.normal(size=n) + k / 2,
+            "word": pd.Series(np.array(list("abcde"), object)[(k + rng.integers(0, 3, n)) % 5]),
+            "few": rng.integers(0, 4, n) + k % 2 / 1.0,
+        }
+    )
+    return Rows(X.mask(rng.random(X.shape) < part), CLASSES[k], rng.integers(1, 4, n))
+
+
+seeds: Final = st.integers(0, 10**9)
+policies: Final = st.sampled_from(POLICIES)
+whole_policies: Final = st.sampled_from(WHOLE)
+countings: Final = st.sampled_from(list(COUNTING))
+splits: Final = st.sampled_from(["subset", "multiway"])
+
+
+def prune_all(model: TreeClassifier, rows: Rows, judges: Rows) -> dict[str, TreeClassifier]:
+    """Each way of pruning that does not deal rows out."""
+    pruned = {
+        "number": model.prune("cost_complexity", strength=0.05),
+        "in place": model.prune("pessimistic", raising=False),
+        "joined": model.prune(None, join_leaves=True),
+        "others": model.prune("reduced_error", judges.X, judges.y, sample_weight=judges.weights),
+    }
+    if model.missing != "fractional":
+        pruned["raising"] = model.prune(
+            "pessimistic", rows.X, rows.y, sample_weight=rows.weights, raising=True
+        )
+    return pruned
+
+
+def nodes(model: TreeClassifier) -> pd.DataFrame:
+    return model.to_frame(max_values=None)
+
+
+@LAW
+@given(seeds, policies, countings, splits)
+@example(
+    0, "fractional", "class_weight", "subset"
+)  # costs of parts that are equal but for rounding
+def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) -> None:
+    rows, judges = holed_rows(seed), holed_rows(seed + 1, 40)
+    options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
+    model = grow(rows.X, rows.y, rows.weights, **options)
+    twin = grow(rows.copies().X, rows.copies().y, **options)
+    made = {"grown": model, **prune_all(model, rows, judges)}
+    twins = {"grown": twin, **prune_all(twin, rows.copies(), judges.copies())}
+    for way, one in made.items():
+        pd.testing.assert_frame_equal(nodes(one), nodes(twins[way]), rtol=1e-9, obj=way)
+        assert_allclose(one.predict_proba(judges.X), twins[way].predict_proba(judges.X), rtol=1e-9)
+
+
+@LAW
+@given(seeds, policies, splits, st.sampled_from([1.0, 0.3]))
+def test_costs_of_zero_and_one_change_nothing(
+    seed: int, missing: str, split: str, one: float
+) -> None:
+    rows = holed_rows(seed)
+    options = {"missing": missing, "categorical_split": split}
+    for way, how in PRUNINGS.items():
+        plain = grow(rows.X, rows.y, rows.weights, **options, **how)
+        costs = one * (1 - np.eye(3))
+        same = grow(rows.X, rows.y, rows.weights, **options, **how, costs=costs)
+        assert same.to_text() == plain.to_text(), way
+        assert str(same.fit_report_) == str(plain.fit_report_)
+        assert_array_equal(same.predict_proba(rows.X), plain.predict_proba(rows.X))
+        assert getattr(same, "complexity_", None) == getattr(plain, "complexity_", None)
+
+
+@LAW
+@given(seeds, policies, countings, splits)
+def test_to_prune_afterwards_is_to_prune_at_fit(
+    seed: int, missing: str, counting: str, split: str
+) -> None:
+    rows = holed_rows(seed)
+    options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
+    grown = grow(rows.X, rows.y, rows.weights, **options)
+    before = grown.to_text()
+    again = {"X": rows.X, "y": rows.y, "sample_weight": rows.weights}
+    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"pruning": "cost_complexity", "strength": 0.03}, {}),
+        ({"pruning": "cost_complexity", "strength": "least", "cv": 3}, again),
+        ({"pruning": "pessimistic", "raising": False}, {}),
+        ({"pruning": "pessimistic", "raising": False, "join_leaves": True}, {}),
+        ({"pruning": None, "join_leaves": True}, {}),
+    ]
+    if missing != "fractional":
+        ways.append(({"pruning": "pessimistic", "raising": True, "confidence": 0.5}, again))
+    for how, given_rows in ways:
+        fitted = grow(rows.X, rows.y, rows.weights, **options, **how)
+        pruned = grown.prune(**how, **given_rows)
+        assert pruned.to_text() == fitted.to_text(), how
+        assert str(pruned.fit_report_) == str(fitted.fit_report_)
+        assert str(pruned.get_params()) == str(fitted.get_params())
+        assert_array_equal(pruned.predict_proba(rows.X), fitted.predict_proba(rows.X))
+    assert grown.to_text() == before
+
+
+def recount(model: TreeClassifier, rows: Rows) -> NDArray[np.float64]:
+    """The weight of each class that passes each node, from the paths of the rows."""
+    hot = (rows.y[:, None] == model.classes_) * rows.weights[:, None]
+    return np.asarray(model.decision_path(rows.X).T @ hot, dtype=np.float64)
+
+
+@LAW
+@given(seeds, whole_policies, countings, splits)
+def test_counts_are_those_of_the_rows_that_come(
+    seed: int, missing: str, counting: str, split: str
+) -> None:
+    rows, judges = holed_rows(seed), holed_rows(seed + 1, 40)
+    options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
+    model = grow(rows.X, rows.y, rows.weights, **options)
+    for way, pruned in {"grown": model, **prune_all(model, rows, judges)}.items():
+        counts = nodes(pruned)[[f"n({name})" for name in CLASSES]].to_numpy()
+        assert_array_equal(counts, recount(pruned, rows), err_msg=way)
+
+
+@LAW
+@given(seeds, policies, countings)
+def test_threads_change_nothing(seed: int, missing: str, counting: str) -> None:
+    rows = holed_rows(seed)
+    options = {"missing": missing, **COUNTING[counting]}
+    for way, how in PRUNINGS.items():
+        one, two = (grow(rows.X, rows.y, rows.weights, **options, **how, n_jobs=n) for n in (1, 2))
+        assert one.to_text() == two.to_text(), way
+        assert_array_equal(one.predict_proba(rows.X), two.predict_proba(rows.X))
+
+
+# --- Rows left out -------------------------------------------------------------------------------
+
+
+def validate_by_hand(
+    rows: Rows, folds: NDArray[np.int64], options: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Costs of rows left out, from trees that are fitted, pruned and asked one by one."""
+    costs = np.asarray(options.get("costs", 1 - np.eye(3)), dtype=np.float64)
+    whole = grow(rows.X, rows.y, rows.weights, **options)
+    path = whole.complexity()
+    totals = np.array([rows.weights[rows.y == name].sum() for name in CLASSES])
+    root, total = (totals @ costs).min(), totals.sum()
+    between = [np.inf, *np.sqrt(np.multiply(path.strength[:-1], path.strength[1:]))]
+    paid = np.zeros((len(between), len(rows.y)))
+    true = np.searchsorted(CLASSES, rows.y)
+    for fold in np.unique(folds):
+        out = folds == fold
+        part, rest = rows.take(out), rows.take(~out)
+        tree = grow(rest.X, rest.y, rest.weights, **options)
+        own = (np.array([rest.weights[rest.y == name].sum() for name in CLASSES]) @ costs).min()
+        for i, strength in enumerate(between):
+            price = strength * root * (rest.weights.sum() / total) / own
+            pruned = tree.prune("cost_complexity", strength=min(price * (1 + 1e-12), 1e9))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a fold may lack holes or values of the whole
+                said = np.searchsorted(CLASSES, pruned.predict(part.X))
+            paid[i, out] = costs[true[out], said]
+    cost, squares = paid @ rows.weights, paid**2 @ rows.weights
+    return cost / root, np.sqrt(np.maximum(squares - cost**2 / total, 0)) / root
+
+
+@pytest.mark.parametrize("split", ["subset", "multiway"])
+@pytest.mark.parametrize("counting", ["plain", "costs"])
+@pytest.mark.parametrize("missing", WHOLE)
+def test_cross_validation_with_holes_is_what_one_would_do_by_hand(
+    missing: str, counting: str, split: str
+) -> None:
+    rows = holed_rows(5, 90)
+    folds = np.arange(90) // 3 % 4
+    options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
+    model = grow(rows.X, rows.y, rows.weights, **options, pruning="cost_complexity", cv=folds)
+    errors, deviations = validate_by_hand(rows, folds, options)
+    assert_allclose(model.complexity_.cv_error or (), errors, rtol=1e-10)
+    assert_allclose(model.complexity_.cv_deviation or (), deviations, rtol=1e-10)
+
+
+def reduce_by_hand(
+    tree: TreeClassifier, judges: Rows, costs: NDArray[np.float64]
+) -> list[tuple[Any, ...]]:
+    """What is left of each node's line, from the last node to the first."""
+    frame = nodes(tree)
+    true, ends = np.searchsorted(CLASSES, judges.y), tree.apply(judges.X)
+    passing = tree.decision_path(judges.X).toarray().T.astype(bool)
+    kept: dict[int, list[tuple[Any, ...]]] = {}
+    least: dict[int, float] = {}
+    for t in reversed(range(len(frame))):
+        line = frame.iloc[t]
+        pay = judges.weights * costs[true, np.searchsorted(CLASSES, line["prediction"])]
+        below = frame.index[frame["parent"] == t].tolist()
+        alone = pay[passing[t]].sum()
+        apart = pay[ends == t].sum() + sum(least[b] for b in below)
+        told = (line["depth"], line["n"], line["prediction"])
+        if not below or alone <= apart:
+            kept[t], least[t] = [("", *told)], alone
+        else:
+            kept[t] = [(line["test"], *told), *(one for b in below for one in kept[b])]
+            least[t] = apart
+    return kept[0]
+
+
+@LAW
+@given(seeds, whole_policies, st.sampled_from(["plain", "costs"]), splits)
+def test_reduced_error_of_rows_with_holes_and_unknown_values(
+    seed: int, missing: str, counting: str, split: str
+) -> None:
+    rows, judges = holed_rows(seed), holed_rows(seed + 1, 50, part=0.25)
+    judges.X.loc[judges.X["word"] == "a", "word"] = "never seen"
+    options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
+    grown = grow(rows.X, rows.y, rows.weights, **options)
+    again = (judges.X, judges.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownCategoryWarning)
+        pruned = grown.prune("reduced_error", *again, sample_weight=judges.weights)
+        costs = np.asarray(options.get("costs", 1 - np.eye(3)), dtype=np.float64)
+        by_hand = reduce_by_hand(grown, judges, costs)
+    made = nodes(pruned)[["test", "depth", "n", "prediction"]]
+    assert list(made.itertuples(index=False, name=None)) == by_hand
+
+
+def test_unknown_values_of_validation_rows_are_told() -> None:
+    rows = holed_rows(0)
+    grown = grow(rows.X, rows.y)
+    other = rows.X.copy()
+    other.loc[0, "word"] = "never seen"
+    with pytest.warns(
+        UnknownCategoryWarning, match=r"1 cell \('word' 1\) holds a value never seen"
+    ):
+        grown.prune("reduced_error", other, rows.y)
+
+
+# --- Rows in parts -------------------------------------------------------------------------------
+
+
+@LAW
+@given(seeds, countings, st.sampled_from([None, "laplace", "m_estimate", "shrinkage"]))
+def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -> None:
+    rows, others = holed_rows(seed), holed_rows(seed + 1, 40, part=0.5)
+    options = {"missing": "fractional", "smoothing": smoothing, **COUNTING[counting]}
+    model = grow(rows.X, rows.y, rows.weights, **options)
+    for tree in (model, *prune_all(model, rows, others).values()):
+        assert_allclose(tree.predict_proba(others.X).sum(axis=1), 1, rtol=1e-12)
+        frame = nodes(tree)
+        leaves = frame[frame["test"] == ""]
+        assert_allclose(leaves["n"].sum(), rows.weights.sum(), rtol=1e-9)
+
+
+def test_whole_rows_are_raised_and_parts_are_not() -> None:
+    rows = holed_rows(0, 200)
+    parts = grow(rows.X, rows.y, missing="fractional")
+    fitted = grow(rows.X, rows.y, missing="fractional", pruning="pessimistic")
+    assert "raising" not in str(fitted.fit_report_)
+    assert parts.prune("pessimistic").to_text() == fitted.to_text()
+    assert fitted.get_n_leaves() < parts.get_n_leaves()
+    words = "raising=True sends whole rows.*missing='fractional' sends parts: set raising=False"
+    with pytest.raises(OptionError, match=words):
+        grow(rows.X, rows.y, missing="fractional", pruning="pessimistic", raising=True)
+    with pytest.raises(OptionError, match=words):
+        parts.prune("pessimistic", rows.X, rows.y, raising=True)
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+ZEROS: Final = np.zeros((3, 3))
+BAD: Final[list[tuple[dict[str, Any], type[Exception], str]]] = [
+    ({"costs": [[0, 1], [1, 0]]}, OptionError, r"shape \(2, 2\).*give 3 × 3 numbers"),
+    ({"costs": [0, 1, 2]}, OptionError, r"shape \(3,\).*costs\[i, j\] being the cost"),
+    ({"costs": -COSTS}, OptionError, "least entry of -5.*at least 0"),
+    ({"costs": np.where(COSTS == 5, np.nan, COSTS)}, OptionError, "must hold finite numbers only"),
+    ({"costs": ZEROS}, OptionError, "nothing but zeros.*or None"),
+    ({"costs": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}, OptionError, "zeros for 'ash'.*sample_weight"),
+    ({"costs": "high"}, OptionError, "costs"),
+    ({"priors": [0.5, 0.5]}, OptionError, r"shape \(2,\), and there are 3 classes.*'elm'"),
+    ({"priors": [0.5, 0.5, 0.5]}, OptionError, "sum 1 .it is 1.5.. Divide"),
+    ({"priors": [1.5, -0.25, -0.25]}, OptionError, "each must be at least 0"),
+    ({"priors": {"oak": 1.0}}, OptionError, "'oak'.*'ash', 'birch', 'elm'"),
+    ({"priors": {"ash": 0.5, "elm": 0.5}}, OptionError, "gives 'birch' the number 0.*weight 0"),
+    ({"priors": [0.2, 0.3, 0.5], "class_weight": "balanced"}, OptionError, "give one of them"),
+    ({"class_weight": {"oak": 2}}, OptionError, "'oak'"),
+    ({"missing": "skip"}, OptionError, "missing='skip'.*'direction'.*'error'"),
+    ({"missing": "branch", "criterion": "cart"}, OptionError, "branch.*cart|cart.*branch"),
+    ({"smoothing": "more"}, OptionError, "smoothing='more'.*'laplace'"),
+    ({"smoothing": "laplace", "smoothing_strength": 2}, OptionError, "smoothing_strength=2"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "words"), BAD, ids=[str(bad[0])[:50] for bad in BAD])
+def test_options_that_cannot_be_are_refused(
+    options: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    rows = holed_rows(0)
+    with pytest.raises(error, match=words):
+        grow(rows.X, rows.y, **options)
+
+
+WRONG: Final[list[tuple[dict[str, Any], type[Exception], str]]] = [
+    ({"pruning": "cost_complexity", "strength": -1.0}, OptionError, "strength=-1.0.*at least 0"),
+    ({"pruning": "cost_complexity", "strength": np.nan}, OptionError, "strength=nan"),
+    ({"pruning": "cost_complexity", "cv": 61}, OptionError, "cv=61.*more folds than.*60"),
+    ({"pruning": "cost_complexity", "cv": [0, 1, 2]}, OptionError, "3 fold numbers.*60 rows"),
+    ({"pruning": "cost_complexity", "cv": 1}, OptionError, "cv=1.*two folds"),
+    (
+        {"pruning": "cost_complexity", "sample_weight": np.ones(59)},
+        WeightError,
+        "sample_weight.*59.*60",
+    ),
+    ({"pruning": "pessimistic", "sample_weight": -np.ones(60)}, WeightError, "sample_weight"),
+    (
+        {"pruning": "pessimistic", "sample_weight": np.full(60, np.nan)},
+        WeightError,
+        "sample_weight",
+    ),
+    ({"pruning": "pessimistic", "sample_weight": np.full(60, 2)}, InputError, "weights of the fit"),
+    ({"pruning": "reduced_error", "sample_weight": np.zeros(60)}, WeightError, "sample_weight"),
+    ({"pruning": "pessimistic", "confidence": 0.0}, OptionError, "confidence=0"),
+]
+
+
+@pytest.mark.parametrize(("how", "error", "words"), WRONG, ids=[str(bad[0])[:60] for bad in WRONG])
+def test_what_a_tree_cannot_be_pruned_by_is_refused(
+    how: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    rows = holed_rows(0)
+    model = grow(rows.X, rows.y)
+    before = model.to_text()
+    with pytest.raises(error, match=words):
+        model.prune(X=rows.X, y=rows.y, **how)
+    assert model.to_text() == before
+
+
+def test_validation_rows_of_another_kind_are_refused() -> None:
+    rows = holed_rows(0)
+    model = grow(rows.X, rows.y)
+    judge = ("reduced_error", rows.X, rows.y)
+    assert model.prune(*judge).get_n_leaves() <= model.get_n_leaves()
+    with pytest.raises(ColumnError, match="with the columns 'word', which this table lacks"):
+        model.prune("reduced_error", rows.X.drop(columns="word"), rows.y)
+    with pytest.raises(ColumnError, match="'many' was fitted with numbers"):
+        model.prune("reduced_error", rows.X.assign(many="much"), rows.y)
+    with pytest.raises(LabelError, match=r"'oak'.*'ash', 'birch', 'elm'"):
+        model.prune("reduced_error", rows.X, np.full(60, "oak"))
+    with pytest.raises(InputError, match=r"60.*10|10.*60"):
+        model.prune("reduced_error", rows.X, rows.y[:10])
+    with pytest.raises(InputError, match="y"):
+        model.prune("reduced_error", rows.X)
+    refusing = grow(rows.X.dropna(), rows.y[rows.X.notna().all(axis=1)], missing="error")
+    with pytest.raises(MissingValueError, match="missing='direction'"):
+        refusing.prune(*judge)
+
+
+# --- Progress ------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Notes every call; ends the work at call number `last`."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int]] = []
+        self.last: int | None = None
+
+    def __call__(self, done: int, of: int) -> None:
+        self.calls.append((done, of))
+        if done == self.last:
+            raise KeyboardInterrupt
+
+
+TEN: Final = [(i, 10) for i in range(1, 11)]
+
+
+@every_policy
+def test_ten_folds_are_told_one_by_one(missing: str) -> None:
+    rows, watch = holed_rows(0, 120), Watch()
+    model = grow(rows.X, rows.y, missing=missing, pruning="cost_complexity", progress=watch)
+    assert watch.calls == TEN
+    grown = grow(rows.X, rows.y, missing=missing, progress=watch)
+    assert watch.calls == TEN  # growing alone is not told
+    assert grown.prune("cost_complexity", rows.X, rows.y).to_text() == model.to_text()
+    assert watch.calls == TEN * 2
+    grown.complexity(rows.X, rows.y)
+    assert watch.calls == TEN * 3
+
+
+@every_policy
+def test_an_interrupted_tree_is_as_it_was(missing: str) -> None:
+    rows, others, watch = holed_rows(0, 120), holed_rows(1, 120), Watch()
+    model = TreeClassifier(missing=missing, pruning="cost_complexity", progress=watch)
+    model.fit(rows.X, rows.y)
+    before = {name: str(value) for name, value in vars(model).items()}
+    shares = model.predict_proba(others.X)
+    watch.last = 3
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(others.X.rename(columns={"few": "other"}), others.y)
+    with pytest.raises(KeyboardInterrupt):
+        model.complexity(rows.X, rows.y)
+    assert watch.calls[10:] == TEN[:3] * 2
+    assert {name: str(value) for name, value in vars(model).items()} == before
+    assert_array_equal(model.predict_proba(others.X), shares)
+    grown = grow(rows.X, rows.y, missing=missing, progress=watch)
+    text = grown.to_text()
+    with pytest.raises(KeyboardInterrupt):
+        grown.prune("cost_complexity", rows.X, rows.y)
+    assert grown.to_text() == text
+    assert grown.pruning is None
+    assert not hasattr(grown, "complexity_")
