@@ -73,7 +73,7 @@ def listed(working: Any, name: str) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def check_two_sided(working: Any, oracle: Oracle, node: Node, j: int) -> None:
-    """All allowed tests are listed with their scores; what else is allowed tells next to nothing."""
+    """All allowed tests are listed with their scores; others that are tell nothing."""
     tally, table = oracle.tally(j, node.held), oracle.table
     is_rough = any(w != table.weights[i] for i, w in node.held)
     rows = listed(working, f"x{j}")
@@ -167,3 +167,134 @@ def test_limits_hold_with_holes(criterion: str, policy: str, data: Any) -> None:
 def test_weights_with_fractions(policy: str, data: Any) -> None:
     table = data.draw(tables(weightings=("eighths",), rates=(0.1, 0.3)))
     check_tree(table, Rules("gain", policy, max_depth=2))
+
+
+# --- By hand -------------------------------------------------------------------------------------
+
+
+def only_row(table: Any) -> dict[str, Any]:
+    (row,) = table.rows
+    return dict(zip(table.columns, row, strict=True))
+
+
+def tennis_without_one_outlook() -> Any:
+    tennis = datasets.play_tennis()
+    outlook = tennis["Outlook"].astype(object)
+    outlook.iloc[11] = None
+    return tennis.assign(Outlook=outlook)
+
+
+def test_play_tennis_without_one_outlook_by_c45() -> None:
+    """Quinlan's example: 13/14 of the gain of the known days, holes a part of the information."""
+    tennis = tennis_without_one_outlook()
+    c45 = TreeClassifier("gain_ratio", categorical_split="multiway", missing="fractional")
+    working = c45.fit(tennis, "PlayTennis").working(0, tennis, "PlayTennis")
+    head = working["tests"].columns
+    (row,) = (row for row in working["tests"].rows if row[1] == "Outlook")
+    told = [row[head.index(name)] for name in ("gain", "split information", "score")]
+    assert [round(number, 3) for number in told] == [0.199, 1.809, 0.110]
+    values = working["Outlook"]
+    assert values.column("value") == ("Overcast", "Rain", "Sunny", None)
+    assert values.column("n(Yes)") == (3.0, 3.0, 2.0, 1.0)
+    assert values.column("P(v|missing)") == (3 / 13, 5 / 13, 5 / 13, None)
+
+
+def test_the_parts_of_a_day_are_those_of_the_fit() -> None:
+    """5/13 of the day without an outlook come to the sunny ones."""
+    tennis = tennis_without_one_outlook()
+    id3 = TreeClassifier(categorical_split="multiway", missing="fractional")
+    id3.fit(tennis, "PlayTennis")
+    nodes = id3.to_frame()
+    sunny = int(nodes.index[(nodes["parent"] == 0) & (nodes["branch"] == 2)][0])
+    working = id3.working(sunny, tennis, "PlayTennis")
+    assert sum(working["Humidity"].column("n(Yes)")) == pytest.approx(2 + 5 / 13)
+    assert working["tests"].rows[0][-1] is True
+
+
+def test_cuts_have_holes_on_either_side() -> None:
+    X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
+    y = list("aabbbaa")
+    working = TreeClassifier().fit(X, y).working(0, X, y)
+    table = working["x"]
+    assert table.column("v") == (1.5, 1.5, 2.5, 2.5, None)
+    assert table.column("missing") == ("yes", "no", "yes", "no", "alone")
+    assert table.column("N(a)") == (4, 2, 4, 2, 2)
+    assert table.column("N(b)") == (0, 0, 1, 1, 3)
+    assert table.column("n(missing, a)") == (2,) * 5
+    assert table.column("chosen") == (True, *[False] * 4)
+    assert working["tests"].rows[0][2] == "x <= 1.5, missing: yes"
+
+
+def test_a_hole_is_a_value_of_a_set() -> None:
+    X = pd.DataFrame({"x": ["u", "u", "v", "v", None, None]})
+    y = list("aabbcc")
+    working = TreeClassifier().fit(X, y).working(0, X, y)
+    assert working["x values"].column("value") == ("u", "v", None)
+    assert working["x"].column("V") == ("{u}", "{v}", "{}")
+    assert working["x"].column("not V") == ("{v}", "{u}", "{u, v}")
+    assert working["x"].column("missing") == ("no", "no", "alone")
+    assert working["x"].column("n(V, c)") == (0, 0, 2)
+
+
+def test_holes_of_their_own_branch_and_alone() -> None:
+    X = pd.DataFrame({"x": [1.0, 2, 2, np.nan], "one": [5.0, 5, np.nan, np.nan]})
+    y = list("abba")
+    working = TreeClassifier(missing="branch").fit(X, y).working(0, X, y)
+    assert working["x"].column("missing") == ("own branch",)
+    assert working["x"].column("score") == (1.0,)
+    assert working["one"].column("missing") == ("alone",)
+    assert working["one"].column("v") == (None,)
+
+
+def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:
+    X = pd.DataFrame({"x": ["u", "u", "v", "v", None]})
+    y = list("aabbb")
+    model = TreeClassifier(categorical_split="multiway").fit(X, y)
+    working = model.working(0, X, y)
+    table = working["x"]
+    assert table.column("P(v|missing)") == (0.0, 1.0, None)
+    assert table.column("score if missing here")[1] == only_row(working["test"])["score"]
+    assert working["tests"].rows[0][2] == "x: u | v, missing: v"
+
+
+def test_whether_a_value_is_known_is_no_hyperplane() -> None:
+    X = pd.DataFrame({"x": [1.0, 1, np.nan, np.nan]})
+    y = list("aabb")
+    model = TreeClassifier().fit(X, y)
+    working = model.working(0, X, y)
+    assert only_row(working["test"])["test"] == "x is known"
+    assert "hyperplane" not in [table.name for table in working]
+    assert "hyperplane" not in [table.name for table in model.working(0)]
+
+
+@pytest.mark.parametrize(("criterion", "policy"), PAIRS)
+def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str) -> None:
+    """More values than are listed in sets, dates, weights of classes: the tree's test is first."""
+    rng = np.random.default_rng(5)
+    n = 300
+    y = rng.integers(3, size=n)
+    codes = np.where(rng.random(n) < 0.5, y * 5 + rng.integers(5, size=n), rng.integers(15, size=n))
+    days = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(codes * 86_401, unit="s"))
+    words = pd.Series([f"v{c:02}" for c in rng.permutation(15)[codes]], dtype=object)
+    X = pd.DataFrame({"day": days, "word": words, "few": codes % 4 * 1.0})
+    for name in X:
+        X.loc[rng.random(n) < 0.2, name] = None
+    options = {"class_weight": {0: 1, 1: 2.5, 2: 1}, "max_depth": 3, "min_samples_leaf": 5}
+    weight = rng.integers(1, 4, size=n) / 2 if policy != "direction" else None
+    model = TreeClassifier(criterion, missing=policy, **options).fit(X, y, weight)
+    for t, test in enumerate(model.to_frame(max_values=None)["test"]):
+        first = model.working(t, X, y, weight)["tests"].rows[0]
+        if test:
+            assert (first[2], first[-1]) == (test, True)
+            assert first[3] == pytest.approx(model._model.score[t], rel=1e-12)
+
+
+def test_other_holes_are_refused() -> None:
+    X = pd.DataFrame({"x": [1.0, 2, 3, np.nan]})
+    y = list("abab")
+    model = TreeClassifier().fit(X, y)
+    with pytest.raises(InputError, match="0 cells of 'x' are missing"):
+        model.working(0, X.fillna(9.0), y)
+    whole = TreeClassifier().fit(X.fillna(9.0), y)
+    with pytest.raises(InputError, match="1 cells of 'x' are missing"):
+        whole.working(0, X, y)
