@@ -291,6 +291,25 @@ def _part_bits(rows: TreeRows) -> tuple[int, int]:
     return (fine if rows.exponent == 0 else _MOST_PART_BITS), fine
 
 
+def bits_of(model: TreeModel, rows: TreeRows) -> tuple[int, int]:
+    """The same of a tree and the rows that it grew from."""
+    return (model.part_bits if rows.exponent == 0 else _MOST_PART_BITS), model.part_bits
+
+
+def limits_in_parts(growth: trees.Growth) -> trees.Growth:
+    """The limits where sizes count parts of rows: a millionth of a row that is missing is rounding.
+
+    As the core reads them.
+    """
+    if not growth.part_bits:
+        return growth
+    size_slack, unit_slack = (
+        1 << (bits - 20) if bits > 20 else 0 for bits in (growth.part_bits, growth.unit_bits)
+    )
+    size = min(growth.min_size << growth.part_bits, 1 << 61)
+    return growth._replace(min_size=size - size_slack, min_units=growth.min_units - unit_slack)
+
+
 def _with_holes(encoded: Encoded, n_values: Sequence[int]) -> list[Any]:
     """The columns as the core grows from them: the code of a hole is the one after all others."""
     cells = zip(encoded.columns, n_values, encoded.holes.tolist(), strict=True)

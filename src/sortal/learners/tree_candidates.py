@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,23 +11,21 @@ import numpy as np
 
 from sortal import native
 from sortal.data.moments import brief_moments
+from sortal.learners.tree_joining import join_holes
+from sortal.learners.tree_known import Apart
 from sortal.models.conditions import quoted, set_text
 from sortal.models.tree_branches import threshold_text
-from sortal.native.judging import judge_parts, judge_tests, thresholds_between
-from sortal.native.trees import CRITERIA, CUT, SUBSET
+from sortal.native.judging import Judged, judge_parts, judge_tests, thresholds_between
+from sortal.native.trees import CRITERIA, CUT, MULTIWAY, POLICIES, SUBSET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from sortal.data.schema import ColumnSchema
-    from sortal.learners.tree import TreeRows
-    from sortal.native.judging import Judged
+    from sortal.learners.tree_attributes import Attribute
+    from sortal.learners.tree_joining import Joined
     from sortal.native.trees import Growth
 
     Bool = NDArray[np.bool_]
-    Codes = NDArray[np.int32]
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]
     Places = tuple[int, ...]
@@ -38,49 +36,34 @@ _ALL_TRIED = 1 << 14
 # Up to so many values every set of them is listed: 511 sets.
 MOST_LISTED = 10
 
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """The rows of a node by the values of one column: numbers or codes that occur, ascending.
-
-    Of dates, `moments` are the values that occur anywhere in the column.
-    """
-
-    column: ColumnSchema
-    kind: int
-    values: Float
-    counts: Int64
-    sizes: Int64
-    moments: Float | None = None
-
-    @property
-    def m(self) -> int:
-        """How many values there are."""
-        return len(self.values)
-
-    def names(self, places: Sequence[int]) -> tuple[str | bool | int | float, ...]:
-        """The values of a category at these places."""
-        return tuple(self.column.values[int(self.values[i])] for i in places)
+# Where holes go that are the one side of a test, that are beside both, that go down every branch.
+ALONE, OWN_BRANCH, EVERY_BRANCH = "alone", "own branch", "every branch"
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Tests of one attribute, those first that are taken first among equals.
 
-    `yes` are units by class on the yes side, a row a test; of the one multiway test, of each value.
-    `judged` are their keys and scores. `fits` says which tests meet the limits. `thresholds` are of
-    cuts, `sets` (places of V's values) of subsets. `exact` says whether the best of all is listed
-    for certain, `candidates` how many there are or were looked at.
+    `yes` and `no` are units by class on both sides, a row a test; of the one multiway test, `yes`
+    are those of each branch. Holes are on their side, or beside both. `judged` are the keys and
+    scores, `fits` says which tests meet the limits, `missing` where holes go. `thresholds` are of
+    cuts, `sets` (places of V's values; a hole is behind all) of subsets, `joined` of a multiway
+    test that holes join. `exact` says whether the best of all is listed for certain, `candidates`
+    how many there are or were looked at. `untold` is the gain where known rows tell nothing.
     """
 
     attribute: Attribute
     yes: Int64
+    no: Int64
     judged: Judged
     fits: Bool
+    missing: tuple[str, ...]
     thresholds: Float
     sets: tuple[Places, ...]
     exact: bool
     candidates: float
+    joined: Joined | None = None
+    untold: float = 0.0
 
     @property
     def allowed(self) -> Bool:
@@ -91,47 +74,23 @@ class Candidates:
         """Test i as the tree writes it."""
         x = self.attribute
         name = quoted(x.column.name)
+        if self.missing[i] == ALONE:
+            return f"{name} is {'missing' if x.kind == SUBSET and x.m in self.sets[i] else 'known'}"
+        holes = f", missing: {self.missing[i]}" if x.told else ""
         if x.kind == CUT:
-            return f"{name} <= {threshold_text(x.column, float(self.thresholds[i]))}"
+            return f"{name} <= {threshold_text(x.column, float(self.thresholds[i]))}{holes}"
         if x.kind == SUBSET:
-            return f"{name} in {set_text(x.names(self.sets[i]))}"
-        return f"{name}: {' | '.join(quoted(value) for value in x.names(range(x.m)))}"
-
-
-def read_attributes(rows: TreeRows, inside: NDArray[np.intp]) -> list[Attribute]:
-    """The rows of a node by value and class, n_vi of (ZM 19.19), for each column."""
-    classes = np.ascontiguousarray(rows.classes[inside])
-    units = None if rows.units is None else np.ascontiguousarray(rows.units[inside])
-    K, found = len(rows.schema.classes), []
-    for column, kind, cells in zip(
-        rows.schema.columns, rows.column_kinds, rows.encoded.columns, strict=True
-    ):
-        values, places = np.unique(cells[inside], return_inverse=True)
-        codes = places.astype(np.int32)
-        counts = native.count_codes(codes, len(values), classes, K, units)
-        sizes = _sizes(rows, inside, codes, counts)
-        moments = np.unique(cells).astype(np.float64) if column.kind == "date" else None
-        found.append(Attribute(column, kind, values.astype(np.float64), counts, sizes, moments))
-    return found
-
-
-def _sizes(rows: TreeRows, inside: NDArray[np.intp], codes: Codes, counts: Int64) -> Int64:
-    """How many rows have each value, copies counted."""
-    if rows.copies:
-        return np.asarray(counts.sum(axis=1))
-    if rows.sizes is None:
-        return np.bincount(codes, minlength=len(counts))
-    one = np.zeros_like(codes)
-    return np.asarray(native.count_codes(codes, len(counts), one, 1, rows.sizes[inside])[:, 0])
+            return f"{name} in {set_text(x.names(self.sets[i]))}{holes}"
+        return f"{name}: {' | '.join(quoted(value) for value in x.names(range(x.m)))}{holes}"
 
 
 class Search:
     """A node's attributes → their tests, by the rules of a fit."""
 
     def __init__(self, counts: Int64, total: int, growth: Growth) -> None:
-        self.criterion = CRITERIA[growth.criterion]
+        self.criterion, self.policy = CRITERIA[growth.criterion], POLICIES[growth.policy]
         self.counts, self.n = np.ascontiguousarray(counts), int(counts.sum())
-        self.growth, self._total = growth, total
+        self.growth, self.total = growth, total
 
     @property
     def by_ratio(self) -> bool:
@@ -143,13 +102,34 @@ class Search:
         keys, scores, information, base = tests.judged
         if not self.by_ratio:
             return scores
-        return np.asarray(np.where(keys > -math.inf, keys - base, 0.0) / information)
+        return np.asarray(np.where(keys > -math.inf, keys - base, tests.untold) / information)
 
     def tests(self, x: Attribute, asked: Places = ()) -> Candidates:
         """The tests of an attribute; of a category of many values `asked` is listed in any case."""
-        if x.kind == CUT:
-            return self._cuts(x)
-        return self._subsets(x, asked) if x.kind == SUBSET else self._multiway(x)
+        if x.kind == MULTIWAY:
+            return self._multiway(x)
+        found = self._cuts(x) if x.kind == CUT else self._subsets(x, asked)
+        is_last = self.policy == "branch" and x.has_holes and x.m and not found.allowed.any()
+        return self._with_alone(found) if is_last else found
+
+    def known_alone(self, x: Attribute) -> bool:
+        """Whether a test's score is that of the known rows, times their share."""
+        return x.has_holes and self.policy in ("majority", "fractional")
+
+    def searched(self, x: Attribute) -> Int64:
+        """The rows that are parted: all, or those without a hole where holes are beside both."""
+        return x.known if self._is_apart(x) else self.counts
+
+    def _is_apart(self, x: Attribute) -> bool:
+        return x.has_holes and self.policy != "direction"
+
+    def takes_sides(self, x: Attribute) -> bool:
+        """Whether tests have the holes on one of their sides."""
+        return x.has_holes and self.policy == "direction"
+
+    def _apart(self, x: Attribute) -> Apart:
+        own = self.policy == "branch"
+        return Apart(x.known, x.holes, own, self.total, self.growth.criterion)
 
     def _cuts(self, x: Attribute) -> Candidates:
         """X <= v between neighboring values; the yes sides hold N_v of (ZM 19.12)."""
@@ -157,22 +137,28 @@ class Search:
         v = thresholds_between(x.values)
         if x.moments is not None:
             v = brief_moments(v, x.moments)
-        return self._two_sides(x, yes, sizes, (v, ()), (True, len(yes)))
+        missing: tuple[str, ...] = ()
+        if self.takes_sides(x):
+            yes, sizes, v = _on_both_sides(x, yes, sizes, v)
+            missing = ("yes", "no") * (len(v) // 2) + (ALONE,) * (len(v) % 2)
+        return self._two_sides(x, yes, sizes, missing, (v, ()), (True, len(yes)))
 
     def _subsets(self, x: Attribute, asked: Places) -> Candidates:
         """X in V: all sets, or of many values each alone, the best set and the one asked for."""
-        exact, candidates = True, sets_allowed(x.m, self.growth.max_subset)
-        if x.m <= MOST_LISTED:
-            sets = every_set(x.m)
+        x_all = _with_hole(x) if self.takes_sides(x) else x
+        m, exact, candidates = x_all.m, True, sets_allowed(x_all.m, self.growth.max_subset)
+        if m <= MOST_LISTED:
+            sets = every_set(m)
         else:
-            best = self._best_set(x)
+            best = self._best_set(x_all)
             further = {V for V in (best[0], asked) if len(V) > 1}
-            sets = tuple((i,) for i in range(x.m)) + tuple(sorted(further, key=_set_order))
+            sets = tuple((i,) for i in range(m)) + tuple(sorted(further, key=_set_order))
             exact, candidates = best[1:]
-        yes = np.array([x.counts[list(V)].sum(axis=0) for V in sets], dtype=np.int64)
-        sizes = np.array([x.sizes[list(V)].sum() for V in sets], dtype=np.int64)
+        yes = np.array([x_all.counts[list(V)].sum(axis=0) for V in sets], dtype=np.int64)
+        sizes = np.array([x_all.sizes[list(V)].sum() for V in sets], dtype=np.int64)
+        missing = tuple(_side_of_hole(x, V) for V in sets) if self.takes_sides(x) else ()
         named = np.full(len(sets), np.nan), sets
-        sides = yes.reshape(-1, x.counts.shape[1]), sizes
+        sides = yes.reshape(-1, x.counts.shape[1]), sizes, missing
         tests = self._two_sides(x, *sides, named, (exact, candidates))
         tests.fits[[len(V) > self.growth.max_subset for V in sets]] = False
         return tests
@@ -185,7 +171,7 @@ class Search:
             [x.values],
             [x.counts],
             [x.sizes],
-            self._total,
+            self.total,
             growth.criterion,
             growth.min_size,
             growth.min_units,
@@ -202,27 +188,121 @@ class Search:
         x: Attribute,
         yes: Int64,
         sizes: Int64,
+        missing: tuple[str, ...],
         named: tuple[Float, tuple[Places, ...]],
         sure: tuple[bool, float],
     ) -> Candidates:
-        judged = judge_tests(self.counts, yes, self._total, self.growth.criterion)
-        n_yes, all_sizes = yes.sum(axis=1), x.sizes.sum()
-        fits = np.minimum(sizes, all_sizes - sizes) >= self.growth.min_size
-        fits &= np.minimum(n_yes, self.n - n_yes) >= self.growth.min_units
-        return Candidates(x, yes, judged, fits, *named, *sure)
+        """The sides of tests, judged; holes count where they are on a side."""
+        apart = self._is_apart(x)
+        n_yes, no = yes.sum(axis=1), self.searched(x) - yes
+        all_sizes = x.sizes.sum() + (0 if apart else x.hole_size)
+        fits = self._fits(n_yes, sizes) & self._fits(no.sum(axis=1), all_sizes - sizes)
+        missing = missing or self._holes_go(x, n_yes, no.sum(axis=1))
+        judged = self._judge_sides(x, yes)
+        untold = 0.0
+        if apart and self.policy == "branch" and len(yes):
+            alone = self._apart(x).alone()
+            untold = max(0.0, float(alone.keys[0] - alone.base))
+        return Candidates(x, yes, no, judged, fits, missing, *named, *sure, untold=untold)
+
+    def _judge_sides(self, x: Attribute, yes: Int64) -> Judged:
+        if not len(yes):
+            return nothing_judged()
+        whole = np.ascontiguousarray(self.searched(x))
+        judged = judge_tests(whole, yes, self.total, self.growth.criterion)
+        return self._apart(x).in_node(judged) if self._is_apart(x) else judged
+
+    def _fits(self, units: Int64, sizes: Int64) -> Bool:
+        """Which parts are large enough."""
+        return np.asarray((sizes >= self.growth.min_size) & (units >= self.growth.min_units))
+
+    def _holes_go(self, x: Attribute, n_yes: Int64, n_no: Int64) -> tuple[str, ...]:
+        """Where holes go that are on no side: also those that the node has not met."""
+        if x.has_holes and self.policy != "majority":
+            return (OWN_BRANCH if self.policy == "branch" else EVERY_BRANCH,) * len(n_yes)
+        return tuple("yes" if heavier else "no" for heavier in n_yes >= n_no)
+
+    def _with_alone(self, tests: Candidates) -> Candidates:
+        """The test known | missing behind those that are not allowed."""
+        x, alone = tests.attribute, self._apart(tests.attribute).alone()
+        sides = np.stack([x.known, x.holes]).sum(axis=1), np.array([x.sizes.sum(), x.hole_size])
+        # units of parts may be rounded to none
+        fits = bool(self._fits(*sides).all()) and bool(sides[0].all())
+        old = tests.judged
+        judged = Judged(
+            np.append(old.keys, alone.keys),
+            np.append(old.scores, alone.scores),
+            np.append(old.information, alone.information),
+            alone.base,
+        )
+        v = math.inf if x.kind == CUT else math.nan
+        return replace(
+            tests,
+            yes=np.vstack([tests.yes, x.known[None]]),
+            no=np.vstack([tests.no, x.holes[None]]),
+            judged=judged,
+            fits=np.append(tests.fits, fits),
+            missing=(*tests.missing, ALONE),
+            thresholds=np.append(tests.thresholds, v),
+            sets=(*tests.sets, tuple(range(x.m))) if x.kind == SUBSET else (),
+        )
 
     def _multiway(self, x: Attribute) -> Candidates:
         """One branch a value, where there are two; at least two of them must meet the limits."""
-        found = judge_parts(x.counts, self._total, self.growth.criterion)
-        met = x.sizes >= self.growth.min_size
-        met &= x.counts.sum(axis=1) >= self.growth.min_units
-        fits = np.array([np.count_nonzero(met) >= 2])
-        one = 1 if x.m > 1 else 0  # a single value is no test
-        judged = found._replace(
-            keys=found.keys[:one], scores=found.scores[:one], information=found.information[:one]
-        )
-        none = np.full(one, np.nan)
-        return Candidates(x, x.counts, judged, fits[:one], none, (), exact=True, candidates=one)
+        parts, sizes, joined, missing = x.counts, x.sizes, None, "stays"
+        if x.has_holes and self.policy == "branch":
+            parts, sizes = np.vstack([parts, x.holes[None]]), np.append(sizes, x.hole_size)
+            missing = OWN_BRANCH
+        elif self.takes_sides(x) and x.m > 1:
+            joined = join_holes(x, self.growth, self.total)
+            parts, sizes = joined.parts, joined.sizes
+            missing = quoted(x.names([joined.place])[0])
+        elif x.has_holes and x.m > 1:
+            heaviest = int(parts.sum(axis=1).argmax())
+            is_majority = self.policy == "majority"
+            missing = quoted(x.names([heaviest])[0]) if is_majority else EVERY_BRANCH
+        one = 1 if len(parts) > 1 else 0  # a single value is no test
+        judged = self._judge_parts(x, parts) if one else nothing_judged()
+        fits = np.array([np.count_nonzero(self._fits(parts.sum(axis=1), sizes)) >= 2])
+        none = np.full(one, np.nan), ()
+        sides = parts, parts[:0], judged, fits[:one], (missing,)
+        return Candidates(x, *sides, *none, exact=True, candidates=one, joined=joined)
+
+    def _judge_parts(self, x: Attribute, parts: Int64) -> Judged:
+        judged = judge_parts(np.ascontiguousarray(parts), self.total, self.growth.criterion)
+        return self._apart(x).in_node(judged) if self.known_alone(x) else judged
+
+
+def nothing_judged() -> Judged:
+    """Of no tests."""
+    return Judged(np.empty(0), np.empty(0), np.empty(0), 0.0)
+
+
+def _with_hole(x: Attribute) -> Attribute:
+    """With the hole as one more value, behind all others."""
+    return replace(
+        x,
+        values=np.append(x.values, len(x.column.values)),
+        counts=np.vstack([x.counts, x.holes[None]]),
+        sizes=np.append(x.sizes, x.hole_size),
+    )
+
+
+def _side_of_hole(x: Attribute, V: Places) -> str:
+    if set(V) == {x.m} or (len(V) == x.m and x.m not in V):
+        return ALONE
+    return "yes" if x.m in V else "no"
+
+
+def _on_both_sides(x: Attribute, yes: Int64, sizes: Int64, v: Float) -> tuple[Int64, Int64, Float]:
+    """Each cut with the holes on the yes side, then on the no side; last known | missing."""
+    yes, sizes, v = np.repeat(yes, 2, axis=0), np.repeat(sizes, 2), np.repeat(v, 2)
+    yes[::2] += x.holes
+    sizes[::2] += x.hole_size
+    if x.m:
+        yes, sizes = np.vstack([yes, x.known[None]]), np.append(sizes, x.sizes.sum())
+        v = np.append(v, math.inf)
+    return yes, sizes, v
 
 
 def every_set(m: int) -> tuple[Places, ...]:

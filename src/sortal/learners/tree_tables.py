@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sortal.learners.tree_candidates import MOST_LISTED, sets_allowed
+from sortal.learners.tree_candidates import ALONE, MOST_LISTED, sets_allowed
 from sortal.models.conditions import set_text
 from sortal.models.records import Table, unique
 from sortal.models.tree_branches import threshold_text
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.learners.tree_candidates import Attribute, Candidates, Search
+    from sortal.learners.tree_attributes import Attribute
+    from sortal.learners.tree_candidates import Candidates, Search
     from sortal.learners.tree_ranking import Asked, Ranking
     from sortal.models.records import Cell
 
@@ -95,15 +96,13 @@ class CandidateTables:
     def _cuts(self, j: int, name: str) -> Table:
         """N_vi, P(X<=v|c_i) (ZM 19.13) and the class shares of both sides, by cut."""
         tests = self._choice.tests[j]
-        column, yes = tests.attribute.column, tests.yes
-        v: list[Cell] = list(tests.thresholds.tolist())
-        if not column.is_number or column.kind == "date":
-            v = [threshold_text(column, x) for x in tests.thresholds.tolist()]
+        x, yes = tests.attribute, tests.yes
         columns = [
-            ("v", v),
+            ("v", _thresholds(tests)),
+            *self._missing(tests),
             *self._by_class("N", self._weights(yes)),
-            *self._by_class("P(X<=v|{})", _shares(yes, self._search.counts)),
-            *self._sides(yes),
+            *self._by_class("P(X<=v|{})", _shares(yes, self._search.searched(x))),
+            *self._sides(tests),
             *self._judged(j),
         ]
         title = self._title(tests, "every cut X <= v")
@@ -112,10 +111,11 @@ class CandidateTables:
     def _values(self, j: int, name: str) -> Table:
         """n_vi and P(X=v|c_i) (ZM 19.20)."""
         x = self._choice.tests[j].attribute
+        counts = _by_value(x)
         columns: list[Column] = [
-            ("value", x.names(range(x.m))),
-            *self._by_class("n", self._weights(x.counts)),
-            *self._by_class("P(X=v|{})", _shares(x.counts, self._search.counts)),
+            ("value", _values(x)),
+            *self._by_class("n", self._weights(counts)),
+            *self._by_class("P(X=v|{})", _shares(counts, self._search.counts)),
         ]
         title = f"{x.column.name}: values by class"
         return self._table(name, title, columns, "ZM 19.19, 19.20")
@@ -123,37 +123,71 @@ class CandidateTables:
     def _sets(self, j: int, name: str) -> Table:
         """Both sides of X in V by class: counts and shares."""
         tests = self._choice.tests[j]
-        x, yes = tests.attribute, tests.yes
+        x, n_sets = tests.attribute, len(tests.sets)
         columns: list[Column] = [
             ("V", [set_text(x.names(V)) for V in tests.sets]),
             ("not V", [_others(x, V) for V in tests.sets]),
-            *self._by_class("n(V, {})", self._weights(yes)),
-            *self._by_class("n(not V, {})", self._weights(self._search.counts - yes)),
-            *self._sides(yes),
+            *self._missing(tests),
+            *self._by_class("n(V, {})", self._weights(tests.yes)),
+            *self._by_class("n(not V, {})", self._weights(tests.no)),
+            *self._sides(tests),
             *self._judged(j),
         ]
-        what = "the one set V" if x.m == 2 else f"all {len(tests.sets)} sets V"
-        if x.m > MOST_LISTED:
-            n_sets = whole_cell(sets_allowed(x.m, NO_BOUND))
-            what = f"each value alone and the best set found, of {n_sets:.6g} sets V"
+        what = "the one set V" if n_sets == 1 else f"all {n_sets} sets V"
+        m = x.m + (x.has_holes and self._search.policy == "direction")
+        if m > MOST_LISTED:
+            of_all = whole_cell(sets_allowed(m, NO_BOUND))
+            what = f"each value alone and the best set found, of {of_all:.6g} sets V"
         return self._table(name, self._title(tests, what), columns, "ZM 19.21, 19.22")
 
     def _branches(self, j: int, name: str) -> Table:
         """One branch a value: counts, shares and impurity of each."""
-        x = self._choice.tests[j].attribute
+        tests = self._choice.tests[j]
+        x = tests.attribute
+        counts = _by_value(x)
         word = "Gini" if self._search.criterion == "gini" else "entropy"
         columns: list[Column] = [
-            ("value", x.names(range(x.m))),
-            *self._by_class("n", self._weights(x.counts)),
-            *self._by_class("P({}|X=v)", _shares(x.counts, x.counts.sum(axis=1)[:, None])),
-            (word, impurity(x.counts, self._search.criterion).tolist()),
+            ("value", _values(x)),
+            *self._by_class("n", self._weights(counts)),
+            *self._by_class("P({}|X=v)", _shares(counts, counts.sum(axis=1)[:, None])),
+            (word, impurity(counts, self._search.criterion).tolist()),
+            *self._joining(tests),
         ]
         title = f"{x.column.name}: one branch for each value"
         return self._table(name, title, columns, "MSML gain")
 
-    def _sides(self, yes: Int64) -> list[Column]:
+    def _joining(self, tests: Candidates) -> list[Column]:
+        """What share of the holes each branch takes; where they join one, all that they could."""
+        x = tests.attribute
+        if not x.has_holes or not len(tests.judged.keys):
+            return []
+        columns: list[Column] = [("P(v|missing)", self._taken(tests))]
+        if tests.joined is not None and tests.joined.scores is not None:
+            columns.append(("score if missing here", [*tests.joined.scores.tolist(), None]))
+        return columns
+
+    def _taken(self, tests: Candidates) -> list[Cell]:
+        x, policy = tests.attribute, self._search.policy
+        n = x.counts.sum(axis=1)
+        if policy == "branch":
+            return [*[0.0] * x.m, 1.0]
+        if policy == "fractional":
+            return [*(n / n.sum()).tolist(), None]
+        place = int(n.argmax()) if tests.joined is None else tests.joined.place
+        return [*(float(v == place) for v in range(x.m)), None]
+
+    def _missing(self, tests: Candidates) -> list[Column]:
+        """Where holes go in each test, and the holes by class; nothing where there are none."""
+        x = tests.attribute
+        if not x.has_holes:
+            return []
+        counts = np.repeat(x.holes[None], len(tests.yes), axis=0)
+        columns: list[Column] = [("missing", tests.missing)]
+        return columns + self._by_class("n(missing, {})", self._weights(counts))
+
+    def _sides(self, tests: Candidates) -> list[Column]:
         """Class shares on both sides: (ZM 19.14) and (ZM 19.16), or (ZM 19.21) and (ZM 19.22)."""
-        no = self._search.counts - yes
+        yes, no = tests.yes, tests.no
         return [
             *self._by_class("P({}|Y)", _shares(yes, yes.sum(axis=1)[:, None])),
             *self._by_class("P({}|N)", _shares(no, no.sum(axis=1)[:, None])),
@@ -164,8 +198,7 @@ class CandidateTables:
         tests, ranks = self._choice.tests[j], self._choice.ranking.ranks[j]
         columns: list[Column] = []
         if word := _IMPURITY.get(self._search.criterion):
-            before = impurity(self._search.counts[None], self._search.criterion)
-            columns.append((word, (before - tests.judged.scores).tolist()))
+            columns.append((word, self._left(tests).tolist()))
         if self._search.by_ratio:
             columns.append(("gain", tests.judged.scores.tolist()))
             columns.append(("split information", self._information(tests).tolist()))
@@ -177,19 +210,33 @@ class CandidateTables:
             ("chosen", [self._choice.asked == (j, i) for i in range(len(ranks))]),
         ]
 
+    def _left(self, tests: Candidates) -> Float:
+        """The impurity of the parts; of known rows alone where the score is theirs by a share."""
+        x, scores = tests.attribute, tests.judged.scores
+        if not self._search.known_alone(x) or not len(scores):
+            return impurity(self._search.counts[None], self._search.criterion) - scores
+        share = int(x.known.sum()) / self._search.n
+        return impurity(x.known[None], self._search.criterion) - scores / share
+
     def _information(self, tests: Candidates) -> Float:
-        """The entropy of the sizes of the parts. (S 20)"""
+        """The entropy of the sizes of the parts, holes beside the others among them. (S 20)"""
         if tests.attribute.kind == MULTIWAY:
-            return impurity(tests.yes.sum(axis=1)[None], "gain")
-        n_yes = tests.yes.sum(axis=1)
-        return impurity(np.column_stack([n_yes, self._search.n - n_yes]), "gain")
+            sizes = tests.yes.sum(axis=1)
+            return impurity(np.append(sizes, self._search.n - sizes.sum())[None], "gain")
+        n_yes, n_no = tests.yes.sum(axis=1), tests.no.sum(axis=1)
+        rest = self._search.n - n_yes - n_no
+        return impurity(np.column_stack([n_yes, n_no, rest]), "gain")
 
     def _title(self, tests: Candidates, what: str) -> str:
-        if tests.attribute.m == 1:
-            return f"{tests.attribute.column.name}: one value in the node, hence no test"
-        return (
-            f"{tests.attribute.column.name}: {what}; the score is {_SCORE[self._search.criterion]}"
-        )
+        x = tests.attribute
+        if not len(tests.yes):
+            told = "one value in the node" if x.m else "no value is known in the node"
+            return f"{x.column.name}: {told}, hence no test"
+        score = _SCORE[self._search.criterion]
+        if self._search.known_alone(x):
+            score += ", gain" if self._search.by_ratio else ""
+            score += " of the known rows times their share"
+        return f"{x.column.name}: {what}; the score is {score}"
 
     def _by_class(self, pattern: str, cells: NDArray[np.number]) -> list[Column]:
         """A column a class; its name is put in the place of {}, or in brackets."""
@@ -215,6 +262,26 @@ def impurity(counts: Int64, criterion: str) -> Float:
         return np.asarray(1 - (p * p).sum(axis=1))
     logs = np.log2(p, out=np.zeros_like(p), where=p > 0)
     return np.asarray(0.0 - (p * logs).sum(axis=1))
+
+
+def _thresholds(tests: Candidates) -> list[Cell]:
+    """The numbers, dates or values of cuts; nothing where known rows are parted from holes."""
+    column = tests.attribute.column
+    in_words = not column.is_number or column.kind == "date"
+    return [
+        None if holes == ALONE else threshold_text(column, v) if in_words else v
+        for v, holes in zip(tests.thresholds.tolist(), tests.missing, strict=True)
+    ]
+
+
+def _by_value(x: Attribute) -> Int64:
+    """Units by value and class, and last those of holes, where there are."""
+    return np.vstack([x.counts, x.holes[None]]) if x.has_holes else x.counts
+
+
+def _values(x: Attribute) -> list[Cell]:
+    """The values of a category; a hole is nothing."""
+    return [*x.names(range(x.m)), *[None] * x.has_holes]
 
 
 def _others(x: Attribute, V: tuple[int, ...]) -> str:

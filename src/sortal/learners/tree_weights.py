@@ -85,8 +85,9 @@ def units_as_grown(model: TreeModel, criterion: str) -> Int64:
 
 def multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
     """What a unit of each class counted for when the tree grew; None: all alike."""
-    most = _most_units(criterion, model.exponent)
-    return multiples(_pull(model.factors, model.costs), model.units[0], most)
+    most = _most_units(criterion, model.row_exponent)
+    units = model.units[0] >> model.part_bits  # all rows are whole in the root
+    return multiples(_pull(model.factors, model.costs), units, most)
 
 
 def _most_units(criterion: str, exponent: int) -> float:

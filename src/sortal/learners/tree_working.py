@@ -9,27 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal import native
 from sortal.data.checks import is_whole
-from sortal.errors import InputError, OptionError, listed
-from sortal.learners.tree import growth
-from sortal.learners.tree_candidates import Search, read_attributes, smaller_side
+from sortal.errors import OptionError
+from sortal.learners.tree import bits_of, growth, limits_in_parts
+from sortal.learners.tree_again import refuse_other_rows, refuse_strangers
+from sortal.learners.tree_attributes import read_attributes
+from sortal.learners.tree_candidates import ALONE, Search, smaller_side
+from sortal.learners.tree_parts import hold_rows
 from sortal.learners.tree_ranking import Asked, rank_tests
 from sortal.learners.tree_tables import CandidateTables, Choice, whole_cell
-from sortal.learners.tree_weights import rows_as_grown, units_as_grown
+from sortal.learners.tree_weights import multiples_of, rows_as_grown, units_as_grown, unscale
 from sortal.models.faces import number_text
 from sortal.models.partition import score_counts
 from sortal.models.records import Table, Working, unique
-from sortal.models.tree_branches import describe_test, node_values
-from sortal.native.trees import CUT, LEAF, SUBSET, route_rows
+from sortal.models.tree_branches import describe_test, node_values, parts_holes
+from sortal.models.tree_holes import hole_branch, tells_holes
+from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from sortal.learners.tree import TreeOptions, TreeRows
-    from sortal.learners.tree_candidates import Attribute, Candidates
+    from sortal.learners.tree_attributes import Attribute
+    from sortal.learners.tree_candidates import Candidates
     from sortal.learners.tree_ranking import Ranking
     from sortal.models.records import Cell
     from sortal.models.tree import TreeModel
@@ -45,13 +47,12 @@ def show_node(
     tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
     looked = None
     if rows is not None:
-        inside = _rows_inside(model, rows, t)
-        counted = rows_as_grown(model, rows, options.criterion)
-        looked = _Looked(model, counted, options, t, read_attributes(counted, inside))
+        looked = _look(model, rows, options, t)
         tables += looked.tables(backend)
     tables.append(_test(model, options, t, looked, backend))
     column = model.schema.columns[model.attribute[t]]
-    if model.kind[t] == CUT and column.is_number:
+    # whether a value is known is no question of a hyperplane
+    if model.kind[t] == CUT and column.is_number and np.isfinite(model.threshold[t]):
         tables.append(_hyperplane(model, t, backend))
     return Working(f"Node {t} of the tree", tuple(tables))
 
@@ -156,6 +157,19 @@ def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
 # --- What its rows tell --------------------------------------------------------------------------
 
 
+def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _Looked:
+    """The rows of node t once more, as they counted when the tree grew."""
+    refuse_strangers(model, rows)
+    counted = rows_as_grown(model, rows, options.criterion)
+    multiples = multiples_of(model, options.criterion)
+    for node in sorted({0, t}):
+        held = hold_rows(model, counted, node)
+        found = unscale(held.by_class(counted), multiples)
+        refuse_other_rows(model, rows, found, len(held.places), node)
+    tells = [tells_holes(model, j) for j in range(len(model.schema.columns))]
+    return _Looked(model, counted, options, t, read_attributes(counted, held, tells))
+
+
 @dataclass(frozen=True, eq=False)
 class _Looked:
     """The tests that a node could ask, of all its columns."""
@@ -168,9 +182,10 @@ class _Looked:
 
     @cached_property
     def search(self) -> Search:
-        limits = growth(self.rows, self.options)
-        counts = self.attributes[0].counts.sum(axis=0)  # every column has all rows of the node
-        return Search(counts, self.rows.total_units, limits)
+        bits = bits_of(self.model, self.rows) if self.model.part_bits else (0, 0)
+        limits = limits_in_parts(growth(self.rows, self.options, bits))
+        first = self.attributes[0]  # every column has all rows of the node
+        return Search(first.known + first.holes, self.rows.total_units << bits[1], limits)
 
     @cached_property
     def tests(self) -> list[Candidates]:
@@ -186,18 +201,29 @@ class _Looked:
 
     @cached_property
     def asked(self) -> Asked | None:
-        """The test of the node among all tests; None for a leaf, and for what no cut here does."""
+        """The test of the node among all tests; None for a leaf, and for what no test here does."""
         model, t = self.model, self.t
         if model.kind[t] == LEAF:
             return None
         j = int(model.attribute[t])
-        if model.kind[t] == SUBSET:
-            return Asked(j, self.tests[j].sets.index(self._asked_set()))
-        if model.kind[t] == CUT:
-            values, v = self.attributes[j].values, model.threshold[t]
-            below = int(np.searchsorted(values, v, side="right"))
-            return Asked(j, below - 1) if 0 < below < len(values) else None
-        return Asked(j, 0)
+        place = self._asked_place(self.tests[j])
+        return None if place is None else Asked(j, place)
+
+    def _asked_place(self, tests: Candidates) -> int | None:
+        if tests.attribute.kind == MULTIWAY:
+            return 0 if len(tests.judged.keys) else None
+        if parts_holes(self.model, self.t):
+            return tests.missing.index(ALONE) if ALONE in tests.missing else None
+        if tests.attribute.kind == SUBSET:
+            V = self._asked_set()
+            return tests.sets.index(V) if V in tests.sets else None
+        x, v = tests.attribute, self.model.threshold[self.t]
+        below = int(np.searchsorted(x.values, v, side="right"))
+        if not 0 < below < x.m:
+            return None
+        if self.search.takes_sides(x):
+            return 2 * (below - 1) + (hole_branch(self.model, self.t) > 0)
+        return below - 1
 
     @property
     def n_cuts(self) -> int:
@@ -226,55 +252,16 @@ class _Looked:
     @property
     def _unit(self) -> float:
         """What a unit weighs; of scaled ones, so that all rows have the weight that they have."""
-        whole = self.rows.total_units
+        whole = self.search.total
         scale = int(self.model.units[0].sum()) / whole if self.rows.scaled else 1.0
         return math.ldexp(scale, -self.model.exponent)
 
     def _asked_set(self) -> tuple[int, ...]:
-        """V of the node's test, as places of the values that the node has."""
-        if self.model.kind[self.t] != SUBSET:
+        """V of the node's test, as places of the values that the node has; a hole may be one."""
+        model, t = self.model, self.t
+        if model.kind[t] != SUBSET:
             return ()
-        _, branches = node_values(self.model, self.t)
-        return smaller_side(branches == 0)
-
-
-def _rows_inside(model: TreeModel, rows: TreeRows, t: int) -> NDArray[np.intp]:
-    """The rows that pass node t: those that end in it or below, where numbers follow it."""
-    _refuse_strangers(model, rows)
-    ends = np.empty(len(rows.classes), dtype=np.int32)
-    route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
-    for node in sorted({0, t}):
-        inside = np.flatnonzero((ends >= node) & (ends < model.ends()[node]))
-        _refuse_other_rows(model, rows, inside, node)
-    return inside
-
-
-def _refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
-    strange = rows.encoded.unknown + rows.encoded.holes
-    other = rows.schema != model.schema or rows.column_kinds != model.column_kinds
-    if other or strange.any():
-        names = [name for name, n in zip(rows.schema.names, strange, strict=True) if n]
-        what = f"hold strange values in {listed(names)}" if names else "have other columns"
-        raise InputError(f"The rows given {what}: give the same rows as to fit.")
-
-
-def _refuse_other_rows(model: TreeModel, rows: TreeRows, inside: NDArray[np.intp], t: int) -> None:
-    units = None if rows.units is None else rows.units[inside]
-    one, classes = np.zeros(len(inside), dtype=np.int32), rows.classes[inside]
-    found = native.count_codes(one, 1, classes, len(model.classes), units)[0]
-    # the sums of a tree that was taken in are rounded once, and weights with a fraction one by one
-    rounding = len(inside) if model.exponent else 0
-    same = rows.exponent == model.exponent and (abs(found - model.units[t]) <= rounding).all()
-    if not same:
-        given, kept = np.ldexp(found.astype(float), -rows.exponent), model.weights()[t]
-        where = f"in node {t}" if t else "in all"
-        raise InputError(
-            f"The rows given are not those of the fit: {where} the classes {_listed(model.classes)}"
-            f" weigh {_listed(given.tolist())}, and at fit they weighed {_listed(kept.tolist())}. "
-            "Give the same rows, and the same sample_weight, as to fit."
-        )
-
-
-def _listed(cells: Sequence[object], most: int = 10) -> str:
-    told = [number_text(cell) if isinstance(cell, float) else repr(cell) for cell in cells[:most]]
-    return f"({', '.join([*told, '…'] if len(cells) > most else told)})"
+        inside = node_values(model, t)[1] == 0
+        if self.search.takes_sides(self.attributes[model.attribute[t]]):
+            inside = np.append(inside, hole_branch(model, t) == 0)
+        return smaller_side(inside)
