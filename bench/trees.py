@@ -40,7 +40,7 @@ def numbers(n_rows: int = N, n_columns: int = D) -> tuple[np.ndarray, np.ndarray
 
 def ours(X: Any, y: Any, **options: Any) -> Call:
     """A whole fit; Gini is what the peers have."""
-    return lambda: TreeClassifier("gini", n_jobs=THREADS, **options).fit(X, y)
+    return lambda: TreeClassifier("gini", n_jobs=THREADS, **{"pruning": None, **options}).fit(X, y)
 
 
 def scikit_learn(X: Any, y: Any, depth: int | None) -> Call:
@@ -100,7 +100,10 @@ def fit_numbers() -> list[Result]:
         "ydf CART": yggdrasil(frame(X, y), 8),
         "LightGBM, one round with its data set": lightgbm_round(X, y),
         "TreeClassifier('gain', max_depth=8)": lambda: TreeClassifier(
-            "gain", max_depth=8, n_jobs=THREADS
+            "gain",
+            max_depth=8,
+            n_jobs=THREADS,
+            pruning=None,
         ).fit(X, y),
     }
     deep: dict[str, Call] = {
@@ -162,7 +165,7 @@ def fit_mixed() -> list[Result]:
     results = []
     for n_classes, bar in [(2, 8), (3, 3), (5, 8)]:
         table = mixed(n_classes)
-        tree = TreeClassifier("gain", max_depth=8, min_samples_leaf=5, n_jobs=THREADS)
+        tree = TreeClassifier("gain", max_depth=8, min_samples_leaf=5, n_jobs=THREADS, pruning=None)
         peer = yggdrasil(table, 8)
         result = compare(
             f"fit to depth 8, {N:,} × (8 numbers + 12 categories), {n_classes} classes",
@@ -207,7 +210,7 @@ def predict() -> list[Result]:
     rows = np.concatenate([X, X])
     results = []
     for words, depth in [("depth 8", 8), ("no bound", None)]:
-        tree = TreeClassifier("gini", max_depth=depth, n_jobs=1).fit(X, y)
+        tree = TreeClassifier("gini", max_depth=depth, n_jobs=1, pruning=None).fit(X, y)
         peer = DecisionTreeClassifier(max_depth=depth, random_state=SEED).fit(X, y)
         asked: dict[str, tuple[Call, Call]] = {
             "predict": (partial(tree.predict, rows), partial(peer.predict, rows)),

@@ -143,7 +143,7 @@ def trees(table: pd.DataFrame) -> list[NDArray[Any]]:
     X, y = table.drop(columns="species"), table["species"]
     found: list[NDArray[Any]] = []
     for weight in (None, np.arange(len(table)) % 3, np.arange(len(table)) / 4):
-        learner = TreeClassifier().fit(X, y, sample_weight=weight)
+        learner = TreeClassifier(pruning=None).fit(X, y, sample_weight=weight)
         found += [*learner._model.arrays, learner._model.units, learner.apply(X)]
     return found
 
@@ -169,7 +169,7 @@ def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows:
     IndicatorRegression().fit(datasets.play_tennis(), "PlayTennis")
     assert engine.passes == [list(range(14))]
     engine.passes.clear()
-    TreeClassifier().fit(datasets.play_tennis(), "PlayTennis")
+    TreeClassifier(pruning=None).fit(datasets.play_tennis(), "PlayTennis")
     assert engine.passes == [list(range(14))]
 
 
@@ -194,7 +194,7 @@ def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> N
     fisher.explain(X)
     fisher.partial_fit(X, y).forget(X, y)
     LinearDiscriminant(missing="mean").fit(X, y).predict_proba(X)
-    tree = TreeClassifier().fit(X, y)
+    tree = TreeClassifier(pruning=None).fit(X, y)
     tree.predict(X)
     tree.decision_path(X)
     assert all(rows == list(range(150)) for rows in engine.passes)

@@ -37,7 +37,7 @@ def noisy(n_leaves: int, n_classes: int, names: list[str], words: list[str]) -> 
     place = X[names[2]].map({word: i for i, word in enumerate(words)})
     score = X[names[0]] + 0.7 * X[names[1]] + 0.5 * place + rng.normal(size=n)
     y = pd.qcut(score, n_classes, labels=[f"class {k + 1}" for k in range(n_classes)]).astype(str)
-    return TreeClassifier(max_leaf_nodes=n_leaves).fit(X, y)
+    return TreeClassifier(max_leaf_nodes=n_leaves, pruning=None).fit(X, y)
 
 
 def drawings() -> dict[str, str]:
@@ -48,7 +48,9 @@ def drawings() -> dict[str, str]:
     html = ["<script>alert(1)</script>", "a, b", '"quoted"', "x\ny"]
     thirty, large = noisy(30, 3, plain, towns), noisy(300, 3, plain, towns)
     return {
-        "tree_3": TreeClassifier(max_leaf_nodes=3).fit(penguins, "species").to_svg(theme="light"),
+        "tree_3": TreeClassifier(max_leaf_nodes=3, pruning=None)
+        .fit(penguins, "species")
+        .to_svg(theme="light"),
         "tree_30": thirty.to_svg(theme="light"),
         "tree_30_dark": thirty.to_svg(theme="dark"),
         "tree_300": large.to_svg(theme="light"),
@@ -69,7 +71,7 @@ def main() -> None:
     """Draw and photograph."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
     penguins = datasets.penguins().dropna()
-    model: Any = TreeClassifier(min_samples_leaf=5).fit(penguins, "species")
+    model: Any = TreeClassifier(min_samples_leaf=5, pruning=None).fit(penguins, "species")
     seen = model.to_html(row=penguins[200:201])
     view = f'<div style="width:980px;padding:8px;font-family:sans-serif">{seen}</div>'
     with sync_playwright() as play:

@@ -35,7 +35,7 @@ def test_the_coarsest_unit_that_fits_is_taken() -> None:
 def test_hours_are_cut_at_half_past() -> None:
     X = pd.DataFrame({"when": pd.date_range("2020-01-01", periods=8, freq="h")})
     y = [0, 0, 1, 1, 0, 0, 1, 1]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     cuts = [rule.merged[0].text() for rule in model.rules()]
     assert cuts[0] == "when <= 2020-01-01T01:30:00"
     assert cuts[1] == "2020-01-01T01:30:00 < when <= 2020-01-01T03:30:00"

@@ -57,7 +57,7 @@ def choices() -> Labels:
 
 
 def fitted(**options: Any) -> TreeClassifier:
-    return TreeClassifier(**options).fit(customers(), choices())
+    return TreeClassifier(**{"pruning": None, **options}).fit(customers(), choices())
 
 
 def nodes(model: TreeClassifier) -> dict[str, list[Any]]:
@@ -81,7 +81,7 @@ every_backend = pytest.mark.parametrize("to", BACKENDS.values(), ids=BACKENDS)
 
 @every_backend
 def test_every_library_gives_the_same_tree(to: Callable[[Frame], Frame]) -> None:
-    model = TreeClassifier().fit(to(customers()), choices())
+    model = TreeClassifier(pruning=None).fit(to(customers()), choices())
     assert nodes(model) == nodes(fitted())
     assert np.array_equal(model.predict(to(customers())), choices())
     assert type(model.to_frame()) is type(to(customers()))
@@ -103,7 +103,7 @@ def test_extra_columns_are_left_aside() -> None:
 @every_backend
 def test_labels_can_be_a_column_by_name(to: Callable[[Frame], Frame]) -> None:
     frame = to(customers().assign(choice=choices()))
-    model = TreeClassifier().fit(frame, "choice")
+    model = TreeClassifier(pruning=None).fit(frame, "choice")
     assert list(model.feature_names_in_) == list(customers().columns)
     assert nodes(model) == nodes(fitted())
     assert model.score(frame, "choice") == 1.0
@@ -126,7 +126,7 @@ def test_labels_can_be_a_column_by_name(to: Callable[[Frame], Frame]) -> None:
 )
 def test_labels_come_back_as_they_went_in(labels: Any, listed: list[Any]) -> None:
     X = [["x"], ["y"]]
-    model = TreeClassifier().fit(X, labels)
+    model = TreeClassifier(pruning=None).fit(X, labels)
     found = model.predict(X).tolist()
     assert found == listed
     assert [type(label) for label in found] == [type(label) for label in listed]
@@ -135,12 +135,12 @@ def test_labels_come_back_as_they_went_in(labels: Any, listed: list[Any]) -> Non
 
 def test_labels_in_a_column_of_a_matrix_are_flattened_with_a_warning() -> None:
     with pytest.warns(DataConversionWarning, match="column-vector y"):
-        model = TreeClassifier().fit(customers(), choices()[:, None])
+        model = TreeClassifier(pruning=None).fit(customers(), choices()[:, None])
     assert nodes(model) == nodes(fitted())
 
 
 def test_one_class_is_one_leaf() -> None:
-    model = TreeClassifier().fit(customers(), ["buy"] * N)
+    model = TreeClassifier(pruning=None).fit(customers(), ["buy"] * N)
     assert (model.get_depth(), model.get_n_leaves()) == (0, 1)
     assert set(model.predict(customers())) == {"buy"}
     assert model.predict_proba(customers()).tolist() == [[1.0]] * N
@@ -148,12 +148,12 @@ def test_one_class_is_one_leaf() -> None:
 
 
 def test_one_row_is_one_leaf() -> None:
-    model = TreeClassifier().fit([["a", 1.0]], ["x"])
+    model = TreeClassifier(pruning=None).fit([["a", 1.0]], ["x"])
     assert model.predict([["a", 7.0]]).tolist() == ["x"]
 
 
 def test_columns_that_never_vary_are_one_leaf() -> None:
-    model = TreeClassifier().fit([["a", 1.0]] * 3, ["x", "y", "x"])
+    model = TreeClassifier(pruning=None).fit([["a", 1.0]] * 3, ["x", "y", "x"])
     assert model.get_n_leaves() == 1
     assert model.predict_proba([["a", 1.0]]).tolist() == [[2 / 3, 1 / 3]]
 
@@ -167,7 +167,7 @@ def test_logarithms_of_shares() -> None:
 
 
 def test_the_first_of_equally_frequent_classes_is_said() -> None:
-    model = TreeClassifier().fit([[1.0], [1.0], [1.0], [1.0]], ["z", "b", "b", "z"])
+    model = TreeClassifier(pruning=None).fit([[1.0], [1.0], [1.0], [1.0]], ["z", "b", "b", "z"])
     assert model.predict([[1.0]]).tolist() == ["b"]
 
 
@@ -175,13 +175,15 @@ def test_the_first_of_equally_frequent_classes_is_said() -> None:
 def test_numbers_of_any_type_are_read(dtype: Any) -> None:
     X = (np.arange(40).reshape(20, 2) % 7 % 5).astype(dtype)
     y = np.arange(20) % 2
-    found = TreeClassifier().fit(X, y).predict_proba(X)
-    assert np.array_equal(found, TreeClassifier().fit(X.astype(np.float64), y).predict_proba(X))
+    found = TreeClassifier(pruning=None).fit(X, y).predict_proba(X)
+    assert np.array_equal(
+        found, TreeClassifier(pruning=None).fit(X.astype(np.float64), y).predict_proba(X)
+    )
 
 
 def test_float32_is_read_as_it_is() -> None:
     X = np.array([[0.1], [0.2]], dtype=np.float32)
-    model = TreeClassifier().fit(X, [0, 1])
+    model = TreeClassifier(pruning=None).fit(X, [0, 1])
     a, b = X[:, 0].astype(np.float64)
     assert a < model._model.threshold[0] < b
     assert model.predict(X).tolist() == [0, 1]
@@ -193,8 +195,8 @@ def test_arrays_in_any_order_give_the_same_tree(order: Any) -> None:
     y = X[:, 0] + X[:, 1] > 0
     wide = np.zeros((100, 6))
     wide[:, ::2] = X
-    model = TreeClassifier().fit(np.array(X, order=order), y)
-    assert nodes(model) == nodes(TreeClassifier().fit(wide[:, ::2], y))
+    model = TreeClassifier(pruning=None).fit(np.array(X, order=order), y)
+    assert nodes(model) == nodes(TreeClassifier(pruning=None).fit(wide[:, ::2], y))
     assert np.array_equal(model.apply(X), model.apply(wide[::1, ::2]))
 
 
@@ -204,7 +206,7 @@ def test_read_only_and_mapped_arrays_are_left_alone(tmp_path: Path) -> None:
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     y = choices()
     y.flags.writeable = False
-    model = TreeClassifier(categorical_features=[0]).fit(mapped, y)
+    model = TreeClassifier(categorical_features=[0], pruning=None).fit(mapped, y)
     assert np.array_equal(model.predict(mapped), y)
     assert np.array_equal(mapped, X)
 
@@ -214,13 +216,13 @@ def test_read_only_and_mapped_arrays_are_left_alone(tmp_path: Path) -> None:
 )
 def test_numbers_are_categories_where_the_user_says_so(given: Any) -> None:
     worded = customers().assign(visits=[f"v{n}" for n in customers()["visits"]])
-    expected = TreeClassifier().fit(worded, choices()).apply(worded)
+    expected = TreeClassifier(pruning=None).fit(worded, choices()).apply(worded)
     assert np.array_equal(fitted(categorical_features=given).apply(customers()), expected)
 
 
 def test_truth_values_are_categories() -> None:
     X = pd.DataFrame({"flag": [True, False, True, False]})
-    model = TreeClassifier().fit(X, [1, 0, 1, 0])
+    model = TreeClassifier(pruning=None).fit(X, [1, 0, 1, 0])
     assert nodes(model)["test"][0] == "flag in {False}"
     assert model.predict(X).tolist() == [1, 0, 1, 0]
 
@@ -228,7 +230,7 @@ def test_truth_values_are_categories() -> None:
 def test_ten_thousand_categories_in_a_column() -> None:
     codes = pd.DataFrame({"code": [f"code {i}" for i in range(10_000)] * 2})
     labels = np.arange(20_000) % 10_000 % 2
-    model = TreeClassifier().fit(codes, labels)
+    model = TreeClassifier(pruning=None).fit(codes, labels)
     assert np.array_equal(model.predict(codes), labels)
     assert model.get_depth() == 1  # one set of values tells two classes apart
 
@@ -236,7 +238,7 @@ def test_ten_thousand_categories_in_a_column() -> None:
 def test_two_hundred_classes() -> None:
     labels = np.arange(1000) % 200
     X = np.column_stack([labels % 20, labels // 20]).astype(float)
-    model = TreeClassifier().fit(X, labels)
+    model = TreeClassifier(pruning=None).fit(X, labels)
     assert len(model.classes_) == 200
     assert np.array_equal(model.predict(X), labels)
 
@@ -248,7 +250,7 @@ def test_two_hundred_classes() -> None:
 def test_dates_are_cut_and_print_as_dates(to: Callable[[Frame], Frame]) -> None:
     days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=10)})
     y = np.arange(10) >= 4
-    model = TreeClassifier().fit(to(days), y)
+    model = TreeClassifier(pruning=None).fit(to(days), y)
     assert nodes(model)["test"][0] == "day <= 2020-01-04T12:00:00"
     assert np.array_equal(model.predict(to(days)), y)
     with pytest.raises(ColumnError, match="'day' was fitted with dates, and now holds numbers"):
@@ -265,47 +267,49 @@ def sizes(*given: str, ordered: bool = True) -> Frame:
 @pytest.mark.parametrize("split", ["subset", "multiway"])
 def test_an_ordered_category_is_cut_on_its_ranks(split: str) -> None:
     X, y = sizes("S", "M", "L", "XL", "S", "XL"), [0, 0, 1, 1, 0, 1]
-    model = TreeClassifier(categorical_split=split).fit(X, y)
+    model = TreeClassifier(categorical_split=split, pruning=None).fit(X, y)
     assert nodes(model)["test"] == ["size <= M", "", ""]
     assert model.predict(X).tolist() == y
     # no set of neighbors tells M from the others: two cuts
-    two = TreeClassifier(categorical_split=split).fit(X, [0, 1, 0, 0, 0, 0])
+    two = TreeClassifier(categorical_split=split, pruning=None).fit(X, [0, 1, 0, 0, 0, 0])
     assert [test for test in nodes(two)["test"] if test] == ["size <= M", "size <= S"]
 
 
 def test_an_enum_of_polars_is_ordered() -> None:
     frame = pl.DataFrame({"size": pl.Series(["S", "L", "XL"], dtype=pl.Enum(SIZES))})
-    model = TreeClassifier().fit(frame, [0, 1, 1])
+    model = TreeClassifier(pruning=None).fit(frame, [0, 1, 1])
     assert nodes(model)["test"][0] == "size <= M"  # halfway between S and L
 
 
 def test_an_ordered_category_is_one_like_others_where_named() -> None:
     X, y = sizes("S", "M", "L", "XL"), [0, 1, 0, 0]
-    as_set = TreeClassifier(categorical_split={"size": "subset"}).fit(X, y)
+    as_set = TreeClassifier(categorical_split={"size": "subset"}, pruning=None).fit(X, y)
     assert nodes(as_set)["test"] == ["size in {M}", "", ""]
-    by_value = TreeClassifier(categorical_split={"size": "multiway"}).fit(X, y)
+    by_value = TreeClassifier(categorical_split={"size": "multiway"}, pruning=None).fit(X, y)
     assert nodes(by_value)["test"][0] == "size: S | M | L | XL"
 
 
 def test_a_declared_rank_that_no_row_had_has_its_place() -> None:
-    model = TreeClassifier().fit(sizes("S", "S", "XL"), [0, 0, 1])
+    model = TreeClassifier(pruning=None).fit(sizes("S", "S", "XL"), [0, 0, 1])
     assert model.predict(sizes("M", "L")).tolist() == [0, 1]
 
 
 def test_an_unknown_value_of_an_ordered_category_takes_the_heavier_branch() -> None:
-    model = TreeClassifier().fit(sizes("S", "XL", "XL"), [0, 1, 1])
+    model = TreeClassifier(pruning=None).fit(sizes("S", "XL", "XL"), [0, 1, 1])
     with pytest.warns(UnknownCategoryWarning, match=r"1 cell \('size' 1\)"):
         assert model.predict(pd.DataFrame({"size": ["huge"]})).tolist() == [1]
 
 
 def test_a_category_without_an_order_is_asked_for_sets() -> None:
     X, y = sizes("S", "M", "L", "XL", ordered=False), [0, 1, 0, 0]
-    assert nodes(TreeClassifier().fit(X, y))["test"][0] == "size in {M}"
+    assert nodes(TreeClassifier(pruning=None).fit(X, y))["test"][0] == "size in {M}"
 
 
 def test_columns_may_be_asked_in_different_ways() -> None:
     tennis = datasets.play_tennis()
-    model = TreeClassifier(categorical_split={"Outlook": "multiway"}).fit(tennis, "PlayTennis")
+    model = TreeClassifier(categorical_split={"Outlook": "multiway"}, pruning=None).fit(
+        tennis, "PlayTennis"
+    )
     asked = nodes(model)["test"]
     assert asked[0] == "Outlook: Overcast | Rain | Sunny"
     assert [test for test in asked[1:] if test] == ["Wind in {Strong}", "Humidity in {High}"]
@@ -319,7 +323,7 @@ def colors(*given: Any) -> Frame:
 
 
 def test_an_unknown_value_takes_the_heavier_branch_and_is_counted() -> None:
-    model = TreeClassifier().fit(colors("red", "red", "blue"), ["r", "r", "b"])
+    model = TreeClassifier(pruning=None).fit(colors("red", "red", "blue"), ["r", "r", "b"])
     with pytest.warns(
         UnknownCategoryWarning,
         match=r"2 cells \('color' 2\) hold values never seen at fit; they take the branch of",
@@ -330,14 +334,14 @@ def test_an_unknown_value_takes_the_heavier_branch_and_is_counted() -> None:
 
 
 def test_of_branches_of_equal_weight_the_first_is_taken() -> None:
-    model = TreeClassifier().fit(colors("red", "blue"), ["r", "b"])
+    model = TreeClassifier(pruning=None).fit(colors("red", "blue"), ["r", "b"])
     with pytest.warns(UnknownCategoryWarning):
         assert model.predict(colors("pink")).tolist() == ["b"]  # the test is color in {blue}
 
 
 def test_an_unknown_value_stays_at_a_node_with_a_branch_per_value() -> None:
     X, y = colors("red", "red", "blue", "green"), ["r", "r", "b", "b"]
-    model = TreeClassifier(categorical_split="multiway").fit(X, y)
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)
     with pytest.warns(UnknownCategoryWarning):
         assert model.apply(colors("pink")).tolist() == [0]
     with pytest.warns(UnknownCategoryWarning):
@@ -352,7 +356,7 @@ def test_an_unknown_value_stays_at_a_node_with_a_branch_per_value() -> None:
 def test_a_value_absent_from_a_node_goes_on_without_a_warning() -> None:
     # green is fitted, but not among the rows with x <= 1.5, where blue and red are asked for
     X = pd.DataFrame({"x": [1, 1, 1, 2, 2], "color": ["red", "red", "blue", "green", "green"]})
-    model = TreeClassifier(purity=1.0).fit(X, ["r", "r", "b", "g", "g"])
+    model = TreeClassifier(purity=1.0, pruning=None).fit(X, ["r", "r", "b", "g", "g"])
     asked = nodes(model)["test"]
     assert asked[0] == "x <= 1.5"
     assert asked[1] == "color in {blue}"
@@ -366,7 +370,7 @@ def test_a_hole_where_the_fit_had_none_is_told_and_where_it_goes() -> None:
         "fractional": "they go down every branch, by its weight.",
     }
     for missing, told in words.items():
-        model = TreeClassifier(missing=missing).fit(X, choices())
+        model = TreeClassifier(missing=missing, pruning=None).fit(X, choices())
         with pytest.warns(
             MissingValueWarning, match=rf"1 cell \('visits' 1\) has no value; {told}"
         ):
@@ -383,7 +387,7 @@ def test_unknown_values_can_be_forbidden() -> None:
 def test_a_declared_value_that_no_row_had_is_unknown() -> None:
     kinds = pd.CategoricalDtype(["blue", "green", "red"])
     X = colors("red", "red", "blue").astype(kinds)
-    model = TreeClassifier().fit(X, ["r", "r", "b"])
+    model = TreeClassifier(pruning=None).fit(X, ["r", "r", "b"])
     assert model._schema.columns[0].values == ("blue", "green", "red")
     with pytest.warns(UnknownCategoryWarning, match=r"1 cell \('color' 1\)"):
         assert model.predict(colors("green", "red").astype(kinds)).tolist() == ["r", "r"]
@@ -404,13 +408,15 @@ def test_a_warning_points_at_the_line_that_led_to_it() -> None:
 
 def test_a_row_of_weight_zero_does_not_exist() -> None:
     weight = (np.arange(N) % 4 > 0).astype(int)
-    some = TreeClassifier().fit(customers()[weight > 0], choices()[weight > 0])
-    assert nodes(TreeClassifier().fit(customers(), choices(), sample_weight=weight)) == nodes(some)
+    some = TreeClassifier(pruning=None).fit(customers()[weight > 0], choices()[weight > 0])
+    assert nodes(
+        TreeClassifier(pruning=None).fit(customers(), choices(), sample_weight=weight)
+    ) == nodes(some)
 
 
 def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:
     X = pd.DataFrame({"city": ["Rome", "Oslo", "Bonn"], "x": [1.0, 2.0, np.nan]})
-    model = TreeClassifier().fit(X, ["a", "b", "c"], sample_weight=[1, 1, 0])
+    model = TreeClassifier(pruning=None).fit(X, ["a", "b", "c"], sample_weight=[1, 1, 0])
     assert model.classes_.tolist() == ["a", "b"]
     assert model.fit_report_.rows == 2
     with pytest.warns(UnknownCategoryWarning):
@@ -418,7 +424,9 @@ def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:
 
 
 def test_infinities_of_weight_zero_do_not_matter() -> None:
-    model = TreeClassifier().fit([[1.0], [2.0], [np.inf]], [0, 1, 1], sample_weight=[1, 1, 0])
+    model = TreeClassifier(pruning=None).fit(
+        [[1.0], [2.0], [np.inf]], [0, 1, 1], sample_weight=[1, 1, 0]
+    )
     assert model.predict([[2.0]]).tolist() == [1]
 
 
@@ -426,15 +434,19 @@ def test_infinities_of_weight_zero_do_not_matter() -> None:
 def test_whole_weights_are_copies(given: Any) -> None:
     weight = (np.arange(N) % 3).astype(given)
     copies = np.repeat(np.arange(N), weight.astype(int))
-    twice = TreeClassifier(leaf_size=3).fit(customers().iloc[copies], choices()[copies])
-    found = TreeClassifier(leaf_size=3).fit(customers(), choices(), sample_weight=weight)
+    twice = TreeClassifier(leaf_size=3, pruning=None).fit(
+        customers().iloc[copies], choices()[copies]
+    )
+    found = TreeClassifier(leaf_size=3, pruning=None).fit(
+        customers(), choices(), sample_weight=weight
+    )
     assert nodes(found) == nodes(twice)
     assert found.fit_report_.rows == len(copies)
 
 
 def test_of_fractional_weights_rows_are_counted() -> None:
     X, y, weight = [[1.0], [2.0], [3.0]], [0, 1, 1], [0.5, 0.25, 1.0]
-    frame = nodes(TreeClassifier().fit(X, y, sample_weight=weight))
+    frame = nodes(TreeClassifier(pruning=None).fit(X, y, sample_weight=weight))
     assert frame["size"] == [3, 1, 2]
     assert frame["n"] == [1.75, 0.5, 1.25]
     assert frame["n(1)"] == [1.25, 0.0, 1.25]
@@ -442,17 +454,29 @@ def test_of_fractional_weights_rows_are_counted() -> None:
 
 def test_a_share_of_the_rows_is_rounded_up() -> None:
     X, y = np.arange(10.0)[:, None], np.arange(10) >= 2
-    assert nodes(TreeClassifier(min_samples_leaf=0.2).fit(X, y))["test"][0] == "x0 <= 1.5"
-    assert nodes(TreeClassifier(min_samples_leaf=0.21).fit(X, y))["test"][0] == "x0 <= 2.5"
-    assert nodes(TreeClassifier(min_samples_leaf=3).fit(X, y))["test"][0] == "x0 <= 2.5"
+    assert (
+        nodes(TreeClassifier(min_samples_leaf=0.2, pruning=None).fit(X, y))["test"][0]
+        == "x0 <= 1.5"
+    )
+    assert (
+        nodes(TreeClassifier(min_samples_leaf=0.21, pruning=None).fit(X, y))["test"][0]
+        == "x0 <= 2.5"
+    )
+    assert (
+        nodes(TreeClassifier(min_samples_leaf=3, pruning=None).fit(X, y))["test"][0] == "x0 <= 2.5"
+    )
 
 
 def test_a_share_of_the_weight() -> None:
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 1]
     weight = [1, 4, 5]
-    light = TreeClassifier(min_weight_fraction_leaf=0.1).fit(X, y, sample_weight=weight)
+    light = TreeClassifier(min_weight_fraction_leaf=0.1, pruning=None).fit(
+        X, y, sample_weight=weight
+    )
     assert nodes(light)["test"][0] == "x0 <= 0.5"
-    heavy = TreeClassifier(min_weight_fraction_leaf=0.11).fit(X, y, sample_weight=weight)
+    heavy = TreeClassifier(min_weight_fraction_leaf=0.11, pruning=None).fit(
+        X, y, sample_weight=weight
+    )
     assert nodes(heavy)["test"][0] == "x0 <= 1.5"
 
 
@@ -514,7 +538,7 @@ def test_asking_a_model_changes_nothing_in_it() -> None:
 
 def test_asking_changes_nothing_in_the_table() -> None:
     frame = customers()
-    TreeClassifier().fit(frame, choices()).predict(frame)
+    TreeClassifier(pruning=None).fit(frame, choices()).predict(frame)
     pd.testing.assert_frame_equal(frame, customers())
 
 
@@ -566,7 +590,7 @@ def test_a_fit_that_fails_leaves_the_model_whole(bad: Callable[[], tuple[Frame, 
 
 @pytest.mark.parametrize("bad", BAD_FITS.values(), ids=BAD_FITS)
 def test_a_first_fit_that_fails_leaves_no_model(bad: Callable[[], tuple[Frame, Any, Any]]) -> None:
-    model = TreeClassifier(categorical_split={"city": "subset"})
+    model = TreeClassifier(categorical_split={"city": "subset"}, pruning=None)
     before = dict(vars(model))
     X, y, weight = bad()
     with pytest.raises((InputError, InputTypeError, OptionError)):
@@ -597,8 +621,10 @@ def lowered(frame: Frame) -> Frame:
 
 
 def test_cross_validation_and_a_grid_search_over_options() -> None:
-    assert cross_val_score(TreeClassifier(), customers(), choices(), cv=3).mean() > 0.5
-    pipe = Pipeline([("lower", FunctionTransformer(lowered)), ("tree", TreeClassifier())])
+    assert cross_val_score(TreeClassifier(pruning=None), customers(), choices(), cv=3).mean() > 0.5
+    pipe = Pipeline(
+        [("lower", FunctionTransformer(lowered)), ("tree", TreeClassifier(pruning=None))]
+    )
     grid = {"tree__criterion": ["gain", "gini", "cart"], "tree__max_depth": [1, None]}
     search = GridSearchCV(pipe, grid, cv=3).fit(customers(), choices())
     assert set(search.best_params_) == set(grid)
@@ -608,16 +634,18 @@ def test_cross_validation_and_a_grid_search_over_options() -> None:
 def test_a_pipeline_routes_weights() -> None:
     weight = np.arange(N) % 5
     with sklearn.config_context(enable_metadata_routing=True):
-        tree = TreeClassifier(max_depth=2).set_fit_request(sample_weight=True)
+        tree = TreeClassifier(max_depth=2, pruning=None).set_fit_request(sample_weight=True)
         pipe = Pipeline([("lower", FunctionTransformer(lowered)), ("tree", tree)])
         found = pipe.fit(customers(), choices(), sample_weight=weight).predict_proba(customers())
-    direct = TreeClassifier(max_depth=2).fit(lowered(customers()), choices(), sample_weight=weight)
+    direct = TreeClassifier(max_depth=2, pruning=None).fit(
+        lowered(customers()), choices(), sample_weight=weight
+    )
     assert np.array_equal(found, direct.predict_proba(lowered(customers())))
 
 
 def test_holes_are_declared_as_read_unless_refused() -> None:
-    assert TreeClassifier().__sklearn_tags__().input_tags.allow_nan
-    assert not TreeClassifier(missing="error").__sklearn_tags__().input_tags.allow_nan
+    assert TreeClassifier(pruning=None).__sklearn_tags__().input_tags.allow_nan
+    assert not TreeClassifier(missing="error", pruning=None).__sklearn_tags__().input_tags.allow_nan
 
 
 # --- It says why not -----------------------------------------------------------------------------
@@ -663,7 +691,7 @@ def test_holes_of_any_type_are_refused_at_fit(column: str, holes: Any) -> None:
     refuses(
         MissingValueError,
         rf"\('{column}' \d+\)",
-        lambda: TreeClassifier(missing="error").fit(frame, choices()),
+        lambda: TreeClassifier(missing="error", pruning=None).fit(frame, choices()),
     )
 
 
@@ -681,7 +709,7 @@ def test_infinite_values_are_refused_by_name(verb: str, value: float) -> None:
 
 def test_large_numbers_are_no_infinities() -> None:
     X = [[-1.7e308], [1.7e308], [1.6e308], [1.5e308]]
-    assert TreeClassifier().fit(X, [0, 1, 0, 1]).predict(X).tolist() == [0, 1, 0, 1]
+    assert TreeClassifier(pruning=None).fit(X, [0, 1, 0, 1]).predict(X).tolist() == [0, 1, 0, 1]
 
 
 def test_a_missing_column_is_named() -> None:
@@ -691,7 +719,7 @@ def test_a_missing_column_is_named() -> None:
 
 
 def test_an_array_of_another_width_is_refused() -> None:
-    model = TreeClassifier().fit(np.eye(3), [0, 1, 1])
+    model = TreeClassifier(pruning=None).fit(np.eye(3), [0, 1, 1])
     message = "X has 2 features, but TreeClassifier is expecting 3"
     refuses(InputError, message, lambda: model.predict(np.eye(2)))
 
@@ -721,7 +749,7 @@ def test_another_kind_than_was_fitted_is_refused(column: str, values: Any, messa
     ids=["none", "holes", "measurements", "too few", "two columns"],
 )
 def test_labels_that_cannot_be_classes_are_refused(y: Any, message: str) -> None:
-    refuses(LabelError, message, lambda: TreeClassifier().fit(customers(), y))
+    refuses(LabelError, message, lambda: TreeClassifier(pruning=None).fit(customers(), y))
 
 
 @pytest.mark.parametrize(
@@ -734,7 +762,7 @@ def test_labels_that_cannot_be_classes_are_refused(y: Any, message: str) -> None
     ids=["negative", "zero", "too few"],
 )
 def test_weights_that_cannot_be_used_are_refused(weight: Any, message: str) -> None:
-    action = lambda: TreeClassifier().fit(customers(), choices(), sample_weight=weight)
+    action = lambda: TreeClassifier(pruning=None).fit(customers(), choices(), sample_weight=weight)
     refuses(WeightError, message, action)
 
 
@@ -742,7 +770,11 @@ def test_weights_that_cannot_be_used_are_refused(weight: Any, message: str) -> N
     "X", [pd.DataFrame(index=range(N)), pl.DataFrame(), np.empty((N, 0))], ids=type
 )
 def test_a_table_without_columns_is_refused(X: Any) -> None:
-    refuses(InputError, r"0 feature\(s\).*no columns", lambda: TreeClassifier().fit(X, choices()))
+    refuses(
+        InputError,
+        r"0 feature\(s\).*no columns",
+        lambda: TreeClassifier(pruning=None).fit(X, choices()),
+    )
 
 
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -794,8 +826,8 @@ def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, Any], me
 def test_labels_that_are_identifiers_are_refused() -> None:
     rows = np.arange(65536)
     with pytest.raises(LabelError, match="65536 classes, and a tree tells at most 65535 apart"):
-        TreeClassifier().fit(rows[:, None], rows)
-    few = TreeClassifier(max_depth=1).fit(rows[:-1, None] // 32768, rows[:-1])
+        TreeClassifier(pruning=None).fit(rows[:, None], rows)
+    few = TreeClassifier(max_depth=1, pruning=None).fit(rows[:-1, None] // 32768, rows[:-1])
     assert few.get_n_leaves() == 2
 
 
@@ -803,8 +835,8 @@ def test_labels_that_are_identifiers_are_refused() -> None:
 def test_weights_with_a_fraction_are_importances_at_every_scale(power: int) -> None:
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(100, 3)), rng.integers(0, 2, 100), rng.uniform(0.5, 1, 100)
-    model = TreeClassifier(min_samples_leaf=5).fit(X, y, weights)
-    scaled = TreeClassifier(min_samples_leaf=5).fit(X, y, weights * 2.0**power)
+    model = TreeClassifier(min_samples_leaf=5, pruning=None).fit(X, y, weights)
+    scaled = TreeClassifier(min_samples_leaf=5, pruning=None).fit(X, y, weights * 2.0**power)
     assert scaled.to_frame()["size"].tolist() == model.to_frame()["size"].tolist()
     assert scaled.to_frame()["test"].tolist() == model.to_frame()["test"].tolist()
 
@@ -814,5 +846,5 @@ def test_copies_beyond_what_gain_counts_exactly_are_refused(criterion: str) -> N
     X, y = np.arange(4.0)[:, None], [0, 1, 0, 1]
     weights = np.array([1, 1, 1, 2**46])
     with pytest.raises(WeightError, match=r"exactly up to 2\*\*46 copies.*divide the weights"):
-        TreeClassifier(criterion).fit(X, y, weights)
-    assert TreeClassifier("gini").fit(X, y, weights).get_n_leaves() == 4
+        TreeClassifier(criterion, pruning=None).fit(X, y, weights)
+    assert TreeClassifier("gini", pruning=None).fit(X, y, weights).get_n_leaves() == 4

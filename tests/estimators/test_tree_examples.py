@@ -74,7 +74,7 @@ def values_of(model: Any, node: int) -> tuple[list[int], list[int]]:
 
 def root(X: Any, y: Any, **options: Any) -> Any:
     """A tree of one question."""
-    return TreeClassifier(**{"max_depth": 1, **options}).fit(X, y)
+    return TreeClassifier(**{"pruning": None, "max_depth": 1, **options}).fit(X, y)
 
 
 def root_score(X: Any, y: Any, **options: Any) -> float:
@@ -100,7 +100,9 @@ FIGURE_19_1: Final[Sketch] = (
 
 def figure() -> Any:
     data = plane()
-    return TreeClassifier(criterion="gain", purity=0.95, leaf_size=5).fit(data[PLANE], data["y"])
+    return TreeClassifier(criterion="gain", purity=0.95, leaf_size=5, pruning=None).fit(
+        data[PLANE], data["y"]
+    )
 
 
 def test_example_19_2_grows_the_tree_of_figure_19_1() -> None:
@@ -112,7 +114,7 @@ def test_example_19_2_grows_the_tree_of_figure_19_1() -> None:
     assert sketch(model, data) == FIGURE_19_1
     assert model.get_depth() == 3
     assert model.get_n_leaves() == 6
-    by_name = TreeClassifier(purity=0.95, leaf_size=5).fit(data, "y")
+    by_name = TreeClassifier(purity=0.95, leaf_size=5, pruning=None).fit(data, "y")
     assert sketch(by_name, data) == FIGURE_19_1
 
 
@@ -120,7 +122,9 @@ def test_the_tree_of_figure_19_1_is_the_same_on_fishers_values() -> None:
     """Two setosa rows of the UCI file differ from Fisher's; the tree does not."""
     X, y = load_iris(return_X_y=True, as_frame=True)
     X = X.iloc[:, :2].set_axis(PLANE, axis=1)
-    model = TreeClassifier(purity=0.95, leaf_size=5).fit(X, np.where(y == 0, "c1", "c2"))
+    model = TreeClassifier(purity=0.95, leaf_size=5, pruning=None).fit(
+        X, np.where(y == 0, "c1", "c2")
+    )
     assert sketch(model, X) == FIGURE_19_1
 
 
@@ -181,7 +185,7 @@ def test_example_19_3_the_six_rules() -> None:
 def test_algorithm_19_1_stops_at_the_leaf_size_itself(leaf_size: int, leaves: int) -> None:
     """n <= η is a leaf: seven rows are split at η = 6 and not at η = 7; eight not at η = 8."""
     data = plane()
-    model = TreeClassifier(purity=0.95, leaf_size=leaf_size).fit(data, "y")
+    model = TreeClassifier(purity=0.95, leaf_size=leaf_size, pruning=None).fit(data, "y")
     assert model.get_n_leaves() == leaves
 
 
@@ -189,7 +193,7 @@ def test_algorithm_19_1_stops_at_the_leaf_size_itself(leaf_size: int, leaves: in
 def test_algorithm_19_1_stops_at_the_purity_itself(purity: float, is_leaf: bool) -> None:
     """purity >= π is a leaf: 44 of 45 stay together at π = 44/45, and not just above it."""
     data = plane()
-    tree = TreeClassifier(purity=purity, leaf_size=5).fit(data, "y")._model
+    tree = TreeClassifier(purity=purity, leaf_size=5, pruning=None).fit(data, "y")._model
     node = tree.units.tolist().index([44, 1])
     assert (tree.kind[node] == 0) == bool(is_leaf)
 
@@ -399,7 +403,7 @@ def test_q1_b_multiway_is_at_least_as_pure_as_the_best_subset(
 def test_q2_the_tree_of_table_19_3() -> None:
     """Car in {Sports} (gain 0.459), then Age <= 22.5; an old car of age 27 is a high risk."""
     data = datasets.table_19_3()
-    model = TreeClassifier(criterion="gain", purity=1.0).fit(data, "Risk")
+    model = TreeClassifier(criterion="gain", purity=1.0, pruning=None).fit(data, "Risk")
     assert sketch(model, data) == (
         "Car in {Sports}",
         ("Age <= 22.5", (1, 0), (0, 2)),
@@ -431,7 +435,7 @@ def test_q2_every_split_point() -> None:
 def test_q2_one_branch_a_car() -> None:
     """ID3 asks Car as well (gain 0.459 again), and then Age of the sports cars."""
     data = datasets.table_19_3()
-    model = TreeClassifier(categorical_split="multiway").fit(data, "Risk")
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(data, "Risk")
     assert sketch(model, data) == (
         "Car",
         {"SUV": (2, 0), "Sports": ("Age <= 22.5", (1, 0), (0, 2)), "Vintage": (1, 0)},
@@ -589,7 +593,7 @@ def test_q4_b_instance_as_a_number_under_cart() -> None:
 def test_q4_b_instance_as_subset_parts_the_classes_fully(criterion: str) -> None:
     """255 subsets stand to choose from, and one is pure: it says nothing about new rows."""
     data = instances("subset")
-    model = TreeClassifier(criterion=criterion).fit(data, "Class")
+    model = TreeClassifier(criterion=criterion, pruning=None).fit(data, "Class")
     assert sketch(model, data) == WELL_PARTED
     split: Any = score_partition(data["Class"] == "Y", data["Class"])
     expected = {
@@ -608,7 +612,9 @@ def test_q4_b_instance_as_subset_parts_the_classes_fully(criterion: str) -> None
 def test_q4_b_instance_as_multiway_even_by_gain_ratio(criterion: str) -> None:
     """All nine parts are pure. On nine rows the gain ratio still prefers it: 0.3126 over 0.2315."""
     data = instances("multiway")
-    model = TreeClassifier(criterion=criterion, categorical_split="multiway").fit(data, "Class")
+    model = TreeClassifier(criterion=criterion, categorical_split="multiway", pruning=None).fit(
+        data, "Class"
+    )
     assert sketch(model, data) == EACH_ITS_OWN
     by_instance = score_partition(data["Instance"], data["Class"])
     by_a1 = score_partition(data["a1"], data["Class"])
@@ -631,7 +637,7 @@ def test_q4_b_c45s_rule_of_two_branches_with_two_rows_refuses_instance(criterion
     options: Any = {"criterion": criterion, "categorical_split": "multiway", "min_samples_leaf": 2}
     model = root(data, "Class", **options)
     assert sketch(model, data) == ("a1", {"F": (4, 1), "T": (1, 3)})
-    alone = TreeClassifier(**options).fit(data[["Instance"]], data["Class"])
+    alone = TreeClassifier(**{"pruning": None, **options}).fit(data[["Instance"]], data["Class"])
     assert alone.get_n_leaves() == 1
 
 
@@ -640,23 +646,27 @@ def test_c45s_rule_asks_it_of_two_branches_only() -> None:
     X = pd.DataFrame({"x": ["a", "a", "b", "b", "c"]})
     y = ["n", "n", "y", "y", "n"]
     options: Any = {"categorical_split": "multiway", "min_samples_leaf": 2}
-    assert sketch(TreeClassifier(**options).fit(X, y), X) == (
+    assert sketch(TreeClassifier(**{"pruning": None, **options}).fit(X, y), X) == (
         "x",
         {"a": (2, 0), "b": (0, 2), "c": (1, 0)},
     )
-    assert TreeClassifier(**options).fit(X[1:], y[1:]).get_n_leaves() == 1
+    assert TreeClassifier(**{"pruning": None, **options}).fit(X[1:], y[1:]).get_n_leaves() == 1
 
 
 def test_cart_with_multiway_is_refused() -> None:
     data = instances("multiway")
     with pytest.raises(OptionError, match=r"cart"):
-        TreeClassifier(criterion="cart", categorical_split="multiway").fit(data, "Class")
+        TreeClassifier(criterion="cart", categorical_split="multiway", pruning=None).fit(
+            data, "Class"
+        )
 
 
 def test_multiway_for_one_column_only() -> None:
     """a1 is asked by subset, Instance by one branch a value."""
     data = instances("multiway")
-    model = TreeClassifier(categorical_split={"Instance": "multiway"}).fit(data, "Class")
+    model = TreeClassifier(categorical_split={"Instance": "multiway"}, pruning=None).fit(
+        data, "Class"
+    )
     assert sketch(model, data) == EACH_ITS_OWN
     refused = root(data, "Class", categorical_split={"Instance": "multiway"}, min_samples_leaf=2)
     assert sketch(refused, data) == ("a1 in {F}", (4, 1), (1, 3))
@@ -716,7 +726,7 @@ def test_loves_sports_the_tree() -> None:
     Erratum: inside Movies = Yes there is one No (Age 7), where the slide says two.
     """
     data = datasets.loves_sports()
-    model = TreeClassifier(criterion="gini").fit(data, "LovesSports")
+    model = TreeClassifier(criterion="gini", pruning=None).fit(data, "LovesSports")
     assert sketch(model, data) == (
         "LovesMovies in {No}",
         (3, 0),
@@ -769,7 +779,7 @@ def test_play_tennis_by_id3(criterion: str) -> None:
     Gain ratio and Gini agree with ID3's gain here.
     """
     data = datasets.play_tennis()
-    model = TreeClassifier(criterion=criterion, categorical_split="multiway")
+    model = TreeClassifier(criterion=criterion, categorical_split="multiway", pruning=None)
     model.fit(data, "PlayTennis")
     assert sketch(model, data) == ID3
     tree = model._model
@@ -792,7 +802,7 @@ def test_play_tennis_the_gains_of_id3() -> None:
         close(score_partition(data[name], played).gain, gain, 4)
         close(root_score(data[[name]], played, categorical_split="multiway"), gain, 4)
     close(score_partition(data["Outlook"], played).entropy, 0.9403, 4)
-    tree = TreeClassifier(categorical_split="multiway").fit(data, "PlayTennis")._model
+    tree = TreeClassifier(categorical_split="multiway", pruning=None).fit(data, "PlayTennis")._model
     close(tree.score[0], 0.2467, 4)
     close(tree.score[2], 0.9710, 4)
     close(tree.score[5], 0.9710, 4)
@@ -801,7 +811,7 @@ def test_play_tennis_the_gains_of_id3() -> None:
 def test_play_tennis_the_instance_of_the_slide() -> None:
     """Sunny, hot, high, strong: sorted down to the leaf No."""
     data = datasets.play_tennis()
-    model = TreeClassifier(categorical_split="multiway").fit(data, "PlayTennis")
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(data, "PlayTennis")
     asked = pd.DataFrame(
         {"Outlook": ["Sunny"], "Temperature": ["Hot"], "Humidity": ["High"], "Wind": ["Strong"]}
     )
@@ -814,12 +824,12 @@ def test_play_tennis_the_day_is_an_identifier() -> None:
     """Asked by one branch a value, the day wins every measure; it should not be given."""
     data = datasets.play_tennis(day=True)
     data["Day"] = data["Day"].astype(str)
-    model = TreeClassifier(categorical_split="multiway").fit(data, "PlayTennis")
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(data, "PlayTennis")
     assert model.get_n_leaves() == 14
     assert model._model.attribute[0] == 0
     close(model._model.score[0], 0.9403, 4)
     options: Any = {"categorical_split": "multiway", "min_samples_leaf": 2, "max_depth": 1}
-    outlook = TreeClassifier(**options).fit(data, "PlayTennis")
+    outlook = TreeClassifier(**{"pruning": None, **options}).fit(data, "PlayTennis")
     assert outlook._model.attribute[0] == 1
 
 

@@ -310,15 +310,15 @@ def small_frame() -> tuple[Any, list[str]]:
 
 
 def test_direction_is_the_default() -> None:
-    assert TreeClassifier().missing == "direction"
+    assert TreeClassifier(pruning=None).missing == "direction"
     X, y = small_frame()
-    assert TreeClassifier().fit(X, y)._model.policy == "direction"
+    assert TreeClassifier(pruning=None).fit(X, y)._model.policy == "direction"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
     X, y = small_frame()
-    tree = TreeClassifier(missing=policy).fit(X, y)._model
+    tree = TreeClassifier(missing=policy, pruning=None).fit(X, y)._model
     assert tree.policy == policy
     assert tuple(tree.holes) == (2, 3, 0)
     assert tree.missing.dtype == np.int32
@@ -346,9 +346,9 @@ def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
     )
     nans = plain.assign(w=pd.Series(["p", math.nan, "q", "q", "p", "p", pd.NA, "q"], dtype=object))
     y = list("abababba")
-    wanted = TreeClassifier(missing=policy).fit(plain, y)
+    wanted = TreeClassifier(missing=policy, pruning=None).fit(plain, y)
     for X in (other, nans):
-        found = TreeClassifier(missing=policy).fit(X, y)
+        found = TreeClassifier(missing=policy, pruning=None).fit(X, y)
         assert_same_arrays(found, wanted)
         np.testing.assert_array_equal(found.predict_proba(X), wanted.predict_proba(plain))
 
@@ -359,23 +359,23 @@ def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
 def test_a_branch_of_holes_and_cart_exclude_each_other() -> None:
     X, y = small_frame()
     with pytest.raises(OptionError, match="cart"):
-        TreeClassifier("cart", missing="branch").fit(X, y)
+        TreeClassifier("cart", missing="branch", pruning=None).fit(X, y)
     with pytest.raises(OptionError, match="branch"):
-        TreeClassifier("cart", missing="branch").fit(X[["width"]], y)
+        TreeClassifier("cart", missing="branch", pruning=None).fit(X[["width"]], y)
 
 
 @pytest.mark.parametrize("word", ["mean", "Direction", "", "ignore", "surrogate", None, 1, True])
 def test_an_unknown_policy(word: Any) -> None:
     X, y = small_frame()
     with pytest.raises(OptionError, match="missing"):
-        TreeClassifier(missing=word).fit(X, y)
+        TreeClassifier(missing=word, pruning=None).fit(X, y)
 
 
 def test_error_names_the_columns_at_fit_and_at_predict() -> None:
     X, y = small_frame()
     with pytest.raises(MissingValueError, match=r"height.*color"):
-        TreeClassifier(missing="error").fit(X, y)
-    model = TreeClassifier(missing="error").fit(X[["width"]], y)
+        TreeClassifier(missing="error", pruning=None).fit(X, y)
+    model = TreeClassifier(missing="error", pruning=None).fit(X[["width"]], y)
     with pytest.raises(MissingValueError, match="width"):
         model.predict(X[["width"]].assign(width=math.nan))
 
@@ -385,8 +385,8 @@ def test_holes_of_rows_without_weight_do_not_count() -> None:
     weights = (~X.isna().any(axis=1)).astype(float)
     full = X[weights > 0], [c for c, w in zip(y, weights, strict=True) if w]
     for policy in POLICIES:
-        found = TreeClassifier(missing=policy).fit(X, y, sample_weight=weights)
-        assert_same_arrays(found, TreeClassifier(missing=policy).fit(*full))
+        found = TreeClassifier(missing=policy, pruning=None).fit(X, y, sample_weight=weights)
+        assert_same_arrays(found, TreeClassifier(missing=policy, pruning=None).fit(*full))
 
 
 # --- By hand: one table, four policies -----------------------------------------------------------
@@ -671,7 +671,7 @@ def tennis() -> tuple[Any, Any]:
 
 def tennis_tree(criterion: str, X: Any, y: Any, **options: Any) -> Any:
     every = {"categorical_split": "multiway", "missing": "fractional", **options}
-    return TreeClassifier(criterion, **every).fit(X, y)
+    return TreeClassifier(criterion, **{"pruning": None, **every}).fit(X, y)
 
 
 def test_quinlans_gain_split_information_and_ratio() -> None:

@@ -52,7 +52,7 @@ class Data:
     weights: Float | None = None
 
     def fit(self, **options: Any) -> Any:
-        model = TreeClassifier(**{**self.options, **options})
+        model = TreeClassifier(**{"pruning": None, **self.options, **options})
         return model.fit(self.X, self.y, sample_weight=self.weights)
 
     def take(self, rows: Any) -> Data:
@@ -212,10 +212,10 @@ def test_columns_that_no_test_asks_do_not_mislead_rows(place: int, unasked: str)
     names.insert(place, "unasked")
     X = pd.DataFrame({**asked, "unasked": constant})[names]
     y = np.arange(n) // 6
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     assert model.get_n_leaves() == 4
     assert model.predict(X).tolist() == y.tolist()
-    only = TreeClassifier().fit(X[["unasked", "x"]], y // 2)
+    only = TreeClassifier(pruning=None).fit(X[["unasked", "x"]], y // 2)
     assert only.predict(X[["unasked", "x"]]).tolist() == (y // 2).tolist()
 
 
@@ -239,8 +239,8 @@ def test_a_transform_of_many_rows(transform: Any) -> None:
     rng = np.random.default_rng(3)
     X = np.rint(rng.normal(size=(25_000, 3)) * 50) / 8
     y = (X @ [1.0, -1.0, 0.5] + rng.normal(size=25_000) > 0).astype(int)
-    one = TreeClassifier("gini", max_depth=8).fit(X, y)
-    other = TreeClassifier("gini", max_depth=8).fit(transform(X), y)
+    one = TreeClassifier("gini", max_depth=8, pruning=None).fit(X, y)
+    other = TreeClassifier("gini", max_depth=8, pruning=None).fit(transform(X), y)
     same(one, other, (*QUESTIONS, *SCORES, "units", "sizes"))
     np.testing.assert_array_equal(one.apply(X), other.apply(transform(X)))
 
@@ -263,9 +263,9 @@ def test_the_layout_of_an_array(layout: Any, n: int) -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(n, 4)).astype(np.float32).astype(np.float64)
     y = (X.sum(axis=1) + rng.normal(size=n) > 0).astype(int)
-    one = TreeClassifier(leaf_size=20).fit(X, y)
+    one = TreeClassifier(leaf_size=20, pruning=None).fit(X, y)
     given_X = layout(X)
-    other = TreeClassifier(leaf_size=20).fit(given_X, y)
+    other = TreeClassifier(leaf_size=20, pruning=None).fit(given_X, y)
     same(one, other)
     np.testing.assert_array_equal(one.apply(X), other.apply(given_X))
 
@@ -273,9 +273,9 @@ def test_the_layout_of_an_array(layout: Any, n: int) -> None:
 def test_a_read_only_array_stays_as_it_is() -> None:
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(300, 3)), rng.integers(0, 3, 300)
-    copy, one = X.copy(), TreeClassifier().fit(X, y)
+    copy, one = X.copy(), TreeClassifier(pruning=None).fit(X, y)
     X.flags.writeable = False
-    same(one, TreeClassifier().fit(X, y))
+    same(one, TreeClassifier(pruning=None).fit(X, y))
     np.testing.assert_array_equal(X, copy)
 
 
@@ -565,7 +565,7 @@ def short_midpoint(a: float, b: float) -> float:
 def test_thresholds_lie_between_neighbors(cells: list[tuple[float, int]], criterion: str) -> None:
     """a <= v < b for the neighbors a < b of the node's rows; v is their midpoint, printed short."""
     x, y = np.array([cell for cell, _ in cells]), np.array([label for _, label in cells])
-    model = TreeClassifier(criterion).fit(x[:, None], y)
+    model = TreeClassifier(criterion, pruning=None).fit(x[:, None], y)
     tree, path = model._model, model.decision_path(x[:, None]).toarray().astype(bool)
     for t in np.flatnonzero(tree.kind == CUT):
         here, v = x[path[:, t]], float(tree.threshold[t])
@@ -580,7 +580,7 @@ def test_thresholds_of_decimals_print_short() -> None:
     rng = np.random.default_rng(8)
     X = np.column_stack([rng.integers(0, 60, 2000) / 10, rng.integers(0, 500, 2000) / 100])
     y = rng.integers(0, 3, 2000)
-    model = TreeClassifier("gini", leaf_size=10).fit(X, y)
+    model = TreeClassifier("gini", leaf_size=10, pruning=None).fit(X, y)
     tree = model._model
     for t in np.flatnonzero(tree.kind == CUT):
         decimals = 2 if tree.attribute[t] == 0 else 3
@@ -608,17 +608,19 @@ def test_thresholds_of_decimals_print_short() -> None:
     ],
 )
 def test_thresholds_worked_by_hand(a: float, b: float, v: float) -> None:
-    model = TreeClassifier().fit([[a], [b]], [0, 1])
+    model = TreeClassifier(pruning=None).fit([[a], [b]], [0, 1])
     assert model._model.threshold[0] == v
     assert model.predict([[a], [b]]).tolist() == [0, 1]
-    large = TreeClassifier().fit(np.repeat([[a], [b]], 15_000, axis=0), np.repeat([0, 1], 15_000))
+    large = TreeClassifier(pruning=None).fit(
+        np.repeat([[a], [b]], 15_000, axis=0), np.repeat([0, 1], 15_000)
+    )
     assert large._model.threshold[0] == v
 
 
 def test_minus_zero_is_zero() -> None:
-    model = TreeClassifier().fit([[-0.0], [0.0], [-0.0], [0.0]], [0, 1, 0, 1])
+    model = TreeClassifier(pruning=None).fit([[-0.0], [0.0], [-0.0], [0.0]], [0, 1, 0, 1])
     assert model.get_n_leaves() == 1
-    signed = TreeClassifier().fit([[-1.0], [0.0], [-0.0], [1.0]], [0, 1, 1, 0])
+    signed = TreeClassifier(pruning=None).fit([[-1.0], [0.0], [-0.0], [1.0]], [0, 1, 1, 0])
     assert signed.get_n_leaves() == 3
     assert len(set(signed.apply([[0.0], [-0.0]]).tolist())) == 1
 
@@ -666,7 +668,7 @@ def test_the_same_training_impurity_as_scikit_learn_level_by_level(
 ) -> None:
     X, y = tie_free
     peer = DecisionTreeClassifier(criterion=theirs, max_depth=6, random_state=0).fit(X, y)
-    model = TreeClassifier(ours, max_depth=6).fit(X, y)
+    model = TreeClassifier(ours, max_depth=6, pruning=None).fit(X, y)
     tree, there = model._model, peer.tree_
     shares = there.value[:, 0, :] * there.weighted_n_node_samples[:, None]
     left = there.children_left
@@ -690,7 +692,7 @@ def test_the_score_of_a_node_is_the_fall_of_impurity(
     """Level by level, the impurity falls by the sum of n·score over the nodes asked there."""
     X, y = tie_free
     for criterion in ("gini", "gain"):
-        tree = TreeClassifier(criterion, max_depth=6).fit(X, y)._model
+        tree = TreeClassifier(criterion, max_depth=6, pruning=None).fit(X, y)._model
         depths, n = depths_of(tree), tree.units.sum(axis=1)
         levels = level_impurities(
             tree.units.astype(np.float64), depths, tree.kind == LEAF, criterion

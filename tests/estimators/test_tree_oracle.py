@@ -412,7 +412,7 @@ class Grown:
 
 
 def fit(data: Data, rules: Rules) -> Grown:
-    model = TreeClassifier(**rules.options(data))
+    model = TreeClassifier(pruning=None, **rules.options(data))
     return Grown(model.fit(data.frame, data.y, sample_weight=data.weights))
 
 
@@ -699,7 +699,7 @@ class Plain:
         words = {SUBSET: "subset", MULTIWAY: "multiway"}
         split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
         options = {"categorical_split": split or "subset", **self.options}
-        model = TreeClassifier(**options)
+        model = TreeClassifier(**{"pruning": None, **options})
         return model.fit(self.frame, self.classes, sample_weight=self.weights)
 
     @property

@@ -31,22 +31,22 @@ def iris_model(backend: str = "pandas") -> Any:
     """Zaki & Meira, Example 19.2: setosa (c1) against the rest (c2)."""
     iris = datasets.iris(backend)
     y = np.where(np.asarray(iris["species"]) == "setosa", "c1", "c2")
-    model: Any = TreeClassifier(purity=0.95, leaf_size=5)
+    model: Any = TreeClassifier(purity=0.95, leaf_size=5, pruning=None)
     return model.fit(iris[[X1, X2]], y)
 
 
 def tennis_model() -> Any:
-    model: Any = TreeClassifier(categorical_split="multiway")
+    model: Any = TreeClassifier(categorical_split="multiway", pruning=None)
     return model.fit(datasets.play_tennis(), "PlayTennis")
 
 
 def sports_model() -> Any:
-    model: Any = TreeClassifier(criterion="gini")
+    model: Any = TreeClassifier(criterion="gini", pruning=None)
     return model.fit(datasets.loves_sports(), "LovesSports")
 
 
 def fitted(columns: dict[str, Any], y: Any, **options: Any) -> Any:
-    model: Any = TreeClassifier(**options)
+    model: Any = TreeClassifier(**{"pruning": None, **options})
     return model.fit(pd.DataFrame(columns), y)
 
 
@@ -746,7 +746,7 @@ def test_an_option_that_cannot_be_is_refused(wrong: Callable[[Any], Any], messag
 )
 def test_a_model_without_a_fit_cannot_be_read(verb: Callable[[Any], Any]) -> None:
     with pytest.raises(NotFittedError):
-        verb(TreeClassifier())
+        verb(TreeClassifier(pruning=None))
 
 
 def test_rows_that_cannot_be_read_are_refused_by_explain() -> None:

@@ -116,7 +116,7 @@ class Case:
 
     def fit(self) -> Any:
         weights = None if self.weights is None else list(self.weights)
-        model: Any = TreeClassifier(**self.options)
+        model: Any = TreeClassifier(**{"pruning": None, **self.options})
         return model.fit(self.training(), list(self.y), sample_weight=weights)
 
     def read(self, row: Row) -> dict[str, Cell]:
@@ -800,7 +800,7 @@ def test_frames_are_of_the_library_that_the_rows_came_in(case: Case) -> None:
     enums = {c.name: pl.Enum(c.levels) for c in case.columns if c.levels}
     table = pl.from_pandas(case.training()).cast(enums)  # type: ignore[arg-type]
     weights = None if case.weights is None else list(case.weights)
-    other: Any = TreeClassifier(**case.options)
+    other: Any = TreeClassifier(**{"pruning": None, **case.options})
     other.fit(table, list(case.y), sample_weight=weights)
     pairs = [(its.to_frame(), its.rules().to_frame()) for its in (model, other)]
     for frame, twin in zip(*pairs, strict=True):

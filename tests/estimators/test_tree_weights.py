@@ -66,7 +66,7 @@ class Data:
         return len(set(self.y))
 
     def fit(self, **options: Any) -> TreeClassifier:
-        model = TreeClassifier(**{**self.options, **options})
+        model = TreeClassifier(**{"pruning": None, **self.options, **options})
         return model.fit(self.X, self.y, sample_weight=self.weights)
 
     def take(self, rows: Any) -> Data:
@@ -231,6 +231,7 @@ def test_a_tree_by_altered_priors(tiny: Tiny) -> None:
         "gini",
         priors=None if tiny.priors is None else [float(p) for p in tiny.priors],
         costs=tiny.costs,
+        pruning=None,
     ).fit(np.array(tiny.x, float), np.array(tiny.y), sample_weight=np.array(tiny.copies, float))
     tree, expected = model._model, tiny.grow(range(len(tiny.y)))
     assert tree.attribute.tolist() == [node[0] for node in expected]
@@ -248,6 +249,7 @@ def test_shares_risk_purity_and_error_by_hand(tiny: Tiny) -> None:
         max_depth=2,
         priors=None if tiny.priors is None else [float(p) for p in tiny.priors],
         costs=tiny.costs,
+        pruning=None,
     )
     X, w = np.array(tiny.x, float), np.array(tiny.copies, float)
     tree = model.fit(X, np.array(tiny.y), sample_weight=w)._model
@@ -416,8 +418,10 @@ def test_weights_with_fractions(data: Data, seed: int, kind: str) -> None:
 def test_the_least_weight_of_a_leaf_is_a_share_of_what_counts() -> None:
     """Two rows of ten that count for half of the whole are more than a third of it."""
     X, y = np.arange(10.0)[:, None], np.repeat([0, 1], [8, 2])
-    assert TreeClassifier(min_weight_fraction_leaf=0.4).fit(X, y).predict(X)[-1] == 0
-    balanced = TreeClassifier(min_weight_fraction_leaf=0.4, class_weight="balanced").fit(X, y)
+    assert TreeClassifier(min_weight_fraction_leaf=0.4, pruning=None).fit(X, y).predict(X)[-1] == 0
+    balanced = TreeClassifier(
+        min_weight_fraction_leaf=0.4, class_weight="balanced", pruning=None
+    ).fit(X, y)
     assert balanced.predict(X).tolist() == y.tolist()
 
 
@@ -458,7 +462,7 @@ def test_multiples_leave_room_for_the_sum() -> None:
 def test_class_weights_far_apart(weights: dict[int, float]) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-    model = TreeClassifier(class_weight=weights, max_depth=2).fit(X, y)
+    model = TreeClassifier(class_weight=weights, max_depth=2, pruning=None).fit(X, y)
     heavy = int(weights[1] > weights[0])
     assert np.isfinite(model.predict_proba(X)).all()
     assert np.mean(model.predict(X) == heavy) > 0.9
@@ -468,7 +472,7 @@ def test_class_weights_as_in_scikit_learn() -> None:
     iris = datasets.iris()
     X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
     weights = {"setosa": 1.0, "versicolor": 3.0, "virginica": 1.5}
-    ours = TreeClassifier("gini", max_depth=3, class_weight=weights).fit(X, y)
+    ours = TreeClassifier("gini", max_depth=3, class_weight=weights, pruning=None).fit(X, y)
     theirs = DecisionTreeClassifier(max_depth=3, class_weight=weights, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
 
@@ -479,16 +483,18 @@ def test_class_weights_as_in_scikit_learn() -> None:
 def test_labels_of_least_expected_cost() -> None:
     """2 of 10 rows are class 1; to miss one costs 5."""
     X, y = np.zeros((10, 1)), np.repeat([0, 1], [8, 2])
-    assert TreeClassifier().fit(X, y).predict(X[:1]).tolist() == [0]
+    assert TreeClassifier(pruning=None).fit(X, y).predict(X[:1]).tolist() == [0]
     costs = [[0, 1], [5, 0]]
-    model = TreeClassifier(costs=costs).fit(X, y)
+    model = TreeClassifier(costs=costs, pruning=None).fit(X, y)
     assert model.predict(X[:1]).tolist() == [1]
     assert model._model.risk().tolist() == [8.0]
     assert model._model.error().tolist() == [0.8]
     assert model._model.purity().tolist() == [0.8]
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[0.8, 0.2]])
-    assert TreeClassifier(costs=[[0, 1], [4, 0]]).fit(X, y).predict(X[:1]).tolist() == [0]  # equal
-    assert TreeClassifier().fit(X, y).predict(X[:1], costs=costs).tolist() == [1]
+    assert TreeClassifier(costs=[[0, 1], [4, 0]], pruning=None).fit(X, y).predict(
+        X[:1]
+    ).tolist() == [0]  # equal
+    assert TreeClassifier(pruning=None).fit(X, y).predict(X[:1], costs=costs).tolist() == [1]
     assert model.predict(X[:1], costs=[[0, 1], [1, 0]]).tolist() == [0]
 
 
@@ -563,13 +569,13 @@ def test_formulas_by_hand() -> None:
 def test_defaults_of_the_strength() -> None:
     X, y = np.arange(8.0)[:, None], [0, 0, 0, 0, 1, 1, 1, 1]
     found = {
-        kind: TreeClassifier(smoothing=kind).fit(X, y)._model.smoothing
+        kind: TreeClassifier(smoothing=kind, pruning=None).fit(X, y)._model.smoothing
         for kind in ("laplace", "m_estimate", "shrinkage")
     }
     assert found["m_estimate"] == Smoothing("m_estimate", 2.0)
     assert found["shrinkage"] == Smoothing("shrinkage", 10.0)
-    by_m = TreeClassifier(smoothing="m_estimate").fit(X, y).predict_proba(X)
-    by_laplace = TreeClassifier(smoothing="laplace").fit(X, y).predict_proba(X)
+    by_m = TreeClassifier(smoothing="m_estimate", pruning=None).fit(X, y).predict_proba(X)
+    by_laplace = TreeClassifier(smoothing="laplace", pruning=None).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(by_m, by_laplace)
     np.testing.assert_allclose(by_laplace[0], [5 / 6, 1 / 6])
 
@@ -674,8 +680,8 @@ def test_smoothing_can_turn_what_is_said() -> None:
     """A leaf of one row of a rare class says the frequent one; its risk stays that of its rows."""
     X = np.array([[0.0], [1], [2], [3], [4], [5], [6], [7], [8], [9]])
     y = np.array([0] * 9 + [1])
-    plain = TreeClassifier().fit(X, y)
-    shrunken = TreeClassifier(smoothing="shrinkage", smoothing_strength=20).fit(X, y)
+    plain = TreeClassifier(pruning=None).fit(X, y)
+    shrunken = TreeClassifier(smoothing="shrinkage", smoothing_strength=20, pruning=None).fit(X, y)
     assert plain.predict(X[-1:]).tolist() == [1]
     assert shrunken.predict(X[-1:]).tolist() == [0]
     np.testing.assert_allclose(shrunken.predict_proba(X[-1:])[0, 1], 0.1 + 0.9 / 3)
@@ -713,14 +719,14 @@ def test_the_working_finds_the_tests_of_the_tree(
 
 def test_drawings_show_shares_as_they_count() -> None:
     X, y = np.zeros((10, 1)), np.repeat(["often", "rare"], [8, 2])
-    model = TreeClassifier(class_weight="balanced").fit(X, y)
+    model = TreeClassifier(class_weight="balanced", pruning=None).fit(X, y)
     box = model.to_drawing().boxes[0]
     assert list(box.counts) == [(0, 8), (1, 2)]
     assert list(box.parts) == [(0, 5.0), (1, 5.0)]
     assert "often 8 (50 %), rare 2 (50 %)" in box.title
     assert "50 %" in box.lines[1]
     assert "often: 8, rare: 2, purity 0.500, error 0.500" in model.to_text()
-    laplace_box = TreeClassifier(smoothing="laplace").fit(X, y).to_drawing().boxes[0]
+    laplace_box = TreeClassifier(smoothing="laplace", pruning=None).fit(X, y).to_drawing().boxes[0]
     assert dict(laplace_box.parts) == pytest.approx({0: 7.5, 1: 2.5})
 
 
@@ -765,12 +771,12 @@ def test_a_weighted_tree_is_pickled() -> None:
 def test_what_contradicts_itself_is_refused(options: dict[str, Any], words: str) -> None:
     X, y = np.arange(6.0)[:, None], list("aababb")
     with pytest.raises(OptionError, match=words):
-        TreeClassifier(**options).fit(X, y)
+        TreeClassifier(**{"pruning": None, **options}).fit(X, y)
 
 
 def test_refused_at_predict() -> None:
     X, y = np.arange(6.0)[:, None], list("aababb")
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     with pytest.raises(OptionError, match="nothing but zeros"):
         model.predict(X, costs=np.zeros((2, 2)))
     with pytest.raises(OptionError, match="are no probabilities"):
@@ -780,5 +786,7 @@ def test_refused_at_predict() -> None:
 
 def test_one_class_needs_no_costs() -> None:
     X = np.arange(3.0)[:, None]
-    model = TreeClassifier(costs=[[0.0]], priors=[1.0], smoothing="laplace").fit(X, list("aaa"))
+    model = TreeClassifier(costs=[[0.0]], priors=[1.0], smoothing="laplace", pruning=None).fit(
+        X, list("aaa")
+    )
     assert model.predict_proba(X).tolist() == [[1.0]] * 3

@@ -713,7 +713,7 @@ class Guide:
 
 
 def fit(table: Table, rules: Rules, **options: Any) -> Any:
-    model = TreeClassifier(**{**rules.options(table), **options})
+    model = TreeClassifier(**{"pruning": None, **rules.options(table), **options})
     return model.fit(table.frame(), table.y, sample_weight=table.sample_weight)
 
 

@@ -106,7 +106,7 @@ class Large:
         words = {SUBSET: "subset", MULTIWAY: "multiway"}
         split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
         every = {"categorical_split": split or "subset", **self.options, **options}
-        return TreeClassifier(**every).fit(self.frame, self.classes)
+        return TreeClassifier(**{"pruning": None, **every}).fit(self.frame, self.classes)
 
 
 # --- The largest score of a node -----------------------------------------------------------------

@@ -51,7 +51,10 @@ class Case:
         self.y = np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), told)
         self.weights = weights
         self.tree = TreeClassifier(
-            criterion, categorical_split=split, categorical_features=[0, 1]
+            criterion,
+            categorical_split=split,
+            categorical_features=[0, 1],
+            pruning=None,
         ).fit(self.X, self.y, weights)
         self.model: TreeModel = self.tree._model
         self.rows: TreeRows = self.tree._read_again(self.X, self.y, weights)
@@ -205,7 +208,7 @@ def test_quinlan_prunes_the_votes() -> None:
     # 6 and 9 democrats and 1 republican become one leaf: 2.512 errors against 3.273
     X = np.repeat(["n", "y", "u"], [6, 9, 1])[:, None]
     y = np.repeat(["democrat", "republican"], [15, 1])
-    tree = TreeClassifier(categorical_split="multiway").fit(X, y)
+    tree = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)
     assert estimated_errors(tree._model, 0.25)[1:].sum() == pytest.approx(3.273, abs=1e-3)
     assert estimated_errors(tree._model, 0.25)[0] == pytest.approx(2.512, abs=6e-3)
     assert tree.prune("pessimistic", raising=False).get_n_leaves() == 1
@@ -264,7 +267,7 @@ def test_a_branch_takes_the_place_of_its_test(second: float, moved: int) -> None
         [np.repeat([0.0, 1.0], [2, 41]), np.repeat([0.0, second, 0.0, 1.0], [1, 1, 20, 21])]
     )
     y = np.repeat([0, 1], [22, 21])
-    tree = TreeClassifier().fit(X, y)
+    tree = TreeClassifier(pruning=None).fit(X, y)
     nan = np.nan
     hand = with_arrays(
         tree._model,
@@ -296,7 +299,9 @@ def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: boo
     numbers = np.repeat([0.0, 1.0], [2, 40])
     X = np.column_stack([numbers.astype(object), words.astype(object)])
     y = np.repeat([0, 1], [22, 20])
-    tree = TreeClassifier(categorical_split="multiway", categorical_features=[1]).fit(X, y)
+    tree = TreeClassifier(categorical_split="multiway", categorical_features=[1], pruning=None).fit(
+        X, y
+    )
     nan = np.nan
     hand = with_arrays(
         tree._model,
@@ -452,7 +457,9 @@ def test_weights_are_copies(seed: int, split: str) -> None:
     weighted = Case(seed, 40, split, weights=weights)
     copies = Case(seed, 40, split)
     X, y = np.repeat(copies.X, weights, axis=0), np.repeat(copies.y, weights)
-    tree = TreeClassifier(categorical_split=split, categorical_features=[0, 1]).fit(X, y)
+    tree = TreeClassifier(categorical_split=split, categorical_features=[0, 1], pruning=None).fit(
+        X, y
+    )
     assert complexity_path(weighted.model) == complexity_path(tree._model)
     for raising in (False, True):
         rows = (weighted.X, weighted.y) if raising else ()

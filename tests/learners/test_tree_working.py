@@ -29,7 +29,7 @@ def iris() -> tuple[Any, Any]:
 
 
 def iris_tree(**options: Any) -> TreeClassifier:
-    return TreeClassifier(purity=0.95, leaf_size=5, **options).fit(*iris())
+    return TreeClassifier(purity=0.95, leaf_size=5, **{"pruning": None, **options}).fit(*iris())
 
 
 def row_at(table: Table, column: str, cell: Any) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def test_the_test_and_its_hyperplane() -> None:
 def test_tables_19_1_and_19_2() -> None:
     bins = datasets.discretized_iris()
     X, y = bins[["sepal_length"]], bins["species"]
-    working = TreeClassifier(max_depth=1).fit(X, y).working(0, X, y)
+    working = TreeClassifier(max_depth=1, pruning=None).fit(X, y).working(0, X, y)
     values = working["sepal_length values"]
     assert values.columns[:3] == ("value", "n(other)", "n(setosa)")
     assert [row[:3] for row in values.rows] == [
@@ -141,7 +141,7 @@ def sets_of(table: Table) -> list[tuple[Any, ...]]:
 
 def test_loves_sports_by_gini() -> None:
     people = datasets.loves_sports()
-    model = TreeClassifier("gini").fit(people, "LovesSports")
+    model = TreeClassifier("gini", pruning=None).fit(people, "LovesSports")
     root = model.working(0, people, "LovesSports")
     assert root["LovesMovies"].column("split Gini") == pytest.approx((0.2142857,))
     assert root["LovesOpera"].column("split Gini") == pytest.approx((0.4047619,))
@@ -158,7 +158,7 @@ def test_loves_sports_by_gini() -> None:
 
 def test_play_tennis_by_id3() -> None:
     tennis = datasets.play_tennis()
-    id3 = TreeClassifier(categorical_split="multiway").fit(tennis, "PlayTennis")
+    id3 = TreeClassifier(categorical_split="multiway", pruning=None).fit(tennis, "PlayTennis")
     working = id3.working(0, tennis, "PlayTennis")
     gains = {row[1]: row[3] for row in working["tests"].rows}
     expected = {"Outlook": 0.2467, "Humidity": 0.1518, "Wind": 0.0481, "Temperature": 0.0292}
@@ -174,7 +174,9 @@ def test_play_tennis_by_id3() -> None:
 
 def test_the_gain_ratio_shows_who_competes() -> None:
     tennis = datasets.play_tennis()
-    model = TreeClassifier("gain_ratio", categorical_split="multiway").fit(tennis, "PlayTennis")
+    model = TreeClassifier("gain_ratio", categorical_split="multiway", pruning=None).fit(
+        tennis, "PlayTennis"
+    )
     tests = model.working(0, tennis, "PlayTennis")["tests"]
     assert tests.columns[3:7] == ("score", "gain", "split information", "gain at least average")
     assert [(row[1], row[6]) for row in tests.rows] == [
@@ -193,7 +195,7 @@ def test_an_attribute_below_the_average_gain_loses_despite_its_ratio() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     X = pd.DataFrame({"rare": y & (np.arange(200) < 8), "good": y * 2.0 + rng.normal(size=200)})
-    model = TreeClassifier("gain_ratio", max_depth=1).fit(X, y)
+    model = TreeClassifier("gain_ratio", max_depth=1, pruning=None).fit(X, y)
     (first, second) = model.working(0, X, y)["tests"].rows
     assert (first[1], first[6], first[-1]) == ("good", True, True)
     assert (second[1], second[6]) == ("rare", False)
@@ -206,7 +208,7 @@ def test_of_many_values_each_alone_and_the_best_set() -> None:
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"x": [f"v{v:02}" for v in rng.integers(20, size=600)]})
     y = (rng.random(600) < (X["x"].str[1:].astype(int) % 3 + 1) / 4).to_numpy()
-    model = TreeClassifier(max_depth=1).fit(X, y)
+    model = TreeClassifier(max_depth=1, pruning=None).fit(X, y)
     working = model.working(0, X, y)
     table = working["x"]
     assert len(table.rows) == 21
@@ -224,7 +226,7 @@ def test_a_heuristic_says_so() -> None:
     rng = np.random.default_rng(2)
     X = pd.DataFrame({"x": [f"v{v:02}" for v in rng.integers(40, size=2000)]})
     y = rng.integers(5, size=2000)
-    working = TreeClassifier(max_depth=1).fit(X, y).working(0, X, y)
+    working = TreeClassifier(max_depth=1, pruning=None).fit(X, y).working(0, X, y)
     test = only_row(working["test"])
     (offer,) = working["tests"].rows
     assert (test["search"], offer[4]) == ("heuristic", "heuristic")
@@ -235,7 +237,11 @@ def test_a_heuristic_says_so() -> None:
 def test_a_bound_on_sets_leaves_them_in_the_list() -> None:
     bins = datasets.discretized_iris()
     X, y = bins[["sepal_length"]], bins["species"]
-    table = TreeClassifier(max_depth=1, max_subset=1).fit(X, y).working(0, X, y)["sepal_length"]
+    table = (
+        TreeClassifier(max_depth=1, max_subset=1, pruning=None)
+        .fit(X, y)
+        .working(0, X, y)["sepal_length"]
+    )
     assert len(table.rows) == 7
     assert table.column("allowed") == (True,) * 4 + (False,) * 3
     assert table.column("rank")[4:] == (None,) * 3
@@ -253,13 +259,13 @@ def test_ordered_categories_and_dates_are_cut_in_their_own_words() -> None:
     days = pd.to_datetime(["2024-01-01", "2024-01-05", "2024-01-09"] * 2)
     X = pd.DataFrame({"size": sizes, "day": days})
     y = ["a", "b", "b", "a", "b", "b"]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     working = model.working(0, X, y)
     assert working["size"].column("v") == ("S", "M")
     assert working["day"].column("v") == ("2024-01-03", "2024-01-07")
     assert only_row(working["test"])["test"] == "size <= S"
     assert "hyperplane" not in [table.name for table in working]
-    by_day = TreeClassifier().fit(X[["day"]], ["a", "b", "b", "a", "b", "b"])
+    by_day = TreeClassifier(pruning=None).fit(X[["day"]], ["a", "b", "b", "a", "b", "b"])
     plane = by_day.working(0, X[["day"]], ["a", "b", "b", "a", "b", "b"])["hyperplane"]
     assert plane.rows[0] == ("day", 1.0)
 
@@ -267,7 +273,7 @@ def test_ordered_categories_and_dates_are_cut_in_their_own_words() -> None:
 def test_a_class_that_the_node_lacks_has_no_shares_of_its_own() -> None:
     X = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6], "z": [0.0, 1, 0, 1, 0, 1]})
     y = ["a", "b", "a", "b", "c", "c"]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     working = model.working(1, X, y)
     cut = working["z"].rows[0]
     head = working["z"].columns
@@ -278,7 +284,7 @@ def test_a_class_that_the_node_lacks_has_no_shares_of_its_own() -> None:
 def test_weights_with_fractions() -> None:
     X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
     y, weight = ["a", "a", "b", "b"], [0.5, 1.25, 1.0, 0.25]
-    working = TreeClassifier().fit(X, y, weight).working(0, X, y, weight)
+    working = TreeClassifier(pruning=None).fit(X, y, weight).working(0, X, y, weight)
     cut = row_at(working["x"], "v", 2.5)
     assert (cut["N(a)"], cut["N(b)"]) == (1.75, 0.0)
     assert working["node"].rows == (("a", 1.75, 7 / 12), ("b", 1.25, 5 / 12))
@@ -289,8 +295,8 @@ def test_weights_of_zero_leave_rows_out() -> None:
     X, y = iris()
     weight = np.ones(150)
     weight[::3] = 0
-    model = TreeClassifier(max_depth=2).fit(X, y, weight)
-    kept = TreeClassifier(max_depth=2).fit(X[weight > 0], y[weight > 0])
+    model = TreeClassifier(max_depth=2, pruning=None).fit(X, y, weight)
+    kept = TreeClassifier(max_depth=2, pruning=None).fit(X[weight > 0], y[weight > 0])
     again = kept.working(1, X[weight > 0], y[weight > 0])
     assert str(model.working(1, X, y, weight)) == str(again)
 
@@ -298,7 +304,7 @@ def test_weights_of_zero_leave_rows_out() -> None:
 def test_equals_stand_in_the_order_of_columns_and_of_thresholds() -> None:
     X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, 4]})
     y = ["p", "q", "p", "q"]
-    working = TreeClassifier().fit(X, y).working(0, X, y)
+    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
     # both ends of both columns score the same, and the middle says nothing
     assert working["a"].column("rank") == (1, None, 2)
     assert working["b"].column("rank") == (3, None, 4)
@@ -320,22 +326,22 @@ def test_why_a_node_is_a_leaf() -> None:
     assert reason(model, 3) == (
         "its size 1 is at most leaf_size=5; its purity 1 is at least purity=0.95"
     )
-    shallow = TreeClassifier(max_depth=1).fit(X, y)
+    shallow = TreeClassifier(max_depth=1, pruning=None).fit(X, y)
     assert reason(shallow, 1) == "it lies at max_depth=1"
-    strict = TreeClassifier(min_gain=0.6).fit(X, y)
+    strict = TreeClassifier(min_gain=0.6, pruning=None).fit(X, y)
     assert reason(strict, 0) == "no test is allowed, or none scores at least min_gain=0.6"
     assert reason(strict, 0, X, y) == "its best test scores 0.530775, less than min_gain=0.6"
-    few = TreeClassifier(max_leaf_nodes=2).fit(X, y)
+    few = TreeClassifier(max_leaf_nodes=2, pruning=None).fit(X, y)
     assert reason(few, 1, X, y) == "other nodes were asked first by max_leaf_nodes=2"
     assert "others were asked first by max_leaf_nodes=2" in reason(few, 1)
-    wide = TreeClassifier(min_samples_leaf=76).fit(X, y)
+    wide = TreeClassifier(min_samples_leaf=76, pruning=None).fit(X, y)
     assert reason(wide, 0, X, y) == "no test is allowed"
     assert only_row(wide.working(0, X, y)["test"])["score"] is None
 
 
 def test_the_tests_of_a_leaf_are_listed_and_none_is_chosen() -> None:
     X, y = iris()
-    working = TreeClassifier(min_gain=0.6).fit(X, y).working(0, X, y)
+    working = TreeClassifier(min_gain=0.6, pruning=None).fit(X, y).working(0, X, y)
     assert working["tests"].column("chosen") == (False, False)
     assert row_at(working["sepal_length"], "rank", 1)["v"] == 5.45
     assert True not in working["sepal_length"].column("chosen")
@@ -358,7 +364,7 @@ def test_columns_with_the_names_of_tables() -> None:
         {"test": [1.0, 2, 3, 4], "a": list("uvuv"), "a values": [4.0, 1, 2, 3], "v": [1.0, 1, 2, 2]}
     )
     y = [0, 0, 1, 1]
-    working = TreeClassifier().fit(X, y).working(0, X, y)
+    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
     names = [table.name for table in working]
     assert len(set(names)) == len(names)
     assert working["test (2)"].title.startswith("test: every cut")
@@ -377,7 +383,7 @@ def test_what_is_no_node(node: Any) -> None:
 
 def test_a_tree_of_one_node() -> None:
     X, y = iris()
-    model = TreeClassifier(max_depth=0).fit(X, y)
+    model = TreeClassifier(max_depth=0, pruning=None).fit(X, y)
     with pytest.raises(OptionError, match=r"node=1 is no node of this tree: give 0, its only node"):
         model.working(1)
 
@@ -403,7 +409,7 @@ def test_other_rows_are_refused_with_both_counts() -> None:
 
 def test_strange_values_are_refused() -> None:
     tennis = datasets.play_tennis()
-    model = TreeClassifier().fit(tennis, "PlayTennis")
+    model = TreeClassifier(pruning=None).fit(tennis, "PlayTennis")
     strange = tennis.assign(Wind=["None", *tennis["Wind"][1:]])
     with pytest.warns(UserWarning, match="never seen"), pytest.raises(InputError, match="'Wind'"):
         model.working(0, strange, "PlayTennis")
@@ -419,7 +425,7 @@ def test_options_changed_after_the_fit_do_not_count() -> None:
 
 def test_records_travel() -> None:
     X, y = iris()
-    working = TreeClassifier().fit(X, y).working(2, X, y)
+    working = TreeClassifier(pruning=None).fit(X, y).working(2, X, y)
     told = json.loads(json.dumps(working.to_dict(), allow_nan=False))
     assert [table["name"] for table in told["tables"]] == [table.name for table in working]
     frames = working.to_frame()
@@ -431,20 +437,24 @@ def test_records_travel() -> None:
 def test_frames_are_of_the_library_of_the_rows() -> None:
     X, y = iris()
     frame = pl.DataFrame({name: X[name].to_list() for name in PLANE})
-    working = TreeClassifier(max_depth=1).fit(frame, y).working(0, frame, y)
+    working = TreeClassifier(max_depth=1, pruning=None).fit(frame, y).working(0, frame, y)
     assert all(isinstance(found, pl.DataFrame) for found in working.to_frame().values())
 
 
 def test_threads_and_the_order_of_rows_change_nothing() -> None:
     X, y = iris()
-    one = TreeClassifier(n_jobs=1).fit(X, y).working(0, X, y)
+    one = TreeClassifier(n_jobs=1, pruning=None).fit(X, y).working(0, X, y)
     order = np.random.default_rng(0).permutation(150)
-    two = TreeClassifier(n_jobs=2).fit(X.iloc[order], y[order]).working(0, X.iloc[order], y[order])
+    two = (
+        TreeClassifier(n_jobs=2, pruning=None)
+        .fit(X.iloc[order], y[order])
+        .working(0, X.iloc[order], y[order])
+    )
     assert str(one) == str(two)
 
 
 def test_rows_in_the_place_of_a_node_are_told_apart_from_one() -> None:
     table = datasets.play_tennis()
-    model = TreeClassifier().fit(table, "PlayTennis")
+    model = TreeClassifier(pruning=None).fit(table, "PlayTennis")
     with pytest.raises(OptionError, match=r"node=a DataFrame is no node.*working\(0, X, y\)"):
         model.working(table, "PlayTennis")

@@ -187,7 +187,9 @@ def tennis_without_one_outlook() -> Any:
 def test_play_tennis_without_one_outlook_by_c45() -> None:
     """Quinlan's example: 13/14 of the gain of the known days, holes a part of the information."""
     tennis = tennis_without_one_outlook()
-    c45 = TreeClassifier("gain_ratio", categorical_split="multiway", missing="fractional")
+    c45 = TreeClassifier(
+        "gain_ratio", categorical_split="multiway", missing="fractional", pruning=None
+    )
     working = c45.fit(tennis, "PlayTennis").working(0, tennis, "PlayTennis")
     head = working["tests"].columns
     (row,) = (row for row in working["tests"].rows if row[1] == "Outlook")
@@ -202,7 +204,7 @@ def test_play_tennis_without_one_outlook_by_c45() -> None:
 def test_the_parts_of_a_day_are_those_of_the_fit() -> None:
     """5/13 of the day without an outlook come to the sunny ones."""
     tennis = tennis_without_one_outlook()
-    id3 = TreeClassifier(categorical_split="multiway", missing="fractional")
+    id3 = TreeClassifier(categorical_split="multiway", missing="fractional", pruning=None)
     id3.fit(tennis, "PlayTennis")
     nodes = id3.to_frame()
     sunny = int(nodes.index[(nodes["parent"] == 0) & (nodes["branch"] == 2)][0])
@@ -214,7 +216,7 @@ def test_the_parts_of_a_day_are_those_of_the_fit() -> None:
 def test_cuts_have_holes_on_either_side() -> None:
     X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
     y = list("aabbbaa")
-    working = TreeClassifier().fit(X, y).working(0, X, y)
+    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
     table = working["x"]
     assert table.column("v") == (1.5, 1.5, 2.5, 2.5, None)
     assert table.column("missing") == ("yes", "no", "yes", "no", "alone")
@@ -228,7 +230,7 @@ def test_cuts_have_holes_on_either_side() -> None:
 def test_a_hole_is_a_value_of_a_set() -> None:
     X = pd.DataFrame({"x": ["u", "u", "v", "v", None, None]})
     y = list("aabbcc")
-    working = TreeClassifier().fit(X, y).working(0, X, y)
+    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
     assert working["x values"].column("value") == ("u", "v", None)
     assert working["x"].column("V") == ("{u}", "{v}", "{}")
     assert working["x"].column("not V") == ("{v}", "{u}", "{u, v}")
@@ -239,7 +241,7 @@ def test_a_hole_is_a_value_of_a_set() -> None:
 def test_holes_of_their_own_branch_and_alone() -> None:
     X = pd.DataFrame({"x": [1.0, 2, 2, np.nan], "one": [5.0, 5, np.nan, np.nan]})
     y = list("abba")
-    working = TreeClassifier(missing="branch").fit(X, y).working(0, X, y)
+    working = TreeClassifier(missing="branch", pruning=None).fit(X, y).working(0, X, y)
     assert working["x"].column("missing") == ("own branch",)
     assert working["x"].column("score") == (1.0,)
     assert working["one"].column("missing") == ("alone",)
@@ -249,7 +251,7 @@ def test_holes_of_their_own_branch_and_alone() -> None:
 def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:
     X = pd.DataFrame({"x": ["u", "u", "v", "v", None]})
     y = list("aabbb")
-    model = TreeClassifier(categorical_split="multiway").fit(X, y)
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)
     working = model.working(0, X, y)
     table = working["x"]
     assert table.column("P(v|missing)") == (0.0, 1.0, None)
@@ -260,7 +262,7 @@ def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:
 def test_whether_a_value_is_known_is_no_hyperplane() -> None:
     X = pd.DataFrame({"x": [1.0, 1, np.nan, np.nan]})
     y = list("aabb")
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     working = model.working(0, X, y)
     assert only_row(working["test"])["test"] == "x is known"
     assert "hyperplane" not in [table.name for table in working]
@@ -281,7 +283,9 @@ def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str
         X.loc[rng.random(n) < 0.2, name] = None
     options = {"class_weight": {0: 1, 1: 2.5, 2: 1}, "max_depth": 3, "min_samples_leaf": 5}
     weight = rng.integers(1, 4, size=n) / 2 if policy != "direction" else None
-    model = TreeClassifier(criterion, missing=policy, **options).fit(X, y, weight)
+    model = TreeClassifier(criterion, missing=policy, **{"pruning": None, **options}).fit(
+        X, y, weight
+    )
     for t, test in enumerate(model.to_frame(max_values=None)["test"]):
         first = model.working(t, X, y, weight)["tests"].rows[0]
         if test:
@@ -292,9 +296,9 @@ def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str
 def test_other_holes_are_refused() -> None:
     X = pd.DataFrame({"x": [1.0, 2, 3, np.nan]})
     y = list("abab")
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     with pytest.raises(InputError, match="0 cells of 'x' are missing"):
         model.working(0, X.fillna(9.0), y)
-    whole = TreeClassifier().fit(X.fillna(9.0), y)
+    whole = TreeClassifier(pruning=None).fit(X.fillna(9.0), y)
     with pytest.raises(InputError, match="1 cells of 'x' are missing"):
         whole.working(0, X, y)

@@ -225,9 +225,9 @@ def draw_case(seed: int, criterion: str) -> Case:
 
 def fit(case: Case) -> TreeClassifier:
     words = {name: kind for name, kind in case.kinds.items() if kind != "cut"}
-    return TreeClassifier(**case.options, categorical_split=words or "subset").fit(
-        case.X, case.y, case.weight
-    )
+    return TreeClassifier(
+        **{"pruning": None, **case.options}, categorical_split=words or "subset"
+    ).fit(case.X, case.y, case.weight)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

@@ -125,7 +125,7 @@ def deep() -> TreeModel:
 
 def estimator(model: TreeModel) -> TreeClassifier:
     """The door to a model that was made by hand."""
-    made = TreeClassifier(n_jobs=1).fit([[0.0], [1.0]], [0, 1])
+    made = TreeClassifier(n_jobs=1, pruning=None).fit([[0.0], [1.0]], [0, 1])
     made._model, made._schema = model, model.schema
     return made
 
@@ -196,7 +196,7 @@ def test_importances_weigh_gains() -> None:
 
 
 def test_a_single_leaf_makes_no_column_important() -> None:
-    model = TreeClassifier(max_depth=0).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    model = TreeClassifier(max_depth=0, pruning=None).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     assert model.feature_importances_.tolist() == [0.0, 0.0]
 
 
@@ -348,9 +348,9 @@ def test_a_chain_reads_as_text_without_recursion() -> None:
 
 def test_rows_are_counted_where_weights_are_no_copies() -> None:
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
-    weighed = TreeClassifier().fit(X, y, sample_weight=[0.5, 2.0, 1.0, 1.5]).to_frame()
+    weighed = TreeClassifier(pruning=None).fit(X, y, sample_weight=[0.5, 2.0, 1.0, 1.5]).to_frame()
     assert weighed["n(a)"].tolist() == [2.5, 2.5, 0.0]
     assert weighed["rows(a)"].tolist() == [2, 2, 0]
     assert weighed["rows(b)"].tolist() == [2, 0, 2]
-    copied = TreeClassifier().fit(X, y, sample_weight=[1, 2, 1, 1]).to_frame()
+    copied = TreeClassifier(pruning=None).fit(X, y, sample_weight=[1, 2, 1, 1]).to_frame()
     assert "rows(a)" not in copied

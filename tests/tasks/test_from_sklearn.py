@@ -397,7 +397,7 @@ def test_the_result_is_an_estimator_like_any_other() -> None:
     ).fit(X, y)
     model = from_sklearn(tree)
     changed: Any = {"criterion": "gain", "leaf_size": 5, "max_leaf_nodes": 5, **given}
-    assert model.get_params() == TreeClassifier(**changed).get_params()
+    assert model.get_params() == TreeClassifier(**{"pruning": None, **changed}).get_params()
     again = pickle.loads(pickle.dumps(model))  # noqa: S301
     assert (again.predict_proba(X) == model.predict_proba(X)).all()
     assert str(again.fit_report_) == str(model.fit_report_)
@@ -457,7 +457,7 @@ def test_truth_values_are_converted_first() -> None:
 
 def test_defaults_stay_defaults() -> None:
     tree = DecisionTreeClassifier(min_samples_split=0.5).fit([[1.0], [2.0]], [0, 1])
-    assert from_sklearn(tree).get_params() == TreeClassifier("gini").get_params()
+    assert from_sklearn(tree).get_params() == TreeClassifier("gini", pruning=None).get_params()
 
 
 def test_the_result_does_not_change_with_the_tree() -> None:
@@ -485,7 +485,7 @@ ROWS, LABELS = np.arange(12.0).reshape(6, 2), np.array([0, 1, 0, 1, 1, 0])
         (RandomForestClassifier(), InputTypeError, r"RandomForestClassifier .* estimators_\[0\]"),
         (LogisticRegression(), InputTypeError, "a LogisticRegression was given"),
         (make_pipeline(StandardScaler()), InputTypeError, "give the fitted tree inside it"),
-        (TreeClassifier(), InputTypeError, "a TreeClassifier was given"),
+        (TreeClassifier(pruning=None), InputTypeError, "a TreeClassifier was given"),
         ("tree", InputTypeError, "a str was given"),
         (None, InputTypeError, "a NoneType was given"),
     ],

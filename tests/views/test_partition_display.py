@@ -33,7 +33,7 @@ def iris() -> tuple[Any, Any]:
 
 
 def tree() -> TreeClassifier:
-    return TreeClassifier(purity=0.95, leaf_size=5).fit(*iris())
+    return TreeClassifier(purity=0.95, leaf_size=5, pruning=None).fit(*iris())
 
 
 def words_of(ax: Axes) -> list[str]:
@@ -126,7 +126,7 @@ def test_deeper_lines_are_thinner_and_broken() -> None:
 def test_the_regions_decide_as_the_tree_does() -> None:
     frame = datasets.iris()
     X, y = frame[["petal_width", "sepal_width"]], frame["species"]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     display = PartitionDisplay.from_estimator(model, X, y)
     points = grid(display)
     said = model.predict(pd.DataFrame(points, columns=X.columns))
@@ -147,7 +147,7 @@ def test_the_regions_fill_the_picture_once() -> None:
 def penguins() -> tuple[Any, TreeClassifier]:
     frame = datasets.penguins().dropna()
     columns = ["bill_length_mm", "island", "bill_depth_mm", "body_mass_g", "species"]
-    return frame[columns], TreeClassifier(max_depth=5).fit(frame[columns], "species")
+    return frame[columns], TreeClassifier(max_depth=5, pruning=None).fit(frame[columns], "species")
 
 
 @pytest.mark.parametrize("island", ["Biscoe", "Dream", "Torgersen"])
@@ -168,7 +168,7 @@ def test_other_attributes_are_held_at_given_values(island: str) -> None:
 def test_lines_are_those_that_are_met() -> None:
     X = pd.DataFrame({"a": [0.0, 1, 2, 3, 4, 5], "w": list("uuuvvv"), "b": [0.0, 1, 0, 1, 0, 1]})
     y = ["p", "q", "q", "p", "p", "q"]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     lines = {}
     for w in "uv":
         display = PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"w": w})
@@ -184,7 +184,7 @@ def test_lines_are_those_that_are_met() -> None:
 
 def test_one_branch_a_value_and_what_a_node_keeps() -> None:
     tennis = datasets.play_tennis().assign(a=np.arange(14.0), b=np.arange(14.0)[::-1] ** 2)
-    model = TreeClassifier(categorical_split="multiway").fit(
+    model = TreeClassifier(categorical_split="multiway", pruning=None).fit(
         tennis[["Outlook", "Temperature", "a", "b", "PlayTennis"]], "PlayTennis"
     )
     nodes = model.to_frame()
@@ -204,7 +204,7 @@ def test_dates_are_days_and_can_be_held_fixed() -> None:
     days = pd.to_datetime("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D")
     X = pd.DataFrame({"day": days, "a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
     y = np.where((X["day"] > "2024-01-20") & (X["a"] > 3) | (X["b"] > 3), "p", "q")
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     shown = PartitionDisplay.from_estimator(model, X, y, features=["day", "a"], at={"b": 1})
     assert shown.ax_.get_xlabel() == "day (days since 1970)"
     for when in ("2024-01-05", pd.Timestamp("2024-02-05"), np.datetime64("2024-02-05")):
@@ -243,7 +243,7 @@ def test_attributes_that_are_asked_must_be_shown_or_fixed() -> None:
 def test_numbers_that_were_taken_as_categories_cannot_be_shown() -> None:
     X = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [1.0, 2, 3, 4, 5, 6], "c": [0.0, 1] * 3})
     y = ["p", "q", "p", "p", "q", "p"]
-    model = TreeClassifier(categorical_features=["a"]).fit(X, y)
+    model = TreeClassifier(categorical_features=["a"], pruning=None).fit(X, y)
     with pytest.raises(ColumnError, match="'a' is no number that this tree was fitted with"):
         PartitionDisplay.from_estimator(model, X, y, features=["a", "b"])
     shown = PartitionDisplay.from_estimator(model, X, y, at={"a": 2})
@@ -256,7 +256,7 @@ def test_numbers_that_were_taken_as_categories_cannot_be_shown() -> None:
 def test_the_attributes_that_are_asked_are_shown() -> None:
     frame = datasets.iris()
     X, y = frame.drop(columns="species"), frame["species"]
-    model = TreeClassifier(max_depth=2).fit(X, y)
+    model = TreeClassifier(max_depth=2, pruning=None).fit(X, y)
     asked = {test.split(" ")[0] for test in model.to_frame()["test"] if test}
     display = PartitionDisplay.from_estimator(model, X, y)
     assert asked <= set(display.rows.names)
@@ -264,7 +264,9 @@ def test_the_attributes_that_are_asked_are_shown() -> None:
 
 def test_a_tree_of_one_leaf_is_one_region() -> None:
     X, y = iris()
-    display = PartitionDisplay.from_estimator(TreeClassifier(max_depth=0).fit(X, y), X, y)
+    display = PartitionDisplay.from_estimator(
+        TreeClassifier(max_depth=0, pruning=None).fit(X, y), X, y
+    )
     (region,) = display.regions
     assert region.label == "c2"
     assert display.lines == []
@@ -307,7 +309,7 @@ def test_names_are_written_where_they_are_few() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 2))
     y = (X**2).sum(axis=1) < 1
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     many = PartitionDisplay.from_estimator(model, X, y)
     assert len(many.lines) > 14
     assert words_of(many.ax_) == []
@@ -328,7 +330,9 @@ def test_tables_of_every_kind(make: Any) -> None:
     X, y = iris()
     columns = {name: X[name].to_list() for name in PLANE}
     table = make(X.to_numpy()) if make is np.array else make(columns)
-    display = PartitionDisplay.from_estimator(TreeClassifier(max_depth=2).fit(table, y), table, y)
+    display = PartitionDisplay.from_estimator(
+        TreeClassifier(max_depth=2, pruning=None).fit(table, y), table, y
+    )
     assert display.ax_.get_xlabel() == ("x0" if make is np.array else "sepal_length")
     assert len(display.regions) == 4
 
@@ -344,7 +348,7 @@ def test_names_from_data_are_harmless() -> None:
     X, y = iris()
     odd = X.set_axis([r"$\frac{1}", "_hidden\n" + 40 * "x"], axis=1)
     labels = np.where(y == "c1", "$a$ $b", "_b")
-    model = TreeClassifier(max_depth=2).fit(odd, labels)
+    model = TreeClassifier(max_depth=2, pruning=None).fit(odd, labels)
     display = PartitionDisplay.from_estimator(model, odd, labels)
     assert rendered(display)
     assert legend_of(display.ax_)[0].startswith(r"\$a")
@@ -355,7 +359,7 @@ def test_names_from_data_are_harmless() -> None:
 
 def with_holes() -> TreeClassifier:
     """Node 1: x <= 1; 2: x > 1, and y is known (3) or missing (4); 5: x is missing, y is cut."""
-    made = TreeClassifier().fit([[0.0, 0.0], [2.0, 3.0]], ["a", "b"])
+    made = TreeClassifier(pruning=None).fit([[0.0, 0.0], [2.0, 3.0]], ["a", "b"])
     old = made._model
     units = np.array([[9, 6], [3, 1], [4, 3], [4, 1], [0, 2], [2, 2], [2, 0], [0, 2]])
     is_leaf = np.array([0, 1, 0, 1, 1, 0, 1, 1], dtype=bool)

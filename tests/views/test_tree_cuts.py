@@ -27,7 +27,7 @@ def iris() -> tuple[Any, Any]:
 
 
 def tree(**options: Any) -> TreeClassifier:
-    return TreeClassifier(purity=0.95, leaf_size=5, **options).fit(*iris())
+    return TreeClassifier(purity=0.95, leaf_size=5, **{"pruning": None, **options}).fit(*iris())
 
 
 def kinds() -> tuple[Any, Any]:
@@ -96,7 +96,7 @@ def test_the_test_of_the_node_is_shown_unless_another_is_named() -> None:
 def test_weights_are_counted() -> None:
     X, y = iris()
     weight = np.where(y == "c1", 0.5, 2.25)
-    model = TreeClassifier(max_depth=1).fit(X, y, weight)
+    model = TreeClassifier(max_depth=1, pruning=None).fit(X, y, weight)
     display = FrequenciesDisplay.from_estimator(model, X, y, sample_weight=weight)
     assert legend_of(display.ax_) == ["c1 (25)", "c2 (225)"]
     with pytest.raises(InputError, match="sample_weight"):
@@ -106,7 +106,9 @@ def test_weights_are_counted() -> None:
 def test_counts_of_many_classes_are_not_written() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 1)), np.arange(200) % 6
-    display = FrequenciesDisplay.from_estimator(TreeClassifier(max_depth=1).fit(X, y), X, y)
+    display = FrequenciesDisplay.from_estimator(
+        TreeClassifier(max_depth=1, pruning=None).fit(X, y), X, y
+    )
     (word,) = words_of(display.ax_)
     assert word.startswith("v = ")
     assert display.ax_.lines[0].get_marker() == "None"  # so many cuts are a line
@@ -157,7 +159,7 @@ def test_figure_19_3() -> None:
 
 def test_words_that_would_meet_go_into_the_legend() -> None:
     frame = datasets.iris()
-    model = TreeClassifier("gini").fit(frame, "species")
+    model = TreeClassifier("gini", pruning=None).fit(frame, "species")
     display = ScoresDisplay.from_estimator(model, frame, "species")
     assert words_of(display.ax_) == []
     assert legend_of(display.ax_)[0] == "petal_length ≤ 2.45:  0.333"
@@ -167,7 +169,7 @@ def test_words_that_would_meet_go_into_the_legend() -> None:
 @pytest.mark.parametrize("criterion", ["gain", "gain_ratio", "gini", "cart"])
 def test_the_best_cut_is_the_one_that_ranks_first(criterion: str) -> None:
     X, y = iris()
-    model = TreeClassifier(criterion, min_samples_leaf=20).fit(X, y)
+    model = TreeClassifier(criterion, min_samples_leaf=20, pruning=None).fit(X, y)
     working = model.working(0, X, y)
     for curve in ScoresDisplay.from_estimator(model, X, y).curves:
         ranks = working[curve.name].column("rank")
@@ -177,7 +179,7 @@ def test_the_best_cut_is_the_one_that_ranks_first(criterion: str) -> None:
 
 def test_kinds_that_do_not_go_together_have_axes_of_their_own() -> None:
     X, y = kinds()
-    model = TreeClassifier(max_depth=2).fit(X, y)
+    model = TreeClassifier(max_depth=2, pruning=None).fit(X, y)
     display = ScoresDisplay.from_estimator(model, X, y)
     assert len(display.ax_) == 3
     by_name = {curve.name: curve for curve in display.curves}
@@ -197,7 +199,7 @@ def test_the_cut_of_a_date_is_written_as_a_date() -> None:
     days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-05", "2024-01-06"])
     X = pd.DataFrame({"day": days})
     y = ["a", "a", "b", "b"]
-    model = TreeClassifier().fit(X, y)
+    model = TreeClassifier(pruning=None).fit(X, y)
     display = FrequenciesDisplay.from_estimator(model, X, y)
     assert words_of(display.ax_)[0] == "v = 2024-01-04"
     scores = ScoresDisplay.from_estimator(model, X, y)
@@ -206,7 +208,7 @@ def test_the_cut_of_a_date_is_written_as_a_date() -> None:
 
 def test_moments_close_to_1970() -> None:
     X = pd.DataFrame({"at": np.array([1, 4], dtype="datetime64[ns]")})
-    model = TreeClassifier().fit(X, ["a", "b"])
+    model = TreeClassifier(pruning=None).fit(X, ["a", "b"])
     display = FrequenciesDisplay.from_estimator(model, X, ["a", "b"])
     assert rendered(display)
     assert rendered(ScoresDisplay.from_estimator(model, X, ["a", "b"]))
@@ -226,7 +228,7 @@ def test_attributes_far_apart_have_axes_of_their_own() -> None:
 def test_only_the_best_attributes_are_drawn() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 9)), np.arange(60) % 2
-    model = TreeClassifier(max_depth=1).fit(X, y)
+    model = TreeClassifier(max_depth=1, pruning=None).fit(X, y)
     display = ScoresDisplay.from_estimator(model, X, y)
     assert len(display.curves) == 6
     assert "the best 6 of 9 attributes" in display.note
@@ -250,7 +252,7 @@ def test_wrong_curves_are_refused() -> None:
 
 def test_words_and_constants_have_no_cuts() -> None:
     X, y = kinds()
-    model = TreeClassifier(max_depth=2).fit(X, y)
+    model = TreeClassifier(max_depth=2, pruning=None).fit(X, y)
     for display in (FrequenciesDisplay, ScoresDisplay):
         with pytest.raises(ColumnError, match="'word', which is not cut"):
             display.from_estimator(model, X, y, features=["word"])
@@ -259,7 +261,7 @@ def test_words_and_constants_have_no_cuts() -> None:
         with pytest.raises(ColumnError, match="no column of this tree"):
             display.from_estimator(model, X, y, features=9)
     constant = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 5.0]})
-    grown = TreeClassifier().fit(constant, [0, 1, 1])
+    grown = TreeClassifier(pruning=None).fit(constant, [0, 1, 1])
     with pytest.raises(OptionError, match="Node 0 has no cut of 'b'"):
         ScoresDisplay.from_estimator(grown, constant, [0, 1, 1], features=["b"])
     with pytest.raises(OptionError, match=r"names 2: give 1 column"):
@@ -273,7 +275,7 @@ def test_tables_of_every_kind(make: Any) -> None:
     X, y = iris()
     columns = {name: X[name].to_list() for name in PLANE}
     table = make(X.to_numpy()) if make is np.array else make(columns)
-    model = TreeClassifier(max_depth=1).fit(table, y)
+    model = TreeClassifier(max_depth=1, pruning=None).fit(table, y)
     display = ScoresDisplay.from_estimator(model, table, y)
     expected = ["x0", "x1"] if make is np.array else PLANE
     assert [curve.name for curve in display.curves] == expected
@@ -283,7 +285,7 @@ def test_tables_of_every_kind(make: Any) -> None:
 def test_y_may_be_a_column_and_columns_may_have_the_names_of_tables() -> None:
     X, y = iris()
     frame = X.set_axis(["test", "tests"], axis=1).assign(kind=y)
-    model = TreeClassifier(max_depth=1).fit(frame, "kind")
+    model = TreeClassifier(max_depth=1, pruning=None).fit(frame, "kind")
     display = ScoresDisplay.from_estimator(model, frame, "kind")
     assert [curve.name for curve in display.curves] == ["test", "tests"]
     assert FrequenciesDisplay.from_estimator(model, frame, "kind", features="tests").name == "tests"
@@ -293,7 +295,7 @@ def test_names_from_data_are_harmless() -> None:
     X, y = iris()
     odd = X.set_axis([r"$\frac{1}", "_hidden\n" + 40 * "x"], axis=1)
     labels = np.where(y == "c1", "$a$ $b", "_b")
-    model = TreeClassifier(max_depth=1).fit(odd, labels)
+    model = TreeClassifier(max_depth=1, pruning=None).fit(odd, labels)
     for display in (FrequenciesDisplay, ScoresDisplay):
         made = display.from_estimator(model, odd, labels)
         assert rendered(made)

@@ -30,12 +30,12 @@ class Estimator:
     """What a display asks of an estimator."""
 
     def to_drawing(self, *, max_depth: int | None, max_leaves: int | None) -> Drawing:
-        model = TreeClassifier().fit(datasets.iris(), "species")._model
+        model = TreeClassifier(pruning=None).fit(datasets.iris(), "species")._model
         return draw_tree(model, max_depth=max_depth, max_leaves=max_leaves)
 
 
 def iris(**options: Any) -> Drawing:
-    model = TreeClassifier(**options).fit(datasets.iris(), "species")._model
+    model = TreeClassifier(**{"pruning": None, **options}).fit(datasets.iris(), "species")._model
     return draw_tree(model)
 
 
@@ -75,7 +75,7 @@ def test_boxes_and_edges_are_where_the_drawing_has_them() -> None:
 
 @pytest.mark.parametrize("orientation", ["down", "right"])
 def test_words_stay_in_their_boxes(orientation: str) -> None:
-    model = TreeClassifier().fit(datasets.iris(), "species")._model
+    model = TreeClassifier(pruning=None).fit(datasets.iris(), "species")._model
     drawing = draw_tree(model, orientation=orientation)
     display = TreeDisplay(drawing).plot()
     rendered(display)
@@ -106,7 +106,7 @@ def test_classes_have_their_colors() -> None:
 
 def test_classes_beyond_the_colors_have_hatches() -> None:
     y = np.repeat([f"c{k:02d}" for k in range(45)], 2)
-    model = TreeClassifier().fit(pd.DataFrame({"x": np.arange(len(y))}), y)._model
+    model = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": np.arange(len(y))}), y)._model
     display = TreeDisplay(draw_tree(model)).plot()
     legend = display.ax_.get_legend()
     assert legend is not None
@@ -154,7 +154,7 @@ def test_names_from_data_are_harmless() -> None:
     names = ["$\\frac{", "_hidden", "100 $ and 5 $", "two\nlines"]
     table = pd.DataFrame(rng.normal(size=(60, 4)), columns=names)
     table["kind"] = rng.choice(["$a_{", "b$"], 60)
-    model = TreeClassifier().fit(table, rng.choice(names, 60))._model
+    model = TreeClassifier(pruning=None).fit(table, rng.choice(names, 60))._model
     with mpl.rc_context({"text.usetex": True}):
         display = TreeDisplay(draw_tree(model, max_leaves=None)).plot()
     assert not any(text.get_usetex() for text in display.ax_.texts)
@@ -166,7 +166,7 @@ def test_names_from_data_are_harmless() -> None:
 
 def test_a_large_tree_has_a_figure_that_can_be_drawn() -> None:
     y = np.arange(190) % 2
-    model = TreeClassifier().fit(pd.DataFrame({"x": np.arange(190)}), y)._model
+    model = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": np.arange(190)}), y)._model
     display = TreeDisplay(draw_tree(model, max_leaves=None)).plot(legend=False)
     assert max(display.figure_.get_size_inches()) <= 100
     assert len(frames(display.ax_)) == model.n_nodes

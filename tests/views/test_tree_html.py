@@ -115,7 +115,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def fitted(table: Any, y: Any, **options: Any) -> TreeClassifier:
-    return TreeClassifier(**options).fit(table, y)
+    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)
 
 
 def iris(**options: Any) -> TreeModel:

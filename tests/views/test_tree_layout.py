@@ -28,7 +28,7 @@ GAP = 10
 
 
 def fitted(table: Any, y: Any, **options: Any) -> TreeModel:
-    return TreeClassifier(**options).fit(table, y)._model
+    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)._model
 
 
 def iris(**options: Any) -> TreeModel:
@@ -381,7 +381,7 @@ def test_weights_with_fractions() -> None:
     table = datasets.iris()
     weights = np.resize([0.5, 1.25], 150)
     X, y = table.drop(columns="species"), table["species"]
-    model = TreeClassifier(max_depth=1).fit(X, y, sample_weight=weights)._model
+    model = TreeClassifier(max_depth=1, pruning=None).fit(X, y, sample_weight=weights)._model
     assert draw_tree(model).boxes[0].lines[1].startswith("n 131.25 · ")
 
 

@@ -34,7 +34,7 @@ NASTY: Final = (
 
 
 def fitted(table: Any, y: Any, **options: Any) -> TreeModel:
-    return TreeClassifier(**options).fit(table, y)._model
+    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)._model
 
 
 def iris(**options: Any) -> Drawing:
