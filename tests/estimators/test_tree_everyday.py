@@ -366,7 +366,7 @@ def test_a_hole_where_the_fit_had_none_is_told_and_where_it_goes() -> None:
         "fractional": "they go down every branch, by its weight.",
     }
     for missing, told in words.items():
-        model = TreeClassifier(missing=missing).fit(X, choices())
+        model = TreeClassifier(missing=missing, pruning=None).fit(X, choices())
         with pytest.warns(
             MissingValueWarning, match=rf"1 cell \('visits' 1\) has no value; {told}"
         ):
