@@ -55,15 +55,15 @@ def linear() -> None:
 
 
 def tree() -> None:
-    """A tree of words and numbers; it reads no holes yet."""
-    table = datasets.penguins().dropna()
-    model = TreeClassifier(min_samples_leaf=5).fit(table, "species")
+    """A tree of words, numbers and holes."""
+    table = datasets.penguins()
+    model = TreeClassifier(min_samples_leaf=5, pruning=None).fit(table, "species")
     print("== Palmer penguins by a decision tree ==\n")
     print(model.fit_report_)
     print(f"right on all rows: {model.score(table, 'species'):.1%}\n")
     print(model.to_text(), "\n")
     print(model.rules(), "\n")
-    print(model.explain(table.iloc[[3]])[0], "\n")
+    print(model.explain(table.iloc[[3]])[0], "\n")  # a row with holes
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "tree.svg"
         picture.write_text(model.to_svg(), encoding="utf-8")

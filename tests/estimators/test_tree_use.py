@@ -132,6 +132,7 @@ def test_tables_of_the_wild_need_no_preparation(missing: str, backend: str) -> N
     table = to(wild())
     model = grow(table, "label", missing=missing)  # a warning would be an error here
     read_in_full(model, table, N)
+    assert len(model.working(0, table, "label")["tests"].rows) == 12  # one line a column
     assert model.score(table, "label") > 0.9
     assert type(model.to_frame()) is type(table)
     assert model.fit_report_.holes["no word"] == model.fit_report_.holes["no number"] == N
@@ -518,6 +519,16 @@ def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -
         frame = nodes(tree)
         leaves = frame[frame["test"] == ""]
         assert_allclose(leaves["n"].sum(), rows.weights.sum(), rtol=1e-9)
+
+
+def test_the_working_of_many_words_for_rows_in_parts() -> None:
+    rows = holed_rows(0)
+    X = rows.X.assign(many_words=[f"w{i % 20}" for i in range(60)])
+    for counting in COUNTING.values():
+        model = grow(X, rows.y, rows.weights, missing="fractional", **counting)
+        for node in range(len(nodes(model))):
+            tests = model.working(node, X, rows.y, rows.weights)["tests"]
+            assert len(tests.rows) <= 4
 
 
 def test_whole_rows_are_raised_and_parts_are_not() -> None:

@@ -307,7 +307,8 @@ def limits_in_parts(growth: trees.Growth) -> trees.Growth:
         1 << (bits - 20) if bits > 20 else 0 for bits in (growth.part_bits, growth.unit_bits)
     )
     size = min(growth.min_size << growth.part_bits, 1 << 61)
-    return growth._replace(min_size=size - size_slack, min_units=growth.min_units - unit_slack)
+    units = max(growth.min_units - unit_slack, 0)
+    return growth._replace(min_size=size - size_slack, min_units=units)
 
 
 def _with_holes(encoded: Encoded, n_values: Sequence[int]) -> list[Any]:
