@@ -279,7 +279,11 @@ def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str
     X = pd.DataFrame({"day": days, "word": words, "few": codes % 4 * 1.0})
     for name in X:
         X.loc[rng.random(n) < 0.2, name] = None
-    options = {"class_weight": {0: 1, 1: 2.5, 2: 1}, "max_depth": 3, "min_samples_leaf": 5}
+    options: dict[str, Any] = {
+        "class_weight": {0: 1, 1: 2.5, 2: 1},
+        "max_depth": 3,
+        "min_samples_leaf": 5,
+    }
     weight = rng.integers(1, 4, size=n) / 2 if policy != "direction" else None
     model = TreeClassifier(criterion, missing=policy, **options).fit(X, y, weight)
     for t, test in enumerate(model.to_frame(max_values=None)["test"]):
