@@ -300,3 +300,17 @@ def test_names_from_data_are_harmless() -> None:
         made = display.from_estimator(model, odd, labels)
         assert rendered(made)
         assert len(legend_of(made.ax_)) == 2
+
+
+@pytest.mark.parametrize("missing", ["direction", "branch", "majority", "fractional"])
+def test_holes_are_no_cuts(missing: str) -> None:
+    """Each threshold is drawn once, with the known rows below it."""
+    X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
+    y = list("aabbbaa")
+    model = TreeClassifier(missing=missing).fit(X, y)
+    below = FrequenciesDisplay.from_estimator(model, X, y)
+    assert below.v.tolist() == [1.5, 2.5]
+    assert below.counts.tolist() == [[2, 0], [2, 1]]
+    assert below.chosen == 0
+    (curve,) = ScoresDisplay.from_estimator(model, X, y).curves
+    assert curve.scores.max() == pytest.approx(model._model.score[0])

@@ -134,7 +134,9 @@ class ReadableTree(TableClassifier):
         Working
             Tables `node`, `impurity`, `test`, `hyperplane`, `tests` (the best test of each
             attribute, ranked) and, by the name of an attribute, all its tests with their counts
-            N_vi, the shares of the classes on both sides, the score and its rank.
+            N_vi, the shares of the classes on both sides, the score and its rank. Where the node
+            has missing values, `missing` says where each test sends them, n(missing, class) counts
+            them, and a row without a value or a threshold is theirs.
         """
         check_is_fitted(self)
         t = read_node(self._model, node)

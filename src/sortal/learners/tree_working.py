@@ -210,20 +210,21 @@ class _Looked:
         return None if place is None else Asked(j, place)
 
     def _asked_place(self, tests: Candidates) -> int | None:
-        if tests.attribute.kind == MULTIWAY:
-            return 0 if len(tests.judged.keys) else None
-        if parts_holes(self.model, self.t):
+        x, model, t = tests.attribute, self.model, self.t
+        branch = hole_branch(model, t)
+        if x.kind == MULTIWAY:
+            # a test that pruning has moved here may send its holes elsewhere
+            here = tests.joined is None or tests.joined.place == branch
+            return 0 if here and len(tests.judged.keys) else None
+        if parts_holes(model, t):
             return tests.missing.index(ALONE) if ALONE in tests.missing else None
-        if tests.attribute.kind == SUBSET:
-            V = self._asked_set()
-            return tests.sets.index(V) if V in tests.sets else None
-        x, v = tests.attribute, self.model.threshold[self.t]
-        below = int(np.searchsorted(x.values, v, side="right"))
+        if x.kind == SUBSET:
+            V, is_same = self._asked_set(), np.array_equal(node_values(model, t)[0], x.values)
+            return tests.sets.index(V) if is_same and V in tests.sets else None
+        below = int(np.searchsorted(x.values, model.threshold[t], side="right"))
         if not 0 < below < x.m:
             return None
-        if self.search.takes_sides(x):
-            return 2 * (below - 1) + (hole_branch(self.model, self.t) > 0)
-        return below - 1
+        return 2 * (below - 1) + (branch > 0) if self.search.takes_sides(x) else below - 1
 
     @property
     def n_cuts(self) -> int:

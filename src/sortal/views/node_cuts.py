@@ -87,19 +87,49 @@ def read_node(
 
 def _read_cuts(table: Table, name: str, working: Working, is_date: bool) -> Cuts:
     K = len(working["node"].rows)
-    cells = [row[1 : K + 1] for row in table.rows]
-    ranks = {rank: i for i, rank in enumerate(table.column("rank")) if rank is not None}
-    best = ranks[min(ranks)] if ranks else None
-    if True in table.column("chosen"):
-        best = table.column("chosen").index(True)
+    kept = _one_a_threshold(table)
+    ranks, chosen = ([table.column(head)[i] for i in kept] for head in ("rank", "chosen"))
+    places = {rank: i for i, rank in enumerate(ranks) if rank is not None}
+    best = places[min(places)] if places else None
+    if True in chosen:
+        best = chosen.index(True)
     return Cuts(
         name,
-        _positions(table.column("v"), is_date),
-        np.array(cells, dtype=np.float64).reshape(-1, K),
-        np.array(table.column("score"), dtype=np.float64),
+        _positions([table.column("v")[i] for i in kept], is_date),
+        _counts_below(table, K)[kept],
+        np.array([table.column("score")[i] for i in kept], dtype=np.float64),
         best,
-        best is not None and bool(table.column("chosen")[best]),
+        best is not None and bool(chosen[best]),
     )
+
+
+def _one_a_threshold(table: Table) -> list[int]:
+    """The rows to be drawn: where missing values may be on either side, the better one.
+
+    The one that is asked is drawn in any case; whether a value is known is no cut.
+    """
+    score, chosen = table.column("score"), table.column("chosen")
+    best: dict[Any, int] = {}
+    for i, v in enumerate(table.column("v")):
+        if v is None:
+            continue
+        other = best.setdefault(v, i)
+        if (chosen[i], score[i]) > (chosen[other], score[other]):
+            best[v] = i
+    return list(best.values())
+
+
+def _counts_below(table: Table, K: int) -> Float:
+    """N_vi of the rows whose value is known."""
+    has_holes = table.columns[1:2] == ("missing",)
+    start = 2 + K if has_holes else 1
+    cells = [row[start : start + K] for row in table.rows]
+    counts = np.array(cells, dtype=np.float64).reshape(-1, K)
+    v = table.column("v")
+    if has_holes and len(set(v)) < len(v):  # holes are on a side only where each v comes twice
+        holes = np.array([row[2:start] for row in table.rows], dtype=np.float64)
+        counts -= holes * (np.array(table.column("missing")) == "yes")[:, None]
+    return counts
 
 
 def _positions(v: Sequence[Any], is_date: bool) -> NDArray[Any]:
