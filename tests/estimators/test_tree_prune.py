@@ -44,14 +44,15 @@ def by_hand(
     X: Any, y: Any, weights: NDArray[np.float64], folds: NDArray[np.int64], **options: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Errors and deviations from trees that are fitted, pruned and asked one by one."""
-    path = TreeClassifier(**options).fit(X, y, weights).complexity()
+    grown = {"pruning": None, **options}
+    path = TreeClassifier(**grown).fit(X, y, weights).complexity()
     total = weights.sum()
     root = total - max(weights[y == label].sum() for label in np.unique(y))
     between = [np.inf, *np.sqrt(np.multiply(path.strength[:-1], path.strength[1:]))]
     errors = np.zeros((len(between), len(y)))
     for fold in np.unique(folds):
         out = folds == fold
-        tree = TreeClassifier(**options).fit(X[~out], y[~out], weights[~out])
+        tree = TreeClassifier(**grown).fit(X[~out], y[~out], weights[~out])
         share = weights[~out].sum() / total
         own = tree._model.risk()[0]
         for i, strength in enumerate(between):
@@ -175,7 +176,7 @@ def test_prune_makes_what_fit_makes(
     pruning: str, options: dict[str, Any], needs_rows: bool
 ) -> None:
     X, y = noisy()
-    grown = TreeClassifier().fit(X, y)
+    grown = TreeClassifier(pruning=None).fit(X, y)
     text = grown.to_text()
     pruned = grown.prune(pruning, *((X, y) if needs_rows else ()), **options)
     fitted = TreeClassifier(pruning=pruning, **options).fit(X, y)
@@ -201,7 +202,7 @@ def test_reduced_error_holds_rows_out() -> None:
     assert again.to_text() == fitted.to_text()
     other = TreeClassifier(pruning="reduced_error", validation=0.3, random_state=1).fit(X, y)
     assert other.to_text() != fitted.to_text()
-    grown = TreeClassifier().fit(X[:200], y[:200])
+    grown = TreeClassifier(pruning=None).fit(X[:200], y[:200])
     pruned = grown.prune("reduced_error", X[200:], y[200:])
     assert pruned.score(X[200:], y[200:]) >= grown.score(X[200:], y[200:])
     assert pruned.prune("reduced_error", X[200:], y[200:]).to_text() == pruned.to_text()
@@ -236,7 +237,7 @@ def test_a_pruned_tree_is_chosen_from_again_by_what_the_fit_knows() -> None:
 
 def test_the_path_and_its_trees() -> None:
     X, y = penguins()
-    grown = TreeClassifier().fit(X, y)
+    grown = TreeClassifier(pruning=None).fit(X, y)
     path = grown.complexity()
     assert path.cv_error is None
     assert path.chosen is None
@@ -252,7 +253,7 @@ def test_the_path_and_its_trees() -> None:
 
 def test_joined_leaves() -> None:
     X, y = noisy()
-    options: dict[str, Any] = {"min_samples_leaf": 10}
+    options: dict[str, Any] = {"min_samples_leaf": 10, "pruning": None}
     joined = TreeClassifier(**options, join_leaves=True).fit(X, y)
     grown = TreeClassifier(**options).fit(X, y)
     assert grown.prune(None, join_leaves=True).to_text() == joined.to_text()
@@ -301,7 +302,7 @@ def test_the_record_shows_itself() -> None:
     assert "<table" in record._repr_html_()
     assert record.to_dict()["n_leaves"] == list(record.n_leaves)
     with pytest.raises(TypeError, match="not cross-validated"):
-        TreeClassifier().fit(X, y).complexity().choose("least")
+        TreeClassifier(pruning=None).fit(X, y).complexity().choose("least")
 
 
 def test_pruning_is_searched_like_any_parameter() -> None:
@@ -346,7 +347,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: st
 
 def test_prune_refuses_what_contradicts_itself() -> None:
     X, y = noisy()
-    tree = TreeClassifier().fit(X, y)
+    tree = TreeClassifier(pruning=None).fit(X, y)
     bad: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"pruning": None}, OptionError, "pruning=None prunes nothing"),
         ({"pruning": "no"}, OptionError, "pruning='no' is not known"),
@@ -381,7 +382,7 @@ def test_prune_refuses_what_contradicts_itself() -> None:
 
 def test_validation_rows_are_matched_by_name() -> None:
     X, y = penguins()
-    tree = TreeClassifier().fit(X[::2], y[::2])
+    tree = TreeClassifier(pruning=None).fit(X[::2], y[::2])
     shuffled = X[1::2][X.columns[::-1]]
     a, b = (tree.prune("reduced_error", rows, y[1::2]) for rows in (X[1::2], shuffled))
     assert a.to_text() == b.to_text()

@@ -43,7 +43,11 @@ def test_errors_their_bars_the_line_and_the_tree_chosen() -> None:
 def test_a_path_without_validation_on_given_axes() -> None:
     ax = plt.subplots()[1]
     table = datasets.iris()
-    path = TreeClassifier().fit(table.drop(columns="species"), table["species"]).complexity()
+    path = (
+        TreeClassifier(pruning=None)
+        .fit(table.drop(columns="species"), table["species"])
+        .complexity()
+    )
     display = ComplexityDisplay.from_complexity(path, ax=ax, title="Sizes", color="red")
     assert display.ax_ is ax
     assert display.limit is None
@@ -63,4 +67,4 @@ def test_numbers_that_do_not_fit_are_refused() -> None:
     with pytest.raises(OptionError, match="chosen=2 is no tree"):
         ComplexityDisplay([1, 2], [1.0, 0.5], chosen=2)
     with pytest.raises(OptionError, match="no complexity_"):
-        ComplexityDisplay.from_estimator(TreeClassifier())
+        ComplexityDisplay.from_estimator(TreeClassifier(pruning=None))

@@ -96,7 +96,7 @@ def from_sklearn(tree: Any) -> TreeClassifier:
     """
     _refuse_others(tree)
     nodes = read_nodes(tree)
-    estimator = TreeClassifier(**_parameters(tree))
+    estimator = TreeClassifier(pruning=None, **_parameters(tree))
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
     estimator.classes_ = np.array(tree.classes_)
