@@ -274,7 +274,7 @@ def test_a_pruned_tree_is_read_like_any_other() -> None:
 
 def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None:
     X, y = noisy(400, seed=3)
-    pruned = TreeClassifier(pruning="pessimistic").fit(X, y)
+    pruned = TreeClassifier(pruning="pessimistic", confidence=0.25).fit(X, y)
     assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
     assert "heuristic" not in str(pruned.fit_report_)
     raised = np.flatnonzero(~pruned.to_frame()["exact"])

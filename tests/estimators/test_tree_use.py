@@ -510,6 +510,7 @@ def test_unknown_values_of_validation_rows_are_told() -> None:
 # --- Rows in parts -------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
 @LAW
 @given(seeds, countings, st.sampled_from([None, "laplace", "m_estimate", "shrinkage"]))
 def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -> None:

@@ -307,7 +307,7 @@ def test_holes_are_no_cuts(missing: str) -> None:
     """Each threshold is drawn once, with the known rows below it."""
     X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
     y = list("aabbbaa")
-    model = TreeClassifier(missing=missing).fit(X, y)
+    model = TreeClassifier(missing=missing, pruning=None).fit(X, y)
     below = FrequenciesDisplay.from_estimator(model, X, y)
     assert below.v.tolist() == [1.5, 2.5]
     assert below.counts.tolist() == [[2, 0], [2, 1]]
