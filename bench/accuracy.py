@@ -193,15 +193,12 @@ def rpart(X: pd.DataFrame, y: np.ndarray, folds: list[Fold]) -> list[Score]:
 PRUNED: dict[str, dict[str, Any]] = {
     "not pruned": {"pruning": None},
     "not pruned, 5 a leaf": {"pruning": None, "min_samples_leaf": 5},
-    "pessimistic": {"pruning": "pessimistic"},
-    "pessimistic, 2 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 2},
-    "pessimistic, 5 a leaf": {"pruning": "pessimistic", "min_samples_leaf": 5},
-    "pessimistic 0.1": {"pruning": "pessimistic", "confidence": 0.1},
-    "pessimistic 0.1, 2 a leaf": {
-        "pruning": "pessimistic",
-        "confidence": 0.1,
-        "min_samples_leaf": 2,
-    },
+    **{f"pessimistic {c}": {"confidence": c} for c in (0.25, 0.1, 0.02, 0.01, 0.005, 0.001)},
+    "pessimistic 0.005, 3 a leaf": {"confidence": 0.005, "min_samples_leaf": 3},
+    "pessimistic 0.005, 5 a leaf": {"confidence": 0.005, "min_samples_leaf": 5},
+    "pessimistic 0.005, raising": {"confidence": 0.005, "raising": True},
+    "strength 0.01": {"pruning": "cost_complexity", "strength": 0.01},
+    "strength 0.005": {"pruning": "cost_complexity", "strength": 0.005},
 }
 CHOICES = {
     f"{criterion}, {name}": {"criterion": criterion, **options}

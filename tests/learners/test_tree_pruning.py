@@ -212,7 +212,7 @@ def test_quinlan_prunes_the_votes() -> None:
     assert estimated_errors(tree._model, 0.25)[1:].sum() == pytest.approx(3.273, abs=1e-3)
     assert estimated_errors(tree._model, 0.25)[0] == pytest.approx(2.512, abs=6e-3)
     assert tree.prune("pessimistic", raising=False).get_n_leaves() == 1
-    assert tree.prune("pessimistic", X, y).get_n_leaves() == 1
+    assert tree.prune("pessimistic", X, y, raising=True).get_n_leaves() == 1
 
 
 @given(cases, st.sampled_from([0.1, 0.25, 0.5, 1.0]))

@@ -91,9 +91,9 @@ class TreeClassifier(PrunedTree):
     confidence : float above 0 and at most 1, default=0.005
         Of "pessimistic": the smaller, the more is pruned. C4.5 has 0.25, which leaves trees that
         are larger and not as often right.
-    raising : bool or None, default=None
-        Of "pessimistic": a test may also give its place to its largest branch. None: unless rows
-        go down in parts (missing="fractional").
+    raising : bool, default=False
+        Of "pessimistic": a test may also give its place to its largest branch, as in C4.5; not
+        where rows go down in parts (missing="fractional").
     join_leaves : bool, default=False
         Where all branches of a test end in leaves of one class, make it a leaf.
     progress : callable, default=None
@@ -206,7 +206,7 @@ class TreeClassifier(PrunedTree):
         cv: Any = 10,
         validation: float = 0.2,
         confidence: float = 0.005,
-        raising: bool | None = None,
+        raising: bool = False,
         join_leaves: bool = False,
         progress: Callable[[int, int], object] | None = None,
         random_state: int = 0,

@@ -46,7 +46,7 @@ class PrunedTree(SeenTree):
     cv: Any
     validation: float
     confidence: float
-    raising: bool | None
+    raising: bool
     join_leaves: bool
     progress: Callable[[int, int], object] | None
     random_state: int

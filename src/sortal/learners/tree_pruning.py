@@ -28,7 +28,7 @@ class PruningOptions:
     pruning: str | None = None
     strength: Any = "one_se"
     confidence: float = 0.005
-    raising: bool | None = None
+    raising: bool = False
     join_leaves: bool = False
     missing: str = "direction"
 
@@ -41,19 +41,15 @@ class PruningOptions:
             non_negative("strength", self.strength)
         if share("confidence", self.confidence) == 0:
             raise OptionError("confidence=0 prunes nothing or all: give a number above 0, up to 1.")
-        if not isinstance(self.join_leaves, bool):
-            raise OptionError(
-                f"join_leaves={self.join_leaves!r} cannot be used: it can be True or False."
-            )
-        if self.raising is not None and not isinstance(self.raising, bool):
-            raise OptionError(
-                f"raising={self.raising!r} cannot be used: it can be True, False, or None, which "
-                "raises wherever rows stay whole."
-            )
+        for name in ("raising", "join_leaves"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(
+                    f"{name}={getattr(self, name)!r} cannot be used: it can be True or False."
+                )
         if self.raising and self.missing == "fractional":
             raise OptionError(
                 "raising=True sends whole rows another way, and missing='fractional' sends parts: "
-                "set raising=False or None, or another missing."
+                "set raising=False, or another missing."
             )
 
     @property
@@ -64,8 +60,7 @@ class PruningOptions:
     @property
     def raises(self) -> bool:
         """Whether subtrees may move up, which takes the rows of the fit."""
-        raising = self.missing != "fractional" if self.raising is None else self.raising
-        return self.pruning == "pessimistic" and raising
+        return self.pruning == "pessimistic" and self.raising
 
 
 @dataclass(frozen=True)
