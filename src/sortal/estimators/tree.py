@@ -88,7 +88,7 @@ class TreeClassifier(PrunedTree):
         as in scikit-learn, where each row is to be left out once.
     validation : float between 0 and 1, default=0.2
         Of "reduced_error": the share of each class that is held out. The tree grows from the rest.
-    confidence : float above 0 and at most 1, default=0.005
+    confidence : float above 0 and at most 1, default=0.001
         Of "pessimistic": the smaller, the more is pruned. C4.5 has 0.25, which leaves trees that
         are larger and not as often right.
     raising : bool, default=False
@@ -205,7 +205,7 @@ class TreeClassifier(PrunedTree):
         strength: str | float = "one_se",
         cv: Any = 10,
         validation: float = 0.2,
-        confidence: float = 0.005,
+        confidence: float = 0.001,
         raising: bool = False,
         join_leaves: bool = False,
         progress: Callable[[int, int], object] | None = None,

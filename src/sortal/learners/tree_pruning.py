@@ -27,7 +27,7 @@ class PruningOptions:
 
     pruning: str | None = None
     strength: Any = "one_se"
-    confidence: float = 0.005
+    confidence: float = 0.001
     raising: bool = False
     join_leaves: bool = False
     missing: str = "direction"
