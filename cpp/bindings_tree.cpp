@@ -96,15 +96,28 @@ Grown grow_tree(std::vector<AnyColumn> columns, std::vector<int> kinds,
     return hand_over_nodes(std::move(nodes));
 }
 
-std::vector<bool> not_finite(std::vector<Strided<double>> columns) {
+std::vector<sortal::Column<double>> number_columns(const std::vector<Strided<double>>& columns,
+                                                   std::size_t n) {
     std::vector<sortal::Column<double>> views;
-    const std::size_t n = columns.empty() ? 0 : columns[0].size();
     for (const auto& x : columns) {
         need(x.size() == n, "columns differ in length");
         views.push_back(column_of(x));
     }
+    return views;
+}
+
+std::vector<bool> not_finite(std::vector<Strided<double>> columns) {
+    const std::size_t n = columns.empty() ? 0 : columns[0].size();
+    const auto views = number_columns(columns, n);
     const nb::gil_scoped_release nogil;
     return sortal::not_finite(views, static_cast<std::int64_t>(n));
+}
+
+std::vector<std::int64_t> count_holes(std::vector<Strided<double>> columns) {
+    const std::size_t n = columns.empty() ? 0 : columns[0].size();
+    const auto views = number_columns(columns, n);
+    const nb::gil_scoped_release nogil;
+    return sortal::count_holes(views, static_cast<std::int64_t>(n));
 }
 
 using Out = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -168,6 +181,8 @@ Array<double> spread_counts(TreeArrays arrays, std::vector<AnyColumn> columns,
 void bind_trees(nb::module_& m) {
     m.def("not_finite", &not_finite, "columns"_a.noconvert(),
           "Which columns hold a NaN or an infinity.");
+    m.def("count_holes", &count_holes, "columns"_a.noconvert(),
+          "How many NaN each column holds; -1 where it holds an infinity.");
     m.def("grow_tree", &grow_tree, "columns"_a.noconvert(), "kinds"_a, "n_values"_a,
           "classes"_a.noconvert(), "n_classes"_a, "units"_a.noconvert().none(), "copies"_a,
           "sizes"_a.noconvert().none(), "holes"_a, "criterion"_a, "leaf_size"_a, "purity"_a,

@@ -116,6 +116,9 @@ void add_terms(Column<std::int32_t> codes, std::int64_t n, const double* table,
 // Which columns hold a NaN or an infinity.
 std::vector<bool> not_finite(const std::vector<Column<double>>& columns, std::int64_t n);
 
+// How many NaN each column holds; -1 where it holds an infinity.
+std::vector<std::int64_t> count_holes(const std::vector<Column<double>>& columns, std::int64_t n);
+
 // moments.cpp -----------------------------------------------------------------------------------
 
 // Per class: units, mean and sum of squared deviations (in units) of the values that are numbers.

@@ -69,11 +69,11 @@ def _numbers(batch: Batch, schema: Schema) -> dict[int, _Cells]:
     numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
     arrays = [as_numbers(batch.columns[j]) for j in numbers]
     holes = dict.fromkeys(numbers, 0)
-    for place in np.flatnonzero(native.not_finite(arrays)):
-        j = numbers[place]
-        if np.isinf(arrays[place]).any():
+    if any(native.not_finite(arrays)):  # else nothing is to be counted
+        holes = dict(zip(numbers, native.count_holes(arrays), strict=True))
+    for j in numbers:
+        if holes[j] < 0:
             raise infinite(schema.names[j], "finite numbers")
-        holes[j] = int(np.count_nonzero(np.isnan(arrays[place])))
     return {j: _Cells(x, holes[j], 0) for j, x in zip(numbers, arrays, strict=True)}
 
 

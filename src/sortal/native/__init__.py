@@ -64,6 +64,11 @@ def not_finite(columns: Sequence[Float]) -> list[bool]:
     return _core.not_finite(list(columns))
 
 
+def count_holes(columns: Sequence[Float]) -> list[int]:
+    """How many NaN each column holds; -1 where it holds an infinity."""
+    return _core.count_holes(list(columns))
+
+
 class Scores(NamedTuple):
     """Scores of a partition of n units.
 

@@ -77,6 +77,9 @@ def prune_raising(tree: tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,),
 def not_finite(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[bool]:
     """Which columns hold a NaN or an infinity."""
 
+def count_holes(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[int]:
+    """How many NaN each column holds; -1 where it holds an infinity."""
+
 def grow_tree(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], kinds: Sequence[int], n_values: Sequence[int], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, copies: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, holes: Sequence[bool], criterion: int, leaf_size: int, purity: float, max_depth: int, min_size: int, min_units: int, min_gain: float, max_leaves: int, max_subset: int, policy: int, part_bits: int, unit_bits: int, threads: int) -> tuple[NDArray[numpy.int8], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.bool_], NDArray[numpy.float64], NDArray[numpy.int32]]:
     """A tree's nodes in preorder, as arrays; see cpp/tree.hpp."""
 
