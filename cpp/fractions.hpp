@@ -58,7 +58,8 @@ class Fractions {
         const int coarser = field_.growth.part_bits - field_.growth.unit_bits;
         const __int128 fine = static_cast<__int128>(field_.unit(row)) * parts;
         const __int128 half = coarser > 0 ? static_cast<__int128>(1) << (coarser - 1) : 0;
-        return static_cast<std::int64_t>((fine + half) >> coarser);
+        // what is there counts for something: no node may be without units
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>((fine + half) >> coarser));
     }
     std::int64_t units(const Node& node, std::size_t i) const {
         return units(node.rows[i], node.parts[i]);

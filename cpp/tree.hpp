@@ -5,7 +5,8 @@
 //   test     what a node asks: a cut (x <= v), a subset (x in V) or one branch per value
 //   branch   an answer: 0 is yes and 1 is no; of one branch per value, by ascending codes
 //   size     how many rows a node has, or copies of rows where weights are whole numbers
-//   hole     a value that is not known: NaN, or the code after all others
+//   hole     a value that is not known: NaN; of codes, in growing the one after all others, and
+//            for rows on their way -1
 //   known    of a node and an attribute: the rows that are no holes
 //   bin      a range of a number column's values, at most 256 a column
 //   twig     a node so small that its whole subtree is grown in the cache
@@ -71,7 +72,8 @@ struct Nodes {
     std::vector<std::int64_t> value_start{0};
     std::vector<std::int32_t> values;    // codes present in the node, ascending
     std::vector<std::int32_t> branches;  // the branch that each of them takes
-    std::vector<std::int32_t> heavier;   // the branch of larger weight; -1 where there is none
+    std::vector<std::int32_t> heavier;   // of the branches that known values take, the one of larger
+                                         // weight; -1 where there is one a value
     std::vector<std::int32_t> missing;   // the branch of holes; no_holes where none was met, spread
     std::vector<std::int64_t> units;     // units[i * K + k]
     std::vector<std::int64_t> sizes;

@@ -206,8 +206,8 @@ void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
             there &= ~hole;
         }
     }
-    scan_cells(job, w, j, there, false);
-    if (both_sides(found)) scan_cells(job, w, j, there & ~hole, true);
+    scan_cells(w, j, there, false);
+    if (both_sides(found)) scan_cells(w, j, there & ~hole, true);
     for (std::uint64_t left = all; left != 0; left &= left - 1) {
         std::int64_t* cell = cells_.data() + static_cast<std::size_t>(std::countr_zero(left)) * width;
         std::fill(cell, cell + width, 0);
@@ -217,7 +217,7 @@ void Twigs<M>::scan_counted(const Job& job, const Whole& w, std::int64_t j) {
 
 // The cuts between the values that are there.
 template <class M>
-void Twigs<M>::scan_cells(const Job&, const Whole& node, std::int64_t j, std::uint64_t there,
+void Twigs<M>::scan_cells(const Whole& node, std::int64_t j, std::uint64_t there,
                           bool holes_yes) {
     const Limits& limits = field_.growth.rules.limits;
     Found& found = found_[static_cast<std::size_t>(j)];

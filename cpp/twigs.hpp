@@ -91,8 +91,7 @@ class Twigs {
     void scan_gain(const Stretch& stretch, std::int64_t j, std::int64_t least, Peak& peak);
     void take_peak(const Peak& peak, bool holes_yes, Found& found) const;
     void scan_counted(const Job& job, const Whole& w, std::int64_t j);
-    void scan_cells(const Job& job, const Whole& w, std::int64_t j, std::uint64_t there,
-                    bool holes_yes);
+    void scan_cells(const Whole& w, std::int64_t j, std::uint64_t there, bool holes_yes);
     void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
     double threshold(std::int64_t j, const Found& found) const;
     void count_values(const Job& job, std::int64_t j, Found& found);

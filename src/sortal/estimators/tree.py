@@ -129,7 +129,7 @@ class TreeClassifier(PrunedTree):
         "majority": scored the same way, missing values go with the heavier branch. "error": a hole
         is an error that names its column, at fit and at predict. Where the fit met none at a node,
         a missing value takes the branch of larger weight (a node with one branch per value keeps
-        the row).
+        the row), unless it is "fractional".
     unknown : {"majority", "error"}, default="majority"
         A value at predict that no row had at fit takes the branch of larger weight (a node with
         one branch per value keeps the row), and is warned of with its number; or it is an error.
@@ -269,7 +269,7 @@ class TreeClassifier(PrunedTree):
         -------
         self
         """
-        options, how = self._options(), self._pruning_options()
+        options, how = self._options(), self._pruning_options(self.missing)
         training = self._open_training(X, y, sample_weight)
         # a tree looks at all rows together: one block spares it a copy of them
         source = replace(training.source, block_rows=training.source.table.n_rows)
@@ -399,5 +399,5 @@ class TreeClassifier(PrunedTree):
 
 def _fit_report(rows: TreeRows, pruned: Pruned) -> FitReport:
     holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
-    notes = (*size_notes(pruned.model, pruned.n_moved), *pruned.notes)
+    notes = (*size_notes(pruned.model), *pruned.notes)
     return FitReport(rows.size, {name: n for name, n in holes if n}, notes)

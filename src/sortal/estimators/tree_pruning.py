@@ -92,7 +92,7 @@ class PrunedTree(SeenTree):
         _refuse_others(pruning, given)
         pruned = copy(self)
         pruned.set_params(pruning=pruning, **given)
-        how = pruned._pruning_options()
+        how = pruned._pruning_options(self._model.policy)
         pruned._take(self._prune_again(pruned, how, X, y, sample_weight))
         return pruned
 
@@ -132,7 +132,7 @@ class PrunedTree(SeenTree):
         path = complexity_path(self._model)
         return path if isinstance(strength, str) else chosen(path, strength)
 
-    def _pruning_options(self) -> PruningOptions:
+    def _pruning_options(self, policy: str) -> PruningOptions:
         whole_number("random_state", self.random_state, 0)
         if not 0 < share("validation", self.validation) < 1:
             raise OptionError(
@@ -145,7 +145,7 @@ class PrunedTree(SeenTree):
             self.confidence,
             self.raising,
             self.join_leaves,
-            self.missing,
+            policy,
         )
 
     def _grow_pruned(
@@ -230,16 +230,17 @@ class PrunedTree(SeenTree):
         if rows.exponent != self._model.row_exponent or (counts != grown_from).any():
             raise InputError(
                 "These are not the rows that the tree was grown from: the weights of the classes "
-                "differ. Give the rows and weights of the fit."
+                "differ. Give the rows and weights of the fit, without those that "
+                "pruning='reduced_error' held out."
             )
         return rows
 
     def _take(self, pruned: Pruned) -> None:
         """A pruned tree in the place of the one that was copied."""
-        old = self.fit_report_
+        old, before = self.fit_report_, self._model
         self._model = pruned.model
-        kept = tuple(note for note in old.notes if note.startswith("pruned"))
-        notes = (*size_notes(pruned.model, pruned.n_moved), *kept, *pruned.notes)
+        kept = [note for note in old.notes if note not in size_notes(before)]
+        notes = (*size_notes(pruned.model), *kept, *pruned.notes)
         self.fit_report_ = FitReport(old.rows, old.holes, notes)
         self._keep_complexity(pruned)
 
@@ -267,10 +268,12 @@ def _refuse_others(pruning: str | None, given: dict[str, Any]) -> None:
             )
 
 
-def size_notes(model: TreeModel, n_moved: int) -> tuple[str, ...]:
+def size_notes(model: TreeModel) -> tuple[str, ...]:
     """How large a tree is, and which tests are not known to be the best."""
     notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
-    heuristic = int(np.count_nonzero(~model.exact.astype(bool))) - n_moved
-    if heuristic:
-        notes.append(f"the tests of {heuristic} nodes were found by heuristic, the others exactly")
+    # tests that have moved, or were taken in, stood against none
+    searched = ~model.exact.astype(bool) & (model.candidates > 0)
+    if heuristic := int(np.count_nonzero(searched)):
+        nodes = "1 node was" if heuristic == 1 else f"{heuristic} nodes were"
+        notes.append(f"the test of {nodes} found by heuristic, the others exactly")
     return tuple(notes)

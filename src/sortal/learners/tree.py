@@ -26,7 +26,7 @@ from sortal.learners.tree_weights import (
     unscale,
 )
 from sortal.models.tree import TreeModel, code_counts
-from sortal.models.tree_blocks import encode
+from sortal.models.tree_blocks import encode, end_nodes
 from sortal.native import trees
 
 if TYPE_CHECKING:
@@ -229,8 +229,9 @@ def _check_total(rows: TreeRows, criterion: str) -> None:
         )
 
 
-# Rows in parts have at most so many units in all, and a row at most so many parts.
-_MOST_BITS, _MOST_PART_BITS = 58, 40
+# Rows in parts have at most 2**58 units in all, and a row at most 2**40 parts; a unit is a part
+# where there are at least 2**20.
+_MOST_BITS, _MOST_PART_BITS, _LEAST_PART_BITS = 58, 40, 20
 
 
 def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
@@ -285,15 +286,29 @@ def _grow(rows: TreeRows, growth: trees.Growth, threads: int) -> trees.Grown:
 def _part_bits(rows: TreeRows) -> tuple[int, int]:
     """In how many parts rows go down several branches, and how fine their units are; log2 of both.
 
-    Parts of copies are counted exactly; weights with fractions are rounded in any case.
+    Parts of copies are counted exactly, unless there are too many of them.
     """
     fine = max(0, min(_MOST_PART_BITS, _MOST_BITS - rows.total_units.bit_length()))
-    return (fine if rows.exponent == 0 else _MOST_PART_BITS), fine
+    return _bits(rows, fine)
+
+
+def _bits(rows: TreeRows, fine: int) -> tuple[int, int]:
+    if rows.exponent == 0 and fine >= _LEAST_PART_BITS:
+        return fine, fine
+    # sizes count the parts of all rows within 64 bits
+    size = rows.size if rows.sizes is None else int(rows.sizes.sum())
+    bits = min(_MOST_PART_BITS, 61 - size.bit_length())
+    if bits < _LEAST_PART_BITS:
+        raise WeightError(
+            f"sample_weight sums to {size:.3g} copies of rows, too many to be parted as "
+            "missing='fractional' does: divide the weights by a constant, or use another missing."
+        )
+    return bits, fine
 
 
 def bits_of(model: TreeModel, rows: TreeRows) -> tuple[int, int]:
     """The same of a tree and the rows that it grew from."""
-    return (model.part_bits if rows.exponent == 0 else _MOST_PART_BITS), model.part_bits
+    return _bits(rows, model.part_bits) if model.part_bits else (0, 0)
 
 
 def limits_in_parts(growth: trees.Growth) -> trees.Growth:
@@ -343,8 +358,7 @@ def count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
     """The rows of each class in each node, where weights are no copies of rows."""
     if rows.units is None or rows.copies:
         return None
-    ends = np.empty(len(rows.classes), dtype=np.int32)
-    trees.route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
+    ends = end_nodes(model, rows.encoded)
     in_leaf = native.count_codes(ends, model.n_nodes, rows.classes, model.units.shape[1], None)
     before = np.concatenate([np.zeros_like(in_leaf[:1]), np.cumsum(in_leaf, axis=0)])
     return np.asarray(before[model.ends()] - before[:-1])  # the nodes below follow in preorder

@@ -32,8 +32,8 @@ def refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
         j = int(np.flatnonzero(differ)[0])
         raise InputError(
             f"The rows given are not those of the fit: {rows.encoded.holes[j]} cells of "
-            f"{rows.schema.names[j]!r} are missing, and at fit it were {model.holes[j]}. Give the "
-            "same rows as to fit."
+            f"{rows.schema.names[j]!r} are missing, and at fit there were {model.holes[j]}. Give "
+            "the same rows as to fit."
         )
 
 
@@ -51,7 +51,8 @@ def refuse_other_rows(
         raise InputError(
             f"The rows given are not those of the fit: {where} the classes {_listed(model.classes)}"
             f" weigh {_listed(given.tolist())}, and at fit they weighed {_listed(kept.tolist())}. "
-            "Give the same rows, and the same sample_weight, as to fit."
+            "Give the same rows, and the same sample_weight, as to fit; without those that "
+            "pruning='reduced_error' held out."
         )
 
 

@@ -51,7 +51,8 @@ def cut_below(model: TreeModel, leaves: Bool) -> TreeModel:
         changed |= _cut_lists(model, start, names, kept, leaf)
     number = np.cumsum(kept, dtype=np.int32) - 1
     changed["children"] = number[changed["children"]].astype(np.int32)
-    return replace(model, **changed)
+    cut = bool((leaf & (model.kind != LEAF)).any())
+    return replace(model, **changed, pruned=model.pruned or cut)
 
 
 def _below(model: TreeModel, leaf: Bool) -> Bool:

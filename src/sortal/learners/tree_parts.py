@@ -90,5 +90,5 @@ def fine_units(rows: TreeRows, places: Places, parts: Int64, bits: tuple[int, in
     half = 1 << (coarser - 1) if coarser else 0
     some = np.flatnonzero(parts != 1 << part_bits)
     pairs = zip(given[some].tolist(), parts[some].tolist(), strict=True)
-    units[some] = [(unit * p + half) >> coarser for unit, p in pairs]
+    units[some] = [max(1, (unit * p + half) >> coarser) for unit, p in pairs]
     return units

@@ -83,7 +83,8 @@ def prune_by_raising(
     )
     moved = raised.moved & (raised.kind != trees.LEAF)
     shown = _with_scores(model, raised, moved, trees.CRITERIA.index(criterion))
-    shown = replace(shown, units=unscale(shown.units, multiples))
+    pruned = model.pruned or shown.n_nodes < model.n_nodes
+    shown = replace(shown, units=unscale(shown.units, multiples), pruned=pruned)
     return RaisedTree(replace(shown, rows=count_rows(shown, rows)), int(moved.sum()))
 
 

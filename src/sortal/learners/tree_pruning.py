@@ -46,7 +46,7 @@ class PruningOptions:
                 raise OptionError(
                     f"{name}={getattr(self, name)!r} cannot be used: it can be True or False."
                 )
-        if self.raising and self.missing == "fractional":
+        if self.raises and self.missing == "fractional":
             raise OptionError(
                 "raising=True sends whole rows another way, and missing='fractional' sends parts: "
                 "set raising=False, or another missing."

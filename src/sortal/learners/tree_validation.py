@@ -10,7 +10,7 @@ import numpy as np
 from sortal import native
 from sortal.learners.tree import grow
 from sortal.learners.tree_complexity import complexity_path, strengths_of, sum_by_level
-from sortal.models.tree_blocks import Encoded
+from sortal.models.tree_blocks import Encoded, end_nodes
 from sortal.native import trees
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def pass_rows(model: TreeModel, rows: TreeRows) -> Passing:
     """Rows sent down a tree; where holes spread, parts of rows."""
     if model.policy == "fractional":
         return _pass_parts(model, rows)
-    ends = np.empty(len(rows.classes), dtype=np.int32)
-    trees.route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
+    ends = end_nodes(model, rows.encoded)
     K = model.units.shape[1]
     ending = native.count_codes(ends, model.n_nodes, rows.classes, K, rows.units)
     before = np.concatenate([np.zeros_like(ending[:1]), np.cumsum(ending, axis=0)])
@@ -53,7 +52,7 @@ def _pass_parts(model: TreeModel, rows: TreeRows) -> Passing:
         model.arrays,
         rows.encoded.columns,
         model.n_values,
-        model.weights().sum(axis=1),
+        model.pull(),
         rows.classes,
         np.ldexp(weights, -rows.exponent),
         model.units.shape[1],
@@ -115,7 +114,8 @@ def cross_validate(
         grown_from = take_rows(rows, np.flatnonzero(~left_out))
         tree = grow(grown_from, options, threads)
         share = np.ldexp(grown_from.total_units, -rows.exponent) / total
-        sums += _cost_by_level(tree, take_rows(rows, np.flatnonzero(left_out)), levels * share)
+        judges = take_rows(rows, np.flatnonzero(left_out))
+        sums += _cost_by_level(tree, judges, levels * share, costs_of(model))
         if progress is not None:
             progress(fold + 1, n_folds)
     cost, squares = sums[:, ::-1]
@@ -141,9 +141,9 @@ def _between(path: Complexity) -> Float:
     return np.concatenate([np.sqrt(strength[:-1] * strength[1:]), [np.inf]])
 
 
-def _cost_by_level(tree: TreeModel, rows: TreeRows, levels: Float) -> Float:
+def _cost_by_level(tree: TreeModel, rows: TreeRows, levels: Float, costs: Float) -> Float:
     """What rows cost a tree pruned at each level: the costs and their squares, by weight."""
-    passing, labels, costs = pass_rows(tree, rows), tree.labels(), costs_of(tree)
+    passing, labels = pass_rows(tree, rows), tree.labels()
     strengths = strengths_of(tree)
     return np.array(
         [

@@ -102,13 +102,21 @@ def class_units(rows: TreeRows) -> Int64:
 
 
 def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float | None:
-    """What a unit of each class counts for, so that all weigh together what they do. (S 36)"""
+    """What a unit of each class counts for, so that all weigh together what they do. (S 36)
+
+    A fold may lack a class, which then counts as given, whatever that is.
+    """
+    there = weight > 0
     priors = read_priors(options.priors, classes)
     if priors is not None:
-        name, given, factors = "priors", priors, priors / weight
+        name, given = "priors", np.where(there, priors, 1.0)
+        factors = given / np.where(there, weight, 1.0)
     else:
         name = "class_weight"
-        given = factors = read_class_weight(options.class_weight, classes, weight)
+        read = read_class_weight(options.class_weight, classes, weight)
+        given = factors = np.where(there, read, 1.0)
+    if not there.all():
+        factors = np.where(there, factors, factors[there].max())
     if not given.all():
         nothing = [label for label, number in zip(classes, given, strict=True) if not number]
         raise OptionError(
@@ -206,7 +214,8 @@ def unscale(units: Int64, multiples: Int64 | None) -> Int64:
     """The units of nodes as they were before `scale_rows`."""
     if multiples is None:
         return units
-    return np.asarray((units + multiples // 2) // multiples)
+    whole = (units + multiples // 2) // multiples
+    return np.asarray(np.maximum(whole, units > 0))  # what is there stays there
 
 
 def check_smoothing(options: TreeOptions) -> None:

@@ -135,14 +135,17 @@ def _why_leaf(model: TreeModel, options: TreeOptions, t: int, looked: _Looked | 
     bounded = [f"max_leaf_nodes={options.max_leaf_nodes}"] if options.max_leaf_nodes else []
     if looked is None:
         none = f"no test is allowed, or none scores at least min_gain={options.min_gain}"
-        return [" or ".join([none, *(f"others were asked first by {b}" for b in bounded)])]
+        others = [f"others were asked first by {b}" for b in bounded]
+        return [" or ".join([none, *others, *(["its tests were pruned"] if model.pruned else [])])]
     if looked.best is None:
         return ["no test is allowed"]
     if looked.best < options.min_gain:
         best = number_text(looked.best)
         return [f"its best test scores {best}, less than min_gain={options.min_gain}"]
     told = [f"other nodes were asked first by {b}" for b in bounded]
-    return told or ["of something that the options do not tell"]
+    if model.pruned:
+        told.append("its tests were pruned")
+    return [" or ".join(told)] if told else ["of something that the options do not tell"]
 
 
 def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,7 +46,8 @@ class TreeModel:
 
     `missing[t]` is the branch that holes took at fit in node t: -1 where none was met, SPREAD where
     they take every branch, a row having 2**part_bits parts. `holes[j]` counts those of column j,
-    and `policy` is the option by which they found their way.
+    and `policy` is the option by which they found their way. `pruned` says that tests were taken
+    out again.
     """
 
     schema: Schema
@@ -74,6 +75,7 @@ class TreeModel:
     policy: str = "error"
     holes: tuple[int, ...] = ()
     part_bits: int = 0
+    pruned: bool = False
     factors: Float | None = None
     costs: Float | None = None
     smoothing: Smoothing | None = None
@@ -159,17 +161,18 @@ class TreeModel:
         wrong = _besides(self._counts(), self._plain_labels())
         return np.ldexp(np.asarray(wrong, dtype=np.float64), -self.exponent)
 
-    def pull(self) -> Float:
-        """The weight of each node as it counts in the choice of tests. (S 36)"""
+    def pull(self, nodes: Any = slice(None)) -> Float:
+        """The weight of nodes, or of some, as it counts in the choice of tests. (S 36)"""
+        units = self.units[nodes].astype(np.float64)
         if self.factors is None and self.costs is None:
-            return np.asarray(self.units.sum(axis=1), dtype=np.float64)
-        return np.asarray(self.weights() @ self.pull_of_class())
+            return np.asarray(units.sum(axis=1))
+        return np.asarray(np.ldexp(units, -self.exponent) @ self.pull_of_class())
 
     def pull_of_class(self) -> Float:
         """factor_k Σ_j costs[k, j], so that all rows together count for their weight. (S 36)"""
         factors = np.ones(len(self.classes)) if self.factors is None else self.factors
         pull = factors if self.costs is None else factors * self.costs.sum(axis=1)
-        weight = self.weights()[0]
+        weight = np.ldexp(self.units[0].astype(np.float64), -self.exponent)
         return np.asarray(pull * (weight.sum() / (pull @ weight)))
 
     def _counts(self) -> Int64 | Float:

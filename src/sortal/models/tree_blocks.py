@@ -148,9 +148,8 @@ class SpreadBlock:
         encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
         if not encoded.holes.any():
             return Answered(self.answers[end_nodes(model, encoded)], encoded.holes, encoded.unknown)
-        weights = model.weights().sum(axis=1)
         answer = trees.spread_answers(
-            model.arrays, encoded.columns, model.n_values, weights, self.answers
+            model.arrays, encoded.columns, model.n_values, model.pull(), self.answers
         )
         return Answered(answer, encoded.holes, encoded.unknown)
 

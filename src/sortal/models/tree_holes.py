@@ -56,7 +56,7 @@ def takes_holes(model: TreeModel, t: int, b: int) -> bool:
 def heaviest_branch(model: TreeModel, t: int) -> int:
     """The branch of most weight, the first of equals; also of a node with one branch per value."""
     below = model.children[model.child_start[t] : model.child_start[t + 1]]
-    return int(model.units[below].sum(axis=1).argmax())
+    return int(model.pull(below).argmax())
 
 
 def heaviest_branches(model: TreeModel) -> NDArray[np.int32]:

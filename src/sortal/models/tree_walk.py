@@ -54,7 +54,7 @@ def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, flo
     elif model.missing[t] != SPREAD:
         b = hole_branch(model, t)
     else:
-        units = model.units[below].sum(axis=1)
+        units = model.pull(below)
         first = heaviest_branch(model, t)
         order = [first, *(b for b in range(len(below)) if b != first)]
         return [(int(below[b]), float(units[b] / units.sum())) for b in order if units[b]]
