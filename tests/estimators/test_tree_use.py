@@ -710,3 +710,59 @@ def test_an_interrupted_tree_is_as_it_was(missing: str) -> None:
     assert grown.to_text() == text
     assert grown.pruning is None
     assert not hasattr(grown, "complexity_")
+
+
+# --- What was once told or sent wrongly ----------------------------------------------------------
+
+
+def test_parts_follow_the_weight_that_classes_count_for() -> None:
+    X, y = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6, 7, np.nan]}), list("ppqqqqqq")
+    hole = pd.DataFrame({"x": [np.nan]})
+    by_class = grow(X, y, missing="fractional", max_depth=1, class_weight={"p": 10, "q": 1})
+    by_row = grow(X, y, [10, 10, 1, 1, 1, 1, 1, 1], missing="fractional", max_depth=1)
+    assert_allclose(by_class.predict_proba(hole), by_row.predict_proba(hole), rtol=1e-9)
+    assert by_class.apply(hole).tolist() == by_row.apply(hole).tolist()
+
+
+@pytest.mark.parametrize("options", [{"class_weight": "balanced"}, {"priors": [0.2, 0.3, 0.5]}])
+def test_a_fold_may_lack_a_class(options: dict[str, Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.array([*["p", "q"] * 29, "p", "r"])
+    model = grow(X, y, pruning="cost_complexity", **options)
+    assert np.isfinite(model.complexity_.cv_error or np.nan).all()
+    assert model.classes_.tolist() == ["p", "q", "r"]
+
+
+@may_meet_words
+def test_strangers_of_an_order_are_judged_where_predict_sends_them() -> None:
+    order = pd.Categorical(list("abc" * 4), categories=list("abc"), ordered=True)
+    model = grow(pd.DataFrame({"o": order}), list("ppq" * 4))
+    strangers = pd.DataFrame({"o": list("zzz")})
+    assert model.predict(strangers).tolist() == ["p"] * 3
+    assert model.prune("reduced_error", strangers, list("qqq")).get_n_leaves() == 1
+
+
+def test_prune_goes_by_the_policy_of_the_tree() -> None:
+    rows = holed_rows(3)
+    parts = grow(rows.X, rows.y, missing="fractional").set_params(missing="direction")
+    with pytest.raises(OptionError, match="raising=True sends whole rows"):
+        parts.prune("pessimistic", rows.X, rows.y, raising=True)
+    whole = grow(rows.X, rows.y, rows.weights).set_params(missing="fractional")
+    again = {"sample_weight": rows.weights, "raising": True}
+    assert whole.prune("pessimistic", rows.X, rows.y, **again).get_n_leaves()
+    assert grow(rows.X, rows.y, missing="fractional", raising=True).get_n_leaves()
+
+
+def test_a_leaf_says_that_its_tests_were_pruned() -> None:
+    rows = holed_rows(5, 200)
+    model = grow(rows.X, rows.y, pruning="pessimistic")
+    nodes_of = model.to_frame()
+    leaf = int(nodes_of.index[(nodes_of["test"] == "") & (nodes_of["purity"] < 1)][0])
+    (row,) = model.working(leaf)["test"].rows
+    assert "its tests were pruned" in str(row[-1])
+
+
+def test_too_many_copies_to_be_parted_are_refused() -> None:
+    X = pd.DataFrame({"x": [1.0, 2, 3, 4, np.nan]})
+    with pytest.raises(WeightError, match=r"copies of rows.*divide the weights"):
+        grow(X, list("ppqqq"), [2**50] * 5, criterion="gini", missing="fractional")
