@@ -241,6 +241,10 @@ def table_of(found: dict[str, dict[str, Score | None]]) -> list[str]:
     lines = ["| table | " + " | ".join(names) + " |", "|---|" + "--:|" * len(names)]
     rows = dict(found)
     rows["mean"] = {name: mean([s for row in found.values() if (s := row[name])]) for name in names}
+    whole = [row for row in found.values() if all(row.values())]
+    if len(whole) < len(found):
+        words = f"mean of the {len(whole)} tables that all have finished"
+        rows[words] = {name: mean([s for row in whole if (s := row[name])]) for name in names}
     for table, row in rows.items():
         cells = [f"{100 * s.accuracy:.2f} % ({s.leaves:.1f})" if s else "" for s in row.values()]
         lines.append(f"| {table} | " + " | ".join(cells) + " |")
