@@ -129,11 +129,22 @@ def moment(when: Any, unit: Any) -> Any:
 
 def days(when: Any) -> float:
     """Days since 1970: whole days and the rest are divided apart."""
+    ticks, per_day = ticks_of(when)
+    whole, rest = divmod(ticks, per_day)
+    return float(whole + rest / per_day)
+
+
+def ticks_of(when: Any) -> tuple[int, int]:
+    """Units since 1970, and how many a day has."""
     unit = np.datetime_data(when.dtype)[0]
     finer = {"D": "s", "h": "s", "m": "s", "ms": "us"}.get(unit, unit)
-    ticks = int(when.astype(f"M8[{finer}]").astype(np.int64))
-    whole, rest = divmod(ticks, TICKS[finer])
-    return float(whole + rest / TICKS[finer])
+    return int(when.astype(f"M8[{finer}]").astype(np.int64)), TICKS[finer]
+
+
+def printed_days(when: Any) -> float:
+    """The number that is printed so: divided once, as thresholds are."""
+    ticks, per_day = ticks_of(when)
+    return ticks / per_day
 
 
 # --- Strategies ----------------------------------------------------------------------------------
@@ -521,7 +532,7 @@ def read_moment(text: str) -> float:
     if text.endswith("inf"):
         return float(text)
     found = re.fullmatch(rf"({NUMBER}) days", text)
-    return float(found[1]) if found else days(np.datetime64(text))
+    return float(found[1]) if found else printed_days(np.datetime64(text))
 
 
 def said_of(condition: Any, column: Column) -> Said:
