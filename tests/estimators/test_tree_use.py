@@ -766,3 +766,19 @@ def test_too_many_copies_to_be_parted_are_refused() -> None:
     X = pd.DataFrame({"x": [1.0, 2, 3, 4, np.nan]})
     with pytest.raises(WeightError, match=r"copies of rows.*divide the weights"):
         grow(X, list("ppqqq"), [2**50] * 5, criterion="gini", missing="fractional")
+
+
+def test_no_part_of_a_row_is_lost_beside_large_weights() -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({name: rng.choice(list("abcd"), 40).astype(object) for name in "uvw"})
+        X = X.assign(x=rng.normal(size=40)).mask(rng.random((40, 4)) < 0.35)
+        options = {
+            "missing": "fractional",
+            "categorical_split": "multiway",
+            "pruning": "pessimistic",
+        }
+        y, weights = rng.integers(0, 3, 40), 10 ** rng.uniform(-12, 0, 40)
+        for class_weight in (None, "balanced"):
+            model = grow(X, y, weights, **options, class_weight=class_weight)
+            assert np.isfinite(model.predict_proba(X)).all()

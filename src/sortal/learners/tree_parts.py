@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal import native
-from sortal.learners.tree import bits_of
 from sortal.learners.tree_attributes import Held, hold_whole, is_known, sizes_of
+from sortal.learners.tree_bits import bits_of
 from sortal.models.tree_branches import node_values
 from sortal.native.trees import CUT, route_rows
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.errors import OptionError
-from sortal.learners.tree import bits_of, growth, limits_in_parts
+from sortal.learners.tree import growth
 from sortal.learners.tree_again import refuse_other_rows, refuse_strangers
 from sortal.learners.tree_attributes import read_attributes
+from sortal.learners.tree_bits import bits_of, limits_in_parts
 from sortal.learners.tree_candidates import ALONE, Search, smaller_side
 from sortal.learners.tree_parts import hold_rows
 from sortal.learners.tree_ranking import Asked, rank_tests
@@ -185,7 +186,7 @@ class _Looked:
 
     @cached_property
     def search(self) -> Search:
-        bits = bits_of(self.model, self.rows) if self.model.part_bits else (0, 0)
+        bits = bits_of(self.model, self.rows)
         limits = limits_in_parts(growth(self.rows, self.options, bits))
         first = self.attributes[0]  # every column has all rows of the node
         return Search(first.known + first.holes, self.rows.total_units << bits[1], limits)
