@@ -769,7 +769,7 @@ def test_too_many_copies_to_be_parted_are_refused() -> None:
 
 
 def test_no_part_of_a_row_is_lost_beside_large_weights() -> None:
-    for seed in range(6):
+    for seed in (0, 37):  # the second parts a row into nothing where parts may vanish
         rng = np.random.default_rng(seed)
         X = pd.DataFrame({name: rng.choice(list("abcd"), 40).astype(object) for name in "uvw"})
         X = X.assign(x=rng.normal(size=40)).mask(rng.random((40, 4)) < 0.35)
