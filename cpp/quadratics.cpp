@@ -13,8 +13,8 @@ namespace sortal {
 namespace {
 
 // As many numbers as fit into a register: wider ones than the machine has would live in memory.
-typedef double Two __attribute__((vector_size(16)));
-typedef double Four __attribute__((vector_size(32)));
+typedef double Two __attribute__((vector_size(16), may_alias));
+typedef double Four __attribute__((vector_size(32), may_alias));
 
 // A term of eight rows.
 struct alignas(lanes * sizeof(double)) Term {
