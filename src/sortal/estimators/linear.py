@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import choose
+from sortal.estimators.assumptions import Assumptions
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_working import show_linear
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):
+class LinearDiscriminant(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Assumptions, DiscriminantClassifier
+):
     """Linear discriminant analysis: one Gaussian a class, with a common covariance.
 
     g_k(x) = ln π_k - ½ μ_kᵀΣ⁻¹μ_k + xᵀΣ⁻¹μ_k, the largest wins; two classes meet in the hyperplane

@@ -64,6 +64,16 @@ def shared_rows(X: Float, codes: Codes, n_classes: int) -> NDArray[np.bool_]:
     return np.asarray((seen.T @ seen).toarray() > 0)
 
 
+def centered(rows: Float) -> tuple[Float, Float]:
+    """Rows less their mean, and the way to the mean from the first row.
+
+    By way of the first row: a column that is constant has no spread at all, not even rounding.
+    """
+    z = rows - rows[0]
+    way = z.mean(axis=0)
+    return z - way, way
+
+
 def separate(groups: Sequence[Float], most_programs: int = MOST_PROGRAMS) -> Separation:
     """A linear machine with g_k(x) > g_l(x) for every row x of class k and l ≠ k. (S 55)
 
@@ -102,8 +112,7 @@ def _by_one_column(groups: Sequence[Float]) -> Separation | None:
     if not apart.any():
         return None
     n = len(first) + len(second)
-    moved = [rows - rows[0] for rows in groups]  # so that a constant has no spread at all
-    squares = [((rows - rows.mean(axis=0)) ** 2).sum(axis=0) for rows in moved]
+    squares = [(centered(rows)[0] ** 2).sum(axis=0) for rows in groups]
     deviation = np.sqrt(np.sum(squares, axis=0) / max(n - 2, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         margins = np.where(apart, gaps / deviation, -1.0)
@@ -129,9 +138,9 @@ class _Search:
         rows = np.concatenate(groups)
         codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         center = rows.mean(axis=0)
-        gap = np.array([(group - center).mean(axis=0) for group in groups])
-        z = rows - center - gap[codes]
-        within = z.T @ z
+        parts = [centered(group) for group in groups]
+        gap = np.array([g[0] - center + way for g, (_, way) in zip(groups, parts, strict=True)])
+        within = np.sum([z.T @ z for z, _ in parts], axis=0)
         sizes = np.bincount(codes)
         mean = sizes @ gap / len(rows)
         magnitude = np.sqrt(len(rows)) * np.abs(center + gap).max(axis=0)
