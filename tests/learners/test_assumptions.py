@@ -104,7 +104,7 @@ def test_shapes_of_few_rows() -> None:
     assert few.skewness == pytest.approx(scipy_stats.skew(2.0 ** np.arange(7)))
     assert few.p is None
     assert "fewer than 8" in few.why
-    enough = shape_of(2.0 ** np.arange(8))
+    enough = shape_of(np.array([2.0**i for i in range(8)]))
     assert 0 < (enough.p or 0) < 1
     assert shape_of(np.full(50, 0.1)).why == "constant"
     assert shape_of(np.array([3.0])).why == "too few rows"

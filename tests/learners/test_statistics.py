@@ -259,8 +259,8 @@ def test_units_do_not_overflow(scale: float) -> None:
     assert_allclose(a.structure, b.structure, rtol=1e-8)
     one, two = box_m(before), box_m(after)
     assert one.value == pytest.approx(two.value, rel=1e-9)
-    logs = (np.array(box.log_determinants, dtype=np.float64) for box in (one, two))
-    assert_allclose(*logs, rtol=1e-9, atol=1e-9)
+    a_logs, b_logs = np.array([one.log_determinants, two.log_determinants], dtype=np.float64)
+    assert_allclose(a_logs, b_logs, rtol=1e-9, atol=1e-9)
     alone = box_m(statistics(X * np.array([1.0, scale, 1.0]), y))
     assert alone.pooled == pytest.approx((one.pooled or 0.0) + 2 * np.log(scale), rel=1e-12)
 
