@@ -104,7 +104,8 @@ def test_rao_is_exact_where_an_exact_test_is_known(g: int, p: int) -> None:
     assert rao is not None
     if p == 1:
         exact = scipy_stats.f_oneway(*(X[y == k, 0] for k in range(g)))
-        assert (rao.value, rao.p) == (pytest.approx(exact.statistic), pytest.approx(exact.pvalue))
+        assert rao.value == pytest.approx(exact.statistic)
+        assert rao.p == pytest.approx(exact.pvalue)
         assert (rao.df, rao.df2) == (g - 1, n - g)
     elif g == 2:
         assert (rao.df, rao.df2) == (p, n - p - 1)
@@ -126,7 +127,8 @@ def test_box_by_its_definition(data: tuple[Float, Labels]) -> None:
     M = nu.sum() * np.log(np.linalg.det(pooled)) - nu @ np.log(np.linalg.det(own))
     found = box_m(statistics(X, y))
     assert found.value == pytest.approx(M, rel=1e-8, abs=1e-9)
-    assert_allclose(found.log_determinants, np.log(np.linalg.det(own)), rtol=1e-8, atol=1e-10)
+    logs = np.array(found.log_determinants, dtype=np.float64)
+    assert_allclose(logs, np.log(np.linalg.det(own)), rtol=1e-8, atol=1e-10)
     assert found.pooled == pytest.approx(np.log(np.linalg.det(pooled)), rel=1e-8, abs=1e-10)
     assert found.chi_squared.df == found.f.df == p * (p + 1) * (len(labels) - 1) / 2
 
@@ -257,7 +259,8 @@ def test_units_do_not_overflow(scale: float) -> None:
     assert_allclose(a.structure, b.structure, rtol=1e-8)
     one, two = box_m(before), box_m(after)
     assert one.value == pytest.approx(two.value, rel=1e-9)
-    assert_allclose(one.log_determinants, two.log_determinants, rtol=1e-9, atol=1e-9)
+    a_logs, b_logs = np.array([one.log_determinants, two.log_determinants], dtype=np.float64)
+    assert_allclose(a_logs, b_logs, rtol=1e-9, atol=1e-9)
     alone = box_m(statistics(X * np.array([1.0, scale, 1.0]), y))
     assert alone.pooled == pytest.approx((one.pooled or 0.0) + 2 * np.log(scale), rel=1e-12)
 
