@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,8 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
         *function_tables(model.classes, model.functions(), terms, ("Sch LDF", "Bar lda"), backend),
         _canonical(model, backend),
     ]
+    if model.curve is not None:
+        tables.append(replace(model.curve, backend=backend))
     if rows is not None:
         said = [model.classes[k] for k in rows.labels]
         tables.append(score_table(model.classes, rows.functions, said, "Sch LDF", backend))
