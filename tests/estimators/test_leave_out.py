@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import product
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from sortal import LinearDiscriminant
+from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import CollinearWarning, MissingValueWarning, OptionError, SubtractError
 from sortal.learners.discriminant import multiply, read_statistics
 from sortal.learners.loo_choice import GRID
@@ -23,10 +22,10 @@ from sortal.models.decision import log_posterior
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
-Learner: TypeAlias = LinearDiscriminant
+Learner: TypeAlias = LinearDiscriminant | QuadraticDiscriminant
 Make: TypeAlias = Callable[..., Learner]
 
-QUICK: Final = settings(max_examples=12, deadline=None)
+QUICK: Final = settings(max_examples=8, deadline=None)
 EIGHT_DIGITS: Final = 1e-8
 
 LINEAR: Final[dict[str, Make]] = {
@@ -37,7 +36,16 @@ LINEAR: Final[dict[str, Make]] = {
     "ledoit_wolf": lambda **more: LinearDiscriminant(shrinkage="ledoit_wolf", **more),
     "oas": lambda **more: LinearDiscriminant(shrinkage="oas", **more),
 }
-EVERY: Final[dict[str, Make]] = LINEAR
+QUADRATIC: Final[dict[str, Make]] = {
+    "quadratic": QuadraticDiscriminant,
+    "quadratic mle": lambda **more: QuadraticDiscriminant("mle", **more),
+    "pooled": lambda **more: QuadraticDiscriminant(pooling=0.3, **more),
+    "pooled mle": lambda **more: QuadraticDiscriminant("mle", 1.0, **more),
+    "own, shrunk": lambda **more: QuadraticDiscriminant(shrinkage=0.3, **more),
+    "pooled, shrunk": lambda **more: QuadraticDiscriminant("mle", 0.3, 0.3, **more),
+    "own, identity": lambda **more: QuadraticDiscriminant(shrinkage=1.0, **more),
+}
+EVERY: Final[dict[str, Make]] = LINEAR | QUADRATIC
 every_learner = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 seeds: Final = st.integers(0, 10**9)
 class_weights: Final = st.sampled_from([None, "balanced", {"a": 2.0, "b": 0.5}, {"c": 3, "b": 2}])
@@ -65,11 +73,6 @@ def make_weights(kind: str, n: int, seed: int) -> Any:
     return rng.integers(1, 4, n) if kind == "whole" else rng.uniform(0.2, 2.0, n).round(2)
 
 
-def keep_quiet() -> Any:
-    caught = warnings.catch_warnings()
-    return caught
-
-
 def refit(model: Learner, X: Any, y: Any, w: Any, without: NDArray[np.bool_]) -> Any:
     """The model of the other rows, by the schema and the chosen shares of a fitted one."""
     others = X[~without], np.asarray(y)[~without], None if w is None else np.asarray(w)[~without]
@@ -84,7 +87,7 @@ def refit(model: Learner, X: Any, y: Any, w: Any, without: NDArray[np.bool_]) ->
 def judged(model: Learner, made: Any, X: Any) -> Float:
     """ln P(k|x) of rows by a model of others."""
     values = np.concatenate([b.values for b in model._engine().map(model._open(X), made.scores)])
-    return log_posterior(values + made.log_prior, made.prior)
+    return np.asarray(log_posterior(values + made.log_prior, made.prior))
 
 
 def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
@@ -194,7 +197,7 @@ def test_rows_that_were_not_in_the_fit_are_predicted(make: Make) -> None:
 @every_learner
 def test_the_public_way_agrees(make: Make) -> None:
     """As a user would check it: partial_fit to the other rows, all classes told."""
-    X, y = make_rows(5)
+    X, y = make_rows(5, least=7)
     found = make().fit(X, y).loo_proba(X, y)
     for j in range(len(y)):
         others = np.arange(len(y)) != j
@@ -359,11 +362,11 @@ def test_folds_that_cannot_be_used(folds: Any) -> None:
         model.fold_proba(X, y, folds)
 
 
-def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]]) -> Any:
+def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]]) -> Float:
     """Σ v ln P(y|x) for every setting, by refits; rows that lose their class left out."""
     sums = []
     for setting in grid:
-        model = make(**setting).fit(X, y, sample_weight=w)
+        model = quietly(make(**setting), X, y, w)
         total = 0.0
         for j, label in enumerate(y):
             without = np.arange(len(y)) == j
@@ -384,8 +387,8 @@ def test_the_shrinkage_that_is_best_without_each_row(
     w = make_weights(weighing, len(y), seed)
     model = LinearDiscriminant(shrinkage="loo", class_weight=class_weight).fit(X, y, w)
 
-    def make(**setting: float) -> LinearDiscriminant:
-        return LinearDiscriminant(class_weight=class_weight, **setting)
+    def make(shrinkage: float) -> LinearDiscriminant:
+        return LinearDiscriminant(shrinkage=shrinkage, class_weight=class_weight)
 
     sums = brute_choice(make, X, y, w, [{"shrinkage": share} for share in GRID])
     assert model.shrinkage_ == GRID[int(np.argmax(sums))]
@@ -399,6 +402,57 @@ def test_the_shrinkage_that_is_best_without_each_row(
     )
 
 
+@settings(max_examples=4, deadline=None)
+@given(seeds, st.sampled_from([None, "balanced"]), weighings)
+@pytest.mark.parametrize(
+    "asked",
+    [{"pooling": "loo"}, {"pooling": 0.2, "shrinkage": "loo"}, {"shrinkage": "loo"}],
+    ids=str,
+)
+def test_one_share_that_is_best_without_each_row(
+    asked: dict[str, Any], seed: int, class_weight: Any, weighing: str
+) -> None:
+    X, y = make_rows(seed, n_terms=2, least=3)
+    w = make_weights(weighing, len(y), seed)
+    check_choice(X, y, w, asked, class_weight, GRID)
+
+
+@settings(max_examples=4, deadline=None)
+@given(seeds)
+def test_both_shares_that_are_best_without_each_row(seed: int) -> None:
+    X, y = make_rows(seed, n_terms=2, least=2)
+    few = (0.0, 0.05, 0.5, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sortal.estimators.left_out.GRID", few)
+        check_choice(X, y, None, {"pooling": "loo", "shrinkage": "loo"}, None, few)
+
+
+def check_choice(
+    X: Float, y: Labels, w: Any, asked: dict[str, Any], class_weight: Any, grid: tuple[float, ...]
+) -> None:
+    """The chosen pair is the best by refits, and all that was tried is written down."""
+    model = quietly(QuadraticDiscriminant(class_weight=class_weight, **asked), X, y, w)
+
+    def make(**setting: float) -> QuadraticDiscriminant:
+        given: Any = asked | setting
+        return QuadraticDiscriminant(class_weight=class_weight, **given)
+
+    names = [name for name, value in asked.items() if value == "loo"]
+    tried = [dict(zip(names, values, strict=True)) for values in product(grid, repeat=len(names))]
+    sums = brute_choice(make, X, y, w, tried)
+    best = tried[int(np.argmax(sums))]
+    assert {name: getattr(model, f"{name}_") for name in names} == best
+    found = np.array(model.loo_curve_.column("mean ln P"), dtype=float)
+    assert_allclose(found, sums / (len(y) if w is None else w.sum()), rtol=1e-8)
+
+
+def quietly(model: Learner, X: Any, y: Any, w: Any) -> Learner:
+    """A fit without words on classes that do not vary."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollinearWarning)
+        return model.fit(X, y, sample_weight=w)
+
+
 def test_the_choice_is_shown() -> None:
     X, y = make_rows(18)
     model = LinearDiscriminant(shrinkage="loo").fit(X, y)
@@ -407,6 +461,10 @@ def test_the_choice_is_shown() -> None:
     assert table.column("shrinkage") == GRID
     chosen = table.column("choice").index("chosen")
     assert GRID[chosen] == model.shrinkage_
+    both = quietly(QuadraticDiscriminant("mle", "loo", "loo"), X, y, None)
+    pairs = list(zip(*map(both.loo_curve_.column, ("pooling", "shrinkage")), strict=True))
+    assert pairs == list(product(GRID, GRID))
+    assert both.working()["loo"] == both.loo_curve_
     plain = LinearDiscriminant().fit(X, y)
     with pytest.raises(AttributeError, match="shrinkage='loo'"):
         _ = plain.loo_curve_
@@ -425,9 +483,18 @@ def test_the_choice_needs_all_rows() -> None:
         LinearDiscriminant.from_moments(
             [[0.0], [1.0]], covariances=[[1.0]], counts=[4, 4], shrinkage="loo"
         )
+    with pytest.raises(OptionError, match="pooling='loo' needs all rows at once"):
+        QuadraticDiscriminant(pooling="loo").partial_fit(X, y)
+    with pytest.raises(OptionError, match="pooling='Loo' is not known"):
+        QuadraticDiscriminant(pooling="Loo").fit(X, y)
+    X[0, 0] = np.nan
+    with pytest.raises(OptionError, match="shrinkage='loo' leaves out rows"):
+        LinearDiscriminant(shrinkage="loo", missing="mean").fit(X, y)
 
 
 def test_the_simplest_of_equals_is_chosen() -> None:
     """With one column shrinkage changes nothing: the largest stands."""
     X, y = make_rows(20, n_terms=1)
     assert LinearDiscriminant(shrinkage="loo").fit(X, y).shrinkage_ == 1.0
+    chosen = QuadraticDiscriminant(pooling=0.5, shrinkage="loo").fit(X, y)
+    assert (chosen.pooling_, chosen.shrinkage_) == (0.5, 1.0)

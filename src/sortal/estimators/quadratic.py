@@ -94,6 +94,9 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         The rank of each Σ_k before it took anything from the other classes.
     pooling_, shrinkage_ : float
         λ and γ as used.
+    loo_curve_ : Table
+        With pooling="loo" or shrinkage="loo": the mean of ln P(y|x) without each row, for all that
+        was tried.
     condition_ : float
         The largest condition number of the Σ_k, scaled to a diagonal of ones.
     fit_report_ : FitReport

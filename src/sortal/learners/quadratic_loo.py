@@ -1,4 +1,4 @@
-"""Leave one out for the quadratic discriminant: a correction of rank one to every class's matrix."""
+"""Leave one out for the quadratic discriminant: corrections of rank one to matrices of classes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class QuadraticBase:
 
     @cached_property
     def common(self) -> list[tuple[Float, Float]]:
-        """Per class its scatter's eigenvalues and basis, where that of all classes is I. (S 48)"""
+        """Per class its scatter's eigenvalues and basis, where that of all classes is I."""
         sphere = self.pooled.geometry.sphere
         found = []
         for scatter in self.stats.scatter:
@@ -44,12 +44,11 @@ class QuadraticBase:
 
     def is_plain(self, pooling: float) -> bool:
         """Whether every class varies wherever all classes together do."""
-        rank = self.pooled.geometry.sphere.shape[1]
-        return self.pooled.plain and all(
-            survey(self.mixed(k, pooling), np.zeros((1, 1)), self.stats.magnitude).sphere.shape[1]
-            == rank
-            for k in np.flatnonzero(self.stats.present)
-        )
+        p, rank = self.pooled.geometry.sphere.shape
+        present = np.flatnonzero(self.stats.present).tolist()
+        matrices = (self.mixed(k, pooling) for k in present)
+        surveys = (survey(one, np.zeros((1, p)), self.stats.magnitude) for one in matrices)
+        return self.pooled.plain and all(one.sphere.shape[1] == rank for one in surveys)
 
     def mixed(self, k: int, pooling: float) -> Float:
         """(1 - λ) S_k + λ S."""
@@ -140,11 +139,11 @@ class _Rows:
         """From the mean of class k without the row to the row, in a basis in which u is h."""
         if k == self.g:
             return h * (1 + self.left.shift)[:, None]
-        return h + (self.stats.gap[self.g] - self.stats.gap[k]) @ basis
+        return np.asarray(h + (self.stats.gap[self.g] - self.stats.gap[k]) @ basis)
 
 
 def _plain(base: Prepared, rows: _Rows, pooling: Float) -> list[tuple[Float, Mask]]:
-    """Where S is I and S_k diagonal, all mixtures of both are, too: one product for all poolings."""
+    """Where S is I and S_k diagonal, so are all mixtures: one product for all poolings. (S 48)"""
     log_f = np.zeros((len(pooling), len(rows.stats.weight), len(rows.u)))
     unsafe = np.repeat(~np.array(base.plain)[:, None], len(rows.u), axis=1)
     if unsafe.all():
@@ -158,9 +157,10 @@ def _plain(base: Prepared, rows: _Rows, pooling: Float) -> list[tuple[Float, Mas
         h = rows.u @ basis
         y = rows.to_mean(k, h, basis)
         inverse = (1 / diagonal).T
-        sums = ((a * b) @ inverse for a, b in ((h, h), (y, h), (y, y)))
         log_f[:, k], lost = _log_density(
-            *(part.T for part in sums),
+            ((h * h) @ inverse).T,
+            ((y * h) @ inverse).T,
+            ((y * y) @ inverse).T,
             np.log(diagonal).sum(axis=1)[:, None],
             rows.cut(k, pooling),
             rows.divisor(k, pooling),
@@ -185,7 +185,7 @@ def _shrunk(
         least = (1 - shrinkage) * values[0] + floor
         bad = ~(trace >= LEAST_LEFT * whole) | (floor <= 4 * base.base.pooled.rounding)
         bad |= ~(least >= LEAST_EIGENVALUE * values[-1]) | (whole <= 0)
-        floor[bad] = 1.0
+        floor[bad] = shrinkage * whole / len(values) or 1.0
         if not cut.any():
             floor = floor[:1]  # of a class that does not lose anything
         diagonal = (1 - shrinkage) * values + floor[:, None]
