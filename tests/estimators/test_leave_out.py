@@ -87,7 +87,8 @@ def refit(model: Learner, X: Any, y: Any, w: Any, without: NDArray[np.bool_]) ->
 def judged(model: Learner, made: Any, X: Any) -> Float:
     """ln P(k|x) of rows by a model of others."""
     values = np.concatenate([b.values for b in model._engine().map(model._open(X), made.scores)])
-    return np.asarray(log_posterior(values + made.log_prior, made.prior))
+    found: Float = log_posterior(values + made.log_prior, made.prior)
+    return found
 
 
 def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
@@ -96,7 +97,8 @@ def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
     for j in range(len(y)):
         without = np.arange(len(y)) == j
         found.append(judged(model, refit(model, X, y, w, without), X[without])[0])
-    return np.exp(np.array(found))
+    shares: Float = np.exp(np.array(found))
+    return shares
 
 
 @every_learner
@@ -378,7 +380,7 @@ def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]
     return np.array(sums)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(seeds, st.sampled_from([None, "balanced"]), weighings)
 def test_the_shrinkage_that_is_best_without_each_row(
     seed: int, class_weight: Any, weighing: str
@@ -402,7 +404,7 @@ def test_the_shrinkage_that_is_best_without_each_row(
     )
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seeds, st.sampled_from([None, "balanced"]), weighings)
 @pytest.mark.parametrize(
     "asked",
@@ -417,7 +419,7 @@ def test_one_share_that_is_best_without_each_row(
     check_choice(X, y, w, asked, class_weight, GRID)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seeds)
 def test_both_shares_that_are_best_without_each_row(seed: int) -> None:
     X, y = make_rows(seed, n_terms=2, least=2)

@@ -51,7 +51,7 @@ class TryBlock:
     n_settings: int
 
     def __call__(self, batch: Batch) -> Tried:
-        """Try the rows of one block. (S 48)"""
+        """Try the rows of one block."""
         sums, weight, again = np.zeros(self.n_settings), 0.0, []
         for tile in self.tiles(batch):
             left, g = tile.left, tile.g
