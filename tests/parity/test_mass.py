@@ -10,8 +10,7 @@ Both compute the same quantities, so they are equal up to rounding, for any prio
 
 The signs of the directions are arbitrary: in the file, and here, the entry of largest size of each
 is positive. `svd` is no attribute of sortal's: it is what the directions leave of the class means.
-The file also holds leave-one-out posteriors and those of MASS::qda; all of MASS's leave-one-out
-results keep the priors of the full table.
+All of MASS's leave-one-out results, those of MASS::qda too, keep the priors of the full table.
 """
 
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from sortal import LinearDiscriminant
+from sortal import LinearDiscriminant, QuadraticDiscriminant
 
 Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
 
@@ -123,3 +122,28 @@ def test_priors_given_when_predicting(
     model = LinearDiscriminant(covariance=covariance).fit(X, y)
     found = model.predict_proba(X[rows], priors=mass[name]["priors"][prior])
     assert_allclose(found, expected["posterior"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["lda", "qda"])
+@every_table
+@every_prior
+@every_method
+def test_left_out(
+    mass: dict[str, Any],
+    tables: dict[str, Table],
+    name: str,
+    prior: str,
+    method: str,
+    covariance: str,
+    kind: str,
+) -> None:
+    """MASS keeps the priors of the whole table, so that they are given here."""
+    X, y = tables[name]
+    rows, priors = mass[name]["rows"], mass[name]["priors"][prior]
+    expected = mass[name]["fits"][prior][method][kind]["left_out"]
+    make = LinearDiscriminant if kind == "lda" else QuadraticDiscriminant
+    model = make(covariance=covariance, priors=priors).fit(X, y)
+    found = model.loo_proba(X, y)
+    assert_allclose(found[rows], expected["posterior"], rtol=1e-8, atol=1e-300)
+    assert_array_equal(found[rows].argmax(axis=1), expected["class"])
+    assert np.sum(model.classes_[found.argmax(axis=1)] != y) == expected["errors"]

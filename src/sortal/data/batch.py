@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,3 +37,15 @@ class Batch:
     def row_units(self) -> NDArray[np.int64]:
         """The weights, written out."""
         return np.ones(self.n_rows, dtype=np.int64) if self.units is None else self.units
+
+    def take(self, rows: NDArray[Any]) -> Batch:
+        """Some of the rows, by position or by a mask, as a block of their own."""
+        units = self.units
+        return Batch(
+            start=self.start,
+            n_rows=int(rows.sum()) if rows.dtype == bool else len(rows),
+            columns=tuple(column.take(rows) for column in self.columns),
+            target=None if self.target is None else self.target.take(rows),
+            units=None if units is None else units[rows],
+            exponent=self.exponent,
+        )

@@ -31,6 +31,10 @@ class NumberColumn:
         """Which rows have no value."""
         return np.isnan(self.values)
 
+    def take(self, rows: NDArray[Any]) -> NumberColumn:
+        """Some of the rows, by position or by a mask."""
+        return NumberColumn(self.values[rows])
+
 
 @dataclass(frozen=True)
 class CategoryColumn:
@@ -45,6 +49,10 @@ class CategoryColumn:
     def holes(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
         return np.asarray(self.codes == HOLE)
+
+    def take(self, rows: NDArray[Any]) -> CategoryColumn:
+        """Some of the rows, by position or by a mask."""
+        return CategoryColumn(self.values, self.codes[rows])
 
     def recode(self, place: dict[Value, int]) -> NDArray[np.int32]:
         """Codes by another list of values: HOLE stays, what the list lacks becomes UNKNOWN."""
@@ -65,6 +73,10 @@ class IntegerColumn:
     def holes(self) -> NDArray[np.bool_]:
         """No row is without a value."""
         return np.zeros(len(self), dtype=bool)
+
+    def take(self, rows: NDArray[Any]) -> IntegerColumn:
+        """Some of the rows, by position or by a mask."""
+        return IntegerColumn(self.numbers[rows])
 
     def ranked(self) -> CategoryColumn:
         """The same rows as codes."""

@@ -9,12 +9,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import choose
 from sortal.estimators.gaussian import GaussianDiscriminant
+from sortal.estimators.left_out import LeftOut
 from sortal.learners.linear import LinearOptions, build_linear
+from sortal.learners.linear_loo import LinearLeaveOut
 from sortal.learners.linear_working import show_linear
 from sortal.models.boundary import boundary
 from sortal.models.linear_blocks import as_they_are
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.learners.discriminant import ClassStatistics
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianDiscriminant):
+class LinearDiscriminant(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LeftOut, GaussianDiscriminant
+):
     """Linear discriminant analysis: one Gaussian a class, with a common covariance.
 
     g_k(x) = ln π_k - ½ μ_kᵀΣ⁻¹μ_k + xᵀΣ⁻¹μ_k, the largest wins; two classes meet in the hyperplane
@@ -40,9 +46,10 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
     ----------
     covariance : {"unbiased", "mle"}, default="unbiased"
         Pooled covariance with divisor N - K or N.
-    shrinkage : None, float from 0 to 1, "ledoit_wolf" or "oas", default=None
+    shrinkage : None, float from 0 to 1, "ledoit_wolf", "oas" or "loo", default=None
         λ in (1 - λ) Σ + λ (tr Σ / p) I. The two formulas choose λ for the rows less their class
-        means.
+        means; "loo" takes that of 14 values under which rows are likeliest when they are left out
+        one by one, which needs all rows at once: `fit` only.
     n_components : int, default=None
         How many canonical directions `transform` keeps; at most one fewer than classes.
     priors : array-like of shape (n_classes,) or dict, default=None
@@ -81,6 +88,8 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         Σ as used, after shrinkage.
     shrinkage_ : float
         λ as used.
+    loo_curve_ : Table
+        With shrinkage="loo": the mean of ln P(y|x) without each row, for every λ tried.
     scalings_ : ndarray of shape (n_terms, n_directions)
         Canonical directions a with aᵀΣa = 1, along which the class means (weighted by priors) vary
         most, best first.
@@ -237,7 +246,13 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
 
     def _options(self) -> LinearOptions:
         self._policies()
-        return LinearOptions(self.covariance, self.shrinkage, self.n_components, self.priors)
+        return LinearOptions(
+            self.covariance, self.shrinkage, self.n_components, self.priors, self.class_weight
+        )
+
+    def _kernel(self, settings: Sequence[LinearOptions]) -> LinearLeaveOut:
+        shrinkages = tuple(setting.shrinkage for setting in settings)
+        return LinearLeaveOut(settings[0].covariance, shrinkages)
 
     def _learn(self, stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         return build_linear(stats, options)

@@ -9,12 +9,16 @@ import numpy as np
 from sortal.errors import CollinearWarning, SortalError, warn
 from sortal.estimators.discriminant import combination, sentence
 from sortal.estimators.gaussian import GaussianDiscriminant
+from sortal.estimators.left_out import LeftOut
 from sortal.learners.quadratic import QuadraticOptions, build_quadratic, still_columns
+from sortal.learners.quadratic_loo import QuadraticLeaveOut
 from sortal.learners.quadratic_working import show_quadratic
 from sortal.models.linear_blocks import as_they_are
 from sortal.models.quadratic_explain import ExplainQuadratic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.learners.discriminant import ClassStatistics
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 
-class QuadraticDiscriminant(GaussianDiscriminant):
+class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     """Quadratic discriminant analysis: one Gaussian a class, each with its own covariance.
 
     g_k(x) = ln π_k - ½ ln det Σ_k - ½ (x - μ_k)ᵀΣ_k⁻¹(x - μ_k), the largest wins; two classes meet
@@ -48,11 +52,14 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     ----------
     covariance : {"unbiased", "mle"}, default="unbiased"
         Covariances with divisor N_k - 1 or N_k.
-    pooling : float from 0 to 1, default=0.0
+    pooling : float from 0 to 1 or "loo", default=0.0
         λ in Σ_k = ((1 - λ) S_k + λ S) / ((1 - λ) D_k + λ D), the scatter S_k of a class mixed with
         that of all, and the divisors with them (Friedman 1989). 1 is linear discriminant analysis.
-    shrinkage : None or float from 0 to 1, default=None
-        γ in (1 - γ) Σ_k + γ (tr Σ_k / p) I. It depends on the units of the columns.
+        "loo" takes that of 14 values under which rows are likeliest when they are left out one by
+        one, which needs all rows at once: `fit` only.
+    shrinkage : None, float from 0 to 1 or "loo", default=None
+        γ in (1 - γ) Σ_k + γ (tr Σ_k / p) I. It depends on the units of the columns. "loo" chooses
+        it likewise; where both are "loo", all pairs are tried.
     priors : array-like of shape (n_classes,) or dict, default=None
         π in the order of `classes_`, or by label. By default the share of each class.
     class_weight : dict or "balanced", default=None
@@ -87,6 +94,9 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         The rank of each Σ_k before it took anything from the other classes.
     pooling_, shrinkage_ : float
         λ and γ as used.
+    loo_curve_ : Table
+        With pooling="loo" or shrinkage="loo": the mean of ln P(y|x) without each row, for all that
+        was tried.
     condition_ : float
         The largest condition number of the Σ_k, scaled to a diagonal of ones.
     fit_report_ : FitReport
@@ -108,11 +118,13 @@ class QuadraticDiscriminant(GaussianDiscriminant):
     -0.688 ['virginica']
     """
 
+    _shares = ("pooling", "shrinkage")
+
     def __init__(
         self,
         covariance: str = "unbiased",
-        pooling: float = 0.0,
-        shrinkage: float | None = None,
+        pooling: float | str = 0.0,
+        shrinkage: float | str | None = None,
         *,
         priors: ArrayLike | dict[Any, float] | None = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -187,7 +199,13 @@ class QuadraticDiscriminant(GaussianDiscriminant):
 
     def _options(self) -> QuadraticOptions:
         self._policies()
-        return QuadraticOptions(self.covariance, self.pooling, self.shrinkage, self.priors)
+        return QuadraticOptions(
+            self.covariance, self.pooling, self.shrinkage, self.priors, self.class_weight
+        )
+
+    def _kernel(self, settings: Sequence[QuadraticOptions]) -> QuadraticLeaveOut:
+        pairs = tuple((float(one.pooling), float(one.shrinkage or 0.0)) for one in settings)
+        return QuadraticLeaveOut(settings[0].covariance, pairs)
 
     def _learn(self, stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:
         return build_quadratic(stats, options)

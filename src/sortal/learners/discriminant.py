@@ -37,9 +37,10 @@ class ClassStatistics:
     """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
 
     Scatter is the sum of (x - μ_k)(x - μ_k)ᵀ over the rows of a class, as in (Sch 4-10a).
-    The mean of class k is center + gap[k]; a class without rows has weight 0. `fourth` is the sum
-    of ‖x - mean‖⁴, NaN where it is not known. `exact` marks moments that were given
-    as those of a population: then the weights are shares, and sizes have no meaning.
+    The mean of class k is center + gap[k]; a class without rows has weight 0. `third` is the sum
+    of ‖z‖²z, z = x - μ_k, and `fourth` that of ‖z‖⁴, NaN where they are not known. `exact` marks
+    moments that were given as those of a population: then the weights are shares, and sizes have no
+    meaning.
     """
 
     design: Design
@@ -48,6 +49,7 @@ class ClassStatistics:
     center: Float
     gap: Float
     scatter: Float
+    third: Float
     fourth: Float
     exact: bool = False
 
@@ -149,7 +151,8 @@ def read_schema(declared: Schema, summary: DiscriminantSummary) -> Schema:
 def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
     """The statistics of a summary, over the classes of a schema."""
     design, classes = Design(schema), schema.classes
-    moments = summary.moments.over(classes, summary.moments.values)
+    values = [schema.columns[j].values for j in design.categories]
+    moments = summary.moments.over(classes, values)
     weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
     order = design.loop_order
     origin, rest = moments.origin[:, order], moments.mean[:, order]
@@ -164,6 +167,7 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
         center,
         gap,
         unit * moments.scatter[:, order][:, :, order],
+        unit * moments.third[:, order],
         unit * moments.fourth,
     )
 
@@ -173,20 +177,33 @@ def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
     if class_weight is None:
         return stats
     factor = read_class_weight(class_weight, stats.classes, stats.weight)
-    weight = stats.weight * factor
-    if (weight > 0).sum() < 2 <= stats.present.sum():
+    weighed = multiply(stats, factor)
+    if weighed.present.sum() < 2 <= stats.present.sum():
         raise OptionError(
             f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
             "least two classes that have rows a weight above 0."
         )
-    whole = (stats.rows == stats.weight).all() and (factor == np.floor(factor)).all()
+    return weighed
+
+
+def multiply(stats: ClassStatistics, factor: Float) -> ClassStatistics:
+    """The statistics of rows that weigh so many times as much, by class."""
+    weight, rows = multiply_rows(stats.weight, stats.rows, factor)
     return replace(
         stats,
         weight=weight,
-        rows=weight if whole else stats.rows * (factor > 0),
+        rows=rows,
         scatter=factor[:, None, None] * stats.scatter,
+        third=factor[:, None] * stats.third,
         fourth=factor * stats.fourth,
     )
+
+
+def multiply_rows(weight: Float, rows: Float, factor: Float) -> tuple[Float, Float]:
+    """Weights and rows by class, along the last axis, where every row weighs `factor` as much."""
+    whole = (rows == weight).all(axis=-1) & (factor == np.floor(factor)).all(axis=-1)
+    weighed = weight * factor
+    return weighed, np.where(whole[..., None], weighed, rows * (factor > 0))
 
 
 def beyond_rounding(difference: Float, largest: Float) -> Float:

@@ -33,13 +33,15 @@ class LinearOptions:
     shrinkage: Any = None
     n_components: Any = None
     priors: Any = None
+    class_weight: Any = None
 
     def __post_init__(self) -> None:
         check_covariance(self.covariance)
-        if isinstance(self.shrinkage, str) and self.shrinkage not in ("ledoit_wolf", "oas"):
+        words = "ledoit_wolf", "oas", "loo"
+        if isinstance(self.shrinkage, str) and self.shrinkage not in words:
             raise OptionError(
                 f"shrinkage={self.shrinkage!r} is not known: it can be None, a number from 0 to 1, "
-                "'ledoit_wolf' or 'oas'."
+                "'ledoit_wolf', 'oas' or 'loo'."
             )
         if isinstance(self.shrinkage, str):
             return

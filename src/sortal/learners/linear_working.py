@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,8 @@ def show_linear(
         _canonical(model, backend),
         *linear_statistics_tables(stats, backend),
     ]
+    if model.curve is not None:
+        tables.append(replace(model.curve, backend=backend))
     if rows is not None:
         said = [model.classes[k] for k in rows.labels]
         tables.append(score_table(model.classes, rows.functions, said, "Sch LDF", backend))

@@ -70,6 +70,7 @@ def read_moments(
         center=center,
         gap=mu - center,
         scatter=scatter,
+        third=np.full((K, p), np.nan),
         fourth=np.full(K, np.nan),
         exact=n is None,
     )

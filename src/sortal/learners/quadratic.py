@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import share
+from sortal.errors import OptionError
 from sortal.learners.discriminant import columns_of, refuse_constant
 from sortal.learners.linear import check_covariance, pooled_divisor, shrunk
 from sortal.learners.options import read_priors
@@ -36,12 +37,23 @@ class QuadraticOptions:
     pooling: Any = 0.0
     shrinkage: Any = None
     priors: Any = None
+    class_weight: Any = None
 
     def __post_init__(self) -> None:
         check_covariance(self.covariance)
-        share("pooling", self.pooling)
+        _share_or_loo("pooling", self.pooling)
         if self.shrinkage is not None:
-            share("shrinkage", self.shrinkage)
+            _share_or_loo("shrinkage", self.shrinkage)
+
+
+def _share_or_loo(name: str, given: Any) -> None:
+    """A number from 0 to 1, or the word by which it is chosen."""
+    if isinstance(given, str) and given != "loo":
+        raise OptionError(
+            f"{name}={given!r} is not known: it can be a number from 0 to 1, or 'loo'."
+        )
+    if not isinstance(given, str):
+        share(name, given)
 
 
 def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ def show_quadratic(
         _boundaries(model, backend),
         *quadratic_statistics_tables(stats, backend),
     ]
+    if model.curve is not None:
+        tables.append(replace(model.curve, backend=backend))
     if rows is not None:
         said = [classes[k] for k in rows.labels]
         tables.append(score_table(classes, rows.functions, said, "Bar qda", backend))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.models.functions import LinearMap
     from sortal.models.geometry import Geometry
+    from sortal.models.records import Table
 
     Float = NDArray[np.float64]
 
@@ -25,7 +26,8 @@ class LinearModel:
     `scores` are ln f_k(x) up to a term common to all classes, so that adding ln π_k gives the
     functions g_k. `coordinates` are the canonical ones: directions a with aᵀΣa = 1, the rows less
     the mean of the classes by their priors, which is center + `prior_mean`. `eigenvalues` are the
-    variances of the class means along them.
+    variances of the class means along them. `curve` is what was tried where the shrinkage was
+    chosen by leaving out rows.
     """
 
     classes: Values
@@ -41,6 +43,7 @@ class LinearModel:
     eigenvalues: Float
     scores: LinearMap
     coordinates: LinearMap
+    curve: Table | None = None
 
     @property
     def log_prior(self) -> Float:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.models.geometry import Geometry
     from sortal.models.quadratic_functions import QuadraticMap
+    from sortal.models.records import Table
 
     Float = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class QuadraticModel:
 
     `geometry` is that of the pooled covariance; `own` are those of the classes' matrices, which say
     what each class does not tell by itself. `scores` are ln f_k(x) up to a term common to all
-    classes.
+    classes. `curve` is what was tried where pooling or shrinkage were chosen by leaving out rows.
     """
 
     classes: Values
@@ -39,6 +40,7 @@ class QuadraticModel:
     pooling: float
     shrinkage: float
     scores: QuadraticMap
+    curve: Table | None = None
 
     @property
     def log_prior(self) -> Float:

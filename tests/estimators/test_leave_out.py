@@ -1,0 +1,502 @@
+"""Leave-one-out and folds against models that were really learned without the rows."""
+
+import warnings
+from collections.abc import Callable
+from itertools import product
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from sortal import LinearDiscriminant, QuadraticDiscriminant
+from sortal.errors import CollinearWarning, MissingValueWarning, OptionError, SubtractError
+from sortal.learners.discriminant import multiply, read_statistics
+from sortal.learners.loo_choice import GRID
+from sortal.learners.options import read_class_weight
+from sortal.models.decision import log_posterior
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+Learner: TypeAlias = LinearDiscriminant | QuadraticDiscriminant
+Make: TypeAlias = Callable[..., Learner]
+
+QUICK: Final = settings(max_examples=8, deadline=None)
+EIGHT_DIGITS: Final = 1e-8
+
+LINEAR: Final[dict[str, Make]] = {
+    "plain": LinearDiscriminant,
+    "mle": lambda **more: LinearDiscriminant("mle", **more),
+    "shrunk": lambda **more: LinearDiscriminant(shrinkage=0.3, **more),
+    "identity": lambda **more: LinearDiscriminant("mle", 1.0, **more),
+    "ledoit_wolf": lambda **more: LinearDiscriminant(shrinkage="ledoit_wolf", **more),
+    "oas": lambda **more: LinearDiscriminant(shrinkage="oas", **more),
+}
+QUADRATIC: Final[dict[str, Make]] = {
+    "quadratic": QuadraticDiscriminant,
+    "quadratic mle": lambda **more: QuadraticDiscriminant("mle", **more),
+    "pooled": lambda **more: QuadraticDiscriminant(pooling=0.3, **more),
+    "pooled mle": lambda **more: QuadraticDiscriminant("mle", 1.0, **more),
+    "own, shrunk": lambda **more: QuadraticDiscriminant(shrinkage=0.3, **more),
+    "pooled, shrunk": lambda **more: QuadraticDiscriminant("mle", 0.3, 0.3, **more),
+    "own, identity": lambda **more: QuadraticDiscriminant(shrinkage=1.0, **more),
+}
+EVERY: Final[dict[str, Make]] = LINEAR | QUADRATIC
+every_learner = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
+seeds: Final = st.integers(0, 10**9)
+class_weights: Final = st.sampled_from([None, "balanced", {"a": 2.0, "b": 0.5}, {"c": 3, "b": 2}])
+priors: Final = st.sampled_from([None, {"a": 0.2, "b": 0.5, "c": 0.3}])
+weighings: Final = st.sampled_from(["none", "whole", "fractions"])
+
+
+def make_rows(seed: int, n_terms: int = 3, least: int = 4) -> tuple[Float, Labels]:
+    """Three classes of different shapes and sizes, far from the origin; some rows twice."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(least, least + 8, 3)
+    y = rng.permutation(np.repeat(["a", "b", "c"], sizes))
+    means = dict(zip("abc", rng.normal(size=(3, n_terms)) * 1.5, strict=True))
+    turns = {label: rng.normal(size=(n_terms, n_terms)) + 2 * np.eye(n_terms) for label in "abc"}
+    X = np.array([means[label] + rng.normal(size=n_terms) @ turns[label] for label in y])
+    X = X * rng.uniform(0.5, 3.0, n_terms) + rng.normal(size=n_terms) * 20
+    twice = rng.integers(0, len(y), 3)
+    return np.vstack([X, X[twice]]), np.append(y, y[twice])
+
+
+def make_weights(kind: str, n: int, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    if kind == "none":
+        return None
+    return rng.integers(1, 4, n) if kind == "whole" else rng.uniform(0.2, 2.0, n).round(2)
+
+
+def refit(model: Learner, X: Any, y: Any, w: Any, without: NDArray[np.bool_]) -> Any:
+    """The model of the other rows, by the schema and the chosen shares of a fitted one."""
+    others = X[~without], np.asarray(y)[~without], None if w is None else np.asarray(w)[~without]
+    options = model._held()
+    source = model._open_again(*others, options).source
+    plan = model._plan_again(source.schema, options)
+    stats = read_statistics(model._engine().reduce(source, plan), model._schema)
+    factor = read_class_weight(options.class_weight, stats.classes, stats.weight)
+    return model._learn(multiply(stats, factor), options)
+
+
+def judged(model: Learner, made: Any, X: Any) -> Float:
+    """ln P(k|x) of rows by a model of others."""
+    values = np.concatenate([b.values for b in model._engine().map(model._open(X), made.scores)])
+    found: Float = log_posterior(values + made.log_prior, made.prior)
+    return found
+
+
+def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
+    """Every row judged by a model that was learned without it."""
+    found = []
+    for j in range(len(y)):
+        without = np.arange(len(y)) == j
+        found.append(judged(model, refit(model, X, y, w, without), X[without])[0])
+    shares: Float = np.exp(np.array(found))
+    return shares
+
+
+@every_learner
+@QUICK
+@given(seeds, class_weights, priors, weighings)
+def test_every_row_is_judged_by_a_model_without_it(
+    make: Make, seed: int, class_weight: Any, prior: Any, weighing: str
+) -> None:
+    X, y = make_rows(seed)
+    w = make_weights(weighing, len(y), seed)
+    model = make(class_weight=class_weight, priors=prior).fit(X, y, sample_weight=w)
+    expected = by_refits(model, X, y, w)
+    assert_allclose(model.loo_proba(X, y, sample_weight=w), expected, atol=EIGHT_DIGITS)
+
+
+@every_learner
+@QUICK
+@given(seeds, class_weights)
+def test_small_classes_lose_their_rows(make: Make, seed: int, class_weight: Any) -> None:
+    """Classes of one and two rows, in tables with hardly more rows than columns."""
+    X, y = make_rows(seed, n_terms=4, least=3)
+    X, y = np.vstack([X, X[:3] + 1.5 * X[3:6]]), np.append(y, ["d", "e", "e"])
+    model = make(class_weight=class_weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+        found, expected = model.loo_proba(X, y), by_refits(model, X, y)
+    assert found[y == "d", 3] == 0
+    assert_allclose(found, expected, atol=EIGHT_DIGITS)
+
+
+@every_learner
+@QUICK
+@given(seeds, class_weights)
+def test_categories_and_tied_columns(make: Make, seed: int, class_weight: Any) -> None:
+    """Words, one of which a single row has, and a column that follows from two others."""
+    X, y = make_rows(seed, least=5)
+    rng = np.random.default_rng(seed)
+    words = np.append(rng.choice(["oak", "fir", "elm"], len(y) - 1), "yew")
+    table = pd.DataFrame({"word": words, "u": X[:, 0], "v": X[:, 1], "both": X[:, 0] - X[:, 1]})
+    model = make(class_weight=class_weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollinearWarning)
+        model.fit(table, y)
+        found, expected = model.loo_proba(table, y), by_refits(model, table, y)
+    assert_allclose(found, expected, atol=EIGHT_DIGITS)
+
+
+@every_learner
+def test_a_column_that_separates(make: Make) -> None:
+    """Constant within classes: every row is learned again."""
+    X, y = make_rows(1)
+    X = np.column_stack([X, (y == "a") * 1.0])
+    model = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+        found, expected = model.loo_proba(X, y), by_refits(model, X, y)
+    assert_allclose(found, expected, atol=EIGHT_DIGITS)
+
+
+@every_learner
+def test_an_outlier_is_not_known_to_the_model_without_it(make: Make) -> None:
+    X, y = make_rows(2)
+    X[0] += np.array([1e4, -2e4, 3e3])
+    model = make().fit(X, y)
+    assert_allclose(model.loo_proba(X, y), by_refits(model, X, y), atol=EIGHT_DIGITS)
+
+
+@every_learner
+def test_units_and_offsets_do_not_matter(make: Make) -> None:
+    X, y = make_rows(3)
+    far = X * 1e-3 + 1e6
+    near = far - 1e6
+    expected = make().fit(near, y).loo_proba(near, y)
+    assert_allclose(make().fit(far, y).loo_proba(far, y), expected, atol=1e-7)
+
+
+@every_learner
+def test_rows_that_were_not_in_the_fit_are_predicted(make: Make) -> None:
+    X, y = make_rows(4)
+    X[2, 1] = np.nan
+    w = np.ones(len(y))
+    w[5] = 0
+    model = make()
+    with pytest.warns(MissingValueWarning):
+        model.fit(X, y, sample_weight=w)
+    inside = np.ones(len(y), dtype=bool)
+    inside[[2, 5]] = False
+    with pytest.warns(MissingValueWarning, match="integrated out"):
+        found = model.loo_proba(X, y, sample_weight=w)
+    with pytest.warns(MissingValueWarning):
+        assert_allclose(found[~inside], model.predict_proba(X)[~inside], rtol=1e-12)
+    alone = make().fit(X[inside], y[inside]).loo_proba(X[inside], y[inside])
+    assert_allclose(found[inside], alone, atol=EIGHT_DIGITS)
+
+
+@every_learner
+def test_the_public_way_agrees(make: Make) -> None:
+    """As a user would check it: partial_fit to the other rows, all classes told."""
+    X, y = make_rows(5, least=7)
+    found = make().fit(X, y).loo_proba(X, y)
+    for j in range(len(y)):
+        others = np.arange(len(y)) != j
+        one = make().partial_fit(X[others], y[others], classes=["a", "b", "c"])
+        assert_allclose(found[j], one.predict_proba(X[[j]])[0], atol=EIGHT_DIGITS)
+
+
+@every_learner
+def test_blocks_and_threads_change_nothing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_rows(6)
+    w = make_weights("fractions", len(y), 6)
+    model = make(class_weight="balanced").fit(X, y, sample_weight=w)
+    whole = model.loo_proba(X, y, sample_weight=w)
+    monkeypatch.setattr("sortal.estimators.left_out.BLOCK_ROWS", 5)
+    model.set_params(n_jobs=2)
+    assert_allclose(model.loo_proba(X, y, sample_weight=w), whole, atol=1e-10)
+
+
+@every_learner
+def test_weights_are_copies(make: Make) -> None:
+    """A row of weight two goes with both: not so its copies."""
+    X, y = make_rows(7)
+    w = np.ones(len(y), dtype=int)
+    w[0] = 2
+    model = make().fit(X, y, sample_weight=w)
+    others = np.arange(len(y)) != 0
+    one = make().fit(X[others], y[others])
+    assert_allclose(
+        model.loo_proba(X, y, sample_weight=w)[0], one.predict_proba(X[:1])[0], atol=EIGHT_DIGITS
+    )
+
+
+def test_class_weights_are_those_of_the_fit() -> None:
+    X, y = make_rows(8)
+    model = LinearDiscriminant(class_weight="balanced").fit(X, y)
+    expected = model.loo_proba(X, y)
+    assert_array_equal(model.set_params(class_weight=None).loo_proba(X, y), expected)
+
+
+def test_streams_know_their_rows() -> None:
+    X, y = make_rows(9)
+    model = LinearDiscriminant().partial_fit(X[:9], y[:9], classes=["a", "b", "c"])
+    model.partial_fit(X[9:], y[9:])
+    expected = LinearDiscriminant().fit(X, y).loo_proba(X, y)
+    assert_allclose(model.loo_proba(X, y), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["loo_proba", "fold_proba"])
+class TestRefusals:
+    def test_other_rows(self, method: str) -> None:
+        X, y = make_rows(10)
+        ask = getattr(LinearDiscriminant().fit(X, y), method)
+        changed, swapped = X.copy(), y.copy()
+        changed[3, 1] += 1e-5
+        swapped[[0, int(np.argmax(y != y[0]))]] = swapped[[int(np.argmax(y != y[0])), 0]]
+        for rows in ((X[1:], y[1:]), (changed, y), (X, swapped)):
+            with pytest.raises(SubtractError, match=f"{method} takes the rows of the fit again"):
+                ask(*rows)
+
+    def test_other_weights(self, method: str) -> None:
+        X, y = make_rows(11)
+        w = make_weights("whole", len(y), 11)
+        for given_then, given_now in ((None, w), (w, None), (w, w * 0.5), (w * 0.5, w)):
+            model = LinearDiscriminant().fit(X, y, sample_weight=given_then)
+            with pytest.raises(SubtractError, match="the same X, y and sample_weight"):
+                getattr(model, method)(X, y, sample_weight=given_now)
+
+    def test_given_moments(self, method: str) -> None:
+        model = LinearDiscriminant.from_moments([[0.0], [1.0]], covariances=[[1.0]])
+        with pytest.raises(OptionError, match=f"given moments, and {method} leaves out rows"):
+            getattr(model, method)([[0.0], [1.0]], [0, 1])
+
+    def test_means_in_holes(self, method: str) -> None:
+        X, y = make_rows(12)
+        model = LinearDiscriminant(missing="mean")
+        getattr(model.fit(X, y), method)(X, y)
+        X[0, 0] = np.nan
+        with pytest.warns(MissingValueWarning):
+            model.fit(X, y)
+        with pytest.raises(OptionError, match="holes hold means of all rows"):
+            getattr(model, method)(X, y)
+
+
+def test_nothing_is_left_that_varies() -> None:
+    X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array(["a", "a", "b", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearDiscriminant().fit(X, y)
+    with pytest.warns(CollinearWarning, match="1 of the rows leave no column that varies"):
+        found = model.loo_proba(X, y)
+    assert_allclose(found[3], [2 / 3, 1 / 3])
+
+
+@every_learner
+@QUICK
+@given(seeds, class_weights, priors, weighings, st.integers(2, 5))
+def test_folds_are_judged_by_models_without_them(
+    make: Make, seed: int, class_weight: Any, prior: Any, weighing: str, n_folds: int
+) -> None:
+    X, y = make_rows(seed, least=n_folds + 2)
+    w = make_weights(weighing, len(y), seed)
+    folds = np.random.default_rng(seed).integers(0, n_folds, len(y)).astype(str)
+    folds[:2] = ["0", "1"]
+    model = make(class_weight=class_weight, priors=prior).fit(X, y, sample_weight=w)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model.fold_proba(X, y, folds, sample_weight=w)
+        for fold in np.unique(folds):
+            own = folds == fold
+            expected = np.exp(judged(model, refit(model, X, y, w, own), X[own]))
+            assert_allclose(found[own], expected, atol=EIGHT_DIGITS)
+
+
+def test_a_class_of_one_fold_is_never_said_of_it() -> None:
+    X, y = make_rows(13)
+    found = LinearDiscriminant().fit(X, y).fold_proba(X, y, y == "c")
+    assert (found[y == "c", 2] == 0).all()
+    assert (found[y != "c", 2] > 0).any()
+
+
+def test_folds_as_singles_leave_one_out() -> None:
+    X, y = make_rows(14)
+    model = LinearDiscriminant().fit(X, y)
+    found = model.fold_proba(X, y, list(range(len(y))))
+    assert_allclose(found, model.loo_proba(X, y), atol=EIGHT_DIGITS)
+
+
+def test_dealt_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dealt by class, always alike; rows without weight and blocks change nothing."""
+    X, y = make_rows(15)
+    found = LinearDiscriminant().fit(X, y).fold_proba(X, y, 4)
+    more, labels = np.vstack([X[:1], X]), np.append(["a"], y)
+    w = np.append([0], np.ones(len(y), dtype=int))
+    monkeypatch.setattr("sortal.estimators.left_out.BLOCK_ROWS", 4)
+    model = LinearDiscriminant().fit(more, labels, sample_weight=w)
+    again = model.fold_proba(more, labels, 4, sample_weight=w)
+    assert_allclose(again[1:], found, atol=1e-12)
+    assert_allclose(again[0], model.predict_proba(more[:1])[0], atol=1e-12)
+
+
+def test_holes_in_folds_are_integrated_out() -> None:
+    X, y = make_rows(16)
+    X[1, 0] = np.nan
+    folds = np.arange(len(y)) % 3
+    with pytest.warns(MissingValueWarning):
+        model = LinearDiscriminant().fit(X, y)
+    with pytest.warns(MissingValueWarning, match="1 cell .* integrated out"):
+        found = model.fold_proba(X, y, folds)
+    keep = folds != 1
+    one = LinearDiscriminant().partial_fit(X[keep], y[keep], classes=["a", "b", "c"])
+    with pytest.warns(MissingValueWarning):
+        assert_allclose(found[1], one.predict_proba(X[[1]])[0], atol=EIGHT_DIGITS)
+
+
+@pytest.mark.parametrize(
+    "folds", [1, 1000, 2.5, "ab", [1, 2], None, True, np.zeros(30), [[1]] * 30]
+)
+def test_folds_that_cannot_be_used(folds: Any) -> None:
+    X, y = make_rows(17)
+    model = LinearDiscriminant().fit(X, y)
+    with pytest.raises(OptionError, match="folds"):
+        model.fold_proba(X, y, folds)
+
+
+def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]]) -> Float:
+    """Σ v ln P(y|x) for every setting, by refits; rows that lose their class left out."""
+    sums = []
+    for setting in grid:
+        model = quietly(make(**setting), X, y, w)
+        total = 0.0
+        for j, label in enumerate(y):
+            without = np.arange(len(y)) == j
+            if (y[~without] == label).any():
+                k = model.classes_.tolist().index(label)
+                log_p = judged(model, refit(model, X, y, w, without), X[without])[0, k]
+                total += (1.0 if w is None else w[j]) * log_p
+        sums.append(total)
+    return np.array(sums)
+
+
+@settings(max_examples=3, deadline=None)
+@given(seeds, st.sampled_from([None, "balanced"]), weighings)
+def test_the_shrinkage_that_is_best_without_each_row(
+    seed: int, class_weight: Any, weighing: str
+) -> None:
+    X, y = make_rows(seed, least=2)
+    w = make_weights(weighing, len(y), seed)
+    model = LinearDiscriminant(shrinkage="loo", class_weight=class_weight).fit(X, y, w)
+
+    def make(shrinkage: float) -> LinearDiscriminant:
+        return LinearDiscriminant(shrinkage=shrinkage, class_weight=class_weight)
+
+    sums = brute_choice(make, X, y, w, [{"shrinkage": share} for share in GRID])
+    assert model.shrinkage_ == GRID[int(np.argmax(sums))]
+    weight = len(y) if w is None else w.sum()
+    found = np.array(model.loo_curve_.column("mean ln P"), dtype=float)
+    assert_allclose(found, sums / weight, rtol=1e-8)
+    assert_allclose(
+        model.loo_proba(X, y, w),
+        make(shrinkage=model.shrinkage_).fit(X, y, w).loo_proba(X, y, w),
+        atol=1e-12,
+    )
+
+
+@settings(max_examples=2, deadline=None)
+@given(seeds, st.sampled_from([None, "balanced"]), weighings)
+@pytest.mark.parametrize(
+    "asked",
+    [{"pooling": "loo"}, {"pooling": 0.2, "shrinkage": "loo"}, {"shrinkage": "loo"}],
+    ids=str,
+)
+def test_one_share_that_is_best_without_each_row(
+    asked: dict[str, Any], seed: int, class_weight: Any, weighing: str
+) -> None:
+    X, y = make_rows(seed, n_terms=2, least=3)
+    w = make_weights(weighing, len(y), seed)
+    check_choice(X, y, w, asked, class_weight, GRID)
+
+
+@settings(max_examples=2, deadline=None)
+@given(seeds)
+def test_both_shares_that_are_best_without_each_row(seed: int) -> None:
+    X, y = make_rows(seed, n_terms=2, least=2)
+    few = (0.0, 0.05, 0.5, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sortal.estimators.left_out.GRID", few)
+        check_choice(X, y, None, {"pooling": "loo", "shrinkage": "loo"}, None, few)
+
+
+def check_choice(
+    X: Float, y: Labels, w: Any, asked: dict[str, Any], class_weight: Any, grid: tuple[float, ...]
+) -> None:
+    """The chosen pair is the best by refits, and all that was tried is written down."""
+    model = quietly(QuadraticDiscriminant(class_weight=class_weight, **asked), X, y, w)
+
+    def make(**setting: float) -> QuadraticDiscriminant:
+        given: Any = asked | setting
+        return QuadraticDiscriminant(class_weight=class_weight, **given)
+
+    names = [name for name, value in asked.items() if value == "loo"]
+    tried = [dict(zip(names, values, strict=True)) for values in product(grid, repeat=len(names))]
+    sums = brute_choice(make, X, y, w, tried)
+    best = tried[int(np.argmax(sums))]
+    assert {name: getattr(model, f"{name}_") for name in names} == best
+    found = np.array(model.loo_curve_.column("mean ln P"), dtype=float)
+    assert_allclose(found, sums / (len(y) if w is None else w.sum()), rtol=1e-8)
+
+
+def quietly(model: Learner, X: Any, y: Any, w: Any) -> Learner:
+    """A fit without words on classes that do not vary."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollinearWarning)
+        return model.fit(X, y, sample_weight=w)
+
+
+def test_the_choice_is_shown() -> None:
+    X, y = make_rows(18)
+    model = LinearDiscriminant(shrinkage="loo").fit(X, y)
+    table = model.working()["loo"]
+    assert table == model.loo_curve_
+    assert table.column("shrinkage") == GRID
+    chosen = table.column("choice").index("chosen")
+    assert GRID[chosen] == model.shrinkage_
+    both = quietly(QuadraticDiscriminant("mle", "loo", "loo"), X, y, None)
+    pairs = list(zip(*map(both.loo_curve_.column, ("pooling", "shrinkage")), strict=True))
+    assert pairs == list(product(GRID, GRID))
+    assert both.working()["loo"] == both.loo_curve_
+    plain = LinearDiscriminant().fit(X, y)
+    with pytest.raises(AttributeError, match="shrinkage='loo'"):
+        _ = plain.loo_curve_
+    assert "loo" not in [made.name for made in plain.working()]
+
+
+def test_the_choice_needs_all_rows() -> None:
+    X, y = make_rows(19)
+    model = LinearDiscriminant(shrinkage="loo")
+    with pytest.raises(OptionError, match="needs all rows at once"):
+        model.partial_fit(X, y)
+    model.fit(X, y)
+    with pytest.raises(OptionError, match="needs all rows at once"):
+        model.forget(X[:1], y[:1])
+    with pytest.raises(OptionError, match="needs all rows at once"):
+        LinearDiscriminant.from_moments(
+            [[0.0], [1.0]], covariances=[[1.0]], counts=[4, 4], shrinkage="loo"
+        )
+    with pytest.raises(OptionError, match="pooling='loo' needs all rows at once"):
+        QuadraticDiscriminant(pooling="loo").partial_fit(X, y)
+    with pytest.raises(OptionError, match="pooling='Loo' is not known"):
+        QuadraticDiscriminant(pooling="Loo").fit(X, y)
+    X[0, 0] = np.nan
+    with pytest.raises(OptionError, match="shrinkage='loo' leaves out rows"):
+        LinearDiscriminant(shrinkage="loo", missing="mean").fit(X, y)
+
+
+def test_the_simplest_of_equals_is_chosen() -> None:
+    """With one column shrinkage changes nothing: the largest stands."""
+    X, y = make_rows(20, n_terms=1)
+    assert LinearDiscriminant(shrinkage="loo").fit(X, y).shrinkage_ == 1.0
+    chosen = QuadraticDiscriminant(pooling=0.5, shrinkage="loo").fit(X, y)
+    assert (chosen.pooling_, chosen.shrinkage_) == (0.5, 1.0)

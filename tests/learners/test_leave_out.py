@@ -1,0 +1,170 @@
+"""Pieces of leave-one-out: statistics without a row, corrections of rank one, parts left out."""
+
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from sortal import LinearDiscriminant
+from sortal.errors import OptionError
+from sortal.learners.discriminant import ClassStatistics, read_statistics
+from sortal.learners.leave_out import Fitted, read_fitted, same_rows
+from sortal.learners.linear_loo import LinearBase, _fourth_change, _intensity, distances
+from sortal.learners.loo_choice import GRID, Tried, best
+from sortal.learners.quadratic_loo import _log_density, _log_products
+from sortal.learners.refits import read_folds, without_each
+
+QUICK: Final = settings(max_examples=25, deadline=None)
+seeds: Final = st.integers(0, 10**9)
+Float = NDArray[np.float64]
+
+
+def statistics(X: Any, y: Any, w: Any = None) -> ClassStatistics:
+    model = LinearDiscriminant().fit(X, y, sample_weight=w)
+    return read_statistics(model._summary, model._schema)
+
+
+def table(seed: int) -> tuple[Float, Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [5, 6])
+    return rng.normal(size=(11, 3)) * [1, 2, 5] + 3 * y[:, None], y, rng.integers(1, 4, 11)
+
+
+@QUICK
+@given(seeds, st.sampled_from([None, {0: 3}, {0: 0.5}, "balanced"]))
+def test_statistics_without_a_row(seed: int, class_weight: Any) -> None:
+    X, y, w = table(seed)
+    fitted = read_fitted(statistics(X, y, w), class_weight, None, 0)
+    left = fitted.without(int(y[2]), w[2:3].astype(float))
+    others = np.arange(11) != 2
+    rest = read_fitted(statistics(X[others], y[others], w[others]), class_weight, None, 0)
+    expected = rest.base(0, 0.0)
+    assert_allclose(left.weight[:, 0], expected.weight, rtol=1e-14)
+    assert_allclose(left.rows[:, 0], expected.rows, rtol=1e-14)
+    base = fitted.base(int(y[2]), float(w[2]))
+    u = X[2] - base.means[y[2]]
+    scatter = base.scatter[y[2]] - left.cut[0] * np.outer(u, u)
+    assert_allclose(scatter, expected.scatter[y[2]], atol=1e-10 * np.abs(scatter).max())
+    assert_allclose(base.means[y[2]] - left.shift[0] * u, expected.means[y[2]], rtol=1e-12)
+
+
+@QUICK
+@given(seeds)
+def test_fourth_sums_without_a_row(seed: int) -> None:
+    X, y, w = table(seed)
+    fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
+    base, left = fitted.base(0, 0.0), fitted.without(int(y[2]), w[2:3].astype(float))
+    u = (X[2] - base.means[y[2]])[None]
+    change = _fourth_change(base, int(y[2]), u, (u * u).sum(axis=1), left, 1.0)
+    expected = statistics(X[others], y[others], w[others]).fourth.sum()
+    assert_allclose(base.fourth.sum() + change[0], expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["ledoit_wolf", "oas"])
+@QUICK
+@given(seeds)
+def test_intensities_without_a_row(name: str, seed: int) -> None:
+    X, y, w = table(seed)
+    fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
+    base, left = LinearBase(fitted.base(0, 0.0)), fitted.without(int(y[2]), w[2:3].astype(float))
+    u = (X[2] - base.stats.means[y[2]])[None]
+    found = _intensity(name, base, int(y[2]), u, u @ base.spectrum[1], left)
+    one = LinearDiscriminant(shrinkage=name).fit(X[others], y[others], sample_weight=w[others])
+    assert_allclose(found[0], one.shrinkage_, rtol=1e-9)
+
+
+def test_a_class_that_loses_its_only_row_has_gone() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([0, 0, 0, 1])
+    left = read_fitted(statistics(X, y), None, None, 0).without(1, np.ones(1))
+    assert left.weight[:, 0].tolist() == [3, 0]
+    assert left.log_prior[:, 0].tolist() == [0, -np.inf]
+    assert left.pooled_divisor("unbiased").tolist() == [2]
+    assert (left.cut.tolist(), left.shift.tolist()) == ([0], [0])
+
+
+@QUICK
+@given(seeds)
+def test_corrections_of_rank_one(seed: int) -> None:
+    """Sherman, Morrison and the determinant lemma, against inverses."""
+    rng = np.random.default_rng(seed)
+    diagonal, h, apart = rng.uniform(1, 3, 4), rng.normal(size=4) / 4, rng.normal(size=(3, 4))
+    apart[1], cut = 0, np.array([0.8])
+    A = np.diag(diagonal) - cut * np.outer(h, h)
+    y = h - apart
+    y[1] *= 1.5
+    expected = np.einsum("ki,ij,kj->k", y, np.linalg.inv(A), y)
+    own, along = (h / diagonal) @ h, apart @ (h / diagonal)
+    length = (apart**2 / diagonal).sum(axis=1)
+    found, unsafe = distances(
+        np.array([own]), along[:, None], length[:, None], 1, cut, np.array([0.5])
+    )
+    assert not unsafe.any()
+    assert_allclose(found[:, 0], expected, rtol=1e-12)
+    log_f, _ = _log_density(
+        np.array([own]),
+        np.array([y[0] @ (h / diagonal)]),
+        np.array([y[0] @ (y[0] / diagonal)]),
+        np.log(diagonal).sum(),
+        cut,
+        np.array([7.0]),
+        4,
+    )
+    log_det = np.linalg.slogdet(A / 7)[1]
+    assert_allclose(log_f[0], -0.5 * (7 * expected[0] + log_det), rtol=1e-12)
+
+
+def test_what_loses_its_digits_is_marked() -> None:
+    own = np.array([0.5, 0.9995, 1.0, np.nan])
+    nothing = np.zeros((1, 4))
+    _, unsafe = distances(own, nothing, nothing, 0, np.ones(4), np.zeros(4))
+    assert unsafe.tolist() == [False, True, True, True]
+
+
+def test_products_before_logarithms() -> None:
+    rng = np.random.default_rng(0)
+    diagonal = rng.uniform(1e-3, 1, size=(5, 300)) * 10.0 ** rng.integers(-90, 90, 300)
+    assert_allclose(_log_products(diagonal), np.log(diagonal).sum(axis=1), rtol=1e-12)
+    assert_allclose(_log_products(diagonal[:1]), np.log(diagonal[:1]).sum(axis=1), rtol=1e-12)
+
+
+@QUICK
+@given(seeds, st.integers(2, 6))
+def test_parts_without_each(seed: int, n_parts: int) -> None:
+    X, y, w = table(seed)
+    parts = [LinearDiscriminant().fit(X + i, y, sample_weight=w)._summary for i in range(n_parts)]
+    for i, found in enumerate(without_each(parts)):
+        rows = np.vstack([X + j for j in range(n_parts) if j != i])
+        again = LinearDiscriminant().fit(rows, np.tile(y, n_parts - 1), np.tile(w, n_parts - 1))
+        assert same_rows(found, again._summary)
+        assert same_rows(found, parts[i]) == (n_parts == 2 and np.array_equal(rows, X + i))
+
+
+def test_the_simplest_of_equals() -> None:
+    """Sums that differ by rounding are equal."""
+    sums = np.array([-5.0, -4.0, -4.0 - 1e-12, -4.0 - 1e-10])
+    pairs = [(0.0, 0.0), (0.0, 0.5), (0.1, 0.0), (1.0, 1.0)]
+    assert best(pairs, Tried(sums, 1.0, np.empty(0, dtype=np.intp))) == (0.1, 0.0)
+    assert len(GRID) == 14
+
+
+def test_folds_that_are_dealt_or_given() -> None:
+    classes = np.array([0, 1, -1, 0, 1, 0], dtype=np.int32)
+    own, n_folds = read_folds(2, classes)
+    assert n_folds == 2
+    assert own[2] == -1
+    assert sorted(own[own >= 0].tolist()) == [0, 0, 0, 1, 1] or sum(own == 1) == 3
+    own, n_folds = read_folds(["x", 1, None, "x", 2.5, (1, 2)], classes)
+    assert (own.tolist(), n_folds) == ([0, 1, 2, 0, 3, 4], 5)
+    with pytest.raises(OptionError, match=r"from 2 to the number of rows \(5\)"):
+        read_folds(6, classes)
+
+
+def test_origins_hold_what_a_float_can() -> None:
+    X = np.array([[1e8 + 0.1], [1e8 + 0.4], [1e8 - 3.0], [1e8 - 3.5]])
+    fitted: Fitted = read_fitted(statistics(X, [0, 0, 1, 1]), None, None, 0)
+    u = (X[0] - fitted.origins[0]) - fitted.rests[0]
+    assert_allclose(u, (X[0] - X[1]) / 2, rtol=1e-9)
