@@ -2,6 +2,7 @@
 
 from sortal.views.complexity import ComplexityDisplay
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
+from sortal.views.decisions import DecisionsDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
 from sortal.views.partition import PartitionDisplay
@@ -11,6 +12,7 @@ from sortal.views.tree_display import TreeDisplay
 
 __all__ = [
     "ComplexityDisplay",
+    "DecisionsDisplay",
     "DensitiesDisplay",
     "DirectionsDisplay",
     "FrequenciesDisplay",
