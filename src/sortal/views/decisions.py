@@ -202,4 +202,4 @@ def _say_priors(priors: Any, classes: tuple[Any, ...]) -> str:
 
 
 def _join(*notes: str) -> str:
-    return ";  ".join(note for note in notes if note)
+    return "\n".join(note for note in notes if note)

@@ -1,5 +1,6 @@
 """The pictures, under one name: `from sortal import displays`."""
 
+from sortal.views.canonical import CanonicalDisplay
 from sortal.views.complexity import ComplexityDisplay
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.views.decisions import DecisionsDisplay
@@ -11,6 +12,7 @@ from sortal.views.regions import RegionsDisplay
 from sortal.views.tree_display import TreeDisplay
 
 __all__ = [
+    "CanonicalDisplay",
     "ComplexityDisplay",
     "DecisionsDisplay",
     "DensitiesDisplay",
