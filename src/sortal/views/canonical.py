@@ -128,7 +128,7 @@ class CanonicalDisplay:
 
         The legend stands beside the axes if they are made here, or if it is "beside".
         """
-        ax, own = open_axes(ax, (8.0, 5.0))
+        ax, own = open_axes(ax, (8.0, self._height()))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         drawn = self.rows.thinned(max_points)
         said = "Canonical coordinates" if title is None else title
@@ -195,6 +195,13 @@ class CanonicalDisplay:
             return find_ellipses(self.rows, self.centroids, np.eye(2), self.level)
         reach = float(norm.ppf((1 + self.level) / 2))
         return [center + np.array([-reach, reach]) for center in self.centroids[:, 0]]
+
+    def _height(self) -> float:
+        """Inches that a picture with one unit on both axes needs, within reason."""
+        if self.n_coordinates == 1:
+            return float(np.clip(1.5 * len(self.rows.classes) + 1.0, 3.0, 12.0))
+        width, height = self.box[1] - self.box[0]
+        return float(np.clip(5.4 * height / width + 1.0, 3.6, 7.0))
 
     def _find_scale(self) -> float:
         """As long as no arrow leaves the picture."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
+_MICROSECONDS = 86_400_000_000  # of a day
+
 
 class Plane:
     """Two columns of numbers of a table, drawn for an estimator that answers for whole rows.
@@ -56,8 +58,9 @@ class Plane:
     def table(self, points: Float) -> Any:
         """Rows like those of X, whose two columns have the given values."""
         n = len(points)
-        cells = {j: np.full(n, value) for j, value in self._fixed_numbers.items()}
-        cells |= {j: np.ascontiguousarray(points[:, i]) for i, j in enumerate(self._places)}
+        numbers = {j: np.full(n, value) for j, value in self._fixed_numbers.items()}
+        numbers |= {j: points[:, i] for i, j in enumerate(self._places)}
+        cells = {j: self._cells(j, column) for j, column in numbers.items()}
         frame = read_frame(self._X)
         return self._array(n, cells) if frame is None else self._frame(frame, n, cells)
 
@@ -146,22 +149,28 @@ class Plane:
         column = as_categories(self._table.categories(j, i, i + 1))
         return column.values[column.codes[0]] if column.codes[0] >= 0 else "a hole"
 
-    def _array(self, n: int, cells: dict[int, Float]) -> NDArray[Any]:
+    def _cells(self, j: int, numbers: Float) -> NDArray[Any]:
+        """Numbers as the column has them: dates are days for those who calculate."""
+        if self._table.column_schema(j).kind == "date":
+            return (numbers * _MICROSECONDS).round().astype("datetime64[us]")
+        return np.ascontiguousarray(numbers)
+
+    def _array(self, n: int, cells: dict[int, NDArray[Any]]) -> NDArray[Any]:
         array = as_two_dimensional(self._X)
-        if not self._fixed_rows:
+        if array.dtype.kind != "O" and not self._fixed_rows:
             return np.column_stack([cells[j] for j in range(array.shape[1])])
         filled = np.empty((n, array.shape[1]), dtype=object)
         for j in range(array.shape[1]):
             filled[:, j] = cells[j] if j in cells else array[self._fixed_rows[j], j]
         return filled
 
-    def _frame(self, frame: nw.DataFrame[Any], n: int, cells: dict[int, Float]) -> Any:
+    def _frame(self, frame: nw.DataFrame[Any], n: int, cells: dict[int, NDArray[Any]]) -> Any:
         columns = frame.columns
         backend = frame.implementation
         found = []
         for j, name in enumerate(columns):
             if j in cells:
-                found.append(nw.new_series(name, cells[j], nw.Float64(), backend=backend))
+                found.append(nw.new_series(name, cells[j], backend=backend))
             else:
                 one = frame[name].to_frame()[[self._fixed_rows[j]] * n]
                 found.append(one[name])
