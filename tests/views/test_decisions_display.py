@@ -63,7 +63,8 @@ def crossings(display: Any) -> Float:
 
 def said(display: Any) -> NDArray[Any]:
     classes: NDArray[Any] = np.array(display.rows.classes, dtype=object)
-    return classes[display.grid.labels.ravel()]
+    found: NDArray[Any] = classes[display.grid.labels.ravel()]
+    return found
 
 
 def legend_of(ax: Axes) -> list[str]:
@@ -321,10 +322,12 @@ def test_straight_boundaries_are_those_of_the_other_display() -> None:
     np.testing.assert_allclose(display.box, regions.box)
     assert len(display.curves) == len(regions.joint)
     for curve, segment in zip(display.curves, regions.joint, strict=True):
-        found = sorted(map(tuple, curve.points[[0, -1]]))
-        np.testing.assert_allclose(found, sorted(map(tuple, segment.ends)), atol=1e-9)
-    for curve, ellipse in zip(display.ellipses, regions.ellipses, strict=True):
-        np.testing.assert_allclose(curve, ellipse)
+        found, expected = (
+            ends[ends[:, 1].argsort()] for ends in (curve.points[[0, -1]], segment.ends)
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    for own, ellipse in zip(display.ellipses, regions.ellipses, strict=True):
+        np.testing.assert_allclose(own, ellipse)
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -468,7 +471,7 @@ def test_estimators_without_functions() -> None:
     with pytest.raises(OptionError, match=r"This LinearDiscriminant has no .*fit it first"):
         Display.from_estimator(LinearDiscriminant(), frame, "species")
 
-    class Silent(NearestCentroid):  # type: ignore[misc]
+    class Silent(NearestCentroid):
         decision_function = predict_proba = predict_log_proba = property()
 
     with pytest.raises(OptionError, match="neither predict_proba nor decision_function"):

@@ -33,7 +33,9 @@ _FAR = 1e300
 # Steps of the search between two points; most end after ten.
 _STEPS = 60
 _CLOSE = 1e-11
-_NEWTON_STEPS = 5
+
+# Where curves meet: steps to come near, and steps of Newton's method from there.
+_FEW_STEPS, _NEWTON_STEPS = 12, 6
 
 
 class Curve(NamedTuple):
@@ -174,7 +176,8 @@ class _Vertices:
         low, high, pairs = self._points[changes], self._points[changes + 1], self._pairs[changes]
         if not len(changes):
             return low
-        shares = find_zero(lambda t: self._above(between(low, high, t), pairs)[0], len(changes))
+        above: Callable[[Float], Float] = lambda t: self._above(between(low, high, t), pairs)[0]
+        shares = find_zero(above, len(changes), _FEW_STEPS)
         near = between(low, high, np.where(np.isnan(shares), 0.5, shares))
         third = self._above(near, pairs)[1]
         return self._meet(near, np.column_stack([pairs, third]))
@@ -190,13 +193,11 @@ class _Vertices:
 
     def _slopes(self, points: Float, three: Places, step: Float) -> tuple[Float, Float]:
         """First less second and first less third function, and their derivatives."""
-
-        def gaps(shift: Float) -> Float:
-            first, second, third = _pick(self._grid.at(np.nan_to_num(points + shift)), three).T
-            return np.column_stack([first - second, first - third])
-
-        slopes = [(gaps(e) - gaps(-e)) / (2 * e.sum()) for e in np.diag(step)]
-        return gaps(np.zeros(2)), np.stack(slopes, axis=2)
+        shifts = np.vstack([np.zeros(2), np.diag(step), -np.diag(step)])
+        asked = np.nan_to_num((shifts[:, None] + points).reshape(-1, 2))
+        values = _pick(self._grid.at(asked), np.tile(three, (len(shifts), 1)))
+        gaps = (values[:, :1] - values[:, 1:]).reshape(len(shifts), len(points), 2)
+        return gaps[0], np.moveaxis(gaps[1:3] - gaps[3:], 0, 2) / (2 * step)
 
 
 def between(low: Float, high: Float, share: Float) -> Float:
@@ -205,7 +206,7 @@ def between(low: Float, high: Float, share: Float) -> Float:
     return np.asarray(np.where(t < 1, low + t * (high - low), high))
 
 
-def find_zero(gap: Callable[[Float], Float], n: int) -> Float:
+def find_zero(gap: Callable[[Float], Float], n: int, steps: int = _STEPS) -> Float:
     """Where in [0, 1] each of n functions passes zero; NaN where its ends are on one side.
 
     The false position, with the end that stays halved in weight (Illinois): as safe as halving the
@@ -215,7 +216,7 @@ def find_zero(gap: Callable[[Float], Float], n: int) -> Float:
     at_low, at_high = gap(low), gap(high)
     apart = (at_low > 0) != (at_high > 0)
     t = np.where(apart, high, np.nan)
-    for _ in range(_STEPS):
+    for _ in range(steps):
         total = np.where(at_low == at_high, 1.0, at_low - at_high)
         before, t = t, np.where(apart, low + (high - low) * (at_low / total), np.nan)
         here = gap(np.nan_to_num(t))
