@@ -276,6 +276,15 @@ def test_categories_are_held_at_their_most_frequent_value_or_another(convert: An
     assert display.note == "at sex = female, island = Biscoe, flipper_length_mm = 201 and 1 more"
 
 
+def test_columns_whose_names_are_numbers() -> None:
+    frame = datasets.iris().drop(columns="species")
+    y = datasets.iris()["species"]
+    fitted = QuadraticDiscriminant().fit(frame.set_axis([7, 0, 1, 2], axis=1), y)
+    display = Display.from_estimator(fitted, frame.set_axis([7, 0, 1, 2], axis=1), y, at={2: 1.2})
+    assert display.note == "at 2 = 1.2, 1 = 3.76"
+    assert display.rows.names == ("7", "0")
+
+
 def test_arrays_with_words() -> None:
     frame = penguins()
     X = frame[["island", *PLANE]].to_numpy()

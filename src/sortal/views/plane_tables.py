@@ -53,16 +53,19 @@ class Plane:
         self._at = {str(name): value for name, value in (at or {}).items()}
         self._refuse_strangers()
         self._fixed_numbers, self._fixed_rows = self._fix(estimator)
+        self._row = self._one_row()
         self.note = self._say(estimator)
 
     def table(self, points: Float) -> Any:
         """Rows like those of X, whose two columns have the given values."""
-        n = len(points)
-        numbers = {j: np.full(n, value) for j, value in self._fixed_numbers.items()}
-        numbers |= {j: points[:, i] for i, j in enumerate(self._places)}
-        cells = {j: self._cells(j, column) for j, column in numbers.items()}
-        frame = read_frame(self._X)
-        return self._array(n, cells) if frame is None else self._frame(frame, n, cells)
+        cells = {j: self._cells(j, points[:, i]) for i, j in enumerate(self._places)}
+        if isinstance(self._row, nw.DataFrame):
+            many = nw.maybe_reset_index(self._row[[0] * len(points)])
+            return many.with_columns(*_as_series(self._row, cells)).to_native()
+        rows = np.repeat(self._row, len(points), axis=0)
+        for j, column in cells.items():
+            rows[:, j] = column
+        return rows
 
     def _choose(self, estimator: Any, features: Sequence[Any] | None) -> list[int]:
         if features is None:
@@ -155,26 +158,34 @@ class Plane:
             return (numbers * _MICROSECONDS).round().astype("datetime64[us]")
         return np.ascontiguousarray(numbers)
 
-    def _array(self, n: int, cells: dict[int, NDArray[Any]]) -> NDArray[Any]:
+    def _one_row(self) -> NDArray[Any] | nw.DataFrame[Any]:
+        """A row with all that is fixed; the two columns that vary are numbers already."""
+        frame = read_frame(self._X)
+        fixed = self._fixed_numbers | dict.fromkeys(self._places, 0.0)
+        cells = {j: self._cells(j, np.array([value])) for j, value in fixed.items()}
+        if frame is not None:
+            return self._one_of_frame(frame, cells)
         array = as_two_dimensional(self._X)
         if array.dtype.kind != "O" and not self._fixed_rows:
             return np.column_stack([cells[j] for j in range(array.shape[1])])
-        filled = np.empty((n, array.shape[1]), dtype=object)
+        row = np.empty((1, array.shape[1]), dtype=object)
         for j in range(array.shape[1]):
-            filled[:, j] = cells[j] if j in cells else array[self._fixed_rows[j], j]
-        return filled
+            row[:, j] = cells[j] if j in cells else array[self._fixed_rows[j], j]
+        return row
 
-    def _frame(self, frame: nw.DataFrame[Any], n: int, cells: dict[int, NDArray[Any]]) -> Any:
-        columns = frame.columns
-        backend = frame.implementation
-        found = []
-        for j, name in enumerate(columns):
-            if j in cells:
-                found.append(nw.new_series(name, cells[j], backend=backend))
-            else:
-                one = frame[name].to_frame()[[self._fixed_rows[j]] * n]
-                found.append(one[name])
-        return nw.concat([_bare(series) for series in found], how="horizontal").to_native()
+    def _one_of_frame(
+        self, frame: nw.DataFrame[Any], cells: dict[int, NDArray[Any]]
+    ) -> nw.DataFrame[Any]:
+        """Column by column, because each takes its value from a row of its own."""
+        rows = [self._fixed_rows.get(j, 0) for j in range(len(frame.columns))]
+        columns = [frame.get_column(name)[[i]] for name, i in zip(frame.columns, rows, strict=True)]
+        row = nw.concat([_bare(series) for series in columns], how="horizontal")
+        return row.with_columns(*_as_series(row, cells))
+
+
+def _as_series(frame: nw.DataFrame[Any], cells: dict[int, NDArray[Any]]) -> list[nw.Series[Any]]:
+    backend = frame.implementation
+    return [nw.new_series(frame.columns[j], c, backend=backend) for j, c in cells.items()]
 
 
 def _bare(series: nw.Series[Any]) -> nw.DataFrame[Any]:
