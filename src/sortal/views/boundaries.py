@@ -35,7 +35,8 @@ _STEPS = 60
 _CLOSE = 1e-11
 
 # Where curves meet: steps to come near, and steps of Newton's method from there.
-_FEW_STEPS, _NEWTON_STEPS = 12, 6
+_FEW_STEPS, _NEWTON_STEPS, _TRIES = 12, 6, 3
+_HARDLY = 1e-8
 
 
 class Curve(NamedTuple):
@@ -179,8 +180,14 @@ class _Vertices:
         above: Callable[[Float], Float] = lambda t: self._above(between(low, high, t), pairs)[0]
         shares = find_zero(above, len(changes), _FEW_STEPS)
         near = between(low, high, np.where(np.isnan(shares), 0.5, shares))
-        third = self._above(near, pairs)[1]
-        return self._meet(near, np.column_stack([pairs, third]))
+        third, points = self._above(near, pairs)[1], near
+        for _ in range(_TRIES):
+            points = self._meet(near, np.column_stack([pairs, third]))
+            above_them, other = self._above(points, pairs)
+            passed = above_them > _HARDLY
+            # where a fourth function passes within the cell, the curve ends at that one
+            third = np.where(passed, other, third)
+        return np.where(passed[:, None], near, points)
 
     def _meet(self, near: Float, three: Places) -> Float:
         """The points where three functions are equal, by Newton's method; else what was near."""
