@@ -222,7 +222,7 @@ using Matrices = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device
 
 std::int64_t square_rows(std::vector<Strided<double>> columns,
                          std::vector<Strided<std::int32_t>> codes, std::vector<std::int64_t> sizes,
-                         Matrix centers, Matrices triangles, Total out) {
+                         Matrix centers, Matrices triangles, bool wide, Total out) {
     const auto design = design_of(columns, codes, sizes);
     const auto n = static_cast<std::int64_t>(out.shape(0));
     const auto d = static_cast<std::size_t>(design.n_terms);
@@ -238,7 +238,7 @@ std::int64_t square_rows(std::vector<Strided<double>> columns,
     }
     return sortal::square_rows(design, n, centers.data(), triangles.data(),
                                static_cast<std::int64_t>(out.shape(1)),
-                               static_cast<std::int64_t>(triangles.shape(2)), out.data());
+                               static_cast<std::int64_t>(triangles.shape(2)), wide, out.data());
 }
 
 using CountTable = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -373,7 +373,7 @@ NB_MODULE(_core, m) {
           "out"_a.noconvert(),
           "Linear functions of centered rows; returns how many rows are not finite.");
     m.def("square_rows", &square_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
-          "centers"_a.noconvert(), "triangles"_a.noconvert(), "out"_a.noconvert(),
+          "centers"_a.noconvert(), "triangles"_a.noconvert(), "wide"_a, "out"_a.noconvert(),
           "Squared distances from centers by triangles; returns how many rows are not finite.");
     m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
           "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");

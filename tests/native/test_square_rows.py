@@ -34,10 +34,10 @@ class Call:
     triangles: Float
     n: int
 
-    def __call__(self) -> tuple[int, Float]:
+    def __call__(self, wide: bool = True) -> tuple[int, Float]:
         out = np.full((self.n, len(self.centers)), 7.0)
         given = self.columns, self.codes, self.sizes, self.centers, self.triangles
-        return native.square_rows(*given, out), out
+        return native.square_rows(*given, out, wide), out
 
 
 def length(z: list[float], triangle: list[list[float]]) -> float:
@@ -102,9 +102,10 @@ def test_as_the_obvious_loop_does(
 ) -> None:
     call = make(seed, n, n_numbers, sizes, K, strange)
     n_strange, rows = expected(call)
-    found, out = call()
-    assert found == n_strange
-    assert np.array_equal(out, np.array(rows).reshape(out.shape), equal_nan=True)
+    for wide in (True, False):
+        found, out = call(wide)
+        assert found == n_strange
+        assert np.array_equal(out, np.array(rows).reshape(out.shape), equal_nan=True)
 
 
 def test_the_lengths_are_those_of_a_product() -> None:

@@ -193,10 +193,13 @@ def square_rows(
     centers: Float,
     triangles: Float,
     out: Float,
+    wide: bool = True,
 ) -> int:
     """out[i, k] = ‖(row i - centers[k]) · triangles[k]‖²; terms as in `center_rows`.
 
     Triangles are lower ones: what stands above their diagonals is not read. A row with a hole or an
-    infinity becomes NaN. Returns how many rows did.
+    infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
+    instructions do, with the same digits.
     """
-    return _core.square_rows(list(columns), list(codes), list(sizes), centers, triangles, out)
+    parts = list(columns), list(codes), list(sizes)
+    return _core.square_rows(*parts, centers, triangles, wide, out)
