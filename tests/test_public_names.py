@@ -10,6 +10,7 @@ from importlib.metadata import version
 import pytest
 
 import sortal
+from sortal import displays
 
 PARAMETERS = {
     "DiscreteBayes": [
@@ -87,6 +88,15 @@ def test_the_names_of_the_package() -> None:
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)
+
+
+def test_the_names_of_the_displays() -> None:
+    assert sorted(displays.__all__) == [
+        *("CanonicalDisplay", "ComplexityDisplay", "DecisionsDisplay", "DensitiesDisplay"),
+        *("DirectionsDisplay", "FrequenciesDisplay", "PartitionDisplay", "ProjectionDisplay"),
+        *("RegionsDisplay", "ScoresDisplay", "TreeDisplay"),
+    ]
+    assert all(hasattr(displays, name) for name in displays.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

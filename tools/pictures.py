@@ -111,6 +111,46 @@ def draw_expansion(page: Page) -> Figure:
     return figure
 
 
+def draw_quadratic_expansion(page: Page) -> Figure:
+    """Barner's three classes: LDA on the quadratic expansion beside QDA."""
+    return beside_quadratic(page["expanded"], page["model"], page["X"], page["y"])
+
+
+def draw_quadratic_ring(page: Page) -> Figure:
+    """The same for classes that are no Gaussians."""
+    bent = page["bent"]
+    return beside_quadratic(bent["expanded"], bent["QDA"], page["around"], page["around_y"])
+
+
+def beside_quadratic(expanded: Any, quadratic: Any, X: Any, y: Any) -> Figure:
+    """Two classifiers by their regions, with the ellipses of the second in both."""
+    figure, (left, right) = two_panels()
+    ellipses = {"means": quadratic.means_, "covariance": quadratic.covariances_}
+    show = displays.DecisionsDisplay(
+        X,
+        y,
+        lambda points: expanded.predict_log_proba(type(X)(points, columns=X.columns)),
+        **ellipses,
+    )
+    show.plot(left, title="LDA on the quadratic expansion", legend=False, s=16)
+    displays.DecisionsDisplay.from_estimator(
+        quadratic, X, y, ax=right, title="QDA", legend="beside", s=16
+    )
+    return figure
+
+
+def draw_quadratic_priors(page: Page) -> Figure:
+    """Boundaries of a fit, and where other priors move them."""
+    show = displays.DecisionsDisplay.from_estimator
+    return show(page["birds"], page["bills"], "species", priors=page["mostly_chinstrap"]).figure_
+
+
+def draw_canonical(page: Page) -> Figure:
+    """Penguins in the two directions that part them best."""
+    show = displays.CanonicalDisplay.from_estimator
+    return show(page["canonical"], page["sizes"], "species", arrows=True).figure_
+
+
 def draw_tree(page: Page) -> str:
     """Zaki & Meira, Figure 19.1b, with the path of the test point."""
     return str(page["model"].to_svg(row=page["z"], title="The tree of Figure 19.1b"))
@@ -186,6 +226,12 @@ DRAWINGS: dict[str, dict[str, Callable[[Page], Figure | str]]] = {
         "gaussians": draw_gaussians,
         "masking": draw_masking,
         "expansion": draw_expansion,
+    },
+    "docs/worked/quadratic.md": {
+        "quadratic_expansion": draw_quadratic_expansion,
+        "quadratic_ring": draw_quadratic_ring,
+        "quadratic_priors": draw_quadratic_priors,
+        "canonical_penguins": draw_canonical,
     },
     "docs/worked/tree_pruning.md": {"tree_complexity": draw_complexity},
     "docs/worked/tree_reading.md": {

@@ -1,7 +1,9 @@
 """The pictures, under one name: `from sortal import displays`."""
 
+from sortal.views.canonical import CanonicalDisplay
 from sortal.views.complexity import ComplexityDisplay
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
+from sortal.views.decisions import DecisionsDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
 from sortal.views.partition import PartitionDisplay
@@ -10,7 +12,9 @@ from sortal.views.regions import RegionsDisplay
 from sortal.views.tree_display import TreeDisplay
 
 __all__ = [
+    "CanonicalDisplay",
     "ComplexityDisplay",
+    "DecisionsDisplay",
     "DensitiesDisplay",
     "DirectionsDisplay",
     "FrequenciesDisplay",

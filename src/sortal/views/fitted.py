@@ -152,6 +152,17 @@ def _fix(values: Float, names: list[str], name: str, value: Any) -> None:
         )
 
 
+def number_terms(estimator: Any, table: Table) -> dict[int, int] | None:
+    """The term that each column of numbers is, by place; None of an estimator without terms."""
+    return _term_of_column(estimator, table) if hasattr(estimator, "terms_") else None
+
+
+def column_names(estimator: Any, table: Table) -> Sequence[str]:
+    """Names of a table's columns; those of the fit where the table has none of its own."""
+    terms = [str(name) for name in getattr(estimator, "terms_", ())]
+    return table.names if table.has_names else _fitted_names(estimator, table, terms)
+
+
 def _term_of_column(estimator: Any, table: Table) -> dict[int, int]:
     """The term that each column of numbers is, by place; columns match by name or position."""
     terms = [str(name) for name in attribute(estimator, "terms_")]

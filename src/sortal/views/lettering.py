@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LONGEST = 28
 _NUMBERS_SHOWN = 4
 
-# Of the attributes that are held fixed, so many are named below the title.
+# Of the attributes that are held fixed (or of priors), so many are named below the title.
 _FIXED_SHOWN = 3
 
 
@@ -61,9 +61,14 @@ def equation_text(name: object, value: object) -> str:
 
 def fixed_text(equations: Sequence[str]) -> str:
     """What is held fixed, for the line below the title; of many the first."""
+    return f"at {few_text(equations)}" if equations else ""
+
+
+def few_text(equations: Sequence[str]) -> str:
+    """Some equations; of many the first, and how many more there are."""
     told = equations[:_FIXED_SHOWN]
     more = len(equations) - len(told)
-    return f"at {', '.join(told)}{f' and {more} more' if more else ''}" if told else ""
+    return f"{', '.join(told)}{f' and {more} more' if more else ''}"
 
 
 def write_title(ax: Axes, *lines: str) -> None:

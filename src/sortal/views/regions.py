@@ -7,32 +7,33 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 
 from sortal.errors import OptionError
 from sortal.views.axes import open_axes
 from sortal.views.fitted import fitted_functions, fitted_rows, fixed_terms
+from sortal.views.gaussians import (
+    box_with,
+    draw_ellipses,
+    find_ellipses,
+    marginals,
+    read_level,
+    shaped,
+)
 from sortal.views.lettering import (
-    class_entries,
     equation_text,
     fixed_text,
-    name_axes,
-    number_text,
-    shown,
     write_legend,
-    write_title,
 )
-from sortal.views.palette import BLACK, Style, color, point_style
+from sortal.views.palette import BLACK, Style, color
 from sortal.views.planes import (
     box_corners,
-    box_of,
     box_sides,
     cut_line,
     cut_polygon,
-    ellipse,
     wins,
 )
+from sortal.views.points import draw_points, write_plane
 from sortal.views.projection import MOST_POINTS
 from sortal.views.rows import read_rows
 
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Float = NDArray[np.float64]
-
-# How much of the points' extent ellipses may add on each side before they are cut.
-_ELLIPSE_ROOM = 0.5
 
 
 class Segment(NamedTuple):
@@ -89,11 +87,11 @@ class RegionsDisplay:
     ) -> None:
         self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
         K = len(self.rows.classes)
-        self.coef = _shaped(coef, (K, 2), "coef")
-        self.intercept = _shaped(intercept, (K,), "intercept")
-        self.level, self.note = _read_level(level), note
-        self.ellipses = self._find_ellipses(means, covariance)
-        self.box = self._find_box()
+        self.coef = shaped(coef, (K, 2), "coef")
+        self.intercept = shaped(intercept, (K,), "intercept")
+        self.level, self.note = read_level(level), note
+        self.ellipses = find_ellipses(self.rows, means, covariance, self.level)
+        self.box = box_with(self.rows.points, self.ellipses)
         # a class that the fit gave no weight has no function
         whole = np.isfinite(self.intercept) & np.isfinite(self.coef).all(axis=1)
         self._deciding = np.flatnonzero(whole).tolist()
@@ -131,7 +129,7 @@ class RegionsDisplay:
             rows.labels,
             coef[:, terms],
             intercept + coef[:, rest] @ values[rest],
-            **_gaussians(estimator, terms),
+            **marginals(estimator, terms),
             level=level,
             classes=rows.classes,
             names=rows.names,
@@ -155,34 +153,17 @@ class RegionsDisplay:
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         drawn = self.rows.thinned(max_points)
         self._draw_regions(ax)
-        handles = self._draw_points(ax, drawn, kw)
+        handles = draw_points(ax, self.rows, drawn, kw)
         handles += self._draw_lines(ax, pairwise=pairwise)
-        handles += self._draw_ellipses(ax)
+        handles += draw_ellipses(ax, self.ellipses, self.level)
         ax.set_xlim(*self.box[:, 0])
         ax.set_ylim(*self.box[:, 1])
-        self._write(ax, title, len(drawn))
+        said = "Decision regions" if title is None else title
+        write_plane(ax, self.rows, said, self.note, drawn)
         if legend:
             entries = [str(handle.get_label()) for handle in handles]
             write_legend(ax, handles, entries, outside=own or legend == "beside")
         return self
-
-    def _find_ellipses(self, means: ArrayLike | None, covariance: ArrayLike | None) -> list[Float]:
-        if covariance is None:
-            return []
-        K = len(self.rows.classes)
-        centers = self.rows.means if means is None else _shaped(means, (K, 2), "means")
-        given = np.asarray(covariance, dtype=np.float64)
-        each = np.broadcast_to(given, (K, 2, 2)) if given.shape == (2, 2) else given
-        shapes = _shaped(each, (K, 2, 2), "covariance")
-        pairs = zip(centers, shapes, strict=True)
-        return [ellipse(center, shape, self.level) for center, shape in pairs]
-
-    def _find_box(self) -> Float:
-        """A box around points and ellipses; ellipses far beyond the points are cut."""
-        points = self.rows.points
-        low, high = box_of(points, margin=_ELLIPSE_ROOM)
-        curves = [np.clip(curve, low, high) for curve in self.ellipses if np.isfinite(curve).all()]
-        return box_of(np.vstack([points, *curves]))
 
     def _find_segments(self, *, joint: bool) -> list[Segment]:
         """Boundaries of pairs; jointly, only where no third function is above the two."""
@@ -208,14 +189,6 @@ class RegionsDisplay:
             if len(corners) > 2:
                 ax.add_patch(Polygon(corners, facecolor=color(k), alpha=0.13, edgecolor="none"))
 
-    def _draw_points(self, ax: Axes, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
-        entries = class_entries(self.rows.classes, self.rows.counts)
-        handles = []
-        for k, entry in enumerate(entries):
-            x, y = self.rows.points[drawn[self.rows.codes[drawn] == k]].T
-            handles.append(ax.scatter(x, y, label=entry, **(point_style(k) | {"zorder": 3} | kw)))
-        return handles
-
     def _draw_lines(self, ax: Axes, *, pairwise: bool) -> list[Any]:
         """Solid and broken boundaries."""
         solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4}
@@ -231,52 +204,14 @@ class RegionsDisplay:
             ax.add_collection(lines)
         return handles
 
-    def _draw_ellipses(self, ax: Axes) -> list[Any]:
-        """Contours of the classes, of which the legend tells once."""
-        for k, curve in enumerate(self.ellipses):
-            ax.plot(curve[:, 0], curve[:, 1], color=color(k), linewidth=1.6, zorder=2.3)
-        share = f"{number_text(100 * self.level)} % of a class"
-        one = Line2D([], [], color="0.4", linewidth=1.6, label=share)
-        return [one] if self.ellipses else []
-
-    def _write(self, ax: Axes, title: str | None, drawn: int) -> None:
-        n = len(self.rows.points)
-        part = [f"{drawn} of {n} points drawn"] if drawn < n else []
-        notes = ";  ".join([*([self.note] if self.note else []), *part])
-        write_title(ax, "Decision regions" if title is None else title, notes)
-        name_axes(ax, shown(self.rows.names[0]), shown(self.rows.names[1]))
-
-
-def _shaped(given: ArrayLike, shape: tuple[int, ...], name: str) -> Float:
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape != shape:
-        raise OptionError(
-            f"{name} has the shape {array.shape}, and with {shape[0]} classes and two attributes "
-            f"it needs {shape}."
-        )
-    return array
-
-
-def _read_level(level: float) -> float:
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} is no share: give a number between 0 and 1.")
-    return float(level)
-
 
 def _refuse_costs(estimator: Any) -> None:
     if getattr(estimator, "costs", None) is not None:
         raise OptionError(
             "This estimator decides by costs, and RegionsDisplay shows which function is largest: "
-            "its regions would not be the decisions. Show it without costs (costs=None)."
+            "its regions would not be the decisions. Show it by DecisionsDisplay, or without costs "
+            "(costs=None)."
         )
-
-
-def _gaussians(estimator: Any, terms: list[int]) -> dict[str, Float]:
-    """Means and covariance in the two attributes, of an estimator that takes classes as normal."""
-    if not hasattr(estimator, "covariance_"):
-        return {}
-    covariance = np.asarray(estimator.covariance_)[np.ix_(terms, terms)]
-    return {"means": np.asarray(estimator.means_)[:, terms], "covariance": covariance}
 
 
 def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[Any, Any]) -> str:

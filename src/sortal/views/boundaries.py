@@ -1,0 +1,256 @@
+"""Curves along which two of K functions of the plane are equal and the largest.
+
+Contours of a grid say where such curves are; then every vertex is moved, along the side of the cell
+that it lies on, to where the functions are equal, and curves end exactly where a third one is.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from contourpy import contour_generator
+
+from sortal.errors import OptionError
+from sortal.models.decision import leading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+    Places = NDArray[np.intp]
+    Functions = Callable[[Float], Float]
+
+# Of equal classes the rounding is not drawn; as `leading` has it.
+_TIE = 16 * np.finfo(float).eps
+
+# Stands for infinity among values that are subtracted.
+_FAR = 1e300
+
+# Steps of the search between two points; most end after ten.
+_STEPS = 60
+_CLOSE = 1e-11
+
+# Where curves meet: steps to come near, and steps of Newton's method from there.
+_FEW_STEPS, _NEWTON_STEPS, _TRIES = 12, 6, 3
+_HARDLY = 1e-8
+
+
+class Curve(NamedTuple):
+    """A piece of the boundary between two classes (places in `classes`): its points in order."""
+
+    first: int
+    second: int
+    points: Float
+
+
+class Grid:
+    """Functions at the crossings of lines across a box, `resolution` in each direction.
+
+    Attributes: `x`, `y` (places of the lines), `values` (a row a y, a column an x, then a class),
+    `labels` (the class with the largest value, as a place).
+    """
+
+    def __init__(self, functions: Functions, box: Float, n_classes: int, resolution: int) -> None:
+        self._functions, self._n_classes = functions, n_classes
+        self.x, self.y = np.linspace(box[0], box[1], resolution).T
+        points = np.column_stack([axis.ravel() for axis in np.meshgrid(self.x, self.y)])
+        values = self.at(points)
+        self.values = values.reshape(resolution, resolution, n_classes)
+        self.labels = leading(values).reshape(resolution, resolution)
+
+    def at(self, points: Float) -> Float:
+        """The functions' values, a row a point."""
+        values = np.asarray(self._functions(points), dtype=np.float64)
+        if values.shape != (len(points), self._n_classes) or np.isnan(values).any():
+            raise OptionError(
+                f"functions gave values of the shape {values.shape}, maybe with NaN, for "
+                f"{len(points)} points and {self._n_classes} classes: it must give a number a "
+                "point and class."
+            )
+        return np.clip(values, -_FAR, _FAR)
+
+    def leads(self, k: int) -> Float:
+        """How far class k is above the best of the others."""
+        others = np.delete(self.values, k, axis=2).max(axis=2, initial=-_FAR)
+        return np.asarray(self.values[:, :, k] - others)
+
+    def curves(self) -> list[Curve]:
+        """Where two functions are equal and none is larger."""
+        lines = [
+            Curve(k, m, points)
+            for k, m in self._neighbors()
+            for points in self._contours(k, m)
+            if len(points) > 1
+        ]
+        return _Vertices(self, lines).cut() if lines else []
+
+    def cell(self) -> Float:
+        """Width and height of a cell."""
+        return np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
+
+    def _neighbors(self) -> list[tuple[int, int]]:
+        """Pairs of classes that meet in a cell."""
+        corners = [
+            self.labels[i : i - 1 or None, j : j - 1 or None] for i in (0, 1) for j in (0, 1)
+        ]
+        found: set[tuple[int, int]] = set()
+        for a in range(4):
+            for b in range(a):
+                met = np.stack([corners[a].ravel(), corners[b].ravel()], axis=1)
+                pairs = np.unique(np.sort(met[met[:, 0] != met[:, 1]], axis=1), axis=0)
+                found.update((int(k), int(m)) for k, m in pairs)
+        return sorted(found)
+
+    def _contours(self, k: int, m: int) -> list[Float]:
+        z = _difference(self.values[:, :, k], self.values[:, :, m])
+        lines = contour_generator(self.x, self.y, z).lines(0.0)
+        return [np.asarray(line) for line in lines]
+
+    def sides(self, points: Float) -> tuple[Float, Float]:
+        """The two crossings between which each vertex lies, on a line of the grid."""
+        origin = np.array([self.x[0], self.y[0]])
+        steps = (points - origin) / self.cell()
+        nearest = np.clip(steps.round(), 0, len(self.x) - 1)
+        low = np.clip(np.floor(steps), 0, len(self.x) - 2)
+        # the coordinate that is nearer to a line is the one that lies on it
+        on = np.abs(steps - nearest).argmin(axis=1)
+        i = np.arange(len(points))
+        low[i, on] = nearest[i, on]
+        high = low + 1
+        high[i, on] = nearest[i, on]
+        return self._crossing(low), self._crossing(high)
+
+    def _crossing(self, steps: Float) -> Float:
+        x, y = steps.astype(np.intp).T
+        return np.column_stack([self.x[x], self.y[y]])
+
+
+class _Vertices:
+    """The vertices of all curves, so that the functions are asked a few times for many points."""
+
+    def __init__(self, grid: Grid, lines: list[Curve]) -> None:
+        self._grid = grid
+        sizes = [len(line.points) for line in lines]
+        self._starts = np.cumsum([0, *sizes])
+        self._pairs = np.repeat([(line.first, line.second) for line in lines], sizes, axis=0)
+        self._points = self._moved(np.vstack([line.points for line in lines]))
+
+    def _moved(self, points: Float) -> Float:
+        """Vertices on the sides of cells, moved to where their two functions are equal."""
+        low, high = self._grid.sides(points)
+        shares = find_zero(lambda t: self._gaps(between(low, high, t)), len(points))
+        return np.where(np.isnan(shares)[:, None], points, between(low, high, shares))
+
+    def cut(self) -> list[Curve]:
+        """The parts of the curves that no third function is above."""
+        inside = self._above(self._points, self._pairs)[0] <= 0
+        changes = np.flatnonzero(inside[1:] != inside[:-1])
+        changes = changes[~np.isin(changes + 1, self._starts)]
+        ends = dict(zip((changes + 1).tolist(), self._ends(changes), strict=True))
+        bounds = np.union1d(self._starts, changes + 1).tolist()
+        found = []
+        for start, stop in pairwise(bounds):
+            if inside[start]:
+                outer = [[ends[i]] if i in ends else np.empty((0, 2)) for i in (start, stop)]
+                piece = np.vstack([outer[0], self._points[start:stop], outer[1]])
+                k, m = self._pairs[start].tolist()
+                found.append(Curve(k, m, piece))
+        return [piece for piece in found if len(piece.points) > 1]
+
+    def _gaps(self, points: Float) -> Float:
+        first, second = _pick(self._grid.at(points), self._pairs).T
+        return _difference(first, second)
+
+    def _above(self, points: Float, pairs: Places) -> tuple[Float, Places]:
+        """How far the best of the other functions is above the two, and which it is."""
+        values = self._grid.at(points)
+        own = _pick(values, pairs).max(axis=1)
+        np.put_along_axis(values, pairs, -_FAR, axis=1)
+        return _difference(values.max(axis=1), own), values.argmax(axis=1)
+
+    def _ends(self, changes: Places) -> Float:
+        """Where curves go from inside to outside, each between two of its vertices."""
+        low, high, pairs = self._points[changes], self._points[changes + 1], self._pairs[changes]
+        if not len(changes):
+            return low
+        above: Callable[[Float], Float] = lambda t: self._above(between(low, high, t), pairs)[0]
+        shares = find_zero(above, len(changes), _FEW_STEPS)
+        near = between(low, high, np.where(np.isnan(shares), 0.5, shares))
+        third, points = self._above(near, pairs)[1], near
+        for _ in range(_TRIES):
+            points = self._meet(near, np.column_stack([pairs, third]))
+            above_them, other = self._above(points, pairs)
+            passed = above_them > _HARDLY
+            # where a fourth function passes within the cell, the curve ends at that one
+            third = np.where(passed, other, third)
+        return np.where(passed[:, None], near, points)
+
+    def _meet(self, near: Float, three: Places) -> Float:
+        """The points where three functions are equal, by Newton's method; else what was near."""
+        cell, points = self._grid.cell(), near
+        for _ in range(_NEWTON_STEPS):
+            gaps, slopes = self._slopes(points, three, 1e-4 * cell)
+            points = points - _solve_pairs(slopes, gaps)
+        close = (np.abs(points - near) <= cell).all(axis=1, keepdims=True)  # not if they are NaN
+        return np.where(close, points, near)
+
+    def _slopes(self, points: Float, three: Places, step: Float) -> tuple[Float, Float]:
+        """First less second and first less third function, and their derivatives."""
+        shifts = np.vstack([np.zeros(2), np.diag(step), -np.diag(step)])
+        asked = np.nan_to_num((shifts[:, None] + points).reshape(-1, 2))
+        values = _pick(self._grid.at(asked), np.tile(three, (len(shifts), 1)))
+        gaps = (values[:, :1] - values[:, 1:]).reshape(len(shifts), len(points), 2)
+        return gaps[0], np.moveaxis(gaps[1:3] - gaps[3:], 0, 2) / (2 * step)
+
+
+def between(low: Float, high: Float, share: Float) -> Float:
+    """Points part of the way from one to another; the whole way is exactly the other."""
+    t = share[:, None]
+    return np.asarray(np.where(t < 1, low + t * (high - low), high))
+
+
+def find_zero(gap: Callable[[Float], Float], n: int, steps: int = _STEPS) -> Float:
+    """Where in [0, 1] each of n functions passes zero; NaN where its ends are on one side.
+
+    The false position, with the end that stays halved in weight (Illinois): as safe as halving the
+    interval, and as fast as the secant once it is near.
+    """
+    low, high = np.zeros(n), np.ones(n)
+    at_low, at_high = gap(low), gap(high)
+    apart = (at_low > 0) != (at_high > 0)
+    t = np.where(apart, high, np.nan)
+    for _ in range(steps):
+        total = np.where(at_low == at_high, 1.0, at_low - at_high)
+        before, t = t, np.where(apart, low + (high - low) * (at_low / total), np.nan)
+        here = gap(np.nan_to_num(t))
+        same = (here > 0) == (at_low > 0)
+        low, high = np.where(same, t, low), np.where(same, high, t)
+        at_low, at_high = np.where(same, here, at_low / 2), np.where(same, at_high / 2, here)
+        if not (apart & (here != 0) & (np.abs(t - before) > _CLOSE)).any():
+            break
+    return t
+
+
+def _pick(values: Float, places: Places) -> Float:
+    """Of each row the entries at its own places."""
+    return np.take_along_axis(values, places, axis=1)
+
+
+def _difference(first: Float, second: Float) -> Float:
+    """first - second, zero where that is rounding."""
+    gap = first - second
+    size = np.maximum(1.0, np.minimum(np.abs(first), np.abs(second)))
+    return np.where(np.abs(gap) <= _TIE * size, 0.0, gap)
+
+
+def _solve_pairs(matrices: Float, right: Float) -> Float:
+    """Two equations in two unknowns, many times; infinite or NaN where there is no solution."""
+    (a, b), (c, d) = matrices[:, 0].T, matrices[:, 1].T
+    u, v = right.T
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        solved = np.column_stack([d * u - b * v, a * v - c * u]) / (a * d - b * c)[:, None]
+    return np.asarray(solved)

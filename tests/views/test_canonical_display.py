@@ -1,0 +1,270 @@
+"""The canonical plot: coordinates, centroids and circles are those of the estimator."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.collections import PathCollection
+from scipy.stats import chi2, norm
+
+from sortal import (
+    FisherDiscriminant,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+    datasets,
+    displays,
+)
+from sortal.errors import LabelError, OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Display = displays.CanonicalDisplay
+
+
+def iris() -> Any:
+    return datasets.iris()
+
+
+def fitted(**options: Any) -> Any:
+    return LinearDiscriminant(**options).fit(iris(), "species")
+
+
+def legend_of(ax: Axes) -> list[str]:
+    legend = ax.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def drawn(ax: Axes) -> int:
+    found = [c for c in ax.collections if isinstance(c, PathCollection)]
+    return sum(len(np.asarray(c.get_offsets())) for c in found)
+
+
+@pytest.mark.parametrize("options", [{}, {"shrinkage": 0.2}, {"priors": [0.6, 0.3, 0.1]}])
+def test_points_and_centroids_are_canonical_coordinates(options: Any) -> None:
+    model = fitted(**options)
+    display = Display.from_estimator(model, iris(), "species")
+    np.testing.assert_allclose(display.rows.points, model.transform(iris()))
+    np.testing.assert_allclose(
+        display.centroids, model.transform(pd.DataFrame(model.means_, columns=model.terms_))
+    )
+    np.testing.assert_allclose(display.centroids, display.rows.means, atol=1e-10)
+    share = 100 * model.explained_variance_ratio_
+    assert display.ax_.get_xlabel() == f"LD1 ({share[0]:.1f} %)"
+    assert display.ax_.get_ylabel() == f"LD2 ({share[1]:.1f} %)"
+    assert display.ax_.get_title() == "Canonical coordinates of LinearDiscriminant"
+
+
+def test_the_words_of_the_canonical_plot() -> None:
+    display = Display.from_estimator(fitted(), iris(), "species")
+    assert display.ax_.get_xlabel() == "LD1 (99.1 %)"
+    assert legend_of(display.ax_) == [
+        "setosa (50)",
+        "versicolor (50)",
+        "virginica (50)",
+        "class centroid",
+        "95 % of a class",
+    ]
+    assert display.ax_.get_aspect() == 1.0
+    display.figure_.savefig(io.BytesIO())
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_circles_hold_a_share_of_a_class(level: float) -> None:
+    model = fitted()
+    display = Display.from_estimator(model, iris(), "species", level=level)
+    within = model.scalings_.T @ model.covariance_ @ model.scalings_
+    np.testing.assert_allclose(within, np.eye(2), atol=1e-10)
+    for center, circle in zip(display.centroids, display.circles, strict=True):
+        radius = np.linalg.norm(circle - center, axis=1)
+        np.testing.assert_allclose(radius**2, chi2(2).ppf(level))
+    assert legend_of(display.ax_)[-1] == f"{100 * level:.3g} % of a class"
+    with_circles = np.vstack(display.circles)
+    (x0, x1), (y0, y1) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    assert x0 < with_circles[:, 0].min() < with_circles[:, 0].max() < x1
+    assert y0 < with_circles[:, 1].min() < with_circles[:, 1].max() < y1
+
+
+def test_arrows_are_correlations_within_classes() -> None:
+    model = fitted()
+    display = Display.from_estimator(model, iris(), "species", arrows=True)
+    frame = iris()
+    names = [name for name in frame if name != "species"]
+    cells = np.column_stack([frame[names], model.transform(frame)])
+    means = pd.DataFrame(cells).groupby(frame["species"].to_numpy()).transform("mean")
+    expected = np.corrcoef((cells - means.to_numpy()).T)[:4, 4:]
+    assert display.arrows is not None
+    np.testing.assert_allclose(display.arrows, expected, atol=1e-10)
+    assert display.arrow_names == tuple(names)
+    assert legend_of(display.ax_)[-1] == "structure correlations\n(longest 0.973)"
+    heads = display.arrows * display.arrow_scale
+    assert ((heads > display.box[0]) & (heads < display.box[1])).all()
+    written = {text.get_text() for text in display.ax_.texts}
+    assert set(names) <= written
+    display.figure_.savefig(io.BytesIO())
+
+
+def test_an_attribute_that_stands_still_within_classes_has_no_arrow_to_speak_of() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + np.repeat(np.eye(3), 20, axis=0)
+    arrows = [[0.0, 0.0], [0.5, -0.5]]
+    display = Display(X[:, :2], np.repeat([0, 1, 2], 20), arrows=arrows, arrow_names=["a", "b"])
+    assert np.isfinite(display.arrow_scale)
+    display.plot().figure_.savefig(io.BytesIO())
+    nothing = Display(X[:, :2], np.repeat([0, 1, 2], 20), arrows=arrows[:1], arrow_names=["a"])
+    assert nothing.arrow_scale == 1.0
+
+
+def test_other_components_and_orders() -> None:
+    frame = datasets.penguins().dropna().assign(group=lambda f: f["species"] + f["sex"])
+    model = LinearDiscriminant(shrinkage=0.1).fit(frame.drop(columns=["species", "sex"]), "group")
+    display = Display.from_estimator(
+        model, frame.drop(columns=["species", "sex"]), "group", components=(3, 1)
+    )
+    points = model.transform(frame.drop(columns=["species", "sex", "group"]))
+    np.testing.assert_allclose(display.rows.points, points[:, [3, 1]])
+    assert display.ax_.get_xlabel().startswith("LD4 (")
+
+
+@pytest.mark.parametrize("components", [(0, 1), 0, (0,), [0]])
+def test_two_classes_have_one_coordinate(components: Any) -> None:
+    frame = iris().query("species != 'setosa'")
+    model = LinearDiscriminant().fit(frame, "species")
+    display = Display.from_estimator(model, frame, "species", components=components, arrows=True)
+    np.testing.assert_allclose(display.rows.points, model.transform(frame))
+    reach = norm.ppf(0.975)
+    np.testing.assert_allclose(
+        display.circles, [[c - reach, c + reach] for c in display.centroids[:, 0]]
+    )
+    assert display.ax_.get_xlabel() == "LD1 (100.0 %)"
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["versicolor", "virginica"]
+    tops = [line for line in display.ax_.lines if len(np.asarray(line.get_xdata())) > 100]
+    for line, center in zip(tops, display.centroids[:, 0], strict=True):
+        x, height = np.asarray(line.get_xydata()).T
+        assert x[height.argmax()] == pytest.approx(center)
+        curve = (height - height.min()) / np.ptp(height)
+        expected = norm.pdf(x, center) / norm.pdf(0)
+        np.testing.assert_allclose(curve, expected, atol=0.005)
+    assert drawn(display.ax_) == 100
+    display.figure_.savefig(io.BytesIO())
+
+
+def test_one_direction_of_three_classes() -> None:
+    model = fitted(n_components=1)
+    display = Display.from_estimator(model, iris(), "species")
+    assert display.n_coordinates == 1
+    second = Display.from_estimator(fitted(), iris(), "species", components=1, max_points=60)
+    assert second.ax_.get_xlabel() == "LD2 (0.9 %)"
+    assert "60 of 150 points drawn" in second.ax_.get_title()
+    assert drawn(second.ax_) == 60
+
+
+def test_many_points_are_thinned_and_the_picture_says_so() -> None:
+    _, ax = plt.subplots()
+    display = Display.from_estimator(
+        fitted(), iris(), "species", ax=ax, max_points=30, legend=False, title="Mine", s=9
+    )
+    assert display.ax_ is ax
+    assert ax.get_title() == "Mine\n30 of 150 points drawn"
+    assert drawn(ax) == 30
+    assert ax.get_legend() is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(2, 5), st.integers(2, 4), st.integers(0, 1000))
+def test_canonical_plots_of_random_classes(n_classes: int, p: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_classes), 12)
+    X = (
+        rng.normal(size=(len(y), p)) @ rng.normal(size=(p, p))
+        + 2 * rng.normal(size=(n_classes, p))[y]
+    )
+    model = LinearDiscriminant().fit(X, y)
+    display = Display.from_estimator(model, X, y, arrows=True)
+    assert display.n_coordinates == min(n_classes - 1, p, 2)
+    spread = display.rows.points - display.rows.means[y]
+    within = spread.T @ spread / (len(y) - n_classes)
+    np.testing.assert_allclose(within, np.eye(display.n_coordinates), atol=1e-6)
+    if display.arrows is not None:
+        assert (np.linalg.norm(display.arrows, axis=1) <= 1 + 1e-9).all()
+    plt.close("all")
+
+
+def test_a_class_that_was_declared_and_never_met() -> None:
+    frame = iris()
+    model = LinearDiscriminant().partial_fit(
+        frame.drop(columns="species"), frame["species"], classes=["a", *frame["species"].unique()]
+    )
+    display = Display.from_estimator(model, frame, "species")
+    assert np.isnan(display.centroids[0]).all()
+    assert legend_of(display.ax_)[0] == "a (0)"
+    display.figure_.savefig(io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("components", "words"),
+    [
+        ((0, 2), "names a direction that was not fitted: there are 2, counted from 0"),
+        ((0, 0), "names 2 directions: give one, or two that differ"),
+        ((0, 1, 2), "names 3 directions"),
+        ((), "names 0 directions"),
+        (-1, "was not fitted"),
+        ("first", "components='first' cannot be read"),
+        ((0.5, 1), "cannot be read"),
+        (True, "cannot be read"),
+    ],
+)
+def test_components_that_cannot_be_drawn(components: Any, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        Display.from_estimator(fitted(), iris(), "species", components=components)
+
+
+def test_what_has_no_canonical_coordinates() -> None:
+    frame = iris()
+    with pytest.raises(OptionError, match="This QuadraticDiscriminant has no explained_variance"):
+        Display.from_estimator(QuadraticDiscriminant().fit(frame, "species"), frame, "species")
+    with pytest.raises(OptionError, match="This FisherDiscriminant has no explained_variance"):
+        Display.from_estimator(FisherDiscriminant().fit(frame, "species"), frame, "species")
+    with pytest.raises(OptionError, match="fit it first"):
+        Display.from_estimator(LinearDiscriminant(), frame, "species")
+    with pytest.raises(LabelError, match="none of the classes"):
+        Display.from_estimator(fitted(), frame.drop(columns="species"), ["oak"] * 150)
+    two = frame.query("species != 'setosa'")
+    one = LinearDiscriminant().fit(two, "species")
+    with pytest.raises(OptionError, match="there is 1, counted from 0"):
+        Display.from_estimator(one, two, "species", components=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"points": np.eye(3)}, "Points with 3 coordinates were given"),
+        ({"level": 1.0}, "level=1.0 is no share"),
+        ({"centroids": [[0, 0]]}, r"centroids has the shape \(1, 2\)"),
+        ({"arrows": [[1, 1]]}, "a name for each arrow"),
+        ({"arrows": [[1, np.nan]], "arrow_names": ["a"]}, "two finite numbers"),
+    ],
+)
+def test_options_of_plain_arrays(options: dict[str, Any], words: str) -> None:
+    given_: dict[str, Any] = {"points": [[0, 0], [1, 1], [2, 0]], "labels": list("aab")}
+    with pytest.raises(OptionError, match=words):
+        Display(**(given_ | options))
+
+
+def test_names_from_data_are_harmless() -> None:
+    frame = iris().rename(columns={"petal_length": "$a_{", "petal_width": "_b $" * 20})
+    frame["species"] = "$_{" + frame["species"]
+    model = LinearDiscriminant().fit(frame, "species")
+    display = Display.from_estimator(model, frame, "species", arrows=True)
+    display.figure_.savefig(io.BytesIO())
+    assert legend_of(display.ax_)[0] == r"\$_{setosa (50)"
+    one = Display.from_estimator(model, frame, "species", components=0)
+    one.figure_.savefig(io.BytesIO())
