@@ -4,8 +4,8 @@ It walks over the rows, adds up outer products, and asks one row and one class a
 shared with the library: ranks come from singular values of the rows themselves, the pooled root
 from an eigen-decomposition, densities from determinants and inverses.
 
-Letters: class k has weight w_k, n_k rows, mean μ_k and scatter S_k; D_k (`divisor`) is what S_k is divided by;
-λ is the pooling, γ the shrinkage, p the number of columns.
+Letters: class k has weight w_k, n_k rows, mean μ_k and scatter S_k; D_k, its `divisor`, is what S_k
+is divided by; λ is the pooling, γ the shrinkage, p the number of columns.
 """
 
 import math

@@ -151,8 +151,8 @@ class TestTheOracle:
         close(parts, [-2 + 1 / 8, -0.5], 1e-14)
 
     @every_seed
-    def test_it_is_scikit_learns_up_to_the_divisor(self, seed: int) -> None:
-        """Copies of all rows tell n from n − 1 apart less and less: here n − 1 is made n."""
+    def test_it_is_scikit_learns(self, seed: int) -> None:
+        """Which divides by n, or up to 1.9.0 by n − 1."""
         X, y = make_table(seed)
         peer = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
         oracle = Oracle(X, y, "mle")
