@@ -848,7 +848,7 @@ def test_nothing_is_known_before_a_fit() -> None:
         lambda: model.predict_log_proba(X),
         lambda: model.decision_function(X),
         lambda: model.explain(X),
-        lambda: model.working(),
+        model.working,
         lambda: model.boundary("a", "b"),
         lambda: model.forget(X, y),
         lambda: model.covariances_,
@@ -863,7 +863,7 @@ def test_nothing_is_known_before_a_fit() -> None:
             ask()
 
 
-NO_SHARE: Final = [-0.1, 1.5, math.nan, math.inf, "auto", "0.5", True, np.bool_(False), [0.5], 1j]
+NO_SHARE: Final = [-0.1, 1.5, math.nan, math.inf, "auto", "0.5", True, np.bool_(0), [0.5], 1j]
 BAD_OPTIONS: Final[list[tuple[dict[str, Any], str]]] = [
     *(({"pooling": value}, "pooling=") for value in [*NO_SHARE, None, "ledoit_wolf"]),
     *(({"shrinkage": value}, "shrinkage=") for value in [*NO_SHARE, "ledoit_wolf", "oas"]),
@@ -933,7 +933,7 @@ def test_moments_that_cannot_be() -> None:
 
 @quiet
 def test_singular_moments_are_completed() -> None:
-    """Σ_1 = diag(1, 0) and Σ_2 = diag(1, 2), alike in weight: the pooled diag(1, 1) fills the gap."""
+    """Σ_1 = diag(1, 0) and Σ_2 = diag(1, 2): the pooled diag(1, 1) fills the gap."""
     sigmas = [np.diag([1.0, 0.0]), np.diag([1.0, 2.0])]
     means = [[0.0, 0.0], [1.0, 1.0]]
     model, caught = heard(lambda: QuadraticDiscriminant.from_moments(means, covariances=sigmas))
