@@ -27,6 +27,10 @@ PARAMETERS = {
         "covariance", "shrinkage", "n_components", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
     ],
+    "QuadraticDiscriminant": [
+        "covariance", "pooling", "shrinkage", "priors", "class_weight", "costs",
+        "categorical_features", "missing", "unknown", "n_jobs",
+    ],
     "TreeClassifier": [
         "criterion", "purity", "leaf_size", "max_depth", "min_samples_leaf",
         "min_weight_fraction_leaf", "min_gain", "max_leaf_nodes", "categorical_split",
@@ -55,6 +59,10 @@ METHODS = {
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
         "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_",
     },
+    "QuadraticDiscriminant": {
+        *COMMON, "predict_proba", "predict_log_proba", "boundary", "priors_", "covariances_",
+        "ranks_", "pooling_", "shrinkage_",
+    },
     "TreeClassifier": {
         "fit", "predict", "predict_proba", "predict_log_proba", "apply", "decision_path",
         "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score", "explain",
@@ -66,7 +74,15 @@ METHODS = {
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *("TreeClassifier", "__version__", "datasets", "displays", "errors", "from_sklearn"),
+        *(
+            "QuadraticDiscriminant",
+            "TreeClassifier",
+            "__version__",
+            "datasets",
+            "displays",
+            "errors",
+            "from_sklearn",
+        ),
         "score_partition",
     ]
     assert dir(sortal) == sorted(sortal.__all__)

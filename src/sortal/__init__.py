@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sortal.estimators.fisher import FisherDiscriminant
     from sortal.estimators.indicator import IndicatorRegression
     from sortal.estimators.linear import LinearDiscriminant
+    from sortal.estimators.quadratic import QuadraticDiscriminant
     from sortal.estimators.tree import TreeClassifier
     from sortal.tasks.partition import score_partition
     from sortal.tasks.sklearn_tree import from_sklearn
@@ -26,6 +27,7 @@ __all__ = [
     "FisherDiscriminant",
     "IndicatorRegression",
     "LinearDiscriminant",
+    "QuadraticDiscriminant",
     "TreeClassifier",
     "__version__",
     "datasets",
@@ -40,6 +42,7 @@ _HOMES = {
     "FisherDiscriminant": "sortal.estimators.fisher",
     "IndicatorRegression": "sortal.estimators.indicator",
     "LinearDiscriminant": "sortal.estimators.linear",
+    "QuadraticDiscriminant": "sortal.estimators.quadratic",
     "TreeClassifier": "sortal.estimators.tree",
     "datasets": "sortal.data.datasets",
     "displays": "sortal.views.displays",

@@ -34,7 +34,7 @@ from sortal.learners.discriminant import (
 )
 from sortal.learners.moments import read_moments
 from sortal.models.linear_blocks import AskBlock, CenterBlock, gather_answered, gather_centered
-from sortal.models.linear_explain import Decided, ExplainLinear, LinearExplanation
+from sortal.models.linear_explain import Decided, Explain, ExplainLinear, LinearExplanation
 from sortal.models.records import Explanations
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.estimators.base import Training
     from sortal.learners.discriminant import ClassStatistics
-    from sortal.models.functions import LinearMap
+    from sortal.models.functions import RowFunctions
+    from sortal.models.linear_blocks import Centered
     from sortal.summaries.discriminant import DiscriminantSummary, SummarizeDiscriminant
 
     Float = NDArray[np.float64]
@@ -157,12 +158,16 @@ class DiscriminantClassifier(SummaryClassifier):
         rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
-        made = ExplainLinear(self._schema.classes, model.scores, rows, self._decide(rows.values))
+        made = self._explain(rows, self._decide(rows.values))
         return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
+
+    def _explain(self, rows: Centered, decided: Decided) -> Explain:
+        """What explains a row."""
+        return ExplainLinear(self._schema.classes, rows, decided, self._fitted_model().scores)
 
     @abstractmethod
     def _decide(self, values: Float) -> Decided:
-        """What is said of rows, given the linear functions of them."""
+        """What is said of rows, given the functions of them."""
 
     def _priors(self) -> Any:
         """The priors, where the estimator has them."""
@@ -239,7 +244,7 @@ class DiscriminantClassifier(SummaryClassifier):
         elif holes:
             notes.append("holes are filled with the mean of their column")
         if holes:
-            warn(f"Holes: {counted(holes)}. {_sentence(notes[0])}.", MissingValueWarning)
+            warn(f"Holes: {counted(holes)}. {sentence(notes[0])}.", MissingValueWarning)
         return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
 
     def _notes(self, model: Any) -> list[str]:
@@ -250,23 +255,23 @@ class DiscriminantClassifier(SummaryClassifier):
         notes = []
         if tied:
             notes.append(
-                f"{_combination(tied)} is the same in all rows, as far as digits go: it says "
+                f"{combination(tied)} is the same in all rows, as far as digits go: it says "
                 "nothing and is left out"
             )
-            warn(f"{_sentence(notes[-1])}.", CollinearWarning)
+            warn(f"{sentence(notes[-1])}.", CollinearWarning)
         if apart:
             notes.append(
-                f"{_combination(apart)} is constant within classes and differs between them: it "
+                f"{combination(apart)} is constant within classes and differs between them: it "
                 f"separates them without error{self._separation_words}"
             )
-            warn(f"{_sentence(notes[-1])}.", SeparationWarning)
+            warn(f"{sentence(notes[-1])}.", SeparationWarning)
         weak = weakest_columns(model.geometry, model.scores.design)
         if weak:
             notes.append(
-                f"{_combination(weak)} hardly varies within classes (condition "
+                f"{combination(weak)} hardly varies within classes (condition "
                 f"{model.geometry.condition:.1e}): coefficients hold few digits"
             )
-            warn(f"{_sentence(notes[-1])}.", CollinearWarning)
+            warn(f"{sentence(notes[-1])}.", CollinearWarning)
         return notes
 
     def _fitted_model(self) -> Any:
@@ -282,7 +287,7 @@ class DiscriminantClassifier(SummaryClassifier):
     def _ask(
         self,
         X: Any,
-        function: LinearMap,
+        function: RowFunctions,
         question: Callable[[Float], NDArray[Any]],
         hole_words: str | None = None,
     ) -> NDArray[Any]:
@@ -293,9 +298,11 @@ class DiscriminantClassifier(SummaryClassifier):
         return answered.answer
 
 
-def _combination(names: list[str]) -> str:
+def combination(names: list[str]) -> str:
+    """Columns in a sentence."""
     return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
 
 
-def _sentence(words: str) -> str:
+def sentence(words: str) -> str:
+    """Words with a capital letter."""
     return words[0].upper() + words[1:]

@@ -8,19 +8,15 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import choose
-from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.estimators.gaussian import GaussianDiscriminant
 from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_working import show_linear
-from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import boundary
-from sortal.models.decision import decide, posterior
-from sortal.models.linear_blocks import FromPriors, as_they_are
-from sortal.models.linear_explain import Decided
+from sortal.models.linear_blocks import as_they_are
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.data.values import Values
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
     from sortal.models.linear import LinearModel
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):
+class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianDiscriminant):
     """Linear discriminant analysis: one Gaussian a class, with a common covariance.
 
     g_k(x) = ln π_k - ½ μ_kᵀΣ⁻¹μ_k + xᵀΣ⁻¹μ_k, the largest wins; two classes meet in the hyperplane
@@ -144,39 +140,6 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.unknown = unknown
         self.n_jobs = n_jobs
 
-    def predict(
-        self,
-        X: Any,
-        *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        costs: ArrayLike | None = None,
-    ) -> NDArray[Any]:
-        """The class of each row: the most probable, or of least expected cost.
-
-        Parameters
-        ----------
-        X : table
-        priors, costs :
-            Instead of those of the fit.
-        """
-        self._fitted_model()
-        given = read_costs(self.costs if costs is None else costs, self._schema.classes)
-        return np.asarray(self.classes_[self._answer(X, priors, "label", given)])
-
-    def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
-        """P(k|x) of each row, classes in the order of `classes_`; with other priors, if given."""
-        return self._answer(X, priors, "proba")
-
-    def predict_log_proba(
-        self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
-    ) -> Float:
-        """ln P(k|x) of each row, also where P(k|x) is too small to be written down."""
-        return self._answer(X, priors, "log_proba")
-
-    def decision_function(self, X: Any) -> Float:
-        """Two classes: the log-odds of the second. More: g_k up to a term common to all classes."""
-        return self._answer(X, None, "functions")
-
     def transform(self, X: Any, scaling: str = "within") -> Float:
         """Canonical coordinates of the rows less `xbar_`.
 
@@ -198,14 +161,31 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         a = self._ask(X, model.coordinates, as_they_are, words)
         return a if scaling == "within" else a / np.linalg.norm(model.directions, axis=0)
 
-    def boundary(self, first: Any, second: Any) -> Boundary:
+    def boundary(
+        self,
+        first: Any,
+        second: Any,
+        *,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        costs: ArrayLike | None = None,
+    ) -> Boundary:
         """(β_0, β) of the hyperplane between two classes: positive where the first is likelier.
 
         β_0 = ln π_k/π_l - ½ (μ_k + μ_l)ᵀΣ⁻¹(μ_k - μ_l), β = Σ⁻¹(μ_k - μ_l).
+
+        Parameters
+        ----------
+        first, second : labels
+        priors : array-like or dict, default=None
+            Instead of those of the fit: the same β, another β_0.
+        costs : array-like, default=None
+            Where given, what these costs say of the two classes, as if there were no others.
         """
         model: LinearModel = self._fitted_model()
-        constants, weights = model.functions()
-        return boundary(model.classes, constants, weights, first, second)
+        constants = model.scores.intercepts + self._log_prior(priors)
+        shift = self._cost_shift(first, second, costs)
+        found = boundary(model.classes, constants, model.scores.weights.T, first, second)
+        return found._replace(beta0=found.beta0 + shift)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors."""
@@ -226,19 +206,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         return model.functions()[0]
 
     @property
-    def priors_(self) -> Float:
-        """π_k."""
-        return np.asarray(self._fitted_model().prior)
-
-    @property
     def covariance_(self) -> Float:
         """Σ, after shrinkage."""
         return np.asarray(self._fitted_model().covariance)
-
-    @property
-    def shrinkage_(self) -> float:
-        """λ."""
-        return float(self._fitted_model().shrinkage)
 
     @property
     def scalings_(self) -> Float:
@@ -261,34 +231,9 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def _n_features_out(self) -> int:
         return int(self._fitted_model().directions.shape[1])
 
-    def _answer(self, X: Any, priors: Any, what: str, costs: Float | None = None) -> NDArray[Any]:
-        model: LinearModel = self._fitted_model()
-        given = read_priors(priors, model.classes)
-        question = FromPriors(model.prior if given is None else given, what, costs)
-        return self._ask(X, model.scores, question)
-
     def _options(self) -> LinearOptions:
         self._policies()
         return LinearOptions(self.covariance, self.shrinkage, self.n_components, self.priors)
 
     def _learn(self, stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         return build_linear(stats, options)
-
-    def _priors(self) -> Any:
-        return self.priors
-
-    def _class_weight(self) -> Any:
-        return self.class_weight
-
-    def _unbiased(self) -> bool:
-        return self.covariance == "unbiased"
-
-    def _check_classes(self, classes: Values) -> None:
-        read_costs(self.costs, classes)
-
-    def _decide(self, values: Float) -> Decided:
-        model: LinearModel = self._fitted_model()
-        functions = values + model.log_prior
-        costs = read_costs(self.costs, model.classes)
-        labels = decide(posterior(functions, model.prior), costs)
-        return Decided(functions, labels, model.log_prior, model.gap)

@@ -228,7 +228,7 @@ def describe(geometry: Geometry, design: Design) -> tuple[list[str], list[str]]:
         known[members, place] = 1 / np.sqrt(design.sizes[j]) if design.sizes[j] > 1 else 0.0
     tied = involved(geometry.still, geometry.size, known)
     apart = involved(geometry.apart, geometry.size, np.zeros((design.n_terms, 0)))
-    return _owners(design, tied), _owners(design, apart)
+    return columns_of(design, tied), columns_of(design, apart)
 
 
 def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
@@ -236,8 +236,9 @@ def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
     if geometry.condition < WORST_CONDITION:
         return []
     nothing = np.zeros((design.n_terms, 0))
-    return _owners(design, involved(geometry.weakest[:, None], geometry.size, nothing, 0.01))
+    return columns_of(design, involved(geometry.weakest[:, None], geometry.size, nothing, 0.01))
 
 
-def _owners(design: Design, terms: NDArray[np.bool_]) -> list[str]:
+def columns_of(design: Design, terms: NDArray[np.bool_]) -> list[str]:
+    """The columns of terms, by name."""
     return [design.schema.columns[j].name for j in dict.fromkeys(design.owner[terms].tolist())]

@@ -35,7 +35,7 @@ class LinearOptions:
     priors: Any = None
 
     def __post_init__(self) -> None:
-        choose("covariance", self.covariance, ("unbiased", "mle"))
+        check_covariance(self.covariance)
         if isinstance(self.shrinkage, str) and self.shrinkage not in ("ledoit_wolf", "oas"):
             raise OptionError(
                 f"shrinkage={self.shrinkage!r} is not known: it can be None, a number from 0 to 1, "
@@ -51,7 +51,7 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
     """π_k = N_k / N, μ_k and Σ = Σ_k S_k / (N - K), or as the options say. (Bar estimates)"""
     prior = read_priors(options.priors, stats.classes)
     prior = stats.weight / stats.total_weight if prior is None else prior
-    divisor = _divisor(stats, options.covariance)
+    divisor = pooled_divisor(stats, options.covariance)
     shrinkage = _shrinkage(stats, options.shrinkage)
     plain = GaussianClasses(
         stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
@@ -90,7 +90,12 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
     )
 
 
-def _divisor(stats: ClassStatistics, covariance: str) -> float:
+def check_covariance(given: Any) -> None:
+    """What sums of squares are divided by."""
+    choose("covariance", given, ("unbiased", "mle"))
+
+
+def pooled_divisor(stats: ClassStatistics, covariance: str) -> float:
     """N - K or N, in the unit of the weights: of fractional weights, sizes count rows."""
     n, n_classes = stats.rows.sum(), stats.present.sum()
     if covariance == "mle" or stats.exact or n <= n_classes:

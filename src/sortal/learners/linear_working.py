@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.learners.matrices import function_tables, matrix_table, score_table
+from sortal.learners.matrices import (
+    function_tables,
+    matrix_table,
+    posterior_table,
+    prior_table,
+    score_table,
+)
 from sortal.models.decision import posterior
 from sortal.models.records import Table, Working, unique
 
@@ -28,7 +34,7 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
     means = model.center + model.gap
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
     tables = [
-        _priors(model, backend),
+        prior_table(model.classes, model.prior, backend),
         matrix_table(
             "means", "Class means", (model.classes, terms), means, "Bar estimates", backend
         ),
@@ -42,15 +48,9 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
     if rows is not None:
         said = [model.classes[k] for k in rows.labels]
         tables.append(score_table(model.classes, rows.functions, said, "Sch LDF", backend))
-        tables.append(_posteriors(model, posterior(rows.functions, model.prior), backend))
+        shares = posterior(rows.functions, model.prior)
+        tables.append(posterior_table(model.classes, shares, backend))
     return Working("Linear discriminant", tuple(tables))
-
-
-def _priors(model: LinearModel, backend: str) -> Table:
-    rows = tuple(
-        (str(label), float(p)) for label, p in zip(model.classes, model.prior, strict=True)
-    )
-    return Table("priors", "Priors", ("class", "π"), rows, "Bar estimates", backend)
 
 
 def _canonical(model: LinearModel, backend: str) -> Table:
@@ -63,9 +63,3 @@ def _canonical(model: LinearModel, backend: str) -> Table:
     ]
     heads = unique(("direction", "variance of means", "share", *terms))
     return Table("canonical", "Canonical directions", heads, tuple(rows), "Bar rayleigh", backend)
-
-
-def _posteriors(model: LinearModel, shares: Float, backend: str) -> Table:
-    rows = tuple((i, *row) for i, row in enumerate(shares.tolist()))
-    heads = unique(("row", *(f"P({label}|x)" for label in model.classes)))
-    return Table("posteriors", "Bayes' rule", heads, rows, "Bar *", backend)

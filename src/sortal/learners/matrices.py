@@ -71,3 +71,16 @@ def score_table(
     ]
     heads = unique(("row", *map(str, classes), "said"))
     return Table("rows", "Functions of the rows", heads, tuple(rows), equation, backend)
+
+
+def prior_table(classes: Values, prior: Float, backend: str) -> Table:
+    """π_k."""
+    rows = tuple((str(label), float(p)) for label, p in zip(classes, prior, strict=True))
+    return Table("priors", "Priors", ("class", "π"), rows, "Bar estimates", backend)
+
+
+def posterior_table(classes: Values, shares: Float, backend: str) -> Table:
+    """P(k|x) of rows."""
+    rows = tuple((i, *row) for i, row in enumerate(shares.tolist()))
+    heads = unique(("row", *(f"P({label}|x)" for label in classes)))
+    return Table("posteriors", "Bayes' rule", heads, rows, "Bar *", backend)

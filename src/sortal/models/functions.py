@@ -12,22 +12,32 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, infinite, too_large
-from sortal.data.columns import HOLE, UNKNOWN
 from sortal.models.geometry import survey
+from sortal.models.term_block import Mapped, TermBlock, in_loops, patterns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
     from sortal.data.design import Design
 
-    Codes = NDArray[np.int32]
-    Counts = NDArray[np.int64]
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+
+
+class RowFunctions(Protocol):
+    """Functions of rows, a column a function."""
+
+    @property
+    def design(self) -> Design:
+        """The terms of a row."""
+
+    @property
+    def center(self) -> Float:
+        """What rows are compared with where single ones are looked at."""
+
+    def __call__(self, batch: Batch) -> Mapped:
+        """The functions of a block's rows."""
 
 
 class HoleRule(Protocol):
@@ -46,6 +56,10 @@ class LinearMap:
     weights: Float
     offsets: Float
     holes: HoleRule
+
+    def __call__(self, batch: Batch) -> Mapped:
+        """The functions of a block's rows."""
+        return map_rows(self, batch)
 
     @property
     def intercepts(self) -> Float:
@@ -77,110 +91,24 @@ class ConditionalMean:
         return self.offsets + self.mean[m] @ self.weights[m] - self.mean[o] @ from_known, weights
 
 
-@dataclass(frozen=True, eq=False)
-class Mapped:
-    """The functions of a block's rows; holes by column, unknown values by column."""
-
-    values: Float
-    holes: Counts
-    unknown: Counts
-
-
 def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     """Evaluate linear functions; rows with holes afterwards, by their own functions."""
-    return _map_block(function, _Block.of(function, batch), batch.n_rows)
-
-
-def _map_block(function: LinearMap, block: _Block, n_rows: int) -> Mapped:
-    design = function.design
-    weights = np.empty(function.weights.T.shape)
-    weights[:, design.loop_order] = function.weights.T
-    values = np.empty((n_rows, len(weights)))
+    design, block = function.design, TermBlock.of(function.design, batch)
+    weights = in_loops(design, function.weights.T)
+    values = np.empty((batch.n_rows, len(weights)))
     n_left = native.map_rows(
         block.numbers,
         list(block.codes),
         block.sizes,
-        block.center,
+        in_loops(design, function.center),
         weights,
         function.offsets,
         values,
     )
-    holes, unknown = np.zeros((2, len(design.sizes)), dtype=np.int64)
-    if n_left:
-        rows = np.flatnonzero(np.isnan(values).all(axis=1))
-        missing = block.missing(rows)
-        values[rows] = _with_holes(function, block, rows, missing)
-        unknown = block.unknown(rows).sum(axis=0)
-        holes = missing.sum(axis=0) - unknown
-    return Mapped(values, holes, unknown)
-
-
-def center_block(function: LinearMap, batch: Batch) -> tuple[Float, Float, Mask, Mask]:
-    """Of all rows of a block: functions, distances from the center, missing and unknown cells.
-
-    Where nothing is known, the distance is 0.
-    """
-    block, rows = _Block.of(function, batch), np.arange(batch.n_rows)
-    values = _map_block(function, block, batch.n_rows).values
-    return values, block.known_part(rows), block.missing(rows), block.unknown(rows)
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """The columns of a block and the center, in the order of the loops."""
-
-    design: Design
-    numbers: Sequence[Float]
-    codes: Codes
-    sizes: Sequence[int]
-    center: Float
-
-    @classmethod
-    def of(cls, function: LinearMap, batch: Batch) -> _Block:
-        """A block as linear functions read it."""
-        design = function.design
-        center = np.empty(design.n_terms)
-        center[design.loop_order] = function.center
-        sizes = [design.sizes[j] for j in design.categories]
-        return cls(design, design.number_arrays(batch), design.code_arrays(batch), sizes, center)
-
-    def known_part(self, rows: NDArray[np.int64]) -> Float:
-        """Rows minus the center in the order of the terms, 0 where nothing is known."""
-        z = np.empty((len(rows), self.design.n_terms + 2))
-        codes, center = list(self.codes), self.center
-        native.center_rows(self.numbers, codes, self.sizes, rows, center, center, None, z)
-        return np.asarray(z[:, :-2][:, self.design.loop_order])
-
-    def missing(self, rows: NDArray[np.int64]) -> Mask:
-        """missing[i, j]: whether column j of a row has no value or one never fitted."""
-        missing = np.zeros((len(rows), len(self.design.sizes)), dtype=bool)
-        for j, column in zip(self.design.numbers, self.numbers, strict=True):
-            cells = column[rows]
-            if (np.abs(cells) > LARGEST).any():
-                name = self.design.schema.columns[j].name
-                raise infinite(name) if np.isinf(cells).any() else too_large(name)
-            missing[:, j] = np.isnan(cells)
-        for j, codes in zip(self.design.categories, self.codes, strict=True):
-            missing[:, j] = codes[rows] <= HOLE
-        return missing
-
-    def unknown(self, rows: NDArray[np.int64]) -> Mask:
-        """unknown[i, j]: whether column j of a row has a value that was never fitted."""
-        unknown = np.zeros((len(rows), len(self.design.sizes)), dtype=bool)
-        for j, codes in zip(self.design.categories, self.codes, strict=True):
-            unknown[:, j] = codes[rows] == UNKNOWN
-        return unknown
-
-
-def _with_holes(
-    function: LinearMap, block: _Block, rows: NDArray[np.int64], missing: Mask
-) -> Float:
-    """The rows with holes, all of one pattern at a time."""
-    z = block.known_part(rows)
-    values = np.empty((len(rows), function.weights.shape[1]))
-    patterns, pattern = np.unique(missing, axis=0, return_inverse=True)
-    for which, columns in enumerate(patterns):
-        chosen = pattern.ravel() == which
-        offsets, weights = function.holes.functions(~columns[function.design.owner])
-        values[chosen] = offsets + z[chosen] @ weights
-    return values
+    rows = np.flatnonzero(np.isnan(values).all(axis=1)) if n_left else np.empty(0, dtype=np.int64)
+    missing = block.missing(rows)
+    z = block.known_part(rows, function.center)
+    for columns, chosen in patterns_of(missing):
+        offsets, some = function.holes.functions(~columns[design.owner])
+        values[rows[chosen]] = offsets + z[chosen] @ some
+    return block.mapped(values, rows, missing)

@@ -1,4 +1,4 @@
-"""What a pass over blocks does with linear functions: picklable values that can run anywhere."""
+"""What a pass over blocks does with functions of rows: picklable values that can run anywhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.data.columns import as_numbers, given_values
 from sortal.models.decision import decide, leading, log_of, log_posterior, posterior
-from sortal.models.functions import center_block, map_rows
+from sortal.models.term_block import TermBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sortal.data.batch import Batch
     from sortal.data.values import Values
-    from sortal.models.functions import LinearMap
+    from sortal.models.functions import LinearMap, RowFunctions
 
     Counts = NDArray[np.int64]
     Float = NDArray[np.float64]
@@ -36,14 +36,14 @@ class Answered:
 
 @dataclass(frozen=True, eq=False)
 class AskBlock:
-    """Block → Answered: linear functions, and what `ask` makes of them."""
+    """Block → Answered: functions of the rows, and what `ask` makes of them."""
 
-    function: LinearMap
+    function: RowFunctions
     ask: Callable[[Float], NDArray[Any]]
 
     def __call__(self, batch: Batch) -> Answered:
         """Ask one block."""
-        mapped = map_rows(self.function, batch)
+        mapped = self.function(batch)
         return Answered(self.ask(mapped.values), mapped.holes, mapped.unknown)
 
 
@@ -86,7 +86,7 @@ class FromPriors:
 class Centered:
     """Rows as distances from a center, 0 where nothing is known; cells as they were given.
 
-    `values` are the linear functions of the rows.
+    `values` are the functions of the rows.
     """
 
     values: Float
@@ -100,19 +100,21 @@ class Centered:
 class CenterBlock:
     """Block → Centered, for whoever looks at single rows."""
 
-    function: LinearMap
+    function: RowFunctions
 
     def __call__(self, batch: Batch) -> Centered:
         """Read one block."""
-        design = self.function.design
-        values, z, missing, unknown = center_block(self.function, batch)
+        design, rows = self.function.design, np.arange(batch.n_rows)
+        block = TermBlock.of(design, batch)
+        missing, unknown = block.missing(rows), block.unknown(rows)
         given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
         for j in design.numbers:
             given[:, j] = as_numbers(batch.columns[j]).tolist()
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
-        return Centered(values, z, missing, unknown, given)
+        z = block.known_part(rows, self.function.center)
+        return Centered(self.function(batch).values, z, missing, unknown, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ class ProjectTraining:
 
     def __call__(self, batch: Batch) -> tuple[Float, NDArray[np.int32], Float]:
         """Project one block."""
-        mapped = map_rows(self.function, batch)
+        mapped = self.function(batch)
         place = {label: k for k, label in enumerate(self.classes)}
         weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
         keep = weights > 0

@@ -1,9 +1,10 @@
-"""Why linear functions decided as they did: each attribute's part in the difference of two."""
+"""Why functions of rows decided as they did: each attribute's part in the difference of two."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sortal.models.records import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.data.design import Design
     from sortal.data.values import Value, Values
     from sortal.models.functions import LinearMap
     from sortal.models.linear_blocks import Centered
@@ -47,6 +49,7 @@ class LinearExplanation:
     offset: float
     parts: tuple[Part, ...]
     total: float
+    equation: str = "S 19"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
@@ -71,7 +74,7 @@ class LinearExplanation:
         rows.append(("total", None, _tidy(self.total), ""))
         title = f"{self.label} against {self.against}"
         columns = ("part", "value", "amount", "mark")
-        return Table("parts", title, columns, tuple(rows), "S 19", backend)
+        return Table("parts", title, columns, tuple(rows), self.equation, backend)
 
     def __str__(self) -> str:
         return str(self.to_table())
@@ -93,49 +96,78 @@ class Decided:
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainLinear:
+class Explain(ABC):
     """Row number → its explanation."""
 
     classes: Values
-    function: LinearMap
     rows: Centered
     decided: Decided
+    equation: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def design(self) -> Design:
+        """The terms of a row."""
+
+    @abstractmethod
+    def difference(self, i: int, k: int, l: int) -> tuple[float, Float]:  # noqa: E741
+        """Row i's function of class k less that of class l: an offset, and a part for each term."""
 
     def __call__(self, i: int) -> LinearExplanation:
-        """Explain one row: (x - middle)ᵀ(w_k - w_l), attribute by attribute. (S 19)"""
-        design = self.function.design
+        """Explain one row."""
         label = int(self.decided.labels[i])
         scores = self.decided.functions[i]
-        anchor = self.decided.anchor
         others = [k for k in range(len(scores)) if k != label]
         against = max(others, key=lambda k: (scores[k], -k))
-        offsets, weights = self.function.offsets, self.function.weights
-        known = ~self.rows.missing[i][design.owner]
-        if not known.all():
-            offsets, weights = self.function.holes.functions(known)
-        w = weights[:, label] - weights[:, against]
-        middle = np.where(known, (anchor[label] + anchor[against]) / 2, 0.0)
-        by_term = (self.rows.z[i] - middle) * w
-        amounts = np.bincount(design.owner, by_term, minlength=len(design.sizes))
-        constants = offsets + self.decided.extra
-        offset = float(constants[label] - constants[against] + middle @ w)
-        parts = tuple(self._part(i, j, float(amounts[j])) for j in range(len(design.sizes)))
+        offset, by_term = self.difference(i, label, against)
+        n_columns = len(self.design.sizes)
+        amounts = np.bincount(self.design.owner, by_term, minlength=n_columns)
         return LinearExplanation(
             label=self.classes[label],
             against=self.classes[against],
             classes=self.classes,
             functions=tuple(map(float, scores)),
             offset=offset,
-            parts=parts,
+            parts=tuple(self._part(i, j, float(amounts[j])) for j in range(n_columns)),
             total=offset + float(amounts.sum()),
+            equation=self.equation,
         )
+
+    def known(self, i: int) -> NDArray[np.bool_]:
+        """Which terms of a row are known."""
+        return np.asarray(~self.rows.missing[i][self.design.owner])
 
     def _part(self, i: int, j: int, amount: float) -> Part:
         mark: Mark = ""
         if self.rows.missing[i, j]:
             mark = "unknown" if self.rows.unknown[i, j] else "missing"
-        name = self.function.design.schema.columns[j].name
+        name = self.design.schema.columns[j].name
         return Part(name, self.rows.given[i, j], amount, mark)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainLinear(Explain):
+    """The parts of linear functions."""
+
+    function: LinearMap
+    equation = "S 19"
+
+    @property
+    def design(self) -> Design:
+        """The terms of a row."""
+        return self.function.design
+
+    def difference(self, i: int, k: int, l: int) -> tuple[float, Float]:  # noqa: E741
+        """(x - middle)ᵀ(w_k - w_l), term by term. (S 19)"""
+        anchor, known = self.decided.anchor, self.known(i)
+        offsets, weights = self.function.offsets, self.function.weights
+        if not known.all():
+            offsets, weights = self.function.holes.functions(known)
+        w = weights[:, k] - weights[:, l]
+        middle = np.where(known, (anchor[k] + anchor[l]) / 2, 0.0)
+        constants = offsets + self.decided.extra
+        offset = float(constants[k] - constants[l] + middle @ w)
+        return offset, (self.rows.z[i] - middle) * w
 
 
 def _tidy(value: float) -> float:

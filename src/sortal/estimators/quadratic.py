@@ -1,0 +1,210 @@
+"""QuadraticDiscriminant, the estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import CollinearWarning, SortalError, warn
+from sortal.estimators.discriminant import combination, sentence
+from sortal.estimators.gaussian import GaussianDiscriminant
+from sortal.learners.quadratic import QuadraticOptions, build_quadratic, still_columns
+from sortal.learners.quadratic_working import show_quadratic
+from sortal.models.linear_blocks import as_they_are
+from sortal.models.quadratic_explain import ExplainQuadratic
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.boundary import QuadraticBoundary
+    from sortal.models.linear_blocks import Centered
+    from sortal.models.linear_explain import Decided
+    from sortal.models.quadratic import QuadraticModel
+    from sortal.models.records import Working
+
+    Float = NDArray[np.float64]
+
+# Of classes that do not vary somewhere, so many are named.
+_MOST_NAMED = 5
+
+
+class QuadraticDiscriminant(GaussianDiscriminant):
+    """Quadratic discriminant analysis: one Gaussian a class, each with its own covariance.
+
+    g_k(x) = ln π_k - ½ ln det Σ_k - ½ (x - μ_k)ᵀΣ_k⁻¹(x - μ_k), the largest wins; two classes meet
+    in a quadric. Everything comes from class moments that were read once.
+
+    A class that does not vary in some direction, as one with fewer rows than columns, has no Σ_k⁻¹
+    of its own. There it takes the variance that all classes have together, and keeps its own
+    elsewhere: a class of one row has the covariance of the linear discriminant. This depends on no
+    units; a warning names the class and the columns. `pooling` does the same for all directions,
+    in part. A combination of columns that is constant in all rows is named and left out, and along
+    one that is constant within all classes only, a variance of 1e-9 of the variance over all rows
+    is assumed, as in `LinearDiscriminant`.
+
+    Parameters
+    ----------
+    covariance : {"unbiased", "mle"}, default="unbiased"
+        Covariances with divisor N_k - 1 or N_k.
+    pooling : float from 0 to 1, default=0.0
+        λ in Σ_k = ((1 - λ) S_k + λ S) / ((1 - λ) D_k + λ D), the scatter S_k of a class mixed with
+        that of all, and the divisors with them (Friedman 1989). 1 is linear discriminant analysis.
+    shrinkage : None or float from 0 to 1, default=None
+        γ in (1 - γ) Σ_k + γ (tr Σ_k / p) I. It depends on the units of the columns.
+    priors : array-like of shape (n_classes,) or dict, default=None
+        π in the order of `classes_`, or by label. By default the share of each class.
+    class_weight : dict or "balanced", default=None
+        Factor on the weight of each row by its class; "balanced" gives every class the same total.
+    costs : array-like of shape (n_classes, n_classes), default=None
+        costs[i, j] is the cost of saying class j when class i is true. With costs, `predict` gives
+        the class of least expected cost.
+    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
+        Words, truth values and categorical types are always categories; numbers are categories
+        where named here. A category enters as one indicator for each of its values.
+    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
+        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
+        the first call), or an error. At predict holes are integrated out of the Gaussians
+        exactly, except with "error".
+    unknown : {"skip", "error"}, default="skip"
+        A value at predict that was never seen at fit is treated as a hole, or is an error.
+    n_jobs : int, default=None
+        Threads; None means all cores (one inside a joblib worker). The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    terms_ : ndarray of shape (n_terms,)
+        What covariances refer to: columns, and column=value for categories.
+    priors_ : ndarray of shape (n_classes,)
+    means_ : ndarray of shape (n_classes, n_terms)
+    covariances_ : ndarray of shape (n_classes, n_terms, n_terms)
+        Σ_k as used, after pooling and shrinkage.
+    ranks_ : ndarray of shape (n_classes,)
+        The rank of each Σ_k before it took anything from the other classes.
+    pooling_, shrinkage_ : float
+        λ and γ as used.
+    condition_ : float
+        The largest condition number of the Σ_k, scaled to a diagonal of ones.
+    fit_report_ : FitReport
+        Rows, holes by column, notes.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sortal import QuadraticDiscriminant, datasets
+    >>> iris = datasets.iris()
+    >>> model = QuadraticDiscriminant().fit(iris, "species")
+    >>> print(f"{model.score(iris, 'species'):.2f}")
+    0.98
+    >>> beta0, beta, gamma = model.boundary("versicolor", "virginica")
+    >>> x = iris.drop(columns="species").to_numpy()[70]
+    >>> odds = beta0 + x @ beta + x @ gamma @ x
+    >>> print(f"{odds:.3f}", model.predict(iris[70:71]))
+    -0.688 ['virginica']
+    """
+
+    def __init__(
+        self,
+        covariance: str = "unbiased",
+        pooling: float = 0.0,
+        shrinkage: float | None = None,
+        *,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        costs: ArrayLike | None = None,
+        categorical_features: Any = "from_dtype",
+        missing: str = "drop_rows",
+        unknown: str = "skip",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.covariance = covariance
+        self.pooling = pooling
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.class_weight = class_weight
+        self.costs = costs
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+
+    def boundary(
+        self,
+        first: Any,
+        second: Any,
+        *,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        costs: ArrayLike | None = None,
+    ) -> QuadraticBoundary:
+        """(β_0, β, Γ) of β_0 + xᵀβ + xᵀΓx = 0 between two classes; positive: the first is likelier.
+
+        Parameters
+        ----------
+        first, second : labels
+        priors : array-like or dict, default=None
+            Instead of those of the fit: the same β and Γ, another β_0.
+        costs : array-like, default=None
+            Where given, what these costs say of the two classes, as if there were no others.
+        """
+        model: QuadraticModel = self._fitted_model()
+        found = model.boundary(self._log_prior(priors), first, second)
+        return found._replace(beta0=found.beta0 + self._cost_shift(first, second, costs))
+
+    def working(self, X: Any = None) -> Working:
+        """The numbers of this fit: means, Σ_k, functions, boundaries; of rows X, posteriors."""
+        model: QuadraticModel = self._fitted_model()
+        decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
+        return show_quadratic(model, decided, (), self._backend)
+
+    @property
+    def covariances_(self) -> Float:
+        """Σ_k, after pooling and shrinkage."""
+        return np.asarray(self._fitted_model().covariances)
+
+    @property
+    def ranks_(self) -> NDArray[np.int64]:
+        """The rank of each class's own matrix."""
+        model: QuadraticModel = self._fitted_model()
+        return model.ranks
+
+    @property
+    def pooling_(self) -> float:
+        """λ."""
+        return float(self._fitted_model().pooling)
+
+    @property
+    def condition_(self) -> float:
+        """The largest condition number of the classes' matrices, scaled to a diagonal of ones."""
+        return float(max(own.condition for own in self._fitted_model().own))
+
+    def _options(self) -> QuadraticOptions:
+        self._policies()
+        return QuadraticOptions(self.covariance, self.pooling, self.shrinkage, self.priors)
+
+    def _learn(self, stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:
+        return build_quadratic(stats, options)
+
+    def _explain(self, rows: Centered, decided: Decided) -> ExplainQuadratic:
+        return ExplainQuadratic(self._schema.classes, rows, decided, self._fitted_model().scores)
+
+    def _notes(self, model: Any) -> list[str]:
+        notes = super()._notes(model)
+        if isinstance(model, SortalError):
+            return notes
+        still = still_columns(model, model.scores.design)
+        said = [
+            f"class {model.classes[k]!r} does not vary along {combination(names)} (rank "
+            f"{model.ranks[k]} of {model.rank}): there it takes the variance of all classes "
+            "together"
+            for k, names in list(still.items())[:_MOST_NAMED]
+        ]
+        if len(still) > _MOST_NAMED:
+            said.append(f"so do {len(still) - _MOST_NAMED} more classes")
+        if said:
+            warn(f"{sentence('; '.join(said))}.", CollinearWarning)
+        return notes + said

@@ -1,0 +1,131 @@
+"""The quadratic discriminant of Gaussian classes with their own covariances, from statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.checks import share
+from sortal.learners.discriminant import columns_of, refuse_constant
+from sortal.learners.linear import check_covariance, pooled_divisor, shrunk
+from sortal.learners.options import read_priors
+from sortal.models.gaussian import GaussianClasses
+from sortal.models.geometry import involved, survey
+from sortal.models.quadratic import QuadraticModel
+from sortal.models.quadratic_classes import QuadraticClasses, Roots, completed, frame_of
+from sortal.models.quadratic_functions import QuadraticMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.design import Design
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.models.geometry import Geometry
+    from sortal.models.quadratic_classes import Frame
+
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class QuadraticOptions:
+    """Checked options."""
+
+    covariance: str = "unbiased"
+    pooling: Any = 0.0
+    shrinkage: Any = None
+    priors: Any = None
+
+    def __post_init__(self) -> None:
+        check_covariance(self.covariance)
+        share("pooling", self.pooling)
+        if self.shrinkage is not None:
+            share("shrinkage", self.shrinkage)
+
+
+def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:
+    """π_k = N_k / N, μ_k and Σ_k = S_k / (N_k - 1), or as the options say."""
+    given = read_priors(options.priors, stats.classes)
+    pooling = float(options.pooling)
+    shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
+    geometry, frame = _pooled(stats, options.covariance, shrinkage)
+    matrices, divisors = mixed(stats, options.covariance, pooling)
+    own = tuple(
+        _own_geometry(stats, shrunk(A, shrinkage), k, pooling) for k, A in enumerate(matrices)
+    )
+    found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
+    classes = QuadraticClasses(
+        frame.into,
+        np.array([_shape(frame, root) for root, _ in found]),
+        stats.magnitude,
+        stats.present,
+    )
+    log_dets = classes.without_absent(np.array([log_det for _, log_det in found]) + frame.log_det)
+    whole = Roots(np.array([root for root, _ in found]), log_dets)
+    return QuadraticModel(
+        classes=stats.classes,
+        geometry=geometry,
+        own=own,
+        center=stats.center,
+        gap=stats.gap,
+        prior=stats.weight / stats.total_weight if given is None else given,
+        covariances=classes.covariances(),
+        pooling=pooling,
+        shrinkage=shrinkage,
+        scores=QuadraticMap(stats.design, stats.center, stats.gap, whole, classes),
+    )
+
+
+def _pooled(stats: ClassStatistics, covariance: str, shrinkage: float) -> tuple[Geometry, Frame]:
+    """The frame of the pooled covariance, as the linear discriminant has it."""
+    divisor = pooled_divisor(stats, covariance)
+    plain = GaussianClasses(
+        stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
+    )
+    geometry, within = plain.survey(), stats.within
+    refuse_constant(geometry)
+    if shrinkage > 0:
+        within = shrunk(stats.within, shrinkage)
+        geometry = survey(within, stats.between, stats.magnitude)
+    return geometry, frame_of(geometry, within, stats.total_weight, divisor)
+
+
+def mixed(stats: ClassStatistics, covariance: str, pooling: float) -> tuple[Float, Float]:
+    """(1 - λ) S_k + λ S and (1 - λ) D_k + λ D, whose quotient is the covariance. (S 43)"""
+    divisor = pooled_divisor(stats, covariance)
+    divisors = (1 - pooling) * class_divisors(stats, covariance) + pooling * divisor
+    matrices = (1 - pooling) * stats.scatter + pooling * stats.within
+    return matrices, np.where(divisors > 0, divisors, 1.0)
+
+
+def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
+    """N_k - 1 or N_k, in the unit of the weights: of fractional weights, sizes count rows."""
+    n = stats.rows
+    if covariance == "mle" or stats.exact:
+        return stats.weight
+    safe = np.where(n > 1, n, 1.0)
+    return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
+
+
+def _own_geometry(stats: ClassStatistics, matrix: Float, k: int, pooling: float) -> Geometry:
+    """Where a class varies by itself."""
+    weight = stats.weight[k] if pooling == 0 else stats.total_weight
+    magnitude = np.sqrt(weight) * np.abs(stats.means).max(axis=0)
+    return survey(matrix, np.zeros((1, len(matrix))), magnitude)
+
+
+def _shape(frame: Frame, root: Float) -> Float:
+    """Σ_k in the frame: the inverse of TTᵀ, T being the root there."""
+    back = np.linalg.inv(frame.into @ root)
+    return np.asarray(back.T @ back)
+
+
+def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]:
+    """For each class that stands still where others vary, the columns concerned."""
+    found = {}
+    for k, own in enumerate(model.own):
+        if own.sphere.shape[1] < model.rank and np.isfinite(model.log_dets[k]):
+            terms = involved(own.still, model.geometry.size, model.geometry.still)
+            found[k] = columns_of(design, terms)
+    return found

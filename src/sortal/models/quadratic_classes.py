@@ -1,0 +1,134 @@
+"""Gaussian classes, each with its own covariance: their roots and determinants, for known terms.
+
+All of them live in one frame, the coordinates in which the pooled covariance is the identity: there
+units have gone, a determinant is one relative to the pooled one, and a class that does not vary in
+a direction can be told to vary there as all classes together do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.models.geometry import VARIANCE_FLOOR, survey
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.geometry import Geometry
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Coordinates t = xᵀ out, and back x = inᵀ t: the pooled covariance is I in them.
+
+    `out` is p × r and `into` r × p, into · out = I; directions along which nothing varies are gone.
+    """
+
+    out: Float
+    into: Float
+
+    @property
+    def log_det(self) -> float:
+        """ln det of the pooled covariance where every term varies; else 0, and ratios are left."""
+        return log_det_of(self.out)
+
+
+@dataclass(frozen=True, eq=False)
+class Roots:
+    """Per class R_k with R_kᵀΣ_kR_k = I, p × r, and ln det Σ_k; where r < p, less that of Σ."""
+
+    roots: Float
+    log_dets: Float
+
+
+def log_det_of(root: Float) -> float:
+    """ln det Σ from its root, or 0 where Σ is singular."""
+    p, r = root.shape
+    return -2.0 * float(np.linalg.slogdet(root)[1]) if p == r else 0.0
+
+
+def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: float) -> Frame:
+    """The frame of a pooled covariance within / divisor, floored as in (S 12)."""
+    floor = np.sqrt(VARIANCE_FLOOR * geometry.spread / total_weight)
+    varies = geometry.sphere.T @ within / np.sqrt(divisor)
+    return Frame(
+        geometry.root(total_weight, divisor), np.vstack([varies, floor[:, None] * geometry.apart.T])
+    )
+
+
+def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float]:
+    """The root of a class and ln det Σ_k less that of Σ; where still, the pooled variance. (S 44)
+
+    `own` is the geometry of the class's matrix A, and Σ_k = A / divisor.
+    """
+    r = frame.out.shape[1]
+    root = own.sphere * np.sqrt(divisor)
+    inside = frame.into @ root
+    if root.shape[1] != r:
+        left, sizes, _ = np.linalg.svd(inside, full_matrices=False)
+        inside = left[:, :r] * sizes[:r]
+        null = _null(frame.into @ _unitless(own), r - inside.shape[1])
+        # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
+        inside = np.hstack([inside - null @ (null.T @ inside), null])
+        root = frame.out @ inside
+    return root, -2.0 * float(np.linalg.slogdet(inside)[1])
+
+
+def _unitless(own: Geometry) -> Float:
+    """Directions in which a class stands still, each as long as the spread of its columns asks."""
+    length = np.abs(own.still).T @ np.where(own.size > 0, own.size, 1.0)
+    return np.asarray(own.still / np.where(length > 0, length, 1.0))
+
+
+def _null(directions: Float, n: int) -> Float:
+    """An orthonormal basis of the span of directions in a frame, which is known to have n of them.
+
+    What stands still in all classes is 0 there but for rounding, and falls away.
+    """
+    length = np.linalg.norm(directions, axis=0)
+    largest = length.max(initial=0.0)
+    left, _, _ = np.linalg.svd(directions / (largest if largest > 0 else 1.0))
+    return np.asarray(left[:, :n])
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticClasses:
+    """Σ_k = intoᵀ C_k into in the frame of all classes; `magnitude` as in `geometry.survey`.
+
+    `present` says which classes have rows: others have no density anywhere.
+    """
+
+    into: Float
+    shapes: Float
+    magnitude: Float
+    present: Mask
+
+    def covariances(self) -> Float:
+        """Σ_k over all terms."""
+        return np.asarray(self.into.T @ self.shapes @ self.into)
+
+    def functions(self, known: Mask) -> Roots:
+        """Roots and determinants of N(μ_k, Σ_k) over the known terms, 0 for others. (S 49)"""
+        part = self.into[:, known]
+        pooled = part.T @ part
+        nothing = np.zeros((1, pooled.shape[0]))
+        sphere = survey(pooled, nothing, 0.0 * self.magnitude[known]).sphere
+        shapes = sphere.T @ part.T @ self.shapes @ part @ sphere
+        roots = np.zeros((len(shapes), len(known), sphere.shape[1]))
+        values, vectors = np.linalg.eigh(shapes)
+        # of a positive definite matrix; rounding must not make a variance negative
+        floor = np.finfo(float).eps * values[:, -1:] if values.shape[1] else values
+        values = np.maximum(values, floor)
+        roots[:, known] = sphere @ (vectors / np.sqrt(values)[:, None, :])
+        log_dets = np.log(values).sum(axis=1) + log_det_of(sphere)
+        return Roots(roots, self.without_absent(log_dets))
+
+    def without_absent(self, log_dets: Float) -> Float:
+        """A class without rows has no density anywhere."""
+        return np.where(self.present, log_dets, np.inf)
