@@ -25,12 +25,16 @@ ON_A_PLANE = 1e-9
 VARIANCE_FLOOR = 1e-9
 
 
-def rank_of_rows(rows: Float) -> int:
-    """Of deviations, each column in the unit of its own size: 1e-9 of it is nothing."""
+def rank_of_rows(rows: Float, magnitude: Float) -> int:
+    """Of deviations, each column in the unit of its own size: 1e-9 of it is nothing.
+
+    Nor is the last place of a column's largest number, its `magnitude`.
+    """
     if not rows.size:
         return 0
     size = np.linalg.norm(rows, axis=0)
-    scaled = rows[:, size > 0] / size[size > 0]
+    varies = size > 4 * np.finfo(float).eps * magnitude * math.sqrt(len(rows))
+    scaled = rows[:, varies] / size[varies]
     if not scaled.size:
         return 0
     return int((np.linalg.svd(scaled, compute_uv=False) > ON_A_PLANE).sum())
@@ -105,11 +109,20 @@ class Oracle:
         return [k for k in self.classes if self.w(k) > 0]
 
     @cached_property
-    def means(self) -> dict[Any, Float]:
+    def gaps(self) -> dict[Any, Float]:
+        """Class means less the first row, so that far offsets cost no digits."""
         return {
-            k: np.asarray(sum(w * (x - self.X[0]) for x, w in self.rows(k)) / self.w(k) + self.X[0])
+            k: np.asarray(sum(w * (x - self.X[0]) for x, w in self.rows(k)) / self.w(k))
             for k in self.present
         }
+
+    @property
+    def means(self) -> dict[Any, Float]:
+        return {k: self.X[0] + gap for k, gap in self.gaps.items()}
+
+    def z(self, x: Float, k: Any) -> Float:
+        """x − μ_k."""
+        return np.asarray((x - self.X[0]) - self.gaps[k])
 
     @cached_property
     def scatters(self) -> dict[Any, Float]:
@@ -118,7 +131,7 @@ class Oracle:
         for k in self.present:
             found[k] = np.zeros((p, p))
             for x, w in self.rows(k):
-                found[k] += w * np.outer(x - self.means[k], x - self.means[k])
+                found[k] += w * np.outer(self.z(x, k), self.z(x, k))
         return found
 
     # --- Divisors, pooling, shrinkage ------------------------------------------------------------
@@ -158,15 +171,15 @@ class Oracle:
 
     def _deviations(self, of: list[Any]) -> Float:
         """Rows less their class means."""
-        rows = [x - self.means[k] for k in of for x, _ in self.rows(k)]
+        rows = [self.z(x, k) for k in of for x, _ in self.rows(k)]
         return np.array(rows).reshape(-1, self.X.shape[1])
+
+    def _rank_of(self, classes: list[Any]) -> int:
+        return rank_of_rows(self._deviations(classes), np.abs(self.X).max(axis=0))
 
     def rank(self, k: Any) -> int:
         """The rank of a class's own matrix."""
-        if self.pooling > 0:
-            rank = rank_of_rows(self._deviations(self.present))
-        else:
-            rank = rank_of_rows(self._deviations([k]))
+        rank = self._rank_of(self.present if self.pooling > 0 else [k])
         return self.X.shape[1] if self.shrinkage > 0 and rank > 0 else rank
 
     @cached_property
@@ -177,7 +190,7 @@ class Oracle:
         the units of the columns, and at right angles to all others.
         """
         p = self.X.shape[1]
-        rank = rank_of_rows(self._deviations(self.present))
+        rank = self._rank_of(self.present)
         rank = p if self.shrinkage > 0 and rank > 0 else rank
         unit = np.sqrt(np.where(np.diag(self.pooled) > 0, np.diag(self.pooled), 1.0))
         values, vectors = np.linalg.eigh(self.pooled / np.outer(unit, unit))
@@ -193,7 +206,7 @@ class Oracle:
     def _apart(self, flat: Float) -> Float:
         """Directions without scatter within along which means differ, of floored variance."""
         w = np.array([self.w(k) for k in self.present])
-        mu = np.array([self.means[k] for k in self.present])
+        mu = np.array([self.gaps[k] for k in self.present])
         gaps = np.sqrt(w / w.sum())[:, None] * (mu - w @ mu / w.sum())
         _, sizes, turn = np.linalg.svd(gaps @ flat, full_matrices=False)
         real = sizes > ON_A_PLANE * np.linalg.norm(self.X - self.X.mean(axis=0))
@@ -250,7 +263,7 @@ class Oracle:
         if not B.size:
             return 0.0
         sigma = B.T @ self.used(k)[np.ix_(o, o)] @ B
-        z = (x[o] - self.means[k][o]) @ B
+        z = self.z(x, k)[o] @ B
         sign, log_det = np.linalg.slogdet(sigma)
         assert sign > 0
         return float(-0.5 * log_det - 0.5 * z @ np.linalg.solve(sigma, z))
@@ -291,7 +304,7 @@ class Oracle:
         amounts = np.zeros(len(x))
         offset = math.log(self.prior(k) / self.prior(l))
         for label, sign in ((k, 1.0), (l, -1.0)):
-            z = x[o] - self.means[label][o]
+            z = self.z(x, label)[o]
             amounts[o] -= sign * 0.5 * z * (self.inverse(label, o) @ z)
             if B.size:
                 det = np.linalg.slogdet(B.T @ self.used(label)[np.ix_(o, o)] @ B)[1]

@@ -180,8 +180,7 @@ def test_where_a_class_stands_still_it_takes_the_pooled_variance(name: str, norm
     table = SINGULAR[name][0]()
     oracle, model = Oracle(*table, norm), fitted(table, norm)
     rows = beside(table[0])
-    digits = 1e-6 if "far" in name else 1e-8  # the last places of 1e8
-    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), digits)
+    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), 1e-8)
     shares = model.predict_proba(rows)
     assert np.isfinite(shares).all()
     close(shares.sum(axis=1), 1, 1e-13)
@@ -203,8 +202,7 @@ def test_singular_classes_mixed_with_others(
     oracle = Oracle(*table, norm, pooling, shrinkage or 0.0)
     model = fitted(table, norm, pooling, shrinkage)
     rows = beside(table[0])
-    digits = 1e-6 if "far" in name else 1e-8
-    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), digits)
+    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), 1e-8)
     assert model.ranks_.tolist() == [oracle.rank(k) for k in oracle.classes]
 
 
@@ -221,8 +219,9 @@ def test_singular_classes_are_named(name: str) -> None:
     assert all(any(repr(c) in text for text in own) for c in columns)
     others = {"x0", "x1", "x2"} - columns
     assert not any(repr(c) in text for text in own for c in others)
-    notes = [note.rstrip(".").lower() for note in model.fit_report_.notes]
-    assert all(text.rstrip(".").lower() in notes for text in texts)
+    told = " ".join(texts).lower()
+    assert model.fit_report_.notes
+    assert all(note.rstrip(".").lower() in told for note in model.fit_report_.notes)
 
 
 def test_regular_classes_are_not_warned_of() -> None:
@@ -270,8 +269,7 @@ def test_holes_where_classes_are_singular(name: str) -> None:
     rows[np.random.default_rng(3).uniform(size=rows.shape) < 0.4] = np.nan
     rows[0] = np.nan
     model, oracle = fitted(table), Oracle(*table)
-    digits = 1e-6 if "far" in name else 1e-8
-    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), digits)
+    close(model.predict_log_proba(rows), oracle.log_posteriors(rows), 1e-8)
     close(model.predict_proba(rows[:1])[0], model.priors_, 1e-13)
 
 
@@ -282,12 +280,11 @@ def test_reasons_and_boundaries_where_classes_are_singular(name: str) -> None:
     model, oracle = fitted(table), Oracle(*table)
     rows = beside(table[0])[::4]
     logs = model.predict_log_proba(rows)
-    digits = 1e-6 if "far" in name else 1e-8
     reasons: Any = model.explain(rows)
     for x, reason in zip(rows, reasons, strict=True):
         offset, amounts = oracle.parts(x, reason.label, reason.against)
-        close([p.amount for p in reason.parts], amounts, digits)
-        assert reason.offset == pytest.approx(offset, rel=digits, abs=digits)
+        close([p.amount for p in reason.parts], amounts, 1e-8)
+        assert reason.offset == pytest.approx(offset, rel=1e-8, abs=1e-8)
     if "far" in name:
         return  # xᵀΓx holds 1e16 beside a difference of 1
     last = len(model.classes_) - 1
@@ -499,8 +496,8 @@ def test_near_constant_columns(offset: float, spread: float) -> None:
     X, y = two_classes()
     X[:, 1] = offset + np.round(X[:, 1] * 2**10) / 2**10 * spread
     model = QuadraticDiscriminant().fit(X, y)
-    # what is left of a digit is the last place of x itself: 1e8 · 1e-16 / 1e-3
-    close(model.decision_function(X), exact_log_odds(X, y, X), 1e-9 if offset < 1e5 else 1e-6)
+    # rows less a mean near 1e8 have all their digits, if the mean is not rounded first
+    close(model.decision_function(X), exact_log_odds(X, y, X), 1e-9)
     assert model.ranks_.tolist() == [3, 3]
 
 
@@ -546,8 +543,7 @@ def test_units_where_classes_are_singular(name: str, unit: float) -> None:
     X, y = SINGULAR[name][0]()
     units = unit ** np.linspace(-1, 1, X.shape[1])
     one, other = fitted((X, y)), fitted((X * units, y))
-    digits = 1e-6 if "far" in name else 1e-8
-    close(other.predict_log_proba(X * units), one.predict_log_proba(X), digits)
+    close(other.predict_log_proba(X * units), one.predict_log_proba(X), 1e-8)
     assert other.ranks_.tolist() == one.ranks_.tolist()
 
 
@@ -588,8 +584,9 @@ def test_squares_beyond_float64_are_refused(unit: float) -> None:
     with pytest.raises(InputError, match="beyond 1e\\+140"):
         QuadraticDiscriminant().fit(X * unit, y)
     model = QuadraticDiscriminant().fit(X, y)
-    with pytest.raises(InputError, match="beyond 1e\\+140"):
-        model.predict(X * unit)
+    if unit > 1e155:  # before that, squares can be
+        with pytest.raises(InputError, match="beyond 1e\\+140"):
+            model.predict(X * unit)
 
 
 def test_float32_is_read_without_loss() -> None:
@@ -692,8 +689,7 @@ def test_every_library_gives_the_same_model(to: Callable[[Frame], Frame]) -> Non
         model.decision_function(to(frame)), expected.decision_function(frame)
     )
     shown = model.working(to(frame[:4])).to_frame()
-    assert all(type(table).__module__.startswith(to(frame).__module__.split(".")[0])
-               for table in shown.values())  # fmt: skip
+    assert {type(table) for table in shown.values()} == {type(to(frame))}
 
 
 @quiet
