@@ -17,7 +17,6 @@ INSTANCES = {
     "quadratic": QuadraticDiscriminant(),
     "between linear and quadratic": QuadraticDiscriminant("mle", 0.5),
     "shrunk": QuadraticDiscriminant(shrinkage=0.1, class_weight="balanced"),
-    "categories": QuadraticDiscriminant(categorical_features="all"),
 }
 
 
