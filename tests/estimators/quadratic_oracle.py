@@ -213,7 +213,7 @@ class Oracle:
         return np.asarray((flat @ turn.T)[:, real] / np.sqrt(VARIANCE_FLOOR) / sizes[real])
 
     def is_singular(self, k: Any) -> bool:
-        return self.rank(k) < self.root.shape[1]
+        return self.rank(k) < int(self.root.shape[1])
 
     @cached_property
     def _used(self) -> dict[Any, Float]:

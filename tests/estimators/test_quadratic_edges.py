@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -226,7 +227,7 @@ def test_singular_classes_are_named(name: str) -> None:
 
 def test_regular_classes_are_not_warned_of() -> None:
     for table in (make_table(), make_table(p=1, k=2), make_table(n=300, p=8, k=8)):
-        model, caught = heard(lambda table=table: QuadraticDiscriminant().fit(*table))
+        model, caught = heard(partial(QuadraticDiscriminant().fit, *table))
         assert caught == []
         assert model.fit_report_.notes == ()
 
@@ -766,7 +767,7 @@ def test_holes_are_warned_of_once_and_rightly() -> None:
         model.working,
     ]
     for call in asked:
-        _, caught = heard(lambda call=call: call(holed))
+        _, caught = heard(partial(call, holed))
         assert len(caught) == 1
         assert caught[0].filename == __file__
         assert "integrated out" in str(caught[0].message)
