@@ -11,6 +11,7 @@ from pathlib import Path
 import accuracy
 import bayes
 import discriminants
+import quadratics
 import tree_use
 import trees
 from harness import render
@@ -18,6 +19,7 @@ from harness import render
 SECTIONS = {
     "Discrete Bayes": bayes,
     "Discriminants": discriminants,
+    "Quadratic discriminants and leave-one-out": quadratics,
     "Trees": trees,
     "Trees in use": tree_use,
     "Accuracy of trees": accuracy,

@@ -159,4 +159,13 @@ std::int64_t center_rows(const Design& design, const std::int64_t* rows, std::in
 std::int64_t map_rows(const Design& design, std::int64_t n, const double* center,
                       const double* weights, const double* offsets, std::int64_t m, double* out);
 
+// quadratics.cpp --------------------------------------------------------------------------------
+
+// out[i * K + k] = the squared length of (x - centers[k]) times a lower triangle of r columns, for
+// the first n rows. A row with a hole or an infinity becomes NaN; returns how many did. `wide` as
+// above.
+std::int64_t square_rows(const Design& design, std::int64_t n, const double* centers,
+                         const double* triangles, std::int64_t K, std::int64_t r, bool wide,
+                         double* out);
+
 }  // namespace sortal

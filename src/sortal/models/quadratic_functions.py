@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal import native
 from sortal.models.term_block import TermBlock, in_loops, patterns_of
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from sortal.models.term_block import Mapped
 
     Float = NDArray[np.float64]
-
-# Rows at a time: their distances from a class mean and the product with its root stay in the cache.
-TILE_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,26 +48,19 @@ class QuadraticMap:
 
     def _whole_rows(self, block: TermBlock) -> tuple[Float, NDArray[np.int64]]:
         """The functions of all rows, and which rows must be looked at again for their holes."""
-        p, K = self.design.n_terms, len(self.gap)
         origins = in_loops(self.design, self.center + self.gap)
-        roots = np.ascontiguousarray(
-            in_loops(self.design, self.whole.roots.transpose(0, 2, 1)).transpose(0, 2, 1)
-        )
-        values, again = np.empty((block.n_rows, K)), []
-        z = np.empty((TILE_ROWS, p + 2))
-        y = np.empty((TILE_ROWS, roots.shape[2]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, block.n_rows, TILE_ROWS):
-                rows = np.arange(start, min(start + TILE_ROWS, block.n_rows))
-                tile, turned = z[: len(rows)], y[: len(rows)]
-                for k in range(K):
-                    if block.center(rows, origins[k], tile) and not k:
-                        again.append(rows[~np.isfinite(tile[:, -1])])
-                    np.matmul(tile[:, :p], roots[k], out=turned)
-                    values[rows[0] : rows[-1] + 1, k] = np.einsum("ij,ij->i", turned, turned)
-            values += self.whole.log_dets
+        values, triangles = np.empty((block.n_rows, len(origins))), self._triangles()
+        codes = list(block.codes)
+        n_left = native.square_rows(block.numbers, codes, block.sizes, origins, triangles, values)
+        values += self.whole.log_dets
         values *= -0.5
-        return values, np.concatenate(again) if again else np.empty(0, dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
+        return values, np.flatnonzero(np.isnan(values).all(axis=1)) if n_left else none
+
+    def _triangles(self) -> Float:
+        """Roots turned until they are triangles, which is half the work for the same lengths."""
+        roots = in_loops(self.design, self.whole.roots.transpose(0, 2, 1))
+        return np.asarray(np.linalg.qr(roots, mode="r")).transpose(0, 2, 1).copy()
 
 
 def log_densities(z: Float, gap: Float, some: Roots) -> Float:

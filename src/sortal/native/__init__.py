@@ -184,3 +184,22 @@ def map_rows(
     A row with a hole or an infinity becomes NaN. Returns how many rows did.
     """
     return _core.map_rows(list(columns), list(codes), list(sizes), center, weights, offsets, out)
+
+
+def square_rows(
+    columns: Sequence[Float],
+    codes: Sequence[Int32],
+    sizes: Sequence[int],
+    centers: Float,
+    triangles: Float,
+    out: Float,
+    wide: bool = True,
+) -> int:
+    """out[i, k] = ‖(row i - centers[k]) · triangles[k]‖²; terms as in `center_rows`.
+
+    Triangles are lower ones: what stands above their diagonals is not read. A row with a hole or an
+    infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
+    instructions do, with the same digits.
+    """
+    parts = list(columns), list(codes), list(sizes)
+    return _core.square_rows(*parts, centers, triangles, wide, out)
