@@ -629,6 +629,96 @@ def test_classes_with_one_mean_differ_by_spread() -> None:
     close(model.decision_function([[edge]]), [0.0], 1e-13)
 
 
+# --- Widths and lengths --------------------------------------------------------------------------
+
+
+def by_formula(model: QuadraticDiscriminant, X: Float) -> Float:
+    """g_k from the attributes of a regular fit, all rows at once."""
+    found = []
+    for prior, mean, sigma in zip(model.priors_, model.means_, model.covariances_, strict=True):
+        z = np.linalg.solve(np.linalg.cholesky(sigma), (X - mean).T)
+        found.append(np.log(prior) - np.linalg.slogdet(sigma)[1] / 2 - (z * z).sum(axis=0) / 2)
+    return np.array(found).T
+
+
+def wide_table(p: int, k: int, n: int = 0) -> Table:
+    rng = np.random.default_rng(p)
+    codes = np.arange(n or k * (2 * p + 5)) % k
+    X = rng.normal(size=(len(codes), p)) * rng.uniform(0.5, 2.0, (k, p))[codes]
+    return X + 0.3 * rng.normal(size=(k, p))[codes], codes
+
+
+@pytest.mark.parametrize("p", [*range(1, 36), 63, 64, 65, 130])
+def test_every_width(p: int) -> None:
+    X, y = wide_table(p, 3)
+    model = QuadraticDiscriminant().fit(X, y)
+    expected = by_formula(model, X)
+    found = model.decision_function(X)
+    close(found - found[:, :1], expected - expected[:, :1], 1e-10)
+    some = X[: 1 + p % 19]  # any number of rows at a time
+    close(model.predict_log_proba(some), model.predict_log_proba(X)[: len(some)], 1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 7, 8, 9, 16, 17, 40])
+def test_every_number_of_classes(k: int) -> None:
+    X, y = wide_table(4, k)
+    model = QuadraticDiscriminant().fit(X, y)
+    expected = by_formula(model, X)
+    logs = model.predict_log_proba(X)
+    close(logs - logs[:, :1], expected - expected[:, :1], 1e-10)
+
+
+@pytest.mark.parametrize("n", [*range(1, 20), 63, 64, 65, 1000, 4097])
+def test_every_number_of_rows(n: int) -> None:
+    X, y = wide_table(5, 3)
+    model = QuadraticDiscriminant().fit(X, y)
+    rows, _ = wide_table(5, 3, n)
+    expected = by_formula(model, rows)
+    logs = model.predict_log_proba(rows)
+    close(logs - logs[:, :1], expected - expected[:, :1], 1e-10)
+
+
+def test_long_tables_in_many_blocks() -> None:
+    X, y = wide_table(7, 3)
+    model = QuadraticDiscriminant().fit(X, y)
+    rows, _ = wide_table(7, 3, 150_000)
+    expected = by_formula(model, rows)
+    logs = model.predict_log_proba(rows)
+    close(logs - logs[:, :1], expected - expected[:, :1], 1e-10)
+    holed = rows[:30_000].copy()
+    holed[::1000, 2] = np.nan  # a hole in one row is nothing to its neighbors
+    with pytest.warns(MissingValueWarning):
+        found = model.predict_log_proba(holed)
+    whole = ~np.isnan(holed[:, 2])
+    close(found[whole], logs[:30_000][whole], 1e-12)
+
+
+@pytest.mark.parametrize(
+    "how", ["fortran", "strided", "reversed", "float32", "columns", "read only"]
+)
+def test_however_rows_lie_in_memory(how: str) -> None:
+    X, y = wide_table(6, 3)
+    X = np.round(X * 1024) / 1024
+    model = QuadraticDiscriminant().fit(X, y)
+    wide = np.zeros((len(X), 12))
+    wide[:, ::2] = X
+    locked = X.copy()
+    locked.flags.writeable = False
+    kinds: dict[str, Any] = {
+        "fortran": np.asfortranarray(X),
+        "strided": wide[:, ::2],
+        "reversed": X[::-1].copy()[::-1],
+        "float32": X.astype(np.float32),
+        "columns": pd.DataFrame(
+            {f"x{j}": X[:, j].astype("f4" if j % 2 else "f8") for j in range(6)}
+        ),
+        "read only": locked,
+    }
+    expected = model.predict_log_proba(X)
+    again = QuadraticDiscriminant().fit(kinds[how], y)
+    close(again.predict_log_proba(kinds[how]), expected, 1e-12)
+
+
 # --- Classes without rows, class weights ---------------------------------------------------------
 
 
