@@ -704,6 +704,7 @@ def test_however_rows_lie_in_memory(how: str) -> None:
     wide[:, ::2] = X
     locked = X.copy()
     locked.flags.writeable = False
+    columns = {f"x{j}": X[:, j].astype("f4" if j % 2 else "f8") for j in range(6)}
     kinds: dict[str, Any] = {
         "fortran": np.asfortranarray(X),
         "strided": wide[:, ::2],
@@ -1155,15 +1156,41 @@ def cells(table: Any) -> Float:
     return np.array([[v for v in row if isinstance(v, float)] for row in table.rows])
 
 
-def test_working_shows_the_attributes() -> None:
-    X, y = make_table()
-    model = QuadraticDiscriminant(pooling=0.2).fit(pd.DataFrame(X, columns=list("pqr")), y)
+@pytest.mark.parametrize(
+    "make", [make_table, two_rows, still_column], ids=["plain", "two", "still"]
+)
+@quiet
+def test_working_shows_the_attributes(make: Callable[[], Table]) -> None:
+    X, y = make()
+    model = QuadraticDiscriminant("mle").fit(pd.DataFrame(X, columns=list("pqr")), y)
+    K = len(model.classes_)
     working = model.working()
     close(cells(working["priors"])[:, 0], model.priors_, 1e-15)
     close(cells(working["means"]), model.means_, 1e-15)
-    shown = [cells(table) for table in working if "covariance" in table.name]
-    stacked = np.vstack([part for part in shown if part.shape[-1] == 3])
-    close(stacked[-9:] if len(stacked) > 9 else stacked, model.covariances_.reshape(9, 3), 1e-15)
+    close(cells(working["covariances"]), model.covariances_.reshape(3 * K, 3), 1e-15)
+    inverses = cells(working["inverses"]).reshape(K, 3, 3)
+    close(inverses @ model.covariances_, np.broadcast_to(np.eye(3), (K, 3, 3)), 1e-9)
+    table = working["log_determinants"]
+    close(list(table.column("ln det Σ_k")), np.linalg.slogdet(model.covariances_)[1], 1e-9)
+    assert list(table.column("rank")) == model.ranks_.tolist()
+    functions = cells(working["functions"])  # constant and linear part
+    quadratic = np.einsum("ij,kjm,im->ik", X, inverses, X) / 2
+    values = functions[:, 0] + X @ functions[:, 1:].T - quadratic
+    logs = model.predict_log_proba(X)
+    close(values - values[:, :1], logs - logs[:, :1], 1e-8)
+
+
+@quiet
+def test_working_shows_every_boundary() -> None:
+    X, y = two_rows()
+    model = QuadraticDiscriminant().fit(X, y)
+    rows = model.working()["boundaries"].rows
+    assert len(rows) == 6 * 4  # pairs; constant and linear part, and three rows of Γ
+    for i in range(0, len(rows), 4):
+        line = model.boundary(rows[i][0], rows[i][1])
+        close([v for v in rows[i] if isinstance(v, float)], [line.beta0, *line.beta], 1e-13)
+        gamma = [[v for v in row if isinstance(v, float)] for row in rows[i + 1 : i + 4]]
+        close(gamma, line.gamma, 1e-13)
 
 
 def test_working_of_rows() -> None:
