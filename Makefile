@@ -52,6 +52,7 @@ bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with MASS and rpart
 	$(BIN)/python tools/parity/run.py
 	$(BIN)/python tools/parity/rpart_costs.py
+	$(BIN)/python -m tools.parity.run_statistics
 
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \

@@ -57,7 +57,7 @@ METHODS = {
     "LinearDiscriminant": {
         *COMMON, "predict_proba", "predict_log_proba", "transform", "fit_transform",
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
-        "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_",
+        "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_", "check_assumptions",
     },
     "QuadraticDiscriminant": {
         *COMMON, "predict_proba", "predict_log_proba", "boundary", "priors_", "covariances_",

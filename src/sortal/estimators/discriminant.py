@@ -61,6 +61,7 @@ class DiscriminantClassifier(SummaryClassifier):
     _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
     _separation_words = ""
     _waits = True  # blocks that do not make a model yet are kept until more come
+    _given: ClassStatistics  # where moments were given instead of rows
 
     @abstractmethod
     def _learn(self, stats: ClassStatistics, options: Any) -> Any:
@@ -138,7 +139,8 @@ class DiscriminantClassifier(SummaryClassifier):
         )
         schema = stats.design.schema
         made._check_classes(schema.classes)
-        model = made._learn(weigh_classes(stats, made._class_weight()), options)
+        made._given = weigh_classes(stats, made._class_weight())
+        model = made._learn(made._given, options)
         made._schema, made._model, made._summary = schema, model, None
         made.classes_ = class_array(schema.classes, np.asarray(schema.classes).dtype)
         made.n_features_in_, made._by_name = len(schema.columns), names is not None
@@ -227,8 +229,14 @@ class DiscriminantClassifier(SummaryClassifier):
     ) -> Any:
         self._refuse_unfit(summary, schema)
         self._check_classes(schema.classes)
-        stats = weigh_classes(read_statistics(summary, schema), self._class_weight())
-        return self._learn(stats, options)
+        return self._learn(self._read(summary, schema), options)
+
+    def _read(self, summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
+        return weigh_classes(read_statistics(summary, schema), self._class_weight())
+
+    def _statistics(self) -> ClassStatistics:
+        """What the model was made of: class moments, weighed."""
+        return self._given if self._summary is None else self._read(self._summary, self._schema)
 
     def _refuse_unfit(self, summary: DiscriminantSummary, schema: Schema) -> None:
         refuse_no_rows(summary, schema)

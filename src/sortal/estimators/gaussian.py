@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.estimators.assumptions import Assumptions
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import cost_shift
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class GaussianDiscriminant(DiscriminantClassifier):
+class GaussianDiscriminant(Assumptions, DiscriminantClassifier):
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
 
     covariance: str

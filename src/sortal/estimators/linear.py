@@ -188,10 +188,14 @@ class LinearDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Gaus
         return found._replace(beta0=found.beta0 + shift)
 
     def working(self, X: Any = None) -> Working:
-        """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors."""
+        """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors.
+
+        Also the classical statistics, of the rows as counted, whatever priors and shrinkage:
+        eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
+        """
         model: LinearModel = self._fitted_model()
         decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
-        return show_linear(model, decided, self._backend)
+        return show_linear(model, self._statistics(), decided, self._backend)
 
     @property
     def coef_(self) -> Float:

@@ -156,10 +156,13 @@ class QuadraticDiscriminant(GaussianDiscriminant):
         return found._replace(beta0=found.beta0 + self._cost_shift(first, second, costs))
 
     def working(self, X: Any = None) -> Working:
-        """The numbers of this fit: means, Σ_k, functions, boundaries; of rows X, posteriors."""
+        """The numbers of this fit: means, Σ_k, functions, boundaries; of rows X, posteriors.
+
+        Also Box's M and the numbers of parameters, of the rows as counted.
+        """
         model: QuadraticModel = self._fitted_model()
         decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
-        return show_quadratic(model, decided, (), self._backend)
+        return show_quadratic(model, self._statistics(), decided, self._backend)
 
     @property
     def covariances_(self) -> Float:

@@ -13,12 +13,14 @@ from sortal.learners.matrices import (
     prior_table,
     score_table,
 )
+from sortal.learners.statistics_working import linear_statistics_tables
 from sortal.models.decision import posterior
 from sortal.models.records import Table, Working, unique
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.learners.discriminant import ClassStatistics
     from sortal.models.linear import LinearModel
     from sortal.models.linear_explain import Decided
     from sortal.models.records import Cell
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Working:
+def show_linear(
+    model: LinearModel, stats: ClassStatistics, rows: Decided | None, backend: str
+) -> Working:
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms = model.scores.design.terms
     square = terms, terms
@@ -44,6 +48,7 @@ def show_linear(model: LinearModel, rows: Decided | None, backend: str) -> Worki
         matrix_table("inverse", title, square, root @ root.T, "Bar lda", backend),
         *function_tables(model.classes, model.functions(), terms, ("Sch LDF", "Bar lda"), backend),
         _canonical(model, backend),
+        *linear_statistics_tables(stats, backend),
     ]
     if rows is not None:
         said = [model.classes[k] for k in rows.labels]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.learners.matrices import matrix_table, posterior_table, prior_table, score_table
+from sortal.learners.statistics_working import quadratic_statistics_tables
 from sortal.models.decision import posterior
 from sortal.models.records import Table, Working, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from sortal.learners.discriminant import ClassStatistics
     from sortal.models.linear_explain import Decided
     from sortal.models.quadratic import QuadraticModel
     from sortal.models.records import Cell
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def show_quadratic(
-    model: QuadraticModel, rows: Decided | None, statistics: Sequence[Table], backend: str
+    model: QuadraticModel, stats: ClassStatistics, rows: Decided | None, backend: str
 ) -> Working:
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms, classes = model.scores.design.terms, model.classes
@@ -37,7 +37,7 @@ def show_quadratic(
         _determinants(model, backend),
         _functions(model, backend),
         _boundaries(model, backend),
-        *statistics,
+        *quadratic_statistics_tables(stats, backend),
     ]
     if rows is not None:
         said = [classes[k] for k in rows.labels]
