@@ -1,0 +1,428 @@
+"""Laws of the quadratic discriminant: what must hold for every table, tried on random ones."""
+
+import pickle
+import warnings
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.base import clone
+from tests.estimators.quadratic_oracle import Oracle
+
+from sortal import LinearDiscriminant, QuadraticDiscriminant
+from sortal.errors import MissingValueWarning, SortalWarning, SubtractError
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+QUICK: Final = settings(max_examples=40, deadline=None)
+NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir", "oak"])
+# Singular classes are rightly warned of; that is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+
+
+@dataclass(frozen=True)
+class Data:
+    X: Float
+    y: Labels
+
+    @property
+    def classes(self) -> Labels:
+        return np.unique(self.y)
+
+
+def make_data(seed: int, n_classes: int, n_terms: int, *, singular: bool = False) -> Data:
+    """Classes of different sizes and shapes that overlap.
+
+    Where singular, all classes but the first may have any size from 1, be points, or be flat; all
+    rows together vary in every direction within classes.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(n_terms + 4, 25, n_classes)
+    if singular:
+        sizes[1:] = rng.integers(1, n_terms + 4, n_classes - 1)
+    codes = np.repeat(np.arange(n_classes), sizes)
+    turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.3 + np.eye(n_terms)
+    X = np.einsum("ij,ijm->im", rng.normal(size=(len(codes), n_terms)), turns[codes])
+    if singular:
+        for k in range(1, n_classes):
+            flatten(X, codes == k, rng)
+    X += rng.normal(size=(n_classes, n_terms))[codes] * 1.5 + rng.normal(size=n_terms) * 5
+    order = rng.permutation(len(codes))
+    return Data(X[order], NAMES[codes[order]])
+
+
+def flatten(X: Float, rows: NDArray[np.bool_], rng: np.random.Generator) -> None:
+    """Perhaps: a point, a column that stands still, or one that follows the first."""
+    kind = rng.integers(5)
+    if kind == 0:
+        X[rows] = 0.25
+    elif kind == 1:
+        X[rows, -1] = 0.25
+    elif kind == 2 and X.shape[1] > 1:
+        X[rows, -1] = 0.5 * X[rows, 0]
+
+
+seeds: Final = st.integers(0, 10**9)
+sizes: Final = {"n_classes": st.integers(2, 5), "n_terms": st.integers(1, 4)}
+tables: Final = st.builds(make_data, seeds, **sizes)
+singular_tables: Final = st.builds(make_data, seeds, **sizes, singular=st.sampled_from([True]))
+all_tables: Final = tables | singular_tables
+poolings: Final = st.sampled_from([0.0, 0.3, 1.0])
+shrinkages: Final = st.sampled_from([None, 0.2, 1.0])
+norms: Final = st.sampled_from(["unbiased", "mle"])
+
+
+def fitted(X: Any, y: Any, *options: Any, **more: Any) -> QuadraticDiscriminant:
+    return QuadraticDiscriminant(*options, **more).fit(X, y)
+
+
+def logs(model: QuadraticDiscriminant, X: Float) -> Float:
+    return np.asarray(model.predict_log_proba(X))
+
+
+def same(found: Any, expected: Any, digits: float = 1e-9) -> None:
+    """Equal to so many digits; distances of 1e6 come of narrow classes, which cost some."""
+    largest = np.abs(expected).max(initial=0.0)
+    assert_allclose(found, expected, rtol=digits, atol=digits * max(1.0, 1e-4 * largest))
+
+
+# --- By definition -------------------------------------------------------------------------------
+
+
+@QUICK
+@given(all_tables, norms, poolings, shrinkages)
+def test_posteriors_are_those_of_the_oracle(
+    data: Data, norm: str, pooling: float, shrinkage: float | None
+) -> None:
+    model = fitted(data.X, data.y, norm, pooling, shrinkage)
+    oracle = Oracle(data.X, data.y, norm, pooling, shrinkage or 0.0)
+    rows = data.X[::3]
+    same(logs(model, rows), oracle.log_posteriors(rows), 1e-7)
+    assert model.ranks_.tolist() == [oracle.rank(k) for k in oracle.classes]
+
+
+@QUICK
+@given(all_tables, poolings, shrinkages)
+def test_posteriors_are_probabilities(data: Data, pooling: float, shrinkage: float | None) -> None:
+    model = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
+    far = np.vstack([data.X, data.X * 1e3, -data.X * 1e6])
+    shares = model.predict_proba(far)
+    assert np.isfinite(shares).all()
+    assert (shares >= 0).all()
+    same(shares.sum(axis=1), 1, 1e-13)
+    same(np.exp(logs(model, far)), shares, 1e-12)
+    # the first of equals
+    assert_array_equal(model.predict(far), model.classes_[np.argmax(shares, axis=1)])
+
+
+@QUICK
+@given(all_tables, norms, shrinkages)
+def test_all_pooled_it_is_linear(data: Data, norm: str, shrinkage: float | None) -> None:
+    linear = LinearDiscriminant(norm, shrinkage).fit(data.X, data.y)
+    model = fitted(data.X, data.y, norm, 1.0, shrinkage)
+    same(logs(model, data.X), linear.predict_log_proba(data.X))
+    same(model.predict_proba(data.X), linear.predict_proba(data.X))
+
+
+@QUICK
+@given(all_tables, poolings)
+def test_boundaries_and_reasons_are_log_odds(data: Data, pooling: float) -> None:
+    model = fitted(data.X, data.y, pooling=pooling)
+    found = logs(model, data.X)
+    line = model.boundary(data.classes[0], data.classes[1])
+    values = line.beta0 + data.X @ line.beta
+    values += np.einsum("ij,jm,im->i", data.X, line.gamma, data.X)
+    same(values, found[:, 0] - found[:, 1], 1e-6)
+    back = model.boundary(data.classes[1], data.classes[0])
+    same([back.beta0, *back.beta], [-line.beta0, *-line.beta], 1e-12)
+    same(back.gamma, -line.gamma, 1e-12)
+    reasons: Any = model.explain(data.X[:4])
+    for row, reason in zip(found, reasons, strict=False):
+        order = np.argsort(-row, kind="stable")
+        total = reason.offset + sum(part.amount for part in reason.parts)
+        same(total, row[order[0]] - row[order[1]], 1e-7)
+        same(reason.total, total, 1e-9)
+
+
+# --- Moving, turning and stretching the axes -----------------------------------------------------
+
+
+def conditioned(seed: int, p: int) -> Float:
+    """A matrix of condition 30 at most."""
+    rng = np.random.default_rng(seed)
+    turn, back = (np.linalg.qr(rng.normal(size=(p, p)))[0] for _ in range(2))
+    return np.asarray(turn * rng.uniform(0.2, 6.0, p) @ back)
+
+
+@QUICK
+@given(all_tables, seeds, norms, poolings)
+def test_it_does_not_see_the_axes(data: Data, seed: int, norm: str, pooling: float) -> None:
+    """Posteriors are the same after x → xA + b, also where classes are singular."""
+    p = data.X.shape[1]
+    moved = data.X @ conditioned(seed, p) + np.random.default_rng(seed).normal(size=p) * 5
+    one = fitted(data.X, data.y, norm, pooling)
+    other = fitted(moved, data.y, norm, pooling)
+    same(logs(other, moved), logs(one, data.X), 1e-7)
+    assert_array_equal(other.ranks_, one.ranks_)
+
+
+@QUICK
+@given(all_tables, poolings, shrinkages, st.sampled_from([1e-3, 1e6]))
+def test_one_unit_for_all_columns_does_not_matter(
+    data: Data, pooling: float, shrinkage: float | None, unit: float
+) -> None:
+    """Also with shrinkage, whose target is in the unit of the columns."""
+    one = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
+    other = fitted(data.X * unit, data.y, "unbiased", pooling, shrinkage)
+    same(logs(other, data.X * unit), logs(one, data.X), 1e-9)
+    assert_array_equal(other.predict(data.X * unit), one.predict(data.X))
+    assert_array_equal(other.ranks_, one.ranks_)
+
+
+@QUICK
+@given(all_tables, seeds, poolings)
+def test_the_unit_of_each_column_does_not_matter(data: Data, seed: int, pooling: float) -> None:
+    units = 10.0 ** np.random.default_rng(seed).integers(-3, 4, data.X.shape[1])
+    one, other = (fitted(X, data.y, pooling=pooling) for X in (data.X, data.X * units))
+    same(logs(other, data.X * units), logs(one, data.X), 1e-7)
+    assert other.condition_ == pytest.approx(one.condition_, rel=1e-6)
+
+
+@QUICK
+@given(all_tables, poolings, shrinkages)
+def test_an_offset_does_not_matter(data: Data, pooling: float, shrinkage: float | None) -> None:
+    X = np.round(data.X * 1024) / 1024
+    one, other = (fitted(Z, data.y, "mle", pooling, shrinkage) for Z in (X, X + 2.0**20))
+    same(logs(other, X + 2.0**20), logs(one, X), 1e-7)
+
+
+# --- Orders and names ----------------------------------------------------------------------------
+
+
+@QUICK
+@given(all_tables, seeds, poolings, shrinkages)
+def test_rows_and_columns_may_come_in_any_order(
+    data: Data, seed: int, pooling: float, shrinkage: float | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(data.X)), rng.permutation(data.X.shape[1])
+    one = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
+    other = fitted(data.X[rows][:, columns], data.y[rows], "unbiased", pooling, shrinkage)
+    same(logs(other, data.X[:, columns]), logs(one, data.X), 1e-8)
+    same(other.covariances_, one.covariances_[:, columns][:, :, columns], 1e-10)
+    assert_array_equal(other.ranks_, one.ranks_)
+
+
+@QUICK
+@given(all_tables, seeds, poolings)
+def test_names_of_classes_are_names(data: Data, seed: int, pooling: float) -> None:
+    shuffled = np.random.default_rng(seed).permutation(len(data.classes))
+    number = np.searchsorted(data.classes, data.y)
+    renamed = shuffled[number]  # class k is called shuffled[k]
+    one, other = fitted(data.X, data.y, pooling=pooling), fitted(data.X, renamed, pooling=pooling)
+    same(logs(other, data.X)[:, shuffled], logs(one, data.X))
+    assert_array_equal(other.ranks_[shuffled], one.ranks_)
+
+
+# --- Weights, blocks, forgetting -----------------------------------------------------------------
+
+
+@QUICK
+@given(all_tables, seeds, norms, poolings, shrinkages)
+def test_weights_are_copies(
+    data: Data, seed: int, norm: str, pooling: float, shrinkage: float | None
+) -> None:
+    w = np.random.default_rng(seed).integers(1, 4, len(data.X))
+    weighted = QuadraticDiscriminant(norm, pooling, shrinkage)
+    weighted.fit(data.X, data.y, sample_weight=w)
+    copied = fitted(np.repeat(data.X, w, axis=0), np.repeat(data.y, w), norm, pooling, shrinkage)
+    same(logs(weighted, data.X), logs(copied, data.X), 1e-8)
+    assert_array_equal(weighted.ranks_, copied.ranks_)
+
+
+@QUICK
+@given(all_tables, poolings, st.sampled_from([0.5, 3.7, 1e6]))
+def test_heavier_rows_are_the_same_rows(data: Data, pooling: float, unit: float) -> None:
+    """Where covariances divide by the weight, its unit does not matter."""
+    plain = fitted(data.X, data.y, "mle", pooling)
+    heavy = QuadraticDiscriminant("mle", pooling)
+    heavy.fit(data.X, data.y, sample_weight=np.full(len(data.X), unit))
+    same(logs(heavy, data.X), logs(plain, data.X), 1e-8)
+
+
+def streamed(
+    data: Data, blocks: list[NDArray[np.intp]], *options: Any, **more: Any
+) -> QuadraticDiscriminant:
+    model = QuadraticDiscriminant(*options, **more)
+    with warnings.catch_warnings():  # after three rows there is something to warn of
+        warnings.simplefilter("ignore", SortalWarning)
+        for rows in blocks:
+            model.partial_fit(data.X[rows], data.y[rows], classes=data.classes)
+    return model
+
+
+def some_blocks(seed: int, n: int) -> list[NDArray[np.intp]]:
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.integers(1, n, rng.integers(0, 6)))
+    return [block for block in np.split(rng.permutation(n), cuts) if len(block)]
+
+
+@QUICK
+@given(all_tables, seeds, norms, poolings, shrinkages)
+def test_blocks_in_any_order_make_the_same_model(
+    data: Data, seed: int, norm: str, pooling: float, shrinkage: float | None
+) -> None:
+    blocks = some_blocks(seed, len(data.X))
+    whole = fitted(data.X, data.y, norm, pooling, shrinkage)
+    for order in (blocks, blocks[::-1]):
+        model = streamed(data, order, norm, pooling, shrinkage)
+        same(logs(model, data.X), logs(whole, data.X))
+        assert_array_equal(model.ranks_, whole.ranks_)
+        assert model.fit_report_.rows == len(data.X)
+
+
+@QUICK
+@given(tables, seeds, poolings)
+def test_forgetting_is_refitting_without(data: Data, seed: int, pooling: float) -> None:
+    rng = np.random.default_rng(seed)
+    firsts = [rng.permutation(np.flatnonzero(data.y == c)) for c in data.classes]
+    gone = np.concatenate([rows[: rng.integers(0, 3)] for rows in firsts] + [firsts[0][:1]])
+    gone = np.unique(gone)
+    kept = np.setdiff1d(np.arange(len(data.X)), gone)
+    model = fitted(data.X, data.y, pooling=pooling).forget(data.X[gone], data.y[gone])
+    refitted = fitted(data.X[kept], data.y[kept], pooling=pooling)
+    same(logs(model, data.X), logs(refitted, data.X), 1e-8)
+    model.partial_fit(data.X[gone], data.y[gone])
+    same(logs(model, data.X), logs(fitted(data.X, data.y, pooling=pooling), data.X), 1e-8)
+
+
+@pytest.mark.parametrize("left", [2, 3])
+def test_forgetting_may_make_a_class_singular(left: int) -> None:
+    """Of many rows two or three are left in three columns; the rest is rounding, or refused."""
+    done = 0
+    for seed in range(25):
+        data = make_data(seed, 3, 3)
+        gone = np.flatnonzero(data.y == "birch")[left:]
+        model = fitted(data.X, data.y)
+        try:
+            model.forget(data.X[gone], data.y[gone])
+        except SubtractError:
+            continue
+        refitted = fitted(np.delete(data.X, gone, axis=0), np.delete(data.y, gone))
+        assert (seed, model.ranks_.tolist()) == (seed, refitted.ranks_.tolist())
+        same(logs(model, data.X), logs(refitted, data.X), 1e-6)
+        done += 1
+    assert done > 10
+
+
+def test_forgetting_a_whole_class() -> None:
+    data = make_data(5, 3, 3)
+    gone = np.flatnonzero(data.y == "birch")
+    model = fitted(data.X, data.y).forget(data.X[gone], data.y[gone])
+    refitted = fitted(np.delete(data.X, gone, axis=0), np.delete(data.y, gone))
+    assert model.classes_.tolist() == ["ash", "cedar"]
+    same(logs(model, data.X), logs(refitted, data.X))
+
+
+@QUICK
+@given(all_tables, st.sampled_from([1, 2, 3]))
+def test_threads_change_no_bit(data: Data, n_jobs: int) -> None:
+    holed = data.X.copy()
+    holed[::2, 0] = np.nan
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sortal.data.sources.BLOCK_CELLS", 12)
+        alone, together = (fitted(data.X, data.y, n_jobs=n) for n in (1, n_jobs))
+        assert_array_equal(logs(together, data.X), logs(alone, data.X))
+        assert_array_equal(together.covariances_, alone.covariances_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingValueWarning)
+            assert_array_equal(logs(together, holed), logs(alone, holed))
+
+
+@QUICK
+@given(all_tables, poolings, shrinkages)
+def test_copies_say_the_same(data: Data, pooling: float, shrinkage: float | None) -> None:
+    model = fitted(data.X, data.y, "mle", pooling, shrinkage)
+    copy = pickle.loads(pickle.dumps(model))  # noqa: S301  (our own bytes)
+    again = clone(model).fit(data.X, data.y)
+    for other in (copy, again):
+        assert_array_equal(logs(other, data.X), logs(model, data.X))
+        assert other.working().to_dict() == model.working().to_dict()
+
+
+# --- Holes ---------------------------------------------------------------------------------------
+
+
+def with_holes(data: Data, seed: int) -> Float:
+    holed = data.X.copy()
+    holed[np.random.default_rng(seed).uniform(size=holed.shape) < 0.4] = np.nan
+    holed[0] = np.nan
+    return holed
+
+
+@QUICK
+@given(all_tables, seeds, poolings, shrinkages)
+def test_holes_are_integrated_out(
+    data: Data, seed: int, pooling: float, shrinkage: float | None
+) -> None:
+    holed = with_holes(data, seed)[:12]
+    model = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
+    with pytest.warns(MissingValueWarning, match=f"{np.isnan(holed).sum()} cells?"):
+        found = logs(model, holed)
+    oracle = Oracle(data.X, data.y, "unbiased", pooling, shrinkage or 0.0)
+    same(found, oracle.log_posteriors(holed), 1e-7)
+    same(np.exp(found[0]), model.priors_, 1e-13)
+
+
+@QUICK
+@given(tables, seeds, poolings)
+def test_a_hole_is_a_column_less(data: Data, seed: int, pooling: float) -> None:
+    """Where no class is singular: each row by its own holes."""
+    holed = with_holes(data, seed)[1:8]
+    model = fitted(data.X, data.y, pooling=pooling)
+    known = [np.flatnonzero(~np.isnan(x)) for x in holed]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingValueWarning)
+        found = logs(model, holed)
+    for x, o, row in zip(holed, known, found, strict=True):
+        if len(o):
+            part = fitted(data.X[:, o], data.y, pooling=pooling)
+            same(row, logs(part, x[None, o])[0], 1e-8)
+
+
+@QUICK
+@given(all_tables, seeds)
+def test_reasons_of_rows_with_holes_add_up(data: Data, seed: int) -> None:
+    holed = with_holes(data, seed)[:5]
+    model = fitted(data.X, data.y, pooling=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingValueWarning)
+        found, reasons = logs(model, holed), model.explain(holed)
+    explained: Any = reasons
+    for x, row, reason in zip(holed, found, explained, strict=True):
+        ordered = np.sort(row)[::-1]
+        total = reason.offset + sum(part.amount for part in reason.parts)
+        same(total, ordered[0] - ordered[1], 1e-8)
+        assert all(p.amount == 0 for p, v in zip(reason.parts, x, strict=True) if np.isnan(v))
+
+
+# --- Priors --------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(all_tables, seeds)
+def test_priors_move_log_odds_and_nothing_else(data: Data, seed: int) -> None:
+    K = len(data.classes)
+    priors = np.random.default_rng(seed).dirichlet(np.full(K, 2.0))
+    plain = fitted(data.X, data.y)
+    told = fitted(data.X, data.y, priors=priors)
+    moved = logs(plain, data.X) + np.log(priors / plain.priors_)
+    moved -= np.logaddexp.reduce(moved, axis=1)[:, None]
+    same(logs(told, data.X), moved, 1e-9)
+    same(plain.predict_log_proba(data.X, priors=priors), moved, 1e-9)

@@ -1,0 +1,646 @@
+"""The quadratic discriminant against a slow oracle, and the oracle against numbers by hand."""
+
+import math
+import warnings
+from itertools import permutations
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from tests.estimators.quadratic_oracle import Oracle
+
+from sortal import LinearDiscriminant, QuadraticDiscriminant
+from sortal.errors import MissingValueWarning, OptionError
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
+every_seed = pytest.mark.parametrize("seed", range(4))
+every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
+every_mixture = pytest.mark.parametrize(
+    ("pooling", "shrinkage"), [(0.0, 0.0), (0.3, 0.0), (0.0, 0.2), (0.6, 0.4), (1.0, 0.1)]
+)
+
+
+def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
+    """Classes of unequal size and shape that overlap."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(n_classes), rng.integers(7, 20, n_classes)))
+    turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.4 + np.eye(n_terms)
+    X = np.einsum("ij,ijm->im", rng.normal(size=(len(y), n_terms)), turns[y])
+    return X + rng.normal(size=(n_classes, n_terms))[y] * 0.8 + 4, NAMES[y]
+
+
+def some_weights(kind: str, n: int) -> Float | None:
+    rng = np.random.default_rng(n)
+    if kind == "whole":
+        return rng.integers(1, 4, n).astype(float)
+    return rng.uniform(0.1, 2.0, n) if kind == "fractional" else None
+
+
+def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
+    assert_allclose(found, expected, rtol=digits, atol=digits)
+
+
+def differences(functions: Any) -> Float:
+    """Of several functions only the differences mean something; of two, the decision is that."""
+    found = np.asarray(functions, dtype=np.float64)
+    return found[:, 1:] - found[:, :1]
+
+
+# --- The oracle, by hand -------------------------------------------------------------------------
+
+LINE: Final = np.array([[-1.0], [1.0], [2.0], [6.0]])  # S = 2 about 0, and S = 8 about 4
+LINE_LABELS: Final = np.array(list("aabb"))
+
+
+class TestTheOracle:
+    @pytest.mark.parametrize(
+        ("norm", "pooling", "variances"),
+        [
+            ("mle", 0.0, (1.0, 4.0)),  # 2/2, 8/2
+            ("unbiased", 0.0, (2.0, 8.0)),
+            ("mle", 0.5, (2.0, 3.0)),  # (1 + 5)/(1 + 2), (4 + 5)/(1 + 2)
+            ("unbiased", 0.5, (4.0, 6.0)),  # (1 + 5)/(½ + 1), (4 + 5)/(½ + 1)
+            ("mle", 1.0, (2.5, 2.5)),
+            ("unbiased", 1.0, (5.0, 5.0)),
+        ],
+    )
+    def test_pooling(self, norm: str, pooling: float, variances: tuple[float, float]) -> None:
+        oracle = Oracle(LINE, LINE_LABELS, norm, pooling)
+        close([oracle.used("a")[0, 0], oracle.used("b")[0, 0]], variances, 1e-14)
+
+    def test_classes_of_different_size_are_mixed_by_scatter(self) -> None:
+        """S = 2 of 2 rows and 8 of 4: (1 + 5)/(½ + 2) and (4 + 5)/(1.5 + 2), of 5 and 7 halves."""
+        X = np.array([[-1.0], [1.0], [2.0], [6.0], [4.0], [4.0]])
+        oracle = Oracle(X, np.array(list("aabbbb")), "unbiased", 0.5)
+        assert oracle.used("a")[0, 0] == pytest.approx(6 / 2.5, rel=1e-14)
+        assert oracle.used("b")[0, 0] == pytest.approx(9 / 3.5, rel=1e-14)
+
+    def test_log_odds(self) -> None:
+        """At 0: ln 1 and −½ ln 4 − ½ 16/4, so ln 2 + 2 for the first class."""
+        oracle = Oracle(LINE, LINE_LABELS, "mle")
+        assert oracle.log_odds(np.zeros(1), "a", "b") == pytest.approx(math.log(2) + 2, rel=1e-14)
+        at_four = -8 + math.log(2)
+        assert oracle.log_odds(np.full(1, 4.0), "a", "b") == pytest.approx(at_four, rel=1e-14)
+        told = Oracle(LINE, LINE_LABELS, "mle", priors={"a": 0.1, "b": 0.9})
+        found = told.posterior(np.zeros(1))
+        odds = 2 * math.e**2 / 9
+        close(found, [odds / (1 + odds), 1 / (1 + odds)], 1e-14)
+
+    def test_boundary(self) -> None:
+        """−½x² + ½(x − 4)²/4 + ln 2 = ln 2 + 2 − x − ⅜x²."""
+        beta0, beta, gamma = Oracle(LINE, LINE_LABELS, "mle").boundary("a", "b")
+        assert beta0 == pytest.approx(math.log(2) + 2, rel=1e-14)
+        close([beta[0], gamma[0, 0]], [-1.0, -0.375], 1e-14)
+
+    def test_shrinkage(self) -> None:
+        """diag(2, 8)/4 with trace 2.5: 0.8 · (½, 2) + 0.2 · 1.25."""
+        X = np.array([[1.0, 0], [-1, 0], [0, 2], [0, -2], [9, 9], [8, 8], [9, 8], [8, 9]])
+        oracle = Oracle(X, np.repeat(["a", "b"], 4), "mle", shrinkage=0.2)
+        close(oracle.used("a"), np.diag([0.65, 1.85]), 1e-14)
+        close(oracle.used("b"), np.diag([0.25, 0.25]), 1e-14)
+
+    def test_two_rows_along_an_axis(self) -> None:
+        """S = diag(4, 4) and diag(2, 0): pooled diag(1, ⅔), which fills the gap of the second."""
+        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [3, 0], [5, 0]])
+        oracle = Oracle(X, np.array(list("aaaabb")), "mle")
+        close(oracle.used("a"), np.eye(2), 1e-14)
+        close(oracle.used("b"), np.diag([1.0, 2 / 3]), 1e-14)
+        assert [oracle.rank(k) for k in "ab"] == [2, 1]
+
+    def test_two_rows_across_the_axes(self) -> None:
+        """Σ = [1 ⅓; ⅓ 1] has variance 4/3 along (1, −1), where Σ_b = [1 1; 1 1] has none.
+
+        Added is Σaaᵀ Σ / (aᵀΣa) = ⅓ [1 −1; −1 1].
+        """
+        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
+        oracle = Oracle(X, np.array(list("aaaabb")), "mle")
+        close(oracle.used("b"), np.array([[4, 2], [2, 4]]) / 3, 1e-14)
+
+    def test_one_row_and_one_point(self) -> None:
+        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [7, 7], [7, 7]])
+        oracle = Oracle(X, np.array(list("aaaabcc")))
+        for k in "bc":
+            close(oracle.used(k), np.eye(2) * 4 / (7 - 3), 1e-14)
+            assert oracle.rank(k) == 0
+
+    def test_a_hole(self) -> None:
+        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
+        oracle = Oracle(X, np.array(list("aaaabb")), "mle", priors={"a": 0.5, "b": 0.5})
+        found = oracle.log_odds(np.array([np.nan, 2.0]), "a", "b")
+        assert found == pytest.approx(0.5 * math.log(4 / 3) - 2 + 0.5 / (4 / 3), rel=1e-13)
+        assert oracle.posterior(np.array([np.nan, np.nan])) == [0.5, 0.5]
+
+    def test_fractions_count_rows(self) -> None:
+        """w = ½ each: S = 1, D = 1 · (2 − 1)/2."""
+        oracle = Oracle(LINE, LINE_LABELS, weight=np.full(4, 0.5))
+        close([oracle.used("a")[0, 0], oracle.used("b")[0, 0]], [2.0, 8.0], 1e-14)
+
+    def test_parts(self) -> None:
+        """At (2, 1), of N(0, I) and N((1, 1), diag(4, 1)): −2 + ⅛, −½ + 0 and ½ ln 4."""
+        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [3, 2], [3, 0], [-1, 2], [-1, 0]])
+        oracle = Oracle(X, np.repeat(["a", "b"], 4), "mle")
+        offset, parts = oracle.parts(np.array([2.0, 1.0]), "a", "b")
+        assert offset == pytest.approx(math.log(2), rel=1e-14)
+        close(parts, [-2 + 1 / 8, -0.5], 1e-14)
+
+    @every_seed
+    def test_it_is_scikit_learns(self, seed: int) -> None:
+        """Which divides by n, or up to 1.9.0 by n − 1."""
+        X, y = make_table(seed)
+        peer = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
+        oracle = Oracle(X, y, "mle")
+        ratio = oracle.used("ash")[0, 0] / peer.covariance_[0][0, 0]
+        n = (y == "ash").sum()
+        assert ratio == pytest.approx(1) or ratio == pytest.approx((n - 1) / n)
+        norm = "mle" if abs(ratio - 1) < 1e-9 else "unbiased"
+        close(Oracle(X, y, norm).posteriors(X), peer.predict_proba(X))
+
+    @every_seed
+    @every_norm
+    @pytest.mark.parametrize("shrinkage", [0.0, 0.3])
+    @pytest.mark.parametrize("kind", ["none", "whole", "fractional"])
+    def test_all_pooled_it_is_linear(
+        self, seed: int, norm: str, shrinkage: float, kind: str
+    ) -> None:
+        X, y = make_table(seed)
+        w = some_weights(kind, len(X))
+        model = LinearDiscriminant(norm, shrinkage).fit(X, y, sample_weight=w)
+        oracle = Oracle(X, y, norm, 1.0, shrinkage, w)
+        close(oracle.posteriors(X), model.predict_proba(X))
+        close(oracle.used("ash"), model.covariance_, 1e-12)
+
+
+# --- Posteriors ----------------------------------------------------------------------------------
+
+
+def check_model(model: QuadraticDiscriminant, oracle: Oracle, rows: Float) -> None:
+    """Everything the definitions say of a fit."""
+    close(model.predict_proba(rows), oracle.posteriors(rows))
+    close(model.predict_log_proba(rows), oracle.log_posteriors(rows))
+    functions = differences(oracle.all_functions(rows))
+    decision = model.decision_function(rows)
+    close(decision if decision.ndim == 1 else differences(decision), np.squeeze(functions))
+    said = [oracle.classes[int(np.argmax(p))] for p in oracle.posteriors(rows)]
+    assert model.predict(rows).tolist() == said
+    assert model.classes_.tolist() == oracle.classes
+    close(model.priors_, [oracle.prior(k) for k in oracle.classes], 1e-13)
+    close(model.means_, [oracle.means[k] for k in oracle.classes], 1e-12)
+    sigmas = np.array([oracle.used(k) for k in oracle.classes])
+    assert model.covariances_.shape == sigmas.shape
+    close(model.covariances_, sigmas, 1e-11)
+    assert model.ranks_.tolist() == [oracle.rank(k) for k in oracle.classes]
+    assert np.issubdtype(model.ranks_.dtype, np.integer)
+    assert (model.pooling_, model.shrinkage_) == (oracle.pooling, oracle.shrinkage)
+    assert isinstance(model.pooling_, float)
+    assert isinstance(model.shrinkage_, float)
+
+
+@every_norm
+@pytest.mark.parametrize("pooling", [0, 0.0, 0.3, 1.0])
+@pytest.mark.parametrize("shrinkage", [None, 0.2, 1.0])
+@pytest.mark.parametrize("kind", ["none", "whole", "fractional"])
+@pytest.mark.parametrize("class_weight", [None, {"ash": 2.0, "birch": 0.5}, "balanced"], ids=str)
+def test_posteriors(
+    norm: str, pooling: float, shrinkage: float | None, kind: str, class_weight: Any
+) -> None:
+    X, y = make_table(5)
+    w = some_weights(kind, len(X))
+    oracle = Oracle(X, y, norm, pooling, shrinkage or 0.0, w, None, class_weight)
+    model = QuadraticDiscriminant(norm, pooling, shrinkage, class_weight=class_weight)
+    check_model(model.fit(X, y, sample_weight=w), oracle, X[::4])
+
+
+@every_seed
+@every_norm
+@every_mixture
+@pytest.mark.parametrize(("n_classes", "n_terms"), [(2, 1), (2, 3), (5, 2), (3, 5)])
+def test_tables_of_all_shapes(
+    seed: int, norm: str, pooling: float, shrinkage: float, n_classes: int, n_terms: int
+) -> None:
+    X, y = make_table(seed, n_classes, n_terms)
+    model = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
+    check_model(model, Oracle(X, y, norm, pooling, shrinkage), X[::5])
+
+
+@every_seed
+@every_mixture
+def test_priors(seed: int, pooling: float, shrinkage: float) -> None:
+    X, y = make_table(seed)
+    priors = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}
+    oracle = Oracle(X, y, "mle", pooling, shrinkage, priors=priors)
+    model = QuadraticDiscriminant("mle", pooling, shrinkage, priors=priors).fit(X, y)
+    check_model(model, oracle, X[::3])
+    by_order = QuadraticDiscriminant("mle", pooling, shrinkage, priors=[0.6, 0.3, 0.1]).fit(X, y)
+    np.testing.assert_array_equal(by_order.predict_proba(X), model.predict_proba(X))
+    # the same, said at predict
+    plain = QuadraticDiscriminant("mle", pooling, shrinkage).fit(X, y)
+    expected = oracle.posteriors(X)
+    close(plain.predict_proba(X, priors=priors), expected)
+    logs = plain.predict_log_proba(X, priors=[0.6, 0.3, 0.1])
+    close(logs, oracle.log_posteriors(X))
+    said = [oracle.classes[int(np.argmax(row))] for row in expected]
+    assert plain.predict(X, priors=priors).tolist() == said
+    close(plain.priors_, [(y == c).mean() for c in oracle.classes], 1e-14)
+
+
+def test_a_prior_of_zero_is_impossible() -> None:
+    X, y = make_table(2)
+    model = QuadraticDiscriminant(priors=[0.5, 0.0, 0.5]).fit(X, y)
+    assert (model.predict_proba(X)[:, 1] == 0).all()
+    assert np.isneginf(model.predict_log_proba(X)[:, 1]).all()
+    close(model.predict_proba(X).sum(axis=1), 1, 1e-14)
+    oracle = Oracle(X, y, priors={"ash": 0.5, "birch": 0.0, "cedar": 0.5})
+    close(model.predict_proba(X), oracle.posteriors(X))
+
+
+@every_seed
+@every_norm
+@every_mixture
+def test_whole_weights_are_copies_exactly(
+    seed: int, norm: str, pooling: float, shrinkage: float
+) -> None:
+    X, y = make_table(seed)
+    w = np.random.default_rng(seed).integers(1, 4, len(X))
+    weighted = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y, sample_weight=w)
+    copied = QuadraticDiscriminant(norm, pooling, shrinkage)
+    copied.fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    close(weighted.predict_log_proba(X), copied.predict_log_proba(X), 1e-12)
+    close(weighted.covariances_, copied.covariances_, 1e-12)
+
+
+@every_norm
+def test_whole_class_weights_are_copies(norm: str) -> None:
+    X, y = make_table(3)
+    factor = {"ash": 3.0, "birch": 1.0, "cedar": 2.0}
+    copies = np.array([int(factor[c]) for c in y])
+    model = QuadraticDiscriminant(norm, 0.2, class_weight=factor).fit(X, y)
+    again = QuadraticDiscriminant(norm, 0.2).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+    close(model.predict_log_proba(X), again.predict_log_proba(X), 1e-12)
+
+
+@every_norm
+@pytest.mark.parametrize("unit", [1e-3, 1e9])
+def test_the_unit_of_fractional_weights_does_not_matter(norm: str, unit: float) -> None:
+    X, y = make_table(4)
+    w = np.random.default_rng(4).uniform(0.5, 2.5, len(X))
+    one = QuadraticDiscriminant(norm, 0.3, 0.1).fit(X, y, sample_weight=w)
+    other = QuadraticDiscriminant(norm, 0.3, 0.1).fit(X, y, sample_weight=w * unit)
+    close(other.covariances_, one.covariances_, 1e-10)
+    close(other.predict_proba(X), one.predict_proba(X), 1e-10)
+
+
+def test_rows_without_weight_do_not_exist() -> None:
+    X, y = make_table(1)
+    w = np.ones(len(X))
+    w[::3] = 0
+    model = QuadraticDiscriminant().fit(X, y, sample_weight=w)
+    expected = QuadraticDiscriminant().fit(X[w > 0], y[w > 0])
+    close(model.predict_log_proba(X), expected.predict_log_proba(X), 1e-12)
+
+
+@every_seed
+@every_norm
+@pytest.mark.parametrize("shrinkage", [None, 0.25, 1.0])
+@pytest.mark.parametrize("kind", ["none", "whole", "fractional"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_all_pooled_it_is_linear(
+    seed: int, norm: str, shrinkage: float | None, kind: str, n_classes: int
+) -> None:
+    X, y = make_table(seed, n_classes)
+    w = some_weights(kind, len(X))
+    linear = LinearDiscriminant(norm, shrinkage).fit(X, y, sample_weight=w)
+    model = QuadraticDiscriminant(norm, 1.0, shrinkage).fit(X, y, sample_weight=w)
+    close(model.predict_proba(X), linear.predict_proba(X))
+    close(model.predict_log_proba(X), linear.predict_log_proba(X))
+    for sigma in model.covariances_:
+        close(sigma, linear.covariance_, 1e-12)
+    holed = X.copy()
+    holed[np.random.default_rng(seed).uniform(size=X.shape) < 0.3] = np.nan
+    with pytest.warns(MissingValueWarning):
+        found = model.predict_proba(holed)
+    with pytest.warns(MissingValueWarning):
+        close(found, linear.predict_proba(holed))
+
+
+def test_condition_is_that_of_the_pooled_matrix_or_worse() -> None:
+    """A number of at least 1, free of units."""
+    X, y = make_table(3)
+    one = QuadraticDiscriminant().fit(X, y).condition_
+    other = QuadraticDiscriminant().fit(X * [1.0, 1e6, 1e-6], y).condition_
+    assert 1 <= one < 1e4
+    assert other == pytest.approx(one, rel=1e-6)
+
+
+# --- Boundaries and costs ------------------------------------------------------------------------
+
+COSTS: Final = np.array([[0.0, 2.0, 6.0], [4.0, 1.0, 3.0], [5.0, 9.0, 0.5]])
+
+
+def at(boundary: Any, x: Float) -> Float:
+    """β_0 + xᵀβ + xᵀΓx."""
+    quadratic = np.einsum("ij,jm,im->i", x, boundary.gamma, x)
+    return np.asarray(boundary.beta0 + x @ boundary.beta + quadratic)
+
+
+@every_seed
+@every_norm
+@every_mixture
+def test_boundaries_are_log_odds(seed: int, norm: str, pooling: float, shrinkage: float) -> None:
+    X, y = make_table(seed)
+    oracle = Oracle(X, y, norm, pooling, shrinkage)
+    model = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
+    logs = model.predict_log_proba(X)
+    for k, l in permutations(range(3), 2):  # noqa: E741  (the books' letters)
+        found = model.boundary(NAMES[k], NAMES[l])
+        beta0, beta, gamma = oracle.boundary(NAMES[k], NAMES[l])
+        assert found.beta0 == pytest.approx(beta0, rel=1e-8, abs=1e-8)
+        close(found.beta, beta, 1e-8)
+        close(found.gamma, gamma, 1e-9)
+        close(found.gamma, np.transpose(found.gamma), 1e-14)
+        close(at(found, X), logs[:, k] - logs[:, l], 1e-8)
+    if pooling == 1:
+        close(found.gamma, np.zeros((3, 3)), 1e-12)
+
+
+@every_seed
+def test_priors_of_a_boundary(seed: int) -> None:
+    X, y = make_table(seed)
+    model = QuadraticDiscriminant().fit(X, y)
+    priors = [0.7, 0.1, 0.2]
+    logs = model.predict_log_proba(X, priors=priors)
+    found = model.boundary("cedar", "birch", priors=priors)
+    close(at(found, X), logs[:, 2] - logs[:, 1], 1e-8)
+    by_label = model.boundary("cedar", "birch", priors=dict(zip(NAMES, priors, strict=False)))
+    assert by_label.beta0 == found.beta0
+    plain = model.boundary("cedar", "birch")
+    shift = math.log(0.2 / 0.1) - math.log(model.priors_[2] / model.priors_[1])
+    assert found.beta0 - plain.beta0 == pytest.approx(shift, rel=1e-9)
+    np.testing.assert_array_equal(found.beta, plain.beta)
+    np.testing.assert_array_equal(found.gamma, plain.gamma)
+
+
+@every_seed
+@pytest.mark.parametrize("make", [QuadraticDiscriminant, LinearDiscriminant])
+def test_costs_of_a_boundary(seed: int, make: Any) -> None:
+    """β_0 + ln((C_kl − C_kk)/(C_lk − C_ll))."""
+    X, y = make_table(seed)
+    model = make().fit(X, y)
+    for k, l in permutations(range(3), 2):  # noqa: E741
+        shift = math.log((COSTS[k, l] - COSTS[k, k]) / (COSTS[l, k] - COSTS[l, l]))
+        plain = model.boundary(NAMES[k], NAMES[l])
+        found = model.boundary(NAMES[k], NAMES[l], costs=COSTS)
+        assert found.beta0 - plain.beta0 == pytest.approx(shift, rel=1e-9)
+        np.testing.assert_array_equal(found.beta, plain.beta)
+        both = model.boundary(NAMES[k], NAMES[l], priors=[0.2, 0.3, 0.5], costs=COSTS)
+        told = model.boundary(NAMES[k], NAMES[l], priors=[0.2, 0.3, 0.5])
+        assert both.beta0 - told.beta0 == pytest.approx(shift, rel=1e-9)
+
+
+@every_seed
+@pytest.mark.parametrize("make", [QuadraticDiscriminant, LinearDiscriminant])
+def test_two_classes_are_said_as_their_boundary_with_costs_says(seed: int, make: Any) -> None:
+    X, y = make_table(seed, 2)
+    model = make().fit(X, y)
+    costs, priors = np.array([[1.0, 7.0], [3.0, 0.0]]), [0.4, 0.6]
+    grid = X[np.random.default_rng(seed).integers(0, len(X), (200, 3)), np.arange(3)]
+    found = model.boundary("ash", "birch", priors=priors, costs=costs)
+    value = found.beta0 + grid @ found.beta
+    if make is QuadraticDiscriminant:
+        value = at(found, grid)
+    said = model.predict(grid, priors=priors, costs=costs)
+    assert said.tolist() == np.where(value > 0, "ash", "birch").tolist()
+
+
+@pytest.mark.parametrize("make", [QuadraticDiscriminant, LinearDiscriminant])
+@pytest.mark.parametrize(
+    "costs",
+    [
+        [[1.0, 1.0], [1.0, 0.0]],  # it costs nothing more to be wrong about the first
+        [[2.0, 1.0], [1.0, 0.0]],
+        [[0.0, 1.0], [0.0, 1.0]],
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[0.0, 1.0]],
+        [[0.0, -1.0], [1.0, 0.0]],
+        [[0.0, math.nan], [1.0, 0.0]],
+        "high",
+    ],
+    ids=str,
+)
+def test_costs_without_a_boundary(make: Any, costs: Any) -> None:
+    X, y = make_table(0, 2)
+    model = make().fit(X, y)
+    with pytest.raises(OptionError, match="cost"):
+        model.boundary("ash", "birch", costs=costs)
+
+
+@every_seed
+@every_mixture
+def test_costs_pick_the_least_expected_cost(seed: int, pooling: float, shrinkage: float) -> None:
+    X, y = make_table(seed)
+    oracle = Oracle(X, y, "mle", pooling, shrinkage)
+    plain = QuadraticDiscriminant("mle", pooling, shrinkage).fit(X, y)
+    told = QuadraticDiscriminant("mle", pooling, shrinkage, costs=COSTS).fit(X, y)
+    X = X[np.random.default_rng(seed).integers(0, len(X), (200, 3)), np.arange(3)]
+    shares = oracle.posteriors(X)
+    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in shares]
+    assert told.predict(X).tolist() == said
+    assert plain.predict(X, costs=COSTS).tolist() == said
+    assert plain.predict(X).tolist() != said  # or nothing would be tested
+    close(told.predict_proba(X), plain.predict_proba(X), 1e-14)
+    tilted = np.array([0.1, 0.1, 0.8]) * shares / plain.priors_
+    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in tilted]
+    assert plain.predict(X, priors=[0.1, 0.1, 0.8], costs=COSTS).tolist() == said
+
+
+# --- Holes ---------------------------------------------------------------------------------------
+
+
+@every_seed
+@every_norm
+@every_mixture
+def test_holes_are_integrated_out(seed: int, norm: str, pooling: float, shrinkage: float) -> None:
+    X, y = make_table(seed, n_terms=4)
+    holed = X[:20].copy()
+    holed[np.random.default_rng(seed).uniform(size=holed.shape) < 0.4] = np.nan
+    holed[0] = np.nan
+    model = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
+    oracle = Oracle(X, y, norm, pooling, shrinkage)
+    with pytest.warns(MissingValueWarning, match=f"{np.isnan(holed).sum()} cells?"):
+        found = model.predict_log_proba(holed)
+    close(found, oracle.log_posteriors(holed))
+    close(np.exp(found[0]), model.priors_, 1e-13)
+    priors = [0.2, 0.7, 0.1]
+    with pytest.warns(MissingValueWarning):
+        close(model.predict_proba(holed[:1], priors=priors)[0], priors, 1e-13)
+
+
+@every_seed
+def test_a_hole_is_a_column_less(seed: int) -> None:
+    X, y = make_table(seed)
+    holed = X.copy()
+    holed[:, 1] = np.nan
+    rest = X[:, [0, 2]]
+    with pytest.warns(MissingValueWarning):
+        found = QuadraticDiscriminant(pooling=0.4).fit(X, y).predict_log_proba(holed)
+    close(found, QuadraticDiscriminant(pooling=0.4).fit(rest, y).predict_log_proba(rest))
+
+
+# --- Reasons -------------------------------------------------------------------------------------
+
+
+@every_seed
+@every_mixture
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+def test_reasons(seed: int, pooling: float, shrinkage: float, n_classes: int, holes: bool) -> None:
+    X, y = make_table(seed, n_classes)
+    oracle = Oracle(X, y, "unbiased", pooling, shrinkage)
+    model = QuadraticDiscriminant("unbiased", pooling, shrinkage).fit(X, y)
+    rows = X[:9].copy()
+    if holes:
+        rows[::2, 1] = np.nan
+        rows[0] = np.nan
+    reasons: Any = model.explain(rows)
+    assert len(reasons) == 9
+    said = model.predict(rows)
+    logs = model.predict_log_proba(rows)
+    for i, (x, reason) in enumerate(zip(rows, reasons, strict=True)):
+        order = np.argsort(-np.array(oracle.functions(x)), kind="stable")
+        k, l = oracle.classes[order[0]], oracle.classes[order[1]]  # noqa: E741
+        assert (reason.label, reason.against) == (k, l)
+        assert said[i] == k
+        offset, amounts = oracle.parts(x, k, l)
+        assert reason.offset == pytest.approx(offset, rel=1e-9, abs=1e-9)
+        assert [p.attribute for p in reason.parts] == ["x0", "x1", "x2"]
+        close([p.amount for p in reason.parts], amounts)
+        total = reason.offset + sum(p.amount for p in reason.parts)
+        assert reason.total == pytest.approx(total, rel=1e-11, abs=1e-11)
+        assert reason.total == pytest.approx(oracle.log_odds(x, k, l), rel=1e-9, abs=1e-9)
+        assert reason.total == pytest.approx(logs[i, order[0]] - logs[i, order[1]], abs=1e-9)
+        functions = dict(zip(reason.classes, reason.functions, strict=True))
+        assert functions[k] - functions[l] == pytest.approx(reason.total, rel=1e-9, abs=1e-9)
+        for part, value in zip(reason.parts, x, strict=True):
+            assert part.mark == ("missing" if np.isnan(value) else "")
+            assert part.amount == 0 or not np.isnan(value)
+
+
+def test_reasons_of_a_decision_by_costs() -> None:
+    """What is said is explained, against the likeliest of the others."""
+    X, y = make_table(1)
+    model = QuadraticDiscriminant(costs=COSTS).fit(X, y)
+    said, logs = model.predict(X), model.predict_log_proba(X)
+    reasons: Any = model.explain(X)
+    for label, row, reason in zip(said, logs, reasons, strict=True):
+        assert reason.label == label
+        k = model.classes_.tolist().index(label)
+        others = [j for j in range(3) if j != k]
+        best = max(others, key=lambda j: row[j])
+        assert reason.against == model.classes_[best]
+        assert reason.total == pytest.approx(row[k] - row[best], rel=1e-8, abs=1e-8)
+
+
+# --- Given moments -------------------------------------------------------------------------------
+
+
+@every_seed
+@every_norm
+@every_mixture
+def test_a_model_of_its_own_moments(seed: int, norm: str, pooling: float, shrinkage: float) -> None:
+    X, y = make_table(seed)
+    fitted = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
+    oracle = Oracle(X, y, norm)
+    given: dict[str, Any] = {
+        "counts": [oracle.n(k) for k in oracle.classes],
+        "classes": oracle.classes,
+        **fitted.get_params(),
+    }
+    means = list(oracle.means.values())
+    by_scatter = QuadraticDiscriminant.from_moments(
+        means, scatters=list(oracle.scatters.values()), **given
+    )
+    by_covariance = QuadraticDiscriminant.from_moments(
+        means, covariances=[oracle.own(k) for k in oracle.classes], **given
+    )
+    for model in (by_scatter, by_covariance):
+        close(model.predict_log_proba(X), fitted.predict_log_proba(X))
+        close(model.covariances_, fitted.covariances_, 1e-12)
+        assert model.predict(X).tolist() == fitted.predict(X).tolist()
+        assert model.ranks_.tolist() == fitted.ranks_.tolist()
+
+
+@every_norm
+def test_moments_of_populations(norm: str) -> None:
+    """Without counts they are exact: N(0, 1) against N(4, 4), ln 2 + 2 − x − ⅜x² at equal odds."""
+    model = QuadraticDiscriminant.from_moments(
+        [[0.0], [4.0]], covariances=[[[1.0]], [[4.0]]], classes=["a", "b"], covariance=norm
+    )
+    x = np.linspace(-9, 9, 37)[:, None]
+    expected = math.log(2) + 2 - x[:, 0] - 0.375 * x[:, 0] ** 2
+    close(model.decision_function(x), -expected, 1e-12)
+    found = model.boundary("a", "b")
+    close([found.beta0, found.beta[0], found.gamma[0, 0]], [math.log(2) + 2, -1, -0.375], 1e-13)
+    close(model.covariances_[:, 0, 0], [1, 4], 1e-14)
+    told = QuadraticDiscriminant.from_moments(
+        [[0.0], [4.0]], covariances=[[[1.0]], [[4.0]]], priors=[0.9, 0.1], covariance=norm
+    )
+    close(told.decision_function(x), -expected - math.log(9), 1e-12)
+
+
+def test_a_common_covariance_makes_it_linear() -> None:
+    means, sigma = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]], np.array([[2.0, 0.3], [0.3, 1.0]])
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    one = QuadraticDiscriminant.from_moments(means, covariances=sigma)
+    other = LinearDiscriminant.from_moments(means, covariances=sigma)
+    close(one.predict_log_proba(X), other.predict_log_proba(X), 1e-12)
+    close(one.boundary(0, 1).gamma, np.zeros((2, 2)), 1e-14)
+    close(one.boundary(0, 1).beta, other.boundary(0, 1).beta, 1e-12)
+    assert one.boundary(0, 1).beta0 == pytest.approx(other.boundary(0, 1).beta0, rel=1e-12)
+
+
+# --- Categories ----------------------------------------------------------------------------------
+
+
+def mixed_table(seed: int) -> tuple[Any, Float, Labels]:
+    """A frame with a category, and the same with an indicator less: no pooled direction is lost."""
+    X, y = make_table(seed, n_terms=2)
+    words = np.random.default_rng(seed).choice(["p", "q", "r"], len(X))
+    frame = pd.DataFrame({"a": X[:, 0], "word": words, "b": X[:, 1]})
+    plain = np.column_stack([X[:, 0], words == "q", words == "r", X[:, 1]]).astype(float)
+    return frame, plain, y
+
+
+@every_seed
+@every_norm
+@pytest.mark.parametrize("pooling", [0.0, 0.3])
+def test_categories_are_indicators(seed: int, norm: str, pooling: float) -> None:
+    """Posteriors do not depend on which indicator is left out, or on none being so."""
+    frame, plain, y = mixed_table(seed)
+    with warnings.catch_warnings():  # a class may lack a word
+        warnings.simplefilter("ignore")
+        model = QuadraticDiscriminant(norm, pooling).fit(frame, y)
+    oracle = Oracle(plain, y, norm, pooling)
+    close(model.predict_log_proba(frame), oracle.log_posteriors(plain), 1e-8)
+    assert model.terms_.tolist() == ["a", "word=p", "word=q", "word=r", "b"]
+    assert model.ranks_.tolist() == [oracle.rank(k) for k in oracle.classes]
+    assert model.covariances_.shape == (3, 5, 5)
+    # without the word: both its indicators are integrated out
+    with pytest.warns(MissingValueWarning):
+        found = model.predict_log_proba(frame.assign(word=None))
+    holed = plain.copy()
+    holed[:, 1:3] = np.nan
+    close(found, oracle.log_posteriors(holed), 1e-8)
+    # parts of a word are those of its indicators, added up
+    reasons: Any = model.explain(frame[:5])
+    for x, reason in zip(plain[:5], reasons, strict=True):
+        assert [p.attribute for p in reason.parts] == ["a", "word", "b"]
+        total = reason.offset + sum(p.amount for p in reason.parts)
+        expected = oracle.log_odds(x, reason.label, reason.against)
+        assert total == pytest.approx(expected, rel=1e-8, abs=1e-8)
