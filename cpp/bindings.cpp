@@ -222,12 +222,13 @@ using Matrices = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device
 
 std::int64_t square_rows(std::vector<Strided<double>> columns,
                          std::vector<Strided<std::int32_t>> codes, std::vector<std::int64_t> sizes,
-                         Matrix centers, Matrices triangles, bool wide, Total out) {
+                         Matrix centers, Matrix rests, Matrices triangles, bool wide, Total out) {
     const auto design = design_of(columns, codes, sizes);
     const auto n = static_cast<std::int64_t>(out.shape(0));
     const auto d = static_cast<std::size_t>(design.n_terms);
     need(out.shape(0) <= length_of(columns, codes), "out has more rows than the columns");
     need(centers.shape(1) == d, "centers are not of one number a term");
+    need(rests.shape(0) == centers.shape(0) && rests.shape(1) == d, "rests are not as centers are");
     need(triangles.shape(1) == d, "triangles are not of one row a term");
     need(triangles.shape(2) <= d, "triangles have more columns than there are terms");
     need(centers.shape(0) == out.shape(1), "centers and out differ in number");
@@ -236,7 +237,7 @@ std::int64_t square_rows(std::vector<Strided<double>> columns,
     for (std::size_t j = 0; j < codes.size(); ++j) {
         need(sortal::codes_below(design.codes[j], n, sizes[j]), "a code is too large");
     }
-    return sortal::square_rows(design, n, centers.data(), triangles.data(),
+    return sortal::square_rows(design, n, centers.data(), rests.data(), triangles.data(),
                                static_cast<std::int64_t>(out.shape(1)),
                                static_cast<std::int64_t>(triangles.shape(2)), wide, out.data());
 }
@@ -373,7 +374,7 @@ NB_MODULE(_core, m) {
           "out"_a.noconvert(),
           "Linear functions of centered rows; returns how many rows are not finite.");
     m.def("square_rows", &square_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
-          "centers"_a.noconvert(), "triangles"_a.noconvert(), "wide"_a, "out"_a.noconvert(),
+          "centers"_a.noconvert(), "rests"_a.noconvert(), "triangles"_a.noconvert(), "wide"_a, "out"_a.noconvert(),
           "Squared distances from centers by triangles; returns how many rows are not finite.");
     m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
           "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");

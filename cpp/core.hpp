@@ -161,11 +161,11 @@ std::int64_t map_rows(const Design& design, std::int64_t n, const double* center
 
 // quadratics.cpp --------------------------------------------------------------------------------
 
-// out[i * K + k] = the squared length of (x - centers[k]) times a lower triangle of r columns, for
-// the first n rows. A row with a hole or an infinity becomes NaN; returns how many did. `wide` as
-// above.
+// out[i * K + k] = the squared length of ((x - centers[k]) - rests[k]) times a lower triangle of r
+// columns, for the first n rows; rests hold what a float64 cannot of a center far from 0. A row with
+// a hole or an infinity becomes NaN; returns how many did. `wide` as above.
 std::int64_t square_rows(const Design& design, std::int64_t n, const double* centers,
-                         const double* triangles, std::int64_t K, std::int64_t r, bool wide,
-                         double* out);
+                         const double* rests, const double* triangles, std::int64_t K,
+                         std::int64_t r, bool wide, double* out);
 
 }  // namespace sortal

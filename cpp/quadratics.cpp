@@ -55,9 +55,10 @@ SORTAL_INLINE void read_eight(const Design& design, const std::int64_t* rows, Te
     }
 }
 
-SORTAL_INLINE void subtract(const std::vector<Term>& x, const double* center, std::vector<Term>& z) {
+SORTAL_INLINE void subtract(const std::vector<Term>& x, const double* center, const double* rest,
+                            std::vector<Term>& z) {
     for (std::size_t i = 0; i < x.size(); ++i) {
-        for (std::int64_t l = 0; l < lanes; ++l) z[i].of[l] = x[i].of[l] - center[i];
+        for (std::int64_t l = 0; l < lanes; ++l) z[i].of[l] = (x[i].of[l] - center[i]) - rest[i];
     }
 }
 
@@ -102,6 +103,7 @@ struct Squaring {
     const Design& design;
     std::int64_t n;
     const double* centers;
+    const double* rests;
     const std::vector<std::vector<double>>& triangles;
     std::int64_t r;
     double* out;
@@ -120,7 +122,7 @@ SORTAL_INLINE std::int64_t square(const Squaring& s) {
         const std::int64_t size = std::min(lanes, s.n - begin);
         Term plain{};
         for (std::int64_t k = 0; k < K; ++k) {
-            subtract(x, s.centers + k * d, z);
+            subtract(x, s.centers + k * d, s.rests + k * d, z);
             if (k == 0) plain = plain_lengths(z);
             const double* triangle = s.triangles[static_cast<std::size_t>(k)].data();
             const Term squares = squared_lengths<Some>(z.data(), triangle, d, s.r);
@@ -150,13 +152,13 @@ bool has_avx2() { return false; }
 }  // namespace
 
 std::int64_t square_rows(const Design& design, std::int64_t n, const double* centers,
-                         const double* triangles, std::int64_t K, std::int64_t r, bool wide,
-                         double* out) {
+                         const double* rests, const double* triangles, std::int64_t K,
+                         std::int64_t r, bool wide, double* out) {
     std::vector<std::vector<double>> tight;
     for (std::int64_t k = 0; k < K; ++k) {
         tight.push_back(packed(triangles + k * design.n_terms * r, design.n_terms, r));
     }
-    const Squaring s{design, n, centers, tight, r, out};
+    const Squaring s{design, n, centers, rests, tight, r, out};
     return wide && has_avx2() ? avx2(s) : baseline(s);
 }
 

@@ -31,13 +31,14 @@ class Call:
     codes: list[Int32]
     sizes: list[int]
     centers: Float
+    rests: Float
     triangles: Float
     n: int
 
     def __call__(self, wide: bool = True) -> tuple[int, Float]:
-        out = np.full((self.n, len(self.centers)), 7.0)
-        given = self.columns, self.codes, self.sizes, self.centers, self.triangles
-        return native.square_rows(*given, out, wide), out
+        out = np.full((self.n, len(self.triangles)), 7.0)
+        rows, means = (self.columns, self.codes, self.sizes), (self.centers, self.rests)
+        return native.square_rows(*rows, *means, self.triangles, out, wide), out
 
 
 def length(z: list[float], triangle: list[list[float]]) -> float:
@@ -65,9 +66,13 @@ def expected(call: Call) -> tuple[int, list[list[float]]]:
             hole = codes[i] < 0
             x += [math.nan if hole else float(codes[i] == v) for v in range(size)]
         if all(map(math.isfinite, x)):
-            pairs = zip(call.centers.tolist(), call.triangles.tolist(), strict=True)
-            differences = [([a - b for a, b in zip(x, c, strict=True)], t) for c, t in pairs]
-            rows.append([length(z, triangle) for z, triangle in differences])
+            row = []
+            for center, rest, triangle in zip(
+                call.centers.tolist(), call.rests.tolist(), call.triangles.tolist(), strict=True
+            ):
+                z = [(a - b) - c for a, b, c in zip(x, center, rest, strict=True)]
+                row.append(length(z, triangle))
+            rows.append(row)
         else:
             n_strange += 1
             rows.append([math.nan] * len(call.centers))
@@ -85,7 +90,8 @@ def make(seed: int, n: int, n_numbers: int, sizes: list[int], K: int, strange: b
     r = int(rng.integers(0, p + 1))
     triangles = np.tril(rng.normal(size=(K, p, p)))[:, :, :r].copy()
     columns = [X[:, j] for j in range(n_numbers)]
-    return Call(columns, codes, sizes, rng.normal(size=(K, p)), triangles, n)
+    centers, rests = rng.normal(size=(2, K, p))
+    return Call(columns, codes, sizes, centers, 1e-3 * rests, triangles, n)
 
 
 @settings(max_examples=80, deadline=None)
@@ -112,7 +118,7 @@ def test_the_lengths_are_those_of_a_product() -> None:
     call = make(6, 100, 9, [3], 3, strange=False)
     call = replace(call, triangles=np.tril(np.random.default_rng(7).normal(size=(3, 12, 12))))
     X = np.column_stack([*call.columns, np.eye(3)[call.codes[0]]])
-    y = np.einsum("nki,kij->nkj", X[:, None] - call.centers, call.triangles)
+    y = np.einsum("nki,kij->nkj", X[:, None] - call.centers - call.rests, call.triangles)
     assert np.allclose(call()[1], (y * y).sum(axis=2), rtol=1e-12)
 
 
@@ -127,7 +133,11 @@ def test_wherever_the_columns_lie(layout: Layout) -> None:
     ("change", "message"),
     [
         ({"centers": np.zeros((2, 2))}, "centers are not of one number a term"),
-        ({"centers": np.zeros((3, 5))}, "triangles and out differ in number"),
+        ({"rests": np.zeros((3, 5))}, "rests are not as centers are"),
+        (
+            {"centers": np.zeros((3, 5)), "rests": np.zeros((3, 5))},
+            "triangles and out differ in number",
+        ),
         ({"triangles": np.zeros((2, 4, 4))}, "triangles are not of one row a term"),
         ({"triangles": np.zeros((2, 5, 6))}, "triangles have more columns than there are terms"),
         ({"sizes": [1]}, "centers are not of one number a term"),

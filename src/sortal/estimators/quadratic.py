@@ -217,15 +217,15 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         notes = super()._notes(model)
         if isinstance(model, SortalError):
             return notes
-        still = still_columns(model, model.scores.design)
+        still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
         said = [
             f"class {model.classes[k]!r} does not vary along {combination(names)} (rank "
-            f"{model.ranks[k]} of {model.rank}): there it takes the variance of all classes "
-            "together"
+            f"{model.ranks[k]} of {rank}): there it takes the variance of all classes together"
             for k, names in list(still.items())[:_MOST_NAMED]
         ]
         if len(still) > _MOST_NAMED:
-            said.append(f"so do {len(still) - _MOST_NAMED} more classes")
+            more = len(still) - _MOST_NAMED
+            said.append("so does 1 more class" if more == 1 else f"so do {more} more classes")
         if said:
             warn(f"{sentence('; '.join(said))}.", CollinearWarning)
         return notes + said

@@ -16,6 +16,7 @@ from sortal.learners.options import read_class_weight
 from sortal.models.functions import ConditionalMean
 from sortal.models.geometry import EPS, involved
 from sortal.summaries.bayes import SummarizeBayes
+from sortal.summaries.class_moments import diagonals
 from sortal.summaries.discriminant import Fill, SummarizeDiscriminant
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.models.geometry import Geometry
     from sortal.summaries.bayes import BayesSummary
+    from sortal.summaries.class_moments import ClassMoments
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -40,7 +42,8 @@ class ClassStatistics:
     The mean of class k is center + gap[k]; a class without rows has weight 0. `third` is the sum
     of ‖z‖²z, z = x - μ_k, and `fourth` that of ‖z‖⁴, NaN where they are not known. `exact` marks
     moments that were given as those of a population: then the weights are shares, and sizes have no
-    meaning.
+    meaning. `noise` bounds by class the share of the scatter that may be rounding, 0 if that is not
+    known; where rows were taken out, it is more than the last digits.
     """
 
     design: Design
@@ -52,6 +55,7 @@ class ClassStatistics:
     third: Float
     fourth: Float
     exact: bool = False
+    noise: Float | float = 0.0
 
     @property
     def classes(self) -> Values:
@@ -169,7 +173,14 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
         unit * moments.scatter[:, order][:, :, order],
         unit * moments.third[:, order],
         unit * moments.fourth,
+        noise=_noise(moments),
     )
+
+
+def _noise(moments: ClassMoments) -> Float:
+    spread = diagonals(moments.scatter)
+    share = moments.slack[:, :-1] / np.where(spread > 0, spread, np.inf)
+    return np.asarray(share.max(axis=1, initial=0.0))
 
 
 def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:

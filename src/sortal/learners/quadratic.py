@@ -63,9 +63,8 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
     matrices, divisors = mixed(stats, options.covariance, pooling)
-    own = tuple(
-        _own_geometry(stats, shrunk(A, shrinkage), k, pooling) for k, A in enumerate(matrices)
-    )
+    alone = pooling == 0 and shrinkage == 0
+    own = tuple(own_geometry(stats, shrunk(A, shrinkage), k, alone) for k, A in enumerate(matrices))
     found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
     classes = QuadraticClasses(
         frame.into,
@@ -120,11 +119,18 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
     return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
 
 
-def _own_geometry(stats: ClassStatistics, matrix: Float, k: int, pooling: float) -> Geometry:
-    """Where a class varies by itself."""
-    weight = stats.weight[k] if pooling == 0 else stats.total_weight
+def own_geometry(stats: ClassStatistics, matrix: Float, k: int, alone: bool) -> Geometry:
+    """Where a class varies by itself; `alone` where its matrix has nothing of other classes.
+
+    Rows that differ from their mean in n - 1 ways at most cannot vary in more directions, however
+    the last digits of their scatter look.
+    """
+    weight = stats.weight[k] if alone else stats.total_weight
     magnitude = np.sqrt(weight) * np.abs(stats.means).max(axis=0)
-    return survey(matrix, np.zeros((1, len(matrix))), magnitude)
+    most = max(stats.rows[k] - 1, 0) if alone and not stats.exact else np.inf
+    noises = np.broadcast_to(stats.noise, stats.weight.shape)
+    noise = float(noises[k] if alone else noises.max())
+    return survey(matrix, np.zeros((1, len(matrix))), magnitude, most, noise)
 
 
 def _shape(frame: Frame, root: Float) -> Float:
@@ -135,9 +141,9 @@ def _shape(frame: Frame, root: Float) -> Float:
 
 def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]:
     """For each class that stands still where others vary, the columns concerned."""
-    found = {}
+    geometry, found = model.geometry, {}
+    elsewhere = np.hstack([geometry.still, geometry.apart])
     for k, own in enumerate(model.own):
-        if own.sphere.shape[1] < model.rank and np.isfinite(model.log_dets[k]):
-            terms = involved(own.still, model.geometry.size, model.geometry.still)
-            found[k] = columns_of(design, terms)
+        if own.sphere.shape[1] < geometry.sphere.shape[1] and np.isfinite(model.log_dets[k]):
+            found[k] = columns_of(design, involved(own.still, geometry.size, elsewhere))
     return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.learners.leave_out import LEAST_LEFT
 from sortal.learners.linear_loo import LEAST_EIGENVALUE, LinearBase
-from sortal.models.geometry import survey
+from sortal.learners.quadratic import own_geometry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,10 +44,11 @@ class QuadraticBase:
 
     def is_plain(self, pooling: float) -> bool:
         """Whether every class varies wherever all classes together do."""
-        p, rank = self.pooled.geometry.sphere.shape
-        present = np.flatnonzero(self.stats.present).tolist()
-        matrices = (self.mixed(k, pooling) for k in present)
-        surveys = (survey(one, np.zeros((1, p)), self.stats.magnitude) for one in matrices)
+        rank = self.pooled.geometry.sphere.shape[1]
+        surveys = (
+            own_geometry(self.stats, self.mixed(k, pooling), k, pooling == 0)
+            for k in np.flatnonzero(self.stats.present).tolist()
+        )
         return self.pooled.plain and all(one.sphere.shape[1] == rank for one in surveys)
 
     def mixed(self, k: int, pooling: float) -> Float:

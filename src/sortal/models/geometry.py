@@ -56,11 +56,14 @@ class Geometry:
         return np.hstack([self.sphere * np.sqrt(divisor), self.apart / np.sqrt(floor)])
 
 
-def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
+def survey(
+    within: Float, between: Float, magnitude: Float, most: float = np.inf, noise: float = 0.0
+) -> Geometry:
     """The geometry of W and of the rows of `between`, √weight · (mean of a class - mean of all).
 
     `magnitude` is the size of the numbers in each column, in the unit of one row's weight times
-    the root of all weight: deviations below its last digits are rounding.
+    the root of all weight: deviations below its last digits are rounding. `most` is a rank that W
+    is known not to exceed, and `noise` the share of its diagonal that may be rounding.
     """
     p = len(within)
     diagonal = np.diag(within)
@@ -68,7 +71,8 @@ def survey(within: Float, between: Float, magnitude: Float) -> Geometry:
     scale = np.sqrt(diagonal[varies])
     R = within[np.ix_(varies, varies)] / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(R) if len(scale) else (np.empty(0), np.empty((0, 0)))
-    regular = values > 8 * p * EPS * values.max(initial=0.0)
+    regular = values > p * max(8 * EPS, noise) * values.max(initial=0.0)
+    regular[: int(max(len(values) - most, 0))] = False
     kept = values[regular]
     sphere = np.zeros((p, len(kept)))
     sphere[varies] = vectors[:, regular] / np.sqrt(kept) / scale[:, None]
@@ -117,8 +121,17 @@ def _split(
 
 
 def _orthonormal(columns: Float) -> Float:
+    """An orthonormal basis of the span of columns, good to the last digits of every row.
+
+    Reflections are as good as that if rows of large numbers come first; otherwise a term in a large
+    unit, whose numbers here are small, would be lost beside the others.
+    """
     lengths = np.linalg.norm(columns, axis=0)
-    return np.linalg.qr(columns / np.where(lengths > 0, lengths, 1.0))[0]
+    unit = columns / np.where(lengths > 0, lengths, 1.0)
+    order = np.argsort(-np.abs(unit).max(axis=1, initial=0.0), kind="stable")
+    basis = np.empty((len(unit), min(unit.shape)))
+    basis[order] = np.linalg.qr(unit[order])[0]
+    return basis
 
 
 def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
+# Squares of such distances, and sums of many, are still numbers.
+_FAR = 1e150
+
 
 @dataclass(frozen=True, eq=False)
 class QuadraticMap:
@@ -48,14 +51,15 @@ class QuadraticMap:
 
     def _whole_rows(self, block: TermBlock) -> tuple[Float, NDArray[np.int64]]:
         """The functions of all rows, and which rows must be looked at again for their holes."""
-        origins = in_loops(self.design, self.center + self.gap)
-        values, triangles = np.empty((block.n_rows, len(origins))), self._triangles()
-        codes = list(block.codes)
-        n_left = native.square_rows(block.numbers, codes, block.sizes, origins, triangles, values)
+        means = self.center + self.gap  # as far as float64 holds them, and the rest
+        rests = in_loops(self.design, self.gap - (means - self.center))
+        means, triangles = in_loops(self.design, means), self._triangles()
+        values, codes = np.empty((block.n_rows, len(means))), list(block.codes)
+        native.square_rows(block.numbers, codes, block.sizes, means, rests, triangles, values)
         values += self.whole.log_dets
         values *= -0.5
-        none = np.empty(0, dtype=np.int64)
-        return values, np.flatnonzero(np.isnan(values).all(axis=1)) if n_left else none
+        # also rows so far from all classes that their squared distances are infinite
+        return values, np.flatnonzero(~(values.max(axis=1) > -np.inf))
 
     def _triangles(self) -> Float:
         """Roots turned until they are triangles, which is half the work for the same lengths."""
@@ -64,9 +68,12 @@ class QuadraticMap:
 
 
 def log_densities(z: Float, gap: Float, some: Roots) -> Float:
-    """The functions of rows z, given as distances from the center of the class means `gap`."""
-    values = np.empty((len(z), len(gap)))
-    for k, root in enumerate(some.roots):
-        turned = (z - gap[k]) @ root
-        values[:, k] = -0.5 * ((turned * turned).sum(axis=1) + some.log_dets[k])
-    return values
+    """The functions of rows z, given as distances from the center of the class means `gap`.
+
+    Beyond 1e150 standard deviations squares are brought down to what float64 holds: what is left of
+    the functions says which class is the nearest.
+    """
+    turned = np.stack([(z - own) @ root for own, root in zip(gap, some.roots, strict=True)], axis=1)
+    far = np.abs(turned).max(axis=(1, 2), initial=0.0)
+    squares = (np.square(turned / np.maximum(far / _FAR, 1.0)[:, None, None])).sum(axis=2)
+    return np.asarray(-0.5 * (squares + some.log_dets))

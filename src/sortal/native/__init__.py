@@ -191,15 +191,16 @@ def square_rows(
     codes: Sequence[Int32],
     sizes: Sequence[int],
     centers: Float,
+    rests: Float,
     triangles: Float,
     out: Float,
     wide: bool = True,
 ) -> int:
-    """out[i, k] = ‖(row i - centers[k]) · triangles[k]‖²; terms as in `center_rows`.
+    """out[i, k] = ‖(row i - centers[k] - rests[k]) · triangles[k]‖²; terms as in `center_rows`.
 
     Triangles are lower ones: what stands above their diagonals is not read. A row with a hole or an
     infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
     instructions do, with the same digits.
     """
     parts = list(columns), list(codes), list(sizes)
-    return _core.square_rows(*parts, centers, triangles, wide, out)
+    return _core.square_rows(*parts, centers, rests, triangles, wide, out)

@@ -43,7 +43,7 @@ def map_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(Non
     Linear functions of centered rows; returns how many rows are not finite.
     """
 
-def square_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], sizes: Sequence[int], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], wide: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+def square_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], sizes: Sequence[int], centers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rests: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], wide: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     Squared distances from centers by triangles; returns how many rows are not finite.
     """
