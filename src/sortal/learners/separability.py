@@ -84,14 +84,21 @@ def separate(groups: Sequence[Float], most_programs: int = MOST_PROGRAMS) -> Sep
         found = _by_one_column(groups)
         if found is not None or groups[0].shape[1] == 1:
             return found or Separation(separable=False, how="the ranges of the column meet")
-    search = _Search.of(groups)
-    if not search.basis.size:
-        return Separation(separable=False, how="nothing varies")
+    search = _Search.of(_in_like_units(groups))
     for functions, how in search.guesses():
         margin = search.margin(functions)
         if margin is not None:
             return Separation(separable=True, how=how, margin=margin)
     return search.by_program(most_programs)
+
+
+def _in_like_units(groups: Sequence[Float]) -> list[Float]:
+    """The columns that vary, each with a range between ½ and 1: by powers of two, hence exactly."""
+    low = np.min([rows.min(axis=0) for rows in groups], axis=0)
+    high = np.max([rows.max(axis=0) for rows in groups], axis=0)
+    varies = high > low
+    exponent = -np.frexp(high[varies] - low[varies])[1]
+    return [np.ldexp(rows[:, varies], exponent) for rows in groups]
 
 
 @dataclass(frozen=True, eq=False)
