@@ -60,6 +60,7 @@ def test_iris(model: LinearDiscriminant, iris: Any) -> None:
         ("versicolor", "virginica"): "no",
         ("all", "at once"): "no",
     }
+    assert working["separability"].rows[-1][-1] == "there is no plane between some pairs"
     assert working["covariances"].rows[0][1:-1] == pytest.approx(model.working()["box_m"].rows[0])
     is_silent_about_nan(working)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from sortal.learners import separability
-from sortal.learners.separability import separate, shared_rows
+from sortal.learners.separability import Functions, _Search, separate, shared_rows
 
 Float: TypeAlias = NDArray[np.float64]
 QUICK: Final = settings(max_examples=100, deadline=None)
@@ -105,6 +105,35 @@ def test_neighboring_floats_are_apart() -> None:
     assert separate(turned).separable
 
 
+@pytest.mark.parametrize("step", [2.0**-3, 2.0**-7, 2.0**-9, 2.0**-12])
+def test_small_steps_far_from_zero(step: float) -> None:
+    """The sums differ by a last digit or a few; all numbers and differences are exact."""
+    base, i = 2.0**40, np.arange(4.0)
+    a = np.column_stack([base + i, base + i])
+    b = np.column_stack([base + i, base + i + step])
+    assert separate([a, b]).separable
+    between = np.array([[base, base - step], [base + 3, base + 3 + step]])  # around the middle
+    assert not separate([a, between]).separable
+
+
+def test_gaps_within_rounding_are_looked_at_in_fractions() -> None:
+    first, second = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 0.5]])
+    search = _Search.of([first, second])
+    assert search._gap(1, 0, np.array([1.0, 1.0]), None) == 1.0
+    close = np.array([[0.1, np.nextafter(0.2, 1)], [5.0, 5.0]])
+    search = _Search.of([np.array([[0.1, 0.2], [0.0, 0.1]]), close])
+    assert search._gap(1, 0, np.array([1.0, 1.0]), None) is not None
+    assert search._gap(1, 0, np.array([1.0, 0.0]), None) is None  # they touch
+
+
+def test_offsets_matter_where_there_are_more_than_two_classes() -> None:
+    search = _Search.of([np.array([[x]]) for x in (-5.0, 0.0, 5.0)])
+    weights = np.array([[-1.0, 0.0, 1.0]])  # of rows less the first
+    good, bad = np.array([5.0, 2.0, -5.0]), np.array([5.0, -20.0, -5.0])
+    assert search.margin(Functions(weights, good)) == np.inf
+    assert search.margin(Functions(weights, bad)) is None  # never says the class between
+
+
 def machine(groups: list[Float]) -> bool:
     """One linear program over everything, in the units of the rows."""
     K, p = len(groups), groups[0].shape[1]
@@ -146,9 +175,9 @@ def test_margins_are_distances_in_deviations() -> None:
     assert scaled.margin == pytest.approx(found.margin)
 
 
-def test_constant_within_classes_has_no_deviation() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=20)
+@pytest.mark.parametrize("seed", range(20))
+def test_constant_within_classes_has_no_deviation(seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=20)
     a, b = np.column_stack([x, 0.3 - x]), np.column_stack([x, 0.7 - x])
     found = separate([a, b])
     assert (found.separable, found.margin) == (True, np.inf)

@@ -84,14 +84,21 @@ def separate(groups: Sequence[Float], most_programs: int = MOST_PROGRAMS) -> Sep
         found = _by_one_column(groups)
         if found is not None or groups[0].shape[1] == 1:
             return found or Separation(separable=False, how="the ranges of the column meet")
-    search = _Search.of(groups)
-    if not search.basis.size:
-        return Separation(separable=False, how="nothing varies")
+    search = _Search.of(_in_like_units(groups))
     for functions, how in search.guesses():
         margin = search.margin(functions)
         if margin is not None:
             return Separation(separable=True, how=how, margin=margin)
     return search.by_program(most_programs)
+
+
+def _in_like_units(groups: Sequence[Float]) -> list[Float]:
+    """The columns that vary, each with a range between ½ and 1: by powers of two, hence exactly."""
+    low = np.min([rows.min(axis=0) for rows in groups], axis=0)
+    high = np.max([rows.max(axis=0) for rows in groups], axis=0)
+    varies = high > low
+    exponent = -np.frexp(high[varies] - low[varies])[1]
+    return [np.ldexp(rows[:, varies], exponent) for rows in groups]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +128,22 @@ def _by_one_column(groups: Sequence[Float]) -> Separation | None:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Rows about a center, their classes, and coordinates in which they are spheres."""
+    """Rows, their classes, and coordinates in which classes are spheres.
+
+    All is measured from `center`, one of the rows: class means lie at center + gap, the mean of all
+    at center + mean, and no row is farther away than `size`. That loses no digits which rows far
+    from zero still have.
+    """
 
     rows: Float
     center: Float
+    size: Float
     codes: Codes
     n_classes: int
     within: Float
     geometry: Geometry
     gap: Float
+    mean: Float
     basis: Float
 
     @classmethod
@@ -137,25 +151,25 @@ class _Search:
         """What there is to know before any search."""
         rows = np.concatenate(groups)
         codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        center = rows.mean(axis=0)
+        center = rows[0]  # whatever is far from zero is near to a row
         parts = [centered(group) for group in groups]
         gap = np.array([g[0] - center + way for g, (_, way) in zip(groups, parts, strict=True)])
         within = np.sum([z.T @ z for z, _ in parts], axis=0)
         sizes = np.bincount(codes)
         mean = sizes @ gap / len(rows)
-        magnitude = np.sqrt(len(rows)) * np.abs(center + gap).max(axis=0)
+        magnitude = np.sqrt(len(rows)) * np.abs(gap).max(axis=0)
         geometry = survey(within, np.sqrt(sizes)[:, None] * (gap - mean), magnitude)
         divisor = max(len(rows) - len(groups), 1)
         apart = geometry.apart / np.sqrt(geometry.spread / len(rows))
         basis = np.hstack([geometry.sphere * np.sqrt(divisor), apart])
-        within = within / divisor
-        return cls(rows, center, codes, len(groups), within, geometry, gap - mean, basis)
+        within, size = within / divisor, np.abs(rows - center).max(axis=0)
+        return cls(rows, center, size, codes, len(groups), within, geometry, gap, mean, basis)
 
     def guesses(self) -> list[tuple[Functions, str]]:
         """Functions that are worth a look before any program."""
         divisor, n = max(len(self.rows) - self.n_classes, 1), len(self.rows)
-        root, nothing = self.geometry.root(n, divisor), np.zeros(len(self.center))
-        offsets, weights = linear_functions(root, self.gap, nothing)
+        root = self.geometry.root(n, divisor)
+        offsets, weights = linear_functions(root, self.gap, self.mean)
         found = [(Functions(weights, offsets), "linear discriminant")]
         if self.n_classes == 2 and self.geometry.apart.shape[1]:
             w = self.geometry.apart[:, :1]
@@ -187,8 +201,7 @@ class _Search:
         """How far apart the projections of two classes are; None where they are not."""
         a, b = self.rows[self.codes == k], self.rows[self.codes == l]
         along_a, along_b = (a - self.center) @ w, (b - self.center) @ w
-        size = max(np.abs(a).max(axis=0) @ np.abs(w), np.abs(b).max(axis=0) @ np.abs(w))
-        doubt = 4 * (len(w) + 4) * EPS * float(size + np.abs(self.center) @ np.abs(w))
+        doubt = 4 * (len(w) + 4) * EPS * float(self.size @ np.abs(w) + abs(offset or 0.0))
         least, most = float(along_a.min()), float(along_b.max())
         sides = (least - most,) if offset is None else (least + offset, -(most + offset))
         if min(sides) < -2 * doubt:
@@ -220,7 +233,7 @@ class _Search:
     def _in_deviations(self, gap: float, w: Float) -> float:
         square = float(w @ self.within @ w)
         noise = 8 * len(w) * EPS * float(np.abs(w) @ np.sqrt(np.diag(self.within))) ** 2
-        rounding = 8 * EPS * float(np.abs(w) @ np.abs(self.center))
+        rounding = 8 * EPS * float(np.abs(w) @ self.size)
         return float(gap / np.sqrt(square)) if square > max(noise, rounding**2) else np.inf
 
     # --- The linear program ----------------------------------------------------------------------
