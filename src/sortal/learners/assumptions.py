@@ -147,7 +147,8 @@ def statistics_of(X: Float, codes: Codes, design: Design) -> ClassStatistics:
         gap[k] = (mine[0] - center) + way
         scatter[k] = z.T @ z
     sizes = np.bincount(codes, minlength=K).astype(np.float64)
-    return ClassStatistics(design, sizes, sizes, center, gap, scatter, np.full(K, np.nan))
+    third, fourth = np.full((K, p), np.nan), np.full(K, np.nan)
+    return ClassStatistics(design, sizes, sizes, center, gap, scatter, third, fourth)
 
 
 def numbers_only(design: Design) -> Design:
