@@ -31,6 +31,7 @@ from sortal import (
     displays,
 )
 from sortal.errors import ColumnError, OptionError
+from sortal.views.answers import deciding_functions
 from sortal.views.boundaries import find_zero
 
 if TYPE_CHECKING:
@@ -532,6 +533,37 @@ def test_estimators_without_functions() -> None:
     dummy = DummyClassifier().fit(frame[PLANE], frame["species"])
     with pytest.raises(OptionError, match="has no parameter priors"):
         Display.from_estimator(dummy, frame, "species", priors=PRIORS)
+
+
+def test_the_display_of_straight_boundaries_points_to_this_one() -> None:
+    fitted = QuadraticDiscriminant().fit(bills(), "species")
+    with pytest.raises(OptionError, match=r"are not linear.*show it by DecisionsDisplay"):
+        displays.RegionsDisplay.from_estimator(fitted, bills(), "species")
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda K: st.tuples(
+            st.lists(st.floats(0, 20), min_size=K * K, max_size=K * K),
+            st.lists(st.floats(-30, 0), min_size=K, max_size=K),
+        )
+    )
+)
+def test_costs_are_weighed_as_at_predict(drawn: tuple[list[float], list[float]]) -> None:
+    K = len(drawn[1])
+    costs, odds = np.array(drawn[0]).reshape(K, K), np.array(drawn[1])
+    posterior = np.exp(odds) / np.exp(odds).sum()
+
+    class Fixed:
+        classes_ = np.arange(K)
+
+        def predict_proba(self, X: Any) -> Any:
+            return np.tile(posterior, (len(X), 1))
+
+    values = deciding_functions(Fixed(), tuple(range(K)), costs=costs)(np.zeros((1, 2)))[0]
+    expected = posterior @ costs
+    best = expected.min() + 1e-12 * (1 + costs.max())  # of answers that cost the same, any
+    assert expected[values.argmax()] <= best
 
 
 # What is drawn

@@ -119,6 +119,7 @@ class RegionsDisplay:
         value of a category. Points are drawn by the two attributes alone, whatever else they hold.
         """
         _refuse_costs(estimator)
+        _refuse_curves(estimator)
         rows, terms = fitted_rows(estimator, X, y, features, 2)
         coef, intercept = fitted_functions(estimator)
         values = fixed_terms(estimator, rows, terms, at)
@@ -211,6 +212,14 @@ def _refuse_costs(estimator: Any) -> None:
             "This estimator decides by costs, and RegionsDisplay shows which function is largest: "
             "its regions would not be the decisions. Show it by DecisionsDisplay, or without costs "
             "(costs=None)."
+        )
+
+
+def _refuse_curves(estimator: Any) -> None:
+    if hasattr(estimator, "covariances_") and not hasattr(estimator, "coef_"):
+        raise OptionError(
+            f"The functions of this {type(estimator).__name__} are not linear, and RegionsDisplay "
+            "shows straight boundaries: show it by DecisionsDisplay."
         )
 
 
