@@ -136,7 +136,7 @@ def test_wherever_the_columns_lie(layout: Layout) -> None:
         ({"rests": np.zeros((3, 5))}, "rests are not as centers are"),
         (
             {"centers": np.zeros((3, 5)), "rests": np.zeros((3, 5))},
-            "triangles and out differ in number",
+            "centers and out differ in number",
         ),
         ({"triangles": np.zeros((2, 4, 4))}, "triangles are not of one row a term"),
         ({"triangles": np.zeros((2, 5, 6))}, "triangles have more columns than there are terms"),

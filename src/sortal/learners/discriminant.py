@@ -16,7 +16,6 @@ from sortal.learners.options import read_class_weight
 from sortal.models.functions import ConditionalMean
 from sortal.models.geometry import EPS, involved
 from sortal.summaries.bayes import SummarizeBayes
-from sortal.summaries.class_moments import diagonals
 from sortal.summaries.discriminant import Fill, SummarizeDiscriminant
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.models.geometry import Geometry
     from sortal.summaries.bayes import BayesSummary
-    from sortal.summaries.class_moments import ClassMoments
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -42,7 +40,7 @@ class ClassStatistics:
     The mean of class k is center + gap[k]; a class without rows has weight 0. `third` is the sum
     of ‖z‖²z, z = x - μ_k, and `fourth` that of ‖z‖⁴, NaN where they are not known. `exact` marks
     moments that were given as those of a population: then the weights are shares, and sizes have no
-    meaning. `noise` bounds by class the share of the scatter that may be rounding, 0 if that is not
+    meaning. `slack` bounds what rounding has done to the diagonals of the scatter, 0 if that is not
     known; where rows were taken out, it is more than the last digits.
     """
 
@@ -55,7 +53,7 @@ class ClassStatistics:
     third: Float
     fourth: Float
     exact: bool = False
-    noise: Float | float = 0.0
+    slack: Float | float = 0.0
 
     @property
     def classes(self) -> Values:
@@ -173,14 +171,8 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
         unit * moments.scatter[:, order][:, :, order],
         unit * moments.third[:, order],
         unit * moments.fourth,
-        noise=_noise(moments),
+        slack=unit * moments.slack[:, :-1][:, order],
     )
-
-
-def _noise(moments: ClassMoments) -> Float:
-    spread = diagonals(moments.scatter)
-    share = moments.slack[:, :-1] / np.where(spread > 0, spread, np.inf)
-    return np.asarray(share.max(axis=1, initial=0.0))
 
 
 def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
@@ -207,6 +199,7 @@ def multiply(stats: ClassStatistics, factor: Float) -> ClassStatistics:
         scatter=factor[:, None, None] * stats.scatter,
         third=factor[:, None] * stats.third,
         fourth=factor * stats.fourth,
+        slack=factor[:, None] * stats.slack,
     )
 
 

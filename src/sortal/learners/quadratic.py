@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sortal.learners.discriminant import columns_of, refuse_constant
 from sortal.learners.linear import check_covariance, pooled_divisor, shrunk
 from sortal.learners.options import read_priors
 from sortal.models.gaussian import GaussianClasses
-from sortal.models.geometry import involved, survey
+from sortal.models.geometry import EPS, involved, survey
 from sortal.models.quadratic import QuadraticModel
 from sortal.models.quadratic_classes import QuadraticClasses, Roots, completed, frame_of
 from sortal.models.quadratic_functions import QuadraticMap
@@ -63,8 +63,7 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
     matrices, divisors = mixed(stats, options.covariance, pooling)
-    alone = pooling == 0 and shrinkage == 0
-    own = tuple(own_geometry(stats, shrunk(A, shrinkage), k, alone) for k, A in enumerate(matrices))
+    own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(matrices))
     found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
     classes = QuadraticClasses(
         frame.into,
@@ -119,18 +118,31 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
     return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
 
 
-def own_geometry(stats: ClassStatistics, matrix: Float, k: int, alone: bool) -> Geometry:
-    """Where a class varies by itself; `alone` where its matrix has nothing of other classes.
+def own_geometry(
+    stats: ClassStatistics, matrix: Float, k: int, pooling: float, shrinkage: float = 0.0
+) -> Geometry:
+    """Where a class varies by itself.
 
-    Rows that differ from their mean in n - 1 ways at most cannot vary in more directions, however
-    the last digits of their scatter look.
+    Asked in units of the spread of all rows, so that a basis of what does not vary is as good in
+    every column. Rows differ from their mean in n - 1 ways at most, and so cannot vary in more
+    directions, however the last digits of their scatter look.
     """
+    alone = pooling == 0
     weight = stats.weight[k] if alone else stats.total_weight
-    magnitude = np.sqrt(weight) * np.abs(stats.means).max(axis=0)
-    most = max(stats.rows[k] - 1, 0) if alone and not stats.exact else np.inf
-    noises = np.broadcast_to(stats.noise, stats.weight.shape)
-    noise = float(noises[k] if alone else noises.max())
-    return survey(matrix, np.zeros((1, len(matrix))), magnitude, most, noise)
+    size = np.sqrt(np.diag(stats.within) + (stats.between**2).sum(axis=0))
+    size = np.where(size > 0, size, 1.0)
+    means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
+    magnitude = np.sqrt(weight) * means
+    varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2
+    # what is rounding must not enter a trace that shrinkage gives to all columns
+    settled = shrunk(np.where(np.outer(varies, varies), matrix, 0.0), shrinkage)
+    most = max(stats.rows[k] - 1, 0) if alone and not (shrinkage or stats.exact) else np.inf
+    slack = np.broadcast_to(stats.slack, stats.gap.shape)
+    slack = (1 - pooling) * slack[k] + pooling * slack.sum(axis=0)
+    noise = float((slack[varies] / np.diag(matrix)[varies]).max(initial=0.0))
+    nothing = np.zeros((1, len(matrix)))
+    found = survey(settled / np.outer(size, size), nothing, 0 * magnitude, most, noise)
+    return replace(found, sphere=found.sphere / size[:, None], still=found.still / size[:, None])
 
 
 def _shape(frame: Frame, root: Float) -> Float:
@@ -145,5 +157,6 @@ def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]
     elsewhere = np.hstack([geometry.still, geometry.apart])
     for k, own in enumerate(model.own):
         if own.sphere.shape[1] < geometry.sphere.shape[1] and np.isfinite(model.log_dets[k]):
-            found[k] = columns_of(design, involved(own.still, geometry.size, elsewhere))
+            still = own.still / np.linalg.norm(own.still, axis=0)
+            found[k] = columns_of(design, involved(still, geometry.size, elsewhere))
     return found

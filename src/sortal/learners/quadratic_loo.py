@@ -46,7 +46,7 @@ class QuadraticBase:
         """Whether every class varies wherever all classes together do."""
         rank = self.pooled.geometry.sphere.shape[1]
         surveys = (
-            own_geometry(self.stats, self.mixed(k, pooling), k, pooling == 0)
+            own_geometry(self.stats, self.mixed(k, pooling), k, pooling)
             for k in np.flatnonzero(self.stats.present).tolist()
         )
         return self.pooled.plain and all(one.sphere.shape[1] == rank for one in surveys)

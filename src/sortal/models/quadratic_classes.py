@@ -65,7 +65,8 @@ def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: fl
 def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float]:
     """The root of a class and ln det Σ_k less that of Σ; where still, the pooled variance. (S 44)
 
-    `own` is the geometry of the class's matrix A, and Σ_k = A / divisor.
+    `own` is the geometry of the class's matrix A, and Σ_k = A / divisor; its directions are at
+    right angles where columns have the spread of all rows for a unit.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
@@ -73,17 +74,11 @@ def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float
     if root.shape[1] != r:
         left, sizes, _ = np.linalg.svd(inside, full_matrices=False)
         inside = left[:, :r] * sizes[:r]
-        null = _null(frame.into @ _unitless(own), r - inside.shape[1])
+        null = _null(frame.into @ own.still, r - inside.shape[1])
         # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
         inside = np.hstack([inside - null @ (null.T @ inside), null])
         root = frame.out @ inside
     return root, -2.0 * float(np.linalg.slogdet(inside)[1])
-
-
-def _unitless(own: Geometry) -> Float:
-    """Directions in which a class stands still, each as long as the spread of its columns asks."""
-    length = np.abs(own.still).T @ np.where(own.size > 0, own.size, 1.0)
-    return np.asarray(own.still / np.where(length > 0, length, 1.0))
 
 
 def _null(directions: Float, n: int) -> Float:
