@@ -130,7 +130,7 @@ def own_geometry(
     alone = pooling == 0
     weight = stats.weight[k] if alone else stats.total_weight
     size = np.sqrt(np.diag(stats.within) + (stats.between**2).sum(axis=0))
-    size = np.where(size > 0, size, 1.0)
+    size = np.exp2(np.rint(np.log2(np.where(size > 0, size, 1.0))))  # powers of 2 round nothing
     means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
     magnitude = np.sqrt(weight) * means
     varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 class Frame:
     """Coordinates t = xᵀ out, and back x = inᵀ t: the pooled covariance is I in them.
 
-    `out` is p × r and `into` r × p, into · out = I; directions along which nothing varies are gone.
+    `out` is p × r and `into` r × p, into · out = I; directions along which nothing varies, `still`,
+    are gone.
     """
 
     out: Float
     into: Float
+    still: Float
 
     @property
     def log_det(self) -> float:
@@ -57,9 +59,8 @@ def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: fl
     """The frame of a pooled covariance within / divisor, floored as in (S 12)."""
     floor = np.sqrt(VARIANCE_FLOOR * geometry.spread / total_weight)
     varies = geometry.sphere.T @ within / np.sqrt(divisor)
-    return Frame(
-        geometry.root(total_weight, divisor), np.vstack([varies, floor[:, None] * geometry.apart.T])
-    )
+    into = np.vstack([varies, floor[:, None] * geometry.apart.T])
+    return Frame(geometry.root(total_weight, divisor), into, geometry.still)
 
 
 def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float]:
@@ -70,6 +71,7 @@ def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
+    root = root - frame.still @ (frame.still.T @ root)
     inside = frame.into @ root
     if root.shape[1] != r:
         left, sizes, _ = np.linalg.svd(inside, full_matrices=False)
