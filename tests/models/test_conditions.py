@@ -141,7 +141,7 @@ def test_ends_read_back_to_the_bit(low: float, step: float) -> None:
 def test_dates_read_back_to_the_bit(days: float) -> None:
     text = moment_text(days)
     if text.endswith(" days"):
-        assert abs(days) < 10
+        assert abs(days) < 64  # from there on, neighboring numbers are more than 1e-9 s apart
         assert float(text.removesuffix(" days")) == days
     else:
         moment = np.datetime64(text)
