@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 # An eigenvalue below this share of the largest has too few digits to be divided by.
 LEAST_EIGENVALUE = 1e-9
+# Where each row has a smaller part of the trace, its powers soon fall below the last digit.
+_MOST_OF_TRACE = 0.02
+_LAST_DIGIT = 1e-17
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +80,27 @@ class LinearLeaveOut:
     def densities(self, base: LinearBase, g: int, u: Float, left: Left) -> list[tuple[Float, Mask]]:
         """-½ d²(x, μ_k') by S', a row a class."""
         divisor = left.pooled_divisor(self.covariance)
-        turned = None
+        if all(self._is_plain(base, value) for value in self.shrinkages):
+            return [_plain(base, g, u, left, divisor) for _ in self.shrinkages]
+        h = u @ base.spectrum[1]
+        shares = [float(value) for value in self.shrinkages if self._is_number(base, value)]
+        series = _series(base, g, h, left, divisor, np.array(shares))
+        expanded = dict(zip(shares, series, strict=True)) if series else {}
         found = []
         for value in self.shrinkages:
             if self._is_plain(base, value):
                 found.append(_plain(base, g, u, left, divisor))
-                continue
-            if turned is None:
-                turned = u @ base.spectrum[1]
-            share = np.asarray(value) if not isinstance(value, str) else None
-            if share is None:
-                share = _intensity(value, base, g, u, turned, left)
-            found.append(_shrunk(base, g, turned, left, divisor, share))
+            elif value in expanded:
+                found.append(expanded[value])
+            else:
+                word = isinstance(value, str)
+                share = _intensity(value, base, g, u, h, left) if word else np.asarray(value)
+                found.append(_shrunk(base, g, h, left, divisor, share))
         return found
+
+    def _is_number(self, base: LinearBase, value: Any) -> bool:
+        """Whether it is one shrinkage for all rows."""
+        return not self._is_plain(base, value) and not isinstance(value, str)
 
     def _is_plain(self, base: LinearBase, value: Any) -> bool:
         """Where there is one term only, the formulas shrink nothing."""
@@ -131,6 +142,55 @@ def _shrunk(
         left.shift,
     )
     return -0.5 * divisor * squares, unsafe | lost
+
+
+def _series(
+    base: LinearBase, g: int, h: Float, left: Left, divisor: Float, shares: Float
+) -> list[tuple[Float, Mask]] | None:
+    """As `_shrunk`, for several shares at once, by products of matrices.
+
+    The diagonal without a row is δ - η_i, δ that of all rows and η_i what the row takes off the
+    trace. 1 / (δ - η) = Σ_m η^m / δ^(m+1), so that every sum along a row is a polynomial in η_i
+    whose coefficients are products with powers of 1 / δ. None where a row has so large a part of
+    the trace that many powers would be needed.
+    """
+    values, vectors = base.spectrum
+    lost = left.cut * np.einsum("ij,ij->i", h, h) / len(values)
+    part = float((lost * len(values)).max(initial=0.0)) / base.trace if base.trace > 0 else 1.0
+    if not (part < _MOST_OF_TRACE and len(shares)):
+        return None
+    n_powers = 2 + int(np.log(_LAST_DIGIT) / np.log(max(part, _LAST_DIGIT)))
+    floor = shares * base.trace / len(values)
+    diagonal = np.multiply.outer(1 - shares, values) + floor[:, None]
+    few = (floor <= 8 * base.rounding) | (diagonal[:, 0] < 2 * LEAST_EIGENVALUE * values[-1])
+    diagonal[few] = 1.0
+    powers = diagonal[:, None, :] ** -np.arange(1.0, n_powers + 1)[:, None]
+    apart = base.from_own(g, vectors)
+    own = powers @ (h * h).T
+    along = (powers * apart[:, None, None, :]) @ h.T
+    length = (powers @ (apart * apart).T)[..., None]
+    found = []
+    for place, share in enumerate(shares):
+        eta = share * lost
+        squares, unsafe = distances(
+            _polynomial(own[place], eta),
+            _polynomial(along[:, place].swapaxes(0, 1), eta),
+            _polynomial(length[place], eta),
+            g,
+            (1 - share) * left.cut,
+            left.shift,
+        )
+        found.append((-0.5 * divisor * squares, unsafe | few[place]))
+    return found
+
+
+def _polynomial(coefficients: Float, x: Float) -> Float:
+    """Σ_m c_m x^m, m along the first axis."""
+    total = coefficients[-1] + np.zeros_like(x)
+    for c in coefficients[-2::-1]:
+        total *= x
+        total += c
+    return total
 
 
 def distances(

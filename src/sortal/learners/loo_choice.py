@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.models.decision import log_posterior
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -61,10 +60,16 @@ class TryBlock:
             again.append(tile.rows[redo])
             weight += float(v.sum())
             for place, (log_density, _) in enumerate(found):
-                log_p = log_posterior((left.log_prior + log_density).T, left.prior.T)[:, g]
+                log_p = _log_share(left.log_prior + log_density, g)
                 sums[place] += v @ np.where(v > 0, log_p, 0.0)
         rows = np.concatenate([*again, np.empty(0, dtype=np.intp)]) + batch.start
         return Tried(sums, weight, rows)
+
+
+def _log_share(log_joint: Float, g: int) -> Float:
+    """ln P(g|x), a row a class."""
+    behind = log_joint - log_joint.max(axis=0)
+    return np.asarray(behind[g] - np.log(np.exp(behind).sum(axis=0)))
 
 
 def try_again(row: Batch, g: int, judges: Iterable[Judge]) -> Tried:
