@@ -1,7 +1,8 @@
 """Leave-one-out and folds against models that were really learned without the rows."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any, Final, TypeAlias
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from sortal import LinearDiscriminant, QuadraticDiscriminant
+from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
 from sortal.errors import CollinearWarning, MissingValueWarning, OptionError, SubtractError
 from sortal.learners.discriminant import multiply, read_statistics
 from sortal.learners.loo_choice import GRID
@@ -502,3 +503,74 @@ def test_the_simplest_of_equals_is_chosen() -> None:
     assert LinearDiscriminant(shrinkage="loo").fit(X, y).shrinkage_ == 1.0
     chosen = QuadraticDiscriminant(pooling=0.5, shrinkage="loo").fit(X, y)
     assert (chosen.pooling_, chosen.shrinkage_) == (0.5, 1.0)
+
+
+@contextmanager
+def ignored() -> Iterator[None]:
+    """Without warnings of classes that do not vary."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def test_a_point_class_of_fractional_weights() -> None:
+    """What rounding leaves of its scatter must not be shrunk towards."""
+    x = np.array([0.3, 0.3, 0.3, 0.3, 0.37, -1.19, -0.4, 0.32, 0.78, -0.81])
+    y = np.repeat([0, 1], [4, 6])
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        X, w = (x + rng.normal()).reshape(-1, 1), np.round(rng.uniform(0.1, 3.0, 10), 1)
+        X[:4] = X[0]
+        for shrinkage in (0.2, 1.0):
+            with ignored():
+                model = QuadraticDiscriminant(shrinkage=shrinkage).fit(X, y, w)
+                keep = np.arange(10) != 9
+                refit = QuadraticDiscriminant(shrinkage=shrinkage).fit(X[keep], y[keep], w[keep])
+                found, expected = model.loo_proba(X, y, w)[9], refit.predict_proba(X[9:])[0]
+            assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_a_singular_class_costs_only_what_needs_it() -> None:
+    """Of 14 poolings only 0 is refitted by rows, and the choice is that of the curve."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 8)), np.repeat([0, 1], [55, 5])
+    X[y == 1] += 0.5
+    calls = []
+    learn = QuadraticDiscriminant._learn
+
+    def counted(self: Any, stats: Any, options: Any) -> Any:
+        calls.append(float(options.pooling))
+        return learn(self, stats, options)
+
+    with pytest.MonkeyPatch.context() as patch, ignored():
+        patch.setattr(QuadraticDiscriminant, "_learn", counted)
+        model = QuadraticDiscriminant(pooling="loo").fit(X, y)
+    assert calls.count(0.0) >= 60
+    assert sum(pooling > 0 for pooling in calls) < 15
+    curve = model.loo_curve_
+    means = np.array(curve.column("mean ln P"), dtype=float)
+    assert model.pooling_ == curve.column("pooling")[int(np.argmax(means))]
+    with ignored():
+        by_rows = QuadraticDiscriminant(pooling=0.0).fit(X, y).loo_proba(X, y)
+    assert_allclose(means[0], np.log(by_rows[np.arange(60), y]).mean(), rtol=1e-9)
+
+
+def test_statistics_stay_those_of_the_fit() -> None:
+    iris = datasets.iris()
+    for kind in (LinearDiscriminant, QuadraticDiscriminant):
+        model = kind().fit(iris, "species")
+        before = model.working()["box_m"].rows
+        model.set_params(class_weight={"setosa": 3, "no such class": 1})
+        assert model.working()["box_m"].rows == before
+
+
+def test_a_class_to_come_has_no_mean_and_no_covariance() -> None:
+    iris = datasets.iris()[:100]
+    X, y = iris.drop(columns="species"), iris["species"]
+    classes = ["setosa", "versicolor", "virginica"]
+    linear = LinearDiscriminant().partial_fit(X, y, classes=classes)
+    quadratic = QuadraticDiscriminant().partial_fit(X, y, classes=classes)
+    for model in (linear, quadratic):
+        assert model.working()["means"].rows[2][1:] == (None,) * 4
+    assert np.isnan(quadratic.covariances_[2]).all()
+    assert "virginica" not in quadratic.working()["covariances"].column("class")

@@ -147,8 +147,20 @@ def test_the_simplest_of_equals() -> None:
     """Sums that differ by rounding are equal."""
     sums = np.array([-5.0, -4.0, -4.0 - 1e-12, -4.0 - 1e-10])
     pairs = [(0.0, 0.0), (0.0, 0.5), (0.1, 0.0), (1.0, 1.0)]
-    assert best(pairs, Tried(sums, 1.0, np.empty(0, dtype=np.intp))) == (0.1, 0.0)
+    assert best(
+        pairs, Tried(sums, 1.0, np.empty(0, dtype=np.intp), np.empty((0, 4), dtype=bool))
+    ) == (0.1, 0.0)
     assert len(GRID) == 14
+
+
+@pytest.mark.parametrize("hole", [None, np.nan])
+def test_a_row_without_a_fold_is_refused(hole: Any) -> None:
+    classes = np.zeros(4, dtype=np.int32)
+    for folds in ([1, hole, hole, 2], np.array([1, hole, hole, 2])):
+        with pytest.raises(OptionError, match="rows without a label"):
+            read_folds(folds, classes)
+    with pytest.raises(OptionError, match="one label for each of 4 rows"):
+        read_folds(np.zeros((4, 2)), classes)
 
 
 def test_folds_that_are_dealt_or_given() -> None:
@@ -157,7 +169,7 @@ def test_folds_that_are_dealt_or_given() -> None:
     assert n_folds == 2
     assert own[2] == -1
     assert sorted(own[own >= 0].tolist()) == [0, 0, 0, 1, 1] or sum(own == 1) == 3
-    own, n_folds = read_folds(["x", 1, None, "x", 2.5, (1, 2)], classes)
+    own, n_folds = read_folds(["x", 1, "y", "x", 2.5, (1, 2)], classes)
     assert (own.tolist(), n_folds) == ([0, 1, 2, 0, 3, 4], 5)
     with pytest.raises(OptionError, match=r"from 2 to the number of rows \(5\)"):
         read_folds(6, classes)

@@ -268,3 +268,20 @@ def test_names_from_data_are_harmless() -> None:
     assert legend_of(display.ax_)[0] == r"\$_{setosa (50)"
     one = Display.from_estimator(model, frame, "species", components=0)
     one.figure_.savefig(io.BytesIO())
+
+
+def test_structure_is_that_of_the_rows_whatever_is_shrunk() -> None:
+    iris = datasets.iris()
+    X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
+    model = LinearDiscriminant(shrinkage=0.5).fit(X, y)
+    display = displays.CanonicalDisplay.from_estimator(model, X, y, arrows=True)
+    means = {label: X[y == label].mean(axis=0) for label in np.unique(y)}
+    within = X - np.array([means[label] for label in y])
+    along = within @ model.scalings_
+    expected = [[np.corrcoef(x, z)[0, 1] for z in along.T] for x in within.T]
+    assert display.arrows is not None
+    np.testing.assert_allclose(display.arrows, expected, rtol=1e-9)
+    with pytest.raises(OptionError, match="shrinkage 1"):
+        displays.CanonicalDisplay.from_estimator(
+            LinearDiscriminant(shrinkage=1).fit(X, y), X, y, arrows=True
+        )

@@ -33,7 +33,8 @@ def non_negative(name: str, given: Any) -> float:
 
 def share(name: str, given: Any) -> float:
     """A number from 0 to 1."""
-    if non_negative(name, given) > 1:
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= 1:
         raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
     return float(given)
 

@@ -76,9 +76,12 @@ class DiscriminantClassifier(SummaryClassifier):
     def means_(self) -> Float:
         """Class means, a row a class and a column a term; NaN for a class without rows."""
         model = self._fitted_model()
-        given = self._summary is None  # then all means are
-        known = [given or label in self._summary.labels for label in self._schema.classes]
-        return np.where(np.array(known)[:, None], model.center + model.gap, np.nan)
+        return np.where(self._have_rows()[:, None], model.center + model.gap, np.nan)
+
+    def _have_rows(self) -> NDArray[np.bool_]:
+        """Which classes have rows; all, where moments were given."""
+        given = self._summary is None
+        return np.array([given or label in self._summary.labels for label in self._schema.classes])
 
     @property
     def condition_(self) -> float:
@@ -233,10 +236,6 @@ class DiscriminantClassifier(SummaryClassifier):
 
     def _read(self, summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
         return weigh_classes(read_statistics(summary, schema), self._class_weight())
-
-    def _statistics(self) -> ClassStatistics:
-        """What the model was made of: class moments, weighed."""
-        return self._given if self._summary is None else self._read(self._summary, self._schema)
 
     def _refuse_unfit(self, summary: DiscriminantSummary, schema: Schema) -> None:
         refuse_no_rows(summary, schema)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sortal.estimators.assumptions import Assumptions
 from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.learners.discriminant import read_statistics, weigh_classes
 from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import cost_shift
 from sortal.models.decision import decide, log_of, posterior
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.values import Values
+    from sortal.learners.discriminant import ClassStatistics
 
     Float = NDArray[np.float64]
 
@@ -91,6 +93,13 @@ class GaussianDiscriminant(Assumptions, DiscriminantClassifier):
         classes = self._fitted_model().classes
         given = read_costs(costs, classes)
         return 0.0 if given is None else cost_shift(given, classes, first, second)
+
+    def _statistics(self) -> ClassStatistics:
+        """What the model was made of: class moments, weighed as in the fit."""
+        if self._summary is None:
+            return self._given
+        stats = read_statistics(self._summary, self._schema)
+        return weigh_classes(stats, self._fitted.class_weight)
 
     def _priors(self) -> Any:
         return self.priors

@@ -22,7 +22,7 @@ from sortal.learners.leave_out import (
     read_fitted,
     same_rows,
 )
-from sortal.learners.loo_choice import GRID, TryBlock, best, curve, try_again
+from sortal.learners.loo_choice import GRID, TryBlock, add_row, best, curve
 from sortal.learners.options import read_priors
 from sortal.learners.refits import (
     JudgeFolds,
@@ -231,12 +231,14 @@ class LeftOut(DiscriminantClassifier):
         refit = Refit(schema, settings[0].class_weight, settings[0].priors)
         learners = [self._learner(setting) for setting in settings]
         place = {label: k for k, label in enumerate(schema.classes)}
-        again = np.sort(tried.again)
-        for _, batch, others in leave_out_each(engine, source, plan(source.schema, None), again):
-            stats = refit.statistics(others)
+        order = np.argsort(tried.again)
+        again, redo = tried.again[order], tried.redo[order]
+        others = leave_out_each(engine, source, plan(source.schema, None), again)
+        for (_, batch, without), left in zip(others, redo, strict=True):
+            stats = refit.statistics(without)
             g = int(batch.labels().recode(place)[0])
-            judges = [refit.judge(stats, learn) for learn in learners]
-            tried = tried.merge(try_again(batch, g, judges))
+            judges = {i: refit.judge(stats, learners[i]) for i in np.flatnonzero(left).tolist()}
+            tried = add_row(tried, batch, g, judges)
         return tried
 
     def _refuse_pieces(self) -> None:

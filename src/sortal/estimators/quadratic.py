@@ -178,8 +178,9 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
 
     @property
     def covariances_(self) -> Float:
-        """Σ_k, after pooling and shrinkage."""
-        return np.asarray(self._fitted_model().covariances)
+        """Σ_k, after pooling and shrinkage; NaN for a class without rows."""
+        used = self._fitted_model().covariances
+        return np.where(self._have_rows()[:, None, None], used, np.nan)
 
     @property
     def ranks_(self) -> NDArray[np.int64]:

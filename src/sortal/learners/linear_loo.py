@@ -190,7 +190,7 @@ def _polynomial(coefficients: Float, x: Float) -> Float:
     for c in coefficients[-2::-1]:
         total *= x
         total += c
-    return total
+    return np.asarray(total)
 
 
 def distances(

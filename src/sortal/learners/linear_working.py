@@ -36,7 +36,7 @@ def show_linear(
     terms = model.scores.design.terms
     square = terms, terms
     root = model.geometry.sphere * np.sqrt(model.divisor)
-    means = model.center + model.gap
+    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
     tables = [
         prior_table(model.classes, model.prior, backend),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sortal.models.records import Cell
 
     Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
     Place = NDArray[np.intp]
 
 # What is tried of a share from 0 to 1.
@@ -30,16 +31,24 @@ _AS_GOOD = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """Σ v ln P(y|x) without each row, a setting a place; the weight of the rows; rows to redo."""
+    """Σ v ln P(y|x) without each row, a setting a place, and the weight of the rows.
+
+    `again` are rows of which some settings, marked in `redo`, are still to be added.
+    """
 
     sums: Float
     weight: float
     again: Place
+    redo: Mask
 
     def merge(self, other: Tried) -> Tried:
         """Both together."""
-        again = np.concatenate([self.again, other.again])
-        return Tried(self.sums + other.sums, self.weight + other.weight, again)
+        return Tried(
+            self.sums + other.sums,
+            self.weight + other.weight,
+            np.concatenate([self.again, other.again]),
+            np.concatenate([self.redo, other.redo]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +60,22 @@ class TryBlock:
 
     def __call__(self, batch: Batch) -> Tried:
         """Try the rows of one block."""
-        sums, weight, again = np.zeros(self.n_settings), 0.0, []
+        nothing = np.empty(0, dtype=np.intp), np.empty((0, self.n_settings), dtype=bool)
+        tried = Tried(np.zeros(self.n_settings), 0.0, *nothing)
         for tile in self.tiles(batch):
             left, g = tile.left, tile.g
+            # a class that goes with its only row, or is never expected, says nothing of a setting
+            v = np.where(np.isneginf(left.log_prior[g]), 0.0, tile.weight)
+            v = np.broadcast_to(v, tile.rows.shape)  # rows of one weight share a number
             found = self.tiles.kernel.densities(tile.base, g, tile.u, left)
-            redo = np.logical_or.reduce([unsafe for _, unsafe in found])
-            v = np.where(np.isneginf(left.log_prior[g]) | redo, 0.0, tile.weight)
-            again.append(tile.rows[redo])
-            weight += float(v.sum())
-            for place, (log_density, _) in enumerate(found):
-                log_p = _log_share(left.log_prior + log_density, g)
-                sums[place] += v @ np.where(v > 0, log_p, 0.0)
-        rows = np.concatenate([*again, np.empty(0, dtype=np.intp)]) + batch.start
-        return Tried(sums, weight, rows)
+            redo = np.stack([unsafe for _, unsafe in found], axis=1) & (v > 0)[:, None]
+            log_p = [_log_share(left.log_prior + log_density, g) for log_density, _ in found]
+            counts = (v > 0) & ~redo.T  # a setting a row
+            sums = np.where(counts, np.array(log_p), 0.0) @ v
+            some = redo.any(axis=1)
+            rows = tile.rows[some] + batch.start
+            tried = tried.merge(Tried(sums, float(v.sum()), rows, redo[some]))
+        return tried
 
 
 def _log_share(log_joint: Float, g: int) -> Float:
@@ -72,14 +84,12 @@ def _log_share(log_joint: Float, g: int) -> Float:
     return np.asarray(behind[g] - np.log(np.exp(behind).sum(axis=0)))
 
 
-def try_again(row: Batch, g: int, judges: Iterable[Judge]) -> Tried:
-    """The same of one row, by a model a setting."""
-    v = float(np.ldexp(float(row.row_units()[0]), -row.exponent))
-    judged = [(judge, judge.log_posteriors(row)[0][0, g]) for judge in judges]
-    # a class that has gone with its only row, or is never expected, says nothing of a setting
-    v = v if all(judge.present[g] and judge.prior[g] > 0 for judge, _ in judged) else 0.0
-    sums = np.array([v * log_p if v > 0 else 0.0 for _, log_p in judged])
-    return Tried(sums, v, np.empty(0, dtype=np.intp))
+def add_row(tried: Tried, row: Batch, g: int, judges: Mapping[int, Judge]) -> Tried:
+    """What was tried, and one row of class g by models of some settings."""
+    v, sums = float(np.ldexp(float(row.row_units()[0]), -row.exponent)), tried.sums.copy()
+    for place, judge in judges.items():
+        sums[place] += v * judge.log_posteriors(row)[0][0, g]
+    return replace(tried, sums=sums)
 
 
 def best(settings: Sequence[tuple[float, ...]], tried: Tried) -> tuple[float, ...]:

@@ -29,9 +29,10 @@ def matrix_table(
     equation: str,
     backend: str,
 ) -> Table:
-    """A matrix with the names of its rows in front and of its columns above."""
+    """A matrix with the names of its rows in front and of its columns above; nothing for NaN."""
     down, across = heads
-    rows = [(str(label), *row) for label, row in zip(down, matrix.tolist(), strict=True)]
+    known = [[None if np.isnan(cell) else cell for cell in row] for row in matrix.tolist()]
+    rows = [(str(label), *row) for label, row in zip(down, known, strict=True)]
     columns = unique(("", *map(str, across)))
     return Table(name, title, columns, tuple(rows), equation, backend)
 

@@ -41,16 +41,16 @@ class QuadraticOptions:
 
     def __post_init__(self) -> None:
         check_covariance(self.covariance)
-        _share_or_loo("pooling", self.pooling)
+        _share_or_loo("pooling", self.pooling, "")
         if self.shrinkage is not None:
-            _share_or_loo("shrinkage", self.shrinkage)
+            _share_or_loo("shrinkage", self.shrinkage, "None, ")
 
 
-def _share_or_loo(name: str, given: Any) -> None:
+def _share_or_loo(name: str, given: Any, none: str) -> None:
     """A number from 0 to 1, or the word by which it is chosen."""
     if isinstance(given, str) and given != "loo":
         raise OptionError(
-            f"{name}={given!r} is not known: it can be a number from 0 to 1, or 'loo'."
+            f"{name}={given!r} is not known: it can be {none}a number from 0 to 1, or 'loo'."
         )
     if not isinstance(given, str):
         share(name, given)
@@ -62,7 +62,8 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     pooling = float(options.pooling)
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
-    matrices, divisors = mixed(stats, options.covariance, pooling)
+    scatters, divisors = mixed(stats, options.covariance, pooling)
+    matrices = [settled(stats, A, k, pooling) for k, A in enumerate(scatters)]
     own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(matrices))
     found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
     classes = QuadraticClasses(
@@ -118,30 +119,36 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
     return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
 
 
+def settled(stats: ClassStatistics, matrix: Float, k: int, pooling: float) -> Float:
+    """The matrix of a class without columns whose scatter in it is but rounding.
+
+    Otherwise shrinkage, which gives part of the trace to all columns, would give them that.
+    """
+    alone = pooling == 0
+    means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
+    magnitude = np.sqrt(stats.weight[k] if alone else stats.total_weight) * means
+    varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2
+    return np.where(np.outer(varies, varies), matrix, 0.0)
+
+
 def own_geometry(
     stats: ClassStatistics, matrix: Float, k: int, pooling: float, shrinkage: float = 0.0
 ) -> Geometry:
-    """Where a class varies by itself.
+    """Where a class varies by itself, given its settled matrix.
 
     Asked in units of the spread of all rows, so that a basis of what does not vary is as good in
     every column. Rows differ from their mean in n - 1 ways at most, and so cannot vary in more
     directions, however the last digits of their scatter look.
     """
-    alone = pooling == 0
-    weight = stats.weight[k] if alone else stats.total_weight
     size = np.sqrt(np.diag(stats.within) + (stats.between**2).sum(axis=0))
     size = np.exp2(np.rint(np.log2(np.where(size > 0, size, 1.0))))  # powers of 2 round nothing
-    means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
-    magnitude = np.sqrt(weight) * means
-    varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2
-    # what is rounding must not enter a trace that shrinkage gives to all columns
-    settled = shrunk(np.where(np.outer(varies, varies), matrix, 0.0), shrinkage)
-    most = max(stats.rows[k] - 1, 0) if alone and not (shrinkage or stats.exact) else np.inf
-    slack = np.broadcast_to(stats.slack, stats.gap.shape)
+    bound = pooling == 0 and shrinkage == 0 and not stats.exact
+    most = max(stats.rows[k] - 1, 0) if bound else np.inf
+    diagonal, slack = np.diag(matrix), np.broadcast_to(stats.slack, stats.gap.shape)
     slack = (1 - pooling) * slack[k] + pooling * slack.sum(axis=0)
-    noise = float((slack[varies] / np.diag(matrix)[varies]).max(initial=0.0))
-    nothing = np.zeros((1, len(matrix)))
-    found = survey(settled / np.outer(size, size), nothing, 0 * magnitude, most, noise)
+    noise = float((slack / np.where(diagonal > 0, diagonal, np.inf)).max(initial=0.0))
+    scaled, nothing = shrunk(matrix, shrinkage) / np.outer(size, size), np.zeros((1, len(size)))
+    found = survey(scaled, nothing, 0 * size, most, noise)
     return replace(found, sphere=found.sphere / size[:, None], still=found.still / size[:, None])
 
 

@@ -29,7 +29,7 @@ def show_quadratic(
 ) -> Working:
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms, classes = model.scores.design.terms, model.classes
-    means = model.center + model.gap
+    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     tables = [
         prior_table(classes, model.prior, backend),
         matrix_table("means", "Class means", (classes, terms), means, "Bar estimates", backend),
@@ -62,11 +62,12 @@ def _inverse_title(model: QuadraticModel) -> str:
 def _matrices(
     name: str, title: str, model: QuadraticModel, matrices: Float, equation: str, backend: str
 ) -> Table:
-    """A matrix a class, one below the other."""
+    """A matrix a class that has rows, one below the other."""
     terms = model.scores.design.terms
     rows: list[tuple[Cell, ...]] = [
         (str(label), term, *row)
-        for label, matrix in zip(model.classes, matrices.tolist(), strict=True)
+        for k, (label, matrix) in enumerate(zip(model.classes, matrices.tolist(), strict=True))
+        if np.isfinite(model.log_dets[k])
         for term, row in zip(terms, matrix, strict=True)
     ]
     return Table(name, title, unique(("class", "", *terms)), tuple(rows), equation, backend)

@@ -196,7 +196,12 @@ def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
         labels = given.tolist() if isinstance(given, np.ndarray) else list(given)
         place = {label: fold for fold, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
-        labels, place = [], {}
+        raise OptionError(
+            f"folds={given!r} cannot be used: give a whole number, or a list of one label for each "
+            f"of {n_rows} rows."
+        ) from None
+    if any(label is None or label != label for label in place):  # noqa: PLR0124  (NaN)
+        raise OptionError("folds has rows without a label: give each row one, or a whole number.")
     if isinstance(given, str) or len(labels) != n_rows or len(place) < 2:
         raise OptionError(
             f"folds is a {type(given).__name__} of {len(labels)} labels, {len(place)} of them "

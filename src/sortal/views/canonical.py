@@ -246,13 +246,22 @@ def _choose(components: int | Sequence[int], n: int) -> list[int]:
 
 
 def _structure(estimator: Any, directions: Float) -> dict[str, Any]:
-    """Correlations within classes of terms and coordinates, of which each has variance 1."""
+    """Correlations within classes of terms and coordinates, whatever shrinkage made of Σ."""
     covariance = np.asarray(attribute(estimator, "covariance_"), dtype=np.float64)
-    deviation = np.sqrt(np.diag(covariance))
+    share = float(getattr(estimator, "shrinkage_", 0.0))
+    if share == 1:
+        raise OptionError(
+            "With shrinkage 1 nothing is left of the correlations within classes: draw without "
+            "arrows, or shrink less."
+        )
+    identity = np.eye(len(covariance)) * np.trace(covariance) / len(covariance)
+    plain = (covariance - share * identity) / (1 - share)
+    deviation = np.sqrt(np.maximum(np.diag(plain), 0.0))
+    along = np.sqrt(np.einsum("im,ij,jm->m", directions, plain, directions))
     # what does not vary within classes has no correlation
     safe = np.where(deviation > 0, deviation, np.inf)
     names = list(map(str, attribute(estimator, "terms_")))
-    return {"arrows": covariance @ directions / safe[:, None], "arrow_names": names}
+    return {"arrows": plain @ directions / safe[:, None] / along, "arrow_names": names}
 
 
 def _read_centroids(given: ArrayLike | None, means: Float) -> Float:
