@@ -25,7 +25,7 @@ def log_evidence(log_joint: Float) -> Float:
     """ln P(x) = ln Σ_c P(x|c) P(c), row by row; -inf where every class gives zero. (Sch 4-14)"""
     peak, behind = _behind(log_joint)
     with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
-        return np.asarray(peak + np.log(_across(np.add, np.exp(behind))))
+        return np.asarray(peak + np.log(across(np.add, np.exp(behind))))
 
 
 def posterior(log_joint: Float, prior: Float) -> Float:
@@ -35,7 +35,7 @@ def posterior(log_joint: Float, prior: Float) -> Float:
     """
     _, behind = _behind(log_joint)
     shares = np.exp(behind)
-    total = _across(np.add, shares)
+    total = across(np.add, shares)
     impossible = total == 0
     shares /= np.where(impossible, 1.0, total)[:, None]
     if impossible.any():
@@ -46,7 +46,7 @@ def posterior(log_joint: Float, prior: Float) -> Float:
 def log_posterior(log_joint: Float, prior: Float) -> Float:
     """ln P(c|x), also where P(c|x) is too small to be written down."""
     _, behind = _behind(log_joint)
-    total = _across(np.add, np.exp(behind))
+    total = across(np.add, np.exp(behind))
     impossible = total == 0
     behind -= np.log(np.where(impossible, 1.0, total))[:, None]
     with np.errstate(divide="ignore"):  # ln 0 = -inf is meant
@@ -56,7 +56,7 @@ def log_posterior(log_joint: Float, prior: Float) -> Float:
 
 def n_impossible(log_joint: Float) -> int:
     """How many rows have probability zero in every class."""
-    return int(np.isneginf(_across(np.maximum, log_joint)).sum())
+    return int(np.isneginf(across(np.maximum, log_joint)).sum())
 
 
 def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
@@ -65,7 +65,7 @@ def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
     `unit` is the size that differences between the functions have; of logarithms it is 1, and the
     answer that of `decide` for the posterior.
     """
-    peak = _across(np.maximum, functions)
+    peak = across(np.maximum, functions)
     enough = peak - _TIE * np.maximum(unit, abs(peak))
     label = np.zeros(len(peak), dtype=np.intp)
     for k in range(functions.shape[1] - 1, -1, -1):
@@ -75,7 +75,7 @@ def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
 
 def _behind(log_joint: Float) -> tuple[Float, Float]:
     """ln of each row's largest product, and how far every product lies behind it, in logarithms."""
-    peak = _across(np.maximum, log_joint)
+    peak = across(np.maximum, log_joint)
     peak[np.isneginf(peak)] = 0.0
     behind = log_joint - peak[:, None]
     # classes that are as probable as the first but for the rounding of their sums are as probable
@@ -83,7 +83,7 @@ def _behind(log_joint: Float) -> tuple[Float, Float]:
     return peak, behind
 
 
-def _across(fold: np.ufunc, scores: Float) -> Float:
+def across(fold: np.ufunc, scores: Float) -> Float:
     """Fold over the classes, column by column: along a short axis NumPy is five times slower."""
     folded = scores[:, 0].copy()
     for k in range(1, scores.shape[1]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal import native
+from sortal.models.decision import across
 from sortal.models.term_block import TermBlock, in_loops, patterns_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class QuadraticMap:
         values += self.whole.log_dets
         values *= -0.5
         # also rows so far from all classes that their squared distances are infinite
-        return values, np.flatnonzero(~(values.max(axis=1) > -np.inf))
+        return values, np.flatnonzero(~(across(np.maximum, values) > -np.inf))
 
     def _triangles(self) -> Float:
         """Roots turned until they are triangles, which is half the work for the same lengths."""
