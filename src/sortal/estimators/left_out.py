@@ -86,7 +86,7 @@ class LeftOut(DiscriminantClassifier):
         source, summarize = self._same_source(X, y, sample_weight, "loo_proba")
         if not same_rows(self._summarize(source, summarize), self._summary):
             raise not_fitted("loo_proba")
-        options = self._held()
+        source, options = replace(source, block_rows=BLOCK_ROWS), self._held()
         tiles = self._tiles(self._summary, self._schema, [options])
         left = gather_left_out(list(self._engine().map(source, LeaveOutBlock(tiles))))
         refit, judges = self._refit(options), []
@@ -119,6 +119,7 @@ class LeftOut(DiscriminantClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         source, summarize = self._same_source(X, y, sample_weight, "fold_proba")
+        source = replace(source, block_rows=BLOCK_ROWS)
         read = ReadClasses(self._schema.classes)
         classes = np.concatenate(list(self._engine().map(source, read)))
         own, n_folds = read_folds(folds, classes)
@@ -150,7 +151,7 @@ class LeftOut(DiscriminantClassifier):
     def _same_source(
         self, X: Any, y: Any, sample_weight: Any, method: str
     ) -> tuple[TableSource, SummarizeDiscriminant]:
-        """The rows of the fit again, in blocks for several threads; how they are summarized."""
+        """The rows of the fit again, and how they are summarized."""
         self._fitted_model()
         if self._summary is None:
             raise OptionError(
@@ -158,8 +159,7 @@ class LeftOut(DiscriminantClassifier):
                 "rows: fit one to the rows."
             )
         self._refuse_fill(self._summary, method)
-        training = self._open_again(X, y, sample_weight, self._fitted)
-        source = replace(training.source, block_rows=BLOCK_ROWS)
+        source = self._open_again(X, y, sample_weight, self._fitted).source
         return source, self._plan_again(source.schema, self._fitted)
 
     def _refuse_fill(self, summary: DiscriminantSummary, what: str) -> None:
