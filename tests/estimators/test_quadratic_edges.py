@@ -1243,3 +1243,15 @@ def test_names_are_untrusted_in_html() -> None:
 def test_warnings_are_of_this_library() -> None:
     _, caught = heard(lambda: QuadraticDiscriminant().fit(*one_row()))
     assert all(issubclass(w.category, SortalWarning) for w in caught)
+
+
+def test_two_rows_vary_in_one_direction_however_their_scatter_was_rounded() -> None:
+    """Of given moments no bound on rounding is known, but the number of rows is."""
+    u = np.array([1.0, 2.0, -1.0])
+    noise = 1e-9 * np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    scatters = np.array([10 * np.eye(3) + 1.0, np.outer(u, u) + noise])
+    with pytest.warns(CollinearWarning, match="class 1 does not vary|Class 1 does not vary"):
+        model = QuadraticDiscriminant.from_moments(
+            [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], scatters=scatters, counts=[20, 2]
+        )
+    assert model.ranks_.tolist() == [3, 1]

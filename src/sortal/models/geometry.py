@@ -121,17 +121,8 @@ def _split(
 
 
 def _orthonormal(columns: Float) -> Float:
-    """An orthonormal basis of the span of columns, good to the last digits of every row.
-
-    Reflections are as good as that if rows of large numbers come first; otherwise a term in a large
-    unit, whose numbers here are small, would be lost beside the others.
-    """
     lengths = np.linalg.norm(columns, axis=0)
-    unit = columns / np.where(lengths > 0, lengths, 1.0)
-    order = np.argsort(-np.abs(unit).max(axis=1, initial=0.0), kind="stable")
-    basis = np.empty((len(unit), min(unit.shape)))
-    basis[order] = np.linalg.qr(unit[order])[0]
-    return basis
+    return np.linalg.qr(columns / np.where(lengths > 0, lengths, 1.0))[0]
 
 
 def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:
