@@ -295,7 +295,13 @@ def test_forgetting_is_refitting_without(data: Data, seed: int, pooling: float) 
     gone = np.concatenate([rows[: rng.integers(0, 3)] for rows in firsts] + [firsts[0][:1]])
     gone = np.unique(gone)
     kept = np.setdiff1d(np.arange(len(data.X)), gone)
-    model = fitted(data.X, data.y, pooling=pooling).forget(data.X[gone], data.y[gone])
+    model = fitted(data.X, data.y, pooling=pooling)
+    before = logs(model, data.X)
+    try:
+        model.forget(data.X[gone], data.y[gone])
+    except SubtractError:  # too little would be left of a spread: refused, and nothing is changed
+        assert_array_equal(logs(model, data.X), before)
+        return
     refitted = fitted(data.X[kept], data.y[kept], pooling=pooling)
     same(logs(model, data.X), logs(refitted, data.X), 1e-8)
     model.partial_fit(data.X[gone], data.y[gone])
