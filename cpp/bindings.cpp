@@ -374,7 +374,8 @@ NB_MODULE(_core, m) {
           "out"_a.noconvert(),
           "Linear functions of centered rows; returns how many rows are not finite.");
     m.def("square_rows", &square_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
-          "centers"_a.noconvert(), "rests"_a.noconvert(), "triangles"_a.noconvert(), "wide"_a, "out"_a.noconvert(),
+          "centers"_a.noconvert(), "rests"_a.noconvert(), "triangles"_a.noconvert(), "wide"_a,
+          "out"_a.noconvert(),
           "Squared distances from centers by triangles; returns how many rows are not finite.");
     m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
           "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");

@@ -66,12 +66,8 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     matrices = [settled(stats, A, k, pooling) for k, A in enumerate(scatters)]
     own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(matrices))
     found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
-    classes = QuadraticClasses(
-        frame.into,
-        np.array([_shape(frame, root) for root, _ in found]),
-        stats.magnitude,
-        stats.present,
-    )
+    shapes = np.array([_shape(frame, root) for root, _ in found])
+    classes = QuadraticClasses(frame.into, shapes, stats.present)
     log_dets = classes.without_absent(np.array([log_det for _, log_det in found]) + frame.log_det)
     whole = Roots(np.array([root for root, _ in found]), log_dets)
     return QuadraticModel(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Coordinates t = xᵀ out, and back x = inᵀ t: the pooled covariance is I in them.
+    """Coordinates t = xᵀ out, and back x = intoᵀ t: the pooled covariance is I in them.
 
     `out` is p × r and `into` r × p, into · out = I; directions along which nothing varies, `still`,
     are gone.
@@ -96,14 +96,13 @@ def _null(directions: Float, n: int) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticClasses:
-    """Σ_k = intoᵀ C_k into in the frame of all classes; `magnitude` as in `geometry.survey`.
+    """Σ_k = intoᵀ C_k into in the frame of all classes.
 
     `present` says which classes have rows: others have no density anywhere.
     """
 
     into: Float
     shapes: Float
-    magnitude: Float
     present: Mask
 
     def covariances(self) -> Float:
@@ -114,8 +113,8 @@ class QuadraticClasses:
         """Roots and determinants of N(μ_k, Σ_k) over the known terms, 0 for others. (S 49)"""
         part = self.into[:, known]
         pooled = part.T @ part
-        nothing = np.zeros((1, pooled.shape[0]))
-        sphere = survey(pooled, nothing, 0.0 * self.magnitude[known]).sphere
+        nothing = np.zeros((1, pooled.shape[0]))  # what is rounding has left the frame already
+        sphere = survey(pooled, nothing, nothing[0]).sphere
         shapes = sphere.T @ part.T @ self.shapes @ part @ sphere
         roots = np.zeros((len(shapes), len(known), sphere.shape[1]))
         values, vectors = np.linalg.eigh(shapes)
