@@ -28,3 +28,8 @@ class IndicatorModel:
     shares: Float
     total: Float
     scores: LinearMap
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs: K functions of p terms and a constant."""
+        return self.scores.size

@@ -46,6 +46,11 @@ class LinearModel:
     curve: Table | None = None
 
     @property
+    def size(self) -> int:
+        """How many numbers predict needs: K functions of p terms and a constant."""
+        return self.scores.size
+
+    @property
     def log_prior(self) -> Float:
         """ln π_k."""
         return log_of(self.prior)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sortal.errors import OptionError, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
