@@ -9,14 +9,15 @@ import narwhals as nw
 from sortal.data.checks import is_whole
 from sortal.errors import OptionError
 from sortal.models.records import Explanations
-from sortal.tasks.models import as_model
-from sortal.tasks.tables import open_table
+from sortal.tasks.models import as_model, open_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def explain(model: Any, data: Any, rows: Sequence[int] | None = None) -> Explanations[Any]:
+def explain(
+    model: Any, data: Any, rows: Sequence[int] | None = None, **reading: Any
+) -> Explanations[Any]:
     """Why the model says what it says: one record a row, whose parts add up.
 
     Parameters
@@ -25,11 +26,13 @@ def explain(model: Any, data: Any, rows: Sequence[int] | None = None) -> Explana
     data : path, "-" or data frame
     rows : numbers from 1, default=None
         The rows to explain, as `predict` numbers them; None for all.
+    reading :
+        For a file, options of `sortal.read`.
     """
     estimator = as_model(model)
     if not hasattr(estimator, "explain"):
         raise OptionError(f"A {type(estimator).__name__} has no explanations.")
-    frame = nw.from_native(open_table(data).frame, eager_only=True)
+    frame = nw.from_native(open_for(estimator, data, reading), eager_only=True)
     numbers = range(1, len(frame) + 1) if rows is None else list(dict.fromkeys(rows))
     return explain_rows(estimator, frame, numbers)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sortal.estimators.keeping import DataFile
 from sortal.tasks.training import make_estimator, training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from sortal.data.files import FileTable
 
 
 def fit(
@@ -18,6 +21,7 @@ def fit(
     *,
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
+    **reading: Any,
 ) -> Any:
     """Learn to predict a column.
 
@@ -35,6 +39,8 @@ def fit(
         Columns to leave out.
     categories : names, default=()
         Columns of numbers that are names rather than amounts.
+    reading :
+        For a file, options of `sortal.read`.
 
     Returns
     -------
@@ -50,13 +56,13 @@ def fit(
     5 nodes, 3 of them leaves; depth 2
     """
     estimator = make_estimator(learner, options, categories)
-    rows = training_rows(data, target, drop, categories)
+    rows = training_rows(data, target, drop, categories, reading)
     estimator.fit(rows.X, rows.y)
     _remember_file(estimator, rows.file)
     return estimator
 
 
-def _remember_file(estimator: Any, file: Any) -> None:
+def _remember_file(estimator: Any, file: FileTable | None) -> None:
     """The file that the rows came from, for the model file to name."""
     if file is not None:
-        estimator._file = file
+        estimator._file = DataFile(file.name, file.n_bytes, file.sha256)

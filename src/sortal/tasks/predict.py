@@ -8,15 +8,16 @@ import narwhals as nw
 
 from sortal.errors import OptionError
 from sortal.models.records import unique
-from sortal.tasks.models import as_model
+from sortal.tasks.models import as_model, open_for
 from sortal.tasks.naming import check_columns
-from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def predict(model: Any, data: Any, *, proba: bool = False, keep: Sequence[str] = ()) -> Any:
+def predict(
+    model: Any, data: Any, *, proba: bool = False, keep: Sequence[str] = (), **reading: Any
+) -> Any:
     """A table with the number and the predicted class of each row.
 
     Parameters
@@ -28,6 +29,8 @@ def predict(model: Any, data: Any, *, proba: bool = False, keep: Sequence[str] =
         One column more for each class: the probability `P(class)`.
     keep : names, default=()
         Columns of the data that are copied to the end of the table.
+    reading :
+        For a file, options of `sortal.read`.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def predict(model: Any, data: Any, *, proba: bool = False, keep: Sequence[str] =
             f"proba: a {type(estimator).__name__} has no probabilities. Leave it out, or fit a "
             "learner that has them, such as lda, bayes or tree."
         )
-    frame = nw.from_native(open_table(data).frame, eager_only=True)
+    frame = nw.from_native(open_for(estimator, data, reading), eager_only=True)
     check_columns(keep, frame.columns, "keep")
     said = estimator.predict(frame.to_native())
     columns: list[tuple[str, Any]] = [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sortal.errors import InputTypeError, OptionError
+from sortal.estimators.keeping import Keeping, parts_of
 from sortal.models import faces
 from sortal.models.pages import page
 from sortal.models.records import Table, Working
@@ -150,7 +151,14 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
 
 
 def _origin(estimator: Any) -> list[tuple[str, Cell]]:
-    return []
+    """The file that the rows came from, and the fingerprint of what was learned from."""
+    rows: list[tuple[str, Cell]] = []
+    file = getattr(estimator, "_file", None)
+    if file is not None:
+        rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
+    if isinstance(estimator, Keeping):
+        rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
+    return rows
 
 
 def _options(estimator: Any) -> Table:

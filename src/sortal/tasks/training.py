@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns to learn from, labels, and the columns of all rows, those without a label too."""
+    """Columns to learn from and labels; and these columns of all rows, labeled or not."""
 
     X: Any
     y: Any
-    every_X: Any
+    all_rows: Any
     file: FileTable | None
 
 
 def training_rows(
-    data: Any, target: str, drop: Sequence[str] = (), categories: Sequence[str] = ()
+    data: Any,
+    target: str,
+    drop: Sequence[str],
+    categories: Sequence[str],
+    reading: Mapping[str, Any],
 ) -> Rows:
     """The rows of a table by its target; a row without a label is left out, and said."""
-    opened = open_table(data)
+    opened = open_table(data, **reading)
     frame = nw.from_native(opened.frame, eager_only=True)
     check_columns([target], frame.columns, "target")
     check_columns(drop, frame.columns, "drop")

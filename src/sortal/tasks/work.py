@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from sortal.errors import OptionError
-from sortal.models.records import Working
 from sortal.tasks.explain import chosen_rows, explain_rows
 from sortal.tasks.training import make_estimator, training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sortal.models.records import Table
+    from sortal.models.records import Table, Working
 
 
 def work(
@@ -29,12 +28,13 @@ def work(
     node: int | None = None,
     drop: Sequence[str] = (),
     categories: Sequence[str] = (),
+    **reading: Any,
 ) -> Working:
     """Fit a learner and show how a textbook would work it out.
 
     Parameters
     ----------
-    data, target, learner, options, drop, categories :
+    data, target, learner, options, drop, categories, reading :
         As of `fit`.
     rows : numbers from 1, default=()
         Rows of the data that are classified step by step, too.
@@ -63,8 +63,8 @@ def work(
     has_nodes = "node" in inspect.signature(estimator.working).parameters
     if node is not None and not has_nodes:
         raise OptionError(f"node={node!r}: the learner {learner!r} has no nodes; a tree has.")
-    training = training_rows(data, target, drop, categories)
-    every = nw.from_native(training.every_X, eager_only=True)
+    training = training_rows(data, target, drop, categories, reading)
+    every = nw.from_native(training.all_rows, eager_only=True)
     numbers = list(dict.fromkeys(rows))
     chosen = chosen_rows(every, numbers)
     estimator.fit(training.X, training.y)
