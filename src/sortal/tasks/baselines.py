@@ -61,11 +61,13 @@ def as_matrix(frame: Any, categories: Sequence[str] = ()) -> Matrix:
 class Baseline:
     """A classifier to be measured against. `make` gives it for a seed; `size` counts its numbers.
 
-    `grid` gives, for options of the classifier, the few values worth trying.
+    `probabilistic`: it has `predict_proba`. `grid` gives, for options of the classifier, the few
+    values worth trying.
     """
 
     name: str
     title: str
+    probabilistic: bool
     make: Callable[[int], Any]
     size: Callable[[Any], int]
     grid: Mapping[str, tuple[Any, ...]]
@@ -89,6 +91,7 @@ _ALL = (
     Baseline(
         "majority",
         "majority class",
+        True,  # noqa: FBT003
         lambda _: DummyClassifier(strategy="prior"),
         lambda _: 1,
         {},
@@ -96,6 +99,7 @@ _ALL = (
     Baseline(
         "perceptron",
         "perceptron",
+        False,  # noqa: FBT003
         lambda seed: Perceptron(random_state=seed),
         _linear_size,
         {"penalty": (None, "l2")},
@@ -103,6 +107,7 @@ _ALL = (
     Baseline(
         "logistic",
         "logistic regression",
+        True,  # noqa: FBT003
         lambda _: LogisticRegression(max_iter=1_000),
         _linear_size,
         {"C": (1.0, 0.01, 100.0)},
@@ -110,11 +115,19 @@ _ALL = (
     Baseline(
         "linear_svm",
         "linear SVM",
+        False,  # noqa: FBT003
         lambda seed: LinearSVC(dual="auto", random_state=seed),
         _linear_size,
         {"C": (1.0, 0.01, 100.0)},
     ),
-    Baseline("rbf_svm", "RBF SVM", lambda _: SVC(), _kernel_size, {"C": (1.0, 10.0)}),
+    Baseline(
+        "rbf_svm",
+        "RBF SVM",
+        False,  # noqa: FBT003
+        lambda _: SVC(),
+        _kernel_size,
+        {"C": (1.0, 10.0)},
+    ),
 )
 
 

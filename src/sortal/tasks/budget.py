@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import floor, log10, sqrt
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _FULL = 0.9
 # A first fold is given up when it took so much more than its part of the share, and a second.
 _PATIENCE = 1.5
 _LEAST_SECONDS = 1.0
+# A first fold also loads modules: if it seems too slow and took less, the second one tells.
+_CHEAP = 3.0
 # If a first fold was given up, nothing is known but that so many rows are far too many.
 _FAR_TOO_MANY = 8
 # A part that takes less of the share is made larger, once.
@@ -65,7 +68,7 @@ class Run:
     def need(self) -> float:
         """How many seconds it will take yet, by the folds so far."""
         left = self.n_folds - len(self.results)
-        return left * sum(self.seconds) / len(self.seconds) if self.seconds else 0.0
+        return left * median(self.seconds) if self.seconds else 0.0
 
     def stop(self, state: State, words: str) -> None:
         """Go no further."""
@@ -189,14 +192,18 @@ class Schedule:
         run.results[fold] = result
         run.seconds.append(seconds)
         if first:
-            self._judge_first(run, seconds)
+            self._judge_first(run)
         if len(run.results) == run.n_folds:
             run.stop("done", run.words)
 
-    def _judge_first(self, run: Run, seconds: float) -> None:
+    def _judge_first(self, run: Run) -> None:
         run.share = max(run.share, self.share())
+        seconds = min(run.seconds)
         if seconds * run.n_folds > _FULL * run.share:
-            run.shrink(seconds)
+            if seconds < _CHEAP and len(run.seconds) == 1:
+                run.state = "waiting"
+            else:
+                run.shrink(seconds)
             return
         larger = run.larger(seconds)
         if larger is None:

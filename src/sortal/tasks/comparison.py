@@ -134,13 +134,19 @@ def _row(model: ModelResult, *, both: bool) -> tuple[Cell, ...]:
         _seconds(model.fit_seconds),
         _seconds(model.predict_seconds),
         _digits(model.behind),
-        None if model.p is None else float(f"{model.p:.2g}"),
+        _p(model.p),
         model.status,
     )
 
 
 def _digits(number: float | None) -> float | None:
     return None if number is None else round(number, 4)
+
+
+def _p(p: float | None) -> Cell:
+    if p is None:
+        return None
+    return "<0.0001" if p < 0.0001 else float(f"{p:.2g}")
 
 
 def _seconds(number: float | None) -> float | None:

@@ -43,8 +43,10 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
         f"rows = training_rows({_arguments(table, settings)})",
         "X, y = nw.from_native(rows.X, eager_only=True), np.asarray(rows.y)",
         *make[:-1],
-        f"folds = RepeatedStratifiedKFold(n_splits={folds.folds}, n_repeats={folds.repeats}, "
-        f"random_state={folds.seed})",
+        (
+            f"folds = RepeatedStratifiedKFold(n_splits={folds.folds}, n_repeats={folds.repeats}, "
+            f"random_state={folds.seed})"
+        ),
         "scores = []",
         "for fold, (train, test) in enumerate(folds.split(np.zeros(len(y)), y)):",
         *([f"    train = part_of(train, y, {part}, {folds.seed}, fold)"] if part else []),
@@ -57,12 +59,8 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
 
 
 def _arguments(table: str, settings: Settings) -> str:
-    given = [table, repr(settings.target)]
-    if settings.drop:
-        given.append(f"drop={list(settings.drop)!r}")
-    if settings.categories:
-        given.append(f"categories={list(settings.categories)!r}")
-    return ", ".join(given)
+    columns = f"drop={list(settings.drop)!r}, categories={list(settings.categories)!r}"
+    return f"{table}, {settings.target!r}, {columns}, reading={{}}"
 
 
 def _estimator(entrant: Entrant, settings: Settings) -> tuple[set[str], list[str]]:

@@ -53,6 +53,7 @@ class Race:
         self._problem, self._n_workers = problem, n_workers
         self._schedule = Schedule(self.runs, n_workers, deadline, time.monotonic)
         self._progress, self._said, self._done = progress, 0.0, 0
+        self._changed = False
 
     def run(self) -> None:
         """To the end, or to the deadline; whatever happens, no worker is left."""
@@ -63,9 +64,9 @@ class Race:
                     self._schedule.close()
                     break
                 self._hand_out()
+                self._tick()
                 self._crew.listen(min(_TICK, self._schedule.left), self._hear)
                 self._stop_overdue()
-                self._tick()
         self._say("done")
 
     def _hand_out(self) -> None:
@@ -83,6 +84,7 @@ class Race:
 
     def _hear(self, worker: Worker, words: Any) -> None:
         job: _Job | None = worker.job
+        self._changed = True
         if words is None:
             self._bury(worker, job)
             return
@@ -94,7 +96,6 @@ class Race:
             self._send_whole(worker, job, words[1])
             return
         self._schedule.record(job.run, job.fold, words[1], seconds)
-        self._say_run(job.run)
 
     def _bury(self, worker: Worker, job: _Job | None) -> None:
         """A worker's process has ended by itself."""
@@ -103,7 +104,6 @@ class Race:
         if job is None:
             raise SortalError(f"A worker cannot read the table: {how} ({said or 'silently'}).")
         self._schedule.lose(job.run, how)
-        self._say_run(job.run)
 
     def _send_whole(self, worker: Worker, job: _Job, why: str) -> None:
         """A class that a worker cannot import travels by value."""
@@ -128,18 +128,14 @@ class Race:
             if job.run.over or seconds > self._schedule.patience(job.run):
                 self._crew.dismiss(worker)
                 self._schedule.give_up(job.run, seconds)
-                self._say_run(job.run)
-
-    def _say_run(self, run: Run) -> None:
-        words = run.words.partition(":")[0] if run.state != "done" else "done"
-        if not run.over:
-            words = f"fold {len(run.results)} of {run.n_folds}"
-        self._say(f"{run.name}: {words}")
 
     def _tick(self) -> None:
-        if time.monotonic() - self._said > _SAY_EVERY:
-            at_work = {worker.job.run.name: None for worker in self._crew.busy()}
-            self._say(", ".join(at_work) or "starting")
+        """Say what is at work, when something has changed and every second."""
+        if self._changed or time.monotonic() - self._said > _SAY_EVERY:
+            self._changed = False
+            at_work = {worker.job.run.name for worker in self._crew.busy()}
+            names = [run.name for run in self.runs if run.name in at_work]
+            self._say(", ".join(names) or "starting")
 
     def _say(self, words: str) -> None:
         self._said = time.monotonic()

@@ -16,10 +16,13 @@ import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from joblib.externals import cloudpickle
-
 from sortal.errors import SortalError
 from sortal.tasks.worker import read_messages, write_message
+
+try:
+    import cloudpickle
+except ImportError:  # joblib before 1.6 brings its own
+    from joblib.externals import cloudpickle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
