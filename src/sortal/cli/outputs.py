@@ -1,0 +1,96 @@
+"""Where results go: standard output, or a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sortal.cli.telling import is_quiet
+from sortal.data.printing import printable
+from sortal.data.writing import replace_file
+from sortal.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from sortal.cli.options import TextFormat
+
+STDOUT = "-"
+
+# JSON allows them as they are, a terminal may obey them
+_UNSAFE = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def check_output(output: str | None, *inputs: str) -> None:
+    """A file that can be written and is none of the inputs: said before any work is done."""
+    if output is None or output == STDOUT:
+        return
+    path = Path(output)
+    for given in inputs:
+        if given != STDOUT and path.exists() and Path(given).exists() and path.samefile(given):
+            raise OptionError(
+                f"--output {output!r} is the input itself, which would be lost: give another name."
+            )
+    folder = Path(os.path.realpath(path)).parent
+    if path.is_dir():
+        raise InputError(f"{output!r} is a folder: give the name of a file to write.")
+    if not folder.is_dir():
+        raise InputError(
+            f"There is no folder {str(folder)!r} to write {path.name!r} into: make it first, or "
+            "give another path."
+        )
+
+
+def emit(text: str, output: str | None = None) -> None:
+    """A text, and an end of line, to where it belongs."""
+    if output is None or output == STDOUT:
+        sys.stdout.write(f"{printable(text, but=chr(10)) if sys.stdout.isatty() else text}\n")
+        return
+    with replace_file(output) as draft:
+        draft.write_text(f"{text}\n", encoding="utf-8")
+    wrote(output)
+
+
+def wrote(output: str) -> None:
+    """Say what was written."""
+    if not is_quiet():
+        print(f"wrote {printable(output)}", file=sys.stderr)
+
+
+def json_text(value: Any) -> str:
+    """One JSON document."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
+    """A record in the form that was asked for."""
+    if as_json:
+        emit(json_text(record.to_dict()), output)
+    elif form == "md":
+        emit(record.to_markdown(), output)
+    elif form == "html":
+        emit(record.to_html().rstrip("\n"), output)
+    else:
+        emit(record.to_text(text_width(output)), output)
+
+
+def text_width(output: str | None) -> int | None:
+    """How wide lines may be: as the terminal is; without one there is no bound."""
+    if output not in (None, STDOUT) or not sys.stdout.isatty():
+        return None
+    return max(20, shutil.get_terminal_size().columns)
+
+
+def emit_table(frame: Any, form: str, output: str | None) -> None:
+    """A table of data."""
+    from sortal.tasks.tables import write_table
+
+    if output is None or output == STDOUT:
+        write_table(frame, sys.stdout, form)
+        return
+    write_table(frame, output, form)
+    wrote(output)

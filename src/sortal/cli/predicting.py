@@ -1,0 +1,110 @@
+"""`sortal predict`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.code import Script, call
+from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text
+from sortal.cli.reading import reading
+from sortal.cli.telling import hush
+
+EXAMPLES = (
+    "sortal predict model.sortal penguins.csv",
+    "sortal predict model.sortal penguins.csv --proba --keep species -o said.csv",
+    "cat penguins.csv | sortal predict model.sortal - --format jsonl",
+)
+
+TableFormat = Literal["csv", "jsonl", "parquet"]
+Proba = Annotated[bool, typer.Option("--proba", help="Also the probability of each class.")]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Copy a column.", show_default=False),
+]
+Form = Annotated[
+    TableFormat | None,
+    typer.Option("--format", "-f", help="If not given, by the name of the output; else CSV."),
+]
+
+
+def predict(
+    model: o.Model,
+    data: o.Data,
+    proba: Proba = False,
+    keep: Keep = None,
+    form: Form = None,
+    output: o.Output = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Predict the classes of rows.
+
+    The result is a table: the number of each row, counted from 1, and what is said of it.
+    """
+    hush(quiet)
+    how = reading(holes, text, delimiter, encoding)
+    said = "json" if as_json else form or _form_of(output)
+    if show_code:
+        emit(str(_code(model, data, how, proba, keep or [], said, output)))
+        return
+    from sortal.tasks.predict import predict as task
+
+    check_output(output, model, data)
+    table = task(model, data, proba=proba, keep=keep or (), **how)
+    if as_json:
+        emit(json_text(table.to_dict("records")), output)
+    else:
+        emit_table(table, said, output)
+
+
+def _form_of(output: str | None) -> str:
+    """A format by the end of a file's name."""
+    ends = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+    name = (output or "").lower()
+    return next((form for end, form in ends.items() if name.endswith(end)), "csv")
+
+
+def _code(
+    model: str,
+    data: str,
+    how: dict[str, Any],
+    proba: bool,
+    keep: list[str],
+    form: str,
+    output: str | None,
+) -> Script:
+    script = Script()
+    script.need("import pandas as pd")
+    script.load(model)
+    script.read_for(model, data, how)
+    script.add(
+        "said = pd.DataFrame({'row': range(1, len(table) + 1), 'prediction': model.predict(table)})"
+    )
+    if proba:
+        script.add("said[[f'P({c})' for c in model.classes_]] = model.predict_proba(table)")
+    script.add(*(f"said[{name!r}] = table[{name!r}]" for name in dict.fromkeys(keep)))
+    where = None if output in (None, STDOUT) else output
+    if form == "parquet":
+        script.need("import duckdb")
+        script.add(call("duckdb.sql('SELECT * FROM said').write_parquet", where or "/dev/stdout"))
+        return script
+    by_form: dict[str, dict[str, Any]] = {
+        "csv": {"index": False},
+        "jsonl": {"orient": "records", "lines": True, "force_ascii": False},
+        "json": {"orient": "records", "indent": 2, "force_ascii": False},
+    }
+    options = by_form[form]
+    method = "said.to_csv" if form == "csv" else "said.to_json"
+    if where is None:
+        script.add(f"print({call(method, **options)}, end='')")
+    else:
+        script.add(call(method, where, **options))
+    return script
