@@ -258,7 +258,7 @@ def _status(run: Run, settings: Settings, *, scored: bool) -> str:
     if run.state == "error":
         return run.words
     said = [run.words] if run.state == "unfinished" else []
-    if run.n_rows is not None:
+    if run.n_rows is not None and run.results:
         said.append(f"subsample: trained on {run.n_rows:,} of {run.n_train:,} rows")
     if not scored:
         said.append(f"no probabilities, and so no {METRICS[settings.metric].words}")
@@ -292,6 +292,10 @@ def _notes(runs: Sequence[Run], settings: Settings) -> tuple[str, ...]:
     return (*notes, *_warned(runs))
 
 
+def _short(words: str, most: int = 150) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
 def _warned(runs: Sequence[Run]) -> list[str]:
     """One line a kind of warning: of which models, how often, and the first of them."""
     kinds: dict[str, dict[str, list[str]]] = {}
@@ -304,5 +308,5 @@ def _warned(runs: Sequence[Run]) -> list[str]:
     for kind, by_model in kinds.items():
         who = ", ".join(f"{n} ({len(w)} of {n_folds[n]} folds)" for n, w in by_model.items())
         often = max(by_model.values(), key=len)
-        notes.append(f"{kind}: {who}. For example: {often[0]}")
+        notes.append(f"{kind}: {who}. For example: {_short(often[0])}")
     return notes
