@@ -72,5 +72,5 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
 def test_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         _fill(tmp_path, "x")
-    with pytest.raises(InputError, match="no folder .*nowhere"):
+    with pytest.raises(InputError, match=r"no folder .*nowhere"):
         _fill(tmp_path / "nowhere" / "out.csv", "x")

@@ -1,0 +1,138 @@
+"""Cells of text as they are read: without blanks around them, holes recognized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sortal.data.duck import COLUMNS_A_QUERY, ask, quoted
+from sortal.data.text_types import TextColumn, judge, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import duckdb
+
+    from sortal.data.text_types import Verdict
+
+    Connection = duckdb.DuckDBPyConnection
+
+ANY_KIND: Final = frozenset({"number", "date", "truth"})
+
+
+@dataclass(frozen=True)
+class TypedText:
+    """Columns of text with what they are."""
+
+    columns: tuple[TextColumn, ...]
+    verdicts: tuple[Verdict, ...]
+    decimal: str
+    notes: tuple[str, ...]
+
+
+def type_text(
+    con: Connection,
+    names: Sequence[str],
+    where: str,
+    holes: Sequence[str],
+    kinds: Sequence[Collection[str]],
+    marks: str = ".",
+) -> TypedText:
+    """Look at the columns c0, c1, … of the table `raw`: holes, and what the rest is."""
+    seen, n_blank = _trimmed(con, len(names), where)
+    listed = ", ".join(map(quoted, sorted({"", *holes})))
+    n_words = ask(con, [f"count(*) FILTER ({value} IN ({listed}))" for value in seen], where)
+    values = [
+        f"CASE WHEN {value} IN ({listed}) THEN NULL ELSE {value} END" if n else value
+        for value, n in zip(seen, n_words, strict=True)
+    ]
+    n_values = ask(con, [f"count({value})" for value in values], where)
+    columns = [
+        TextColumn(name, value, n, frozenset(kind))
+        for name, value, n, kind in zip(names, values, n_values, kinds, strict=True)
+    ]
+    verdicts, decimal = judge(con, columns, where, marks)
+    notes = [
+        *_hole_notes(
+            con, [(n, v) for n, v, m in zip(names, seen, n_words, strict=True) if m], where, listed
+        ),
+        *_blank_notes(names, n_blank),
+        *_type_notes(columns, verdicts, decimal),
+    ]
+    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes))
+
+
+def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
+    """The rows as a data frame of pandas, in the order of the file."""
+    import pandas as pd  # noqa: PLC0415  (only here, and slow to load)
+
+    parts = []
+    for start in range(0, len(expressions), COLUMNS_A_QUERY):
+        block = enumerate(expressions[start : start + COLUMNS_A_QUERY])
+        listed = ", ".join(f"{expression} AS v{k}" for k, expression in block)
+        sql = f"SELECT {listed} FROM raw WHERE {where}"  # noqa: S608  (of our own words)
+        parts.append(con.execute(sql).df())
+    frame = parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+    frame.columns = pd.Index(list(names))
+    return frame
+
+
+def fetch_text(con: Connection, text: TypedText, where: str, n_rows: int) -> Any:
+    """The columns as what they are."""
+    expressions = [
+        typed(column.value, verdict, has_holes=column.n_values < n_rows)
+        for column, verdict in zip(text.columns, text.verdicts, strict=True)
+    ]
+    return fetch(con, expressions, [column.name for column in text.columns], where)
+
+
+def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[int]]:
+    """SQL of the cells without blanks around them, and how many cells had some."""
+    edge = "{0} < '!' OR suffix({0}, ' ') OR suffix({0}, chr(9))"
+    suspects = ask(con, [f"count(*) FILTER ({edge.format(f'c{j}')})" for j in range(width)], where)
+    trim = "trim({}, ' ' || chr(9))"
+    seen = [trim.format(f"c{j}") if suspects[j] else f"c{j}" for j in range(width)]
+    places = [j for j in range(width) if suspects[j]]
+    counts = ask(con, [f"count(*) FILTER ({seen[j]} <> c{j})" for j in places], where)
+    n_blank = [0] * width
+    for j, n in zip(places, counts, strict=True):
+        n_blank[j] = n
+    return seen, n_blank
+
+
+def _hole_notes(
+    con: Connection, columns: Sequence[tuple[str, str]], where: str, listed: str
+) -> list[str]:
+    """Which words were read as holes, how often and where; the empty one goes without saying."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for name, value in columns:
+        sql = f"SELECT {value} AS w, count(*) FROM raw WHERE {where} AND w IN ({listed}) GROUP BY w"  # noqa: S608  (of our own words)
+        for word, n in con.execute(sql).fetchall():
+            if word:
+                found.setdefault(word, []).append((name, n))
+    return [
+        f"{word!r} was read as a hole: {_some(places)}." for word, places in sorted(found.items())
+    ]
+
+
+def _blank_notes(names: Sequence[str], n_blank: Sequence[int]) -> list[str]:
+    places = [(name, n) for name, n in zip(names, n_blank, strict=True) if n]
+    return [f"Blanks around cells were taken off: {_some(places)}."] if places else []
+
+
+def _some(places: Sequence[tuple[str, int]], most: int = 5) -> str:
+    shown = ", ".join(f"{name!r} {n:,}" for name, n in places[:most])
+    return shown if len(places) <= most else f"{shown}, … ({len(places)} columns)"
+
+
+def _type_notes(
+    columns: Sequence[TextColumn], verdicts: Sequence[Verdict], decimal: str
+) -> list[str]:
+    notes = [
+        f"{column.name!r} is text: {verdict.why}."
+        for column, verdict in zip(columns, verdicts, strict=True)
+        if verdict.why
+    ]
+    if decimal == "," and any(verdict.type == "comma" for verdict in verdicts):
+        notes.append("A comma is the decimal mark.")
+    return notes
