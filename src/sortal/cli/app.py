@@ -86,6 +86,11 @@ def run(argv: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     with telling.warnings_as_notes():
-        return endings.end(
-            lambda: app(args=args or ["--help"], prog_name="sortal", standalone_mode=False)
-        )
+        return endings.end(lambda: _call(args or ["--help"]))
+
+
+def _call(args: list[str]) -> None:
+    """Parse and call; not by the app's own main, which has other exit codes."""
+    command = typer.main.get_command(app)
+    with command.make_context("sortal", args) as context:
+        command.invoke(context)

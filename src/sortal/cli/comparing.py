@@ -96,7 +96,11 @@ def compare(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Compare all learners by cross-validation, and name the simplest that is good enough."""
+    """Compare learners, and choose one.
+
+    All learners and, as baselines, models of scikit-learn are judged by the same repeated
+    cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
+    """
     hush(quiet)
     given = {
         "learners": learner or None,

@@ -21,11 +21,13 @@ FINE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 UsageError: Any = typer.BadParameter.__base__
 
 
-def end(call: Callable[[], Any]) -> int:
+def end(call: Callable[[], None]) -> int:
     """Run a command to its end, whatever that is."""
     try:
-        code = call()
+        call()
         sys.stdout.flush()
+    except typer.Exit as asked:
+        return int(asked.exit_code)
     except UsageError as error:
         error.show()
         return WRONG_USAGE
@@ -37,7 +39,7 @@ def end(call: Callable[[], Any]) -> int:
         return FINE  # whoever read the output had enough of it
     except Exception as error:  # noqa: BLE001  (a user never meets a traceback unasked)
         return _problem(error)
-    return int(code or FINE)
+    return FINE
 
 
 def _problem(error: Exception) -> int:

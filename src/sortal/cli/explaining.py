@@ -33,7 +33,7 @@ def explain(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Say why a model says what it says of rows, in parts that add up.
+    """Say why, for single rows, in parts that add up.
 
     Rows are numbered as predict numbers them, from 1; without --row, the first 20 are explained.
     """

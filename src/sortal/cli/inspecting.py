@@ -30,7 +30,7 @@ def inspect(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Look at a table: its columns, holes and classes, and what may go wrong with it.
+    """Look at a table: columns, holes, classes, findings.
 
     Every finding comes with the option of fit and compare that answers it.
     """

@@ -45,7 +45,10 @@ def predict(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Predict rows: a table with the number of each row, counted from 1, and its class."""
+    """Predict the classes of rows.
+
+    The result is a table: the number of each row, counted from 1, and what is said of it.
+    """
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
     said = "json" if as_json else form or _form_of(output)
@@ -93,11 +96,12 @@ def _code(
         script.need("import duckdb")
         script.add(call("duckdb.sql('SELECT * FROM said').write_parquet", where or "/dev/stdout"))
         return script
-    options: dict[str, Any] = {
+    by_form: dict[str, dict[str, Any]] = {
         "csv": {"index": False},
         "jsonl": {"orient": "records", "lines": True, "force_ascii": False},
         "json": {"orient": "records", "indent": 2, "force_ascii": False},
-    }[form]
+    }
+    options = by_form[form]
     method = "said.to_csv" if form == "csv" else "said.to_json"
     if where is None:
         script.add(f"print({call(method, **options)}, end='')")

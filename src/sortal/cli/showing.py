@@ -21,7 +21,10 @@ def show(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Show a model: what it is, what it was learned from, its options, and how it decides."""
+    """Show a model and how it decides.
+
+    What it is, what it was learned from, its options, and its rules or functions or tables.
+    """
     hush(quiet)
     if show_code:
         script = Script()

@@ -45,7 +45,10 @@ def work(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Fit a learner and show the textbook's working, with your own numbers in it."""
+    """Show the textbook's working for a table.
+
+    A learner is fitted, and every number of the fit is shown with the tag of its formula.
+    """
     hush(quiet)
     find(learner)  # before the data is read
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}

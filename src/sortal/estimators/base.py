@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -29,7 +29,11 @@ from sortal.estimators.features import (
     declare_schema,
     match_columns,
 )
+from sortal.estimators.keeping import Keeping, Perhaps, label_array
 from sortal.estimators.target import read_target, split_target
+from sortal.models.layout import BACKENDS, Flag, Layout, Named, Several, Whole, Word
+from sortal.models.layout_arrays import Record
+from sortal.models.layout_schema import LabelType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +50,10 @@ class FitReport:
     holes: dict[str, int]
     notes: tuple[str, ...] = ()
 
+    LAYOUT: ClassVar[Layout] = Layout(
+        rows=Whole(least=0), holes=Named(Whole(least=0)), notes=Several(Word())
+    )
+
     def __str__(self) -> str:
         holes = ", ".join(f"{name} {count}" for name, count in self.holes.items()) or "none"
         return "\n".join([f"{self.rows} rows; holes: {holes}", *self.notes])
@@ -60,13 +68,22 @@ class Training:
     label_dtype: np.dtype[Any]
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     """Reading and matching of tables, common to all classifiers."""
+
+    _kept: ClassVar[Layout] = Layout(
+        _labels=LabelType(),
+        _named=Flag(),
+        _by_name=Flag(),
+        _backend=Word(BACKENDS),
+        fit_report_=Perhaps(Record(FitReport)),
+    )
 
     n_jobs: int | None
     categorical_features: Any
     missing: str
     unknown: str
+    classes_: NDArray[Any]
     _schema: Schema
     _model: Any
     # what becomes of holes and unknown values at predict, and what else to do about them
@@ -120,6 +137,25 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._backend = table.backend or "pandas"
+        self.__dict__.pop("_file", None)  # whoever read the rows from a file says so again
+
+    @property
+    def _labels(self) -> np.dtype[Any]:
+        """The type of the labels."""
+        return self.classes_.dtype
+
+    @property
+    def _named(self) -> bool:
+        """Whether the columns of the fit had names."""
+        return hasattr(self, "feature_names_in_")
+
+    def _restore(self, kept: dict[str, Any]) -> None:
+        labels, named = kept.pop("_labels"), kept.pop("_named")
+        super()._restore(kept)
+        self.classes_ = label_array(self._schema.classes, labels)
+        self.n_features_in_ = len(self._schema.columns)
+        if named:
+            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
 
     def _open(self, X: Any) -> TableSource:
         """The source of rows to be predicted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +15,7 @@ from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
 from sortal.learners.options import read_costs
-from sortal.models.bayes import linear_functions
+from sortal.models.bayes import BayesModel, linear_functions
 from sortal.models.bayes_blocks import (
     EncodeBlock,
     Label,
@@ -27,7 +27,10 @@ from sortal.models.bayes_blocks import (
 )
 from sortal.models.bayes_explain import BayesExplanation, explain
 from sortal.models.decision import log_posterior, n_impossible, posterior
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Options, Record, Summary
 from sortal.models.records import Explanations
+from sortal.summaries.bayes import BayesSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +40,9 @@ if TYPE_CHECKING:
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.estimators.base import Training
-    from sortal.models.bayes import BayesModel, Encoded
+    from sortal.models.bayes import Encoded
     from sortal.models.records import Working
-    from sortal.summaries.bayes import BayesSummary, SummarizeBayes
+    from sortal.summaries.bayes import SummarizeBayes
 
     Float = NDArray[np.float64]
 
@@ -114,6 +117,10 @@ class DiscreteBayes(SummaryClassifier):
     Humidity = High: 1.263 bits
     Wind = Strong: 0.848 bits
     """
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(BayesModel), _fitted=Options(BayesOptions), _summary=Summary(BayesSummary)
+    )
 
     def __init__(
         self,
@@ -246,6 +253,16 @@ class DiscreteBayes(SummaryClassifier):
 
     def _recast(self, summary: BayesSummary, plan: SummarizeBayes) -> BayesSummary:
         return summary.recast(self._plan, plan)
+
+    def _agrees(self, summary: BayesSummary) -> bool:
+        plan, values, cells = self._plan, summary.values, summary.cells
+        known = set(summary.classes.classes)
+        same = summary.moments.names == plan.names and len(values.values) == len(plan.categories)
+        same = same and (cells is None) == (plan.cells is None)
+        same = same and known >= {*values.classes, *summary.moments.classes}
+        if cells is not None:
+            same = same and len(cells.values) == len(plan.cells) and known >= set(cells.classes)
+        return bool(same) and super()._agrees(summary)
 
     def _read_schema(
         self, declared: Schema, summary: BayesSummary, options: BayesOptions

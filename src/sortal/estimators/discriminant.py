@@ -19,7 +19,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.estimators.base import FitReport, counted
-from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.kept_discriminant import KeptDiscriminant
 from sortal.estimators.target import class_array
 from sortal.learners.discriminant import (
     describe,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class DiscriminantClassifier(SummaryClassifier):
+class DiscriminantClassifier(KeptDiscriminant):
     """Linear functions from class moments."""
 
     _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."

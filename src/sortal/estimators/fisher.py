@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,10 +11,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sortal.data.checks import choose, numbers
 from sortal.errors import OptionError
 from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.estimators.keeping import Perhaps
 from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
 from sortal.learners.fisher_working import show_fisher
 from sortal.models.decision import leading
-from sortal.models.fisher import judge
+from sortal.models.fisher import FisherModel, Judged, judge
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Options, Record
 from sortal.models.linear_blocks import ProjectTraining, as_they_are, margin
 from sortal.models.linear_explain import Decided
 
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.learners.discriminant import ClassStatistics
-    from sortal.models.fisher import FisherModel, Judged
     from sortal.models.records import Working
     from sortal.summaries.discriminant import DiscriminantSummary
 
@@ -112,6 +114,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     _hole_words = "they take their mean given what is known of the row"
     _separation_words = ", J is infinite"
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(FisherModel), _fitted=Perhaps(Options(FisherOptions))
+    )
 
     def __init__(
         self,

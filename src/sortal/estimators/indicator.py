@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.estimators.keeping import Perhaps
 from sortal.learners.indicator import IndicatorOptions, build_indicator
 from sortal.learners.indicator_working import show_indicator
 from sortal.models.boundary import boundary
 from sortal.models.decision import leading
+from sortal.models.indicator import IndicatorModel
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Options, Record
 from sortal.models.linear_blocks import as_they_are, margin
 from sortal.models.linear_explain import Decided
 
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
 
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
-    from sortal.models.indicator import IndicatorModel
     from sortal.models.records import Working
 
     Float = NDArray[np.float64]
@@ -80,6 +83,10 @@ class IndicatorRegression(DiscriminantClassifier):
     """
 
     _hole_words = "they take their mean given what is known of the row"
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(IndicatorModel), _fitted=Perhaps(Options(IndicatorOptions))
+    )
 
     def __init__(
         self,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import choose
 from sortal.estimators.gaussian import GaussianDiscriminant
+from sortal.estimators.keeping import Perhaps
 from sortal.estimators.left_out import LeftOut
 from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_loo import LinearLeaveOut
 from sortal.learners.linear_working import show_linear
 from sortal.models.boundary import boundary
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Options, Record
+from sortal.models.linear import LinearModel
 from sortal.models.linear_blocks import as_they_are
 
 if TYPE_CHECKING:
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
-    from sortal.models.linear import LinearModel
     from sortal.models.records import Working
 
     Float = NDArray[np.float64]
@@ -123,6 +126,10 @@ class LinearDiscriminant(
     """
 
     _hole_words = "they are integrated out"
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(LinearModel), _fitted=Perhaps(Options(LinearOptions))
+    )
 
     def __init__(
         self,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sortal.errors import CollinearWarning, SortalError, warn
 from sortal.estimators.discriminant import combination, sentence
 from sortal.estimators.gaussian import GaussianDiscriminant
+from sortal.estimators.keeping import Perhaps
 from sortal.estimators.left_out import LeftOut
 from sortal.learners.quadratic import QuadraticOptions, build_quadratic, still_columns
 from sortal.learners.quadratic_loo import QuadraticLeaveOut
 from sortal.learners.quadratic_working import show_quadratic
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Options, Record
 from sortal.models.linear_blocks import as_they_are
+from sortal.models.quadratic import QuadraticModel
 from sortal.models.quadratic_explain import ExplainQuadratic
 
 if TYPE_CHECKING:
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from sortal.models.boundary import QuadraticBoundary
     from sortal.models.linear_blocks import Centered
     from sortal.models.linear_explain import Decided
-    from sortal.models.quadratic import QuadraticModel
     from sortal.models.records import Working
 
     Float = NDArray[np.float64]
@@ -119,6 +122,10 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     """
 
     _shares = ("pooling", "shrinkage")
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(QuadraticModel), _fitted=Perhaps(Options(QuadraticOptions))
+    )
 
     def __init__(
         self,

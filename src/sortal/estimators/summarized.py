@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.errors import SortalError
+from sortal.errors import FormatError, SortalError
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
 from sortal.estimators.features import merge_declared
+from sortal.estimators.keeping import Perhaps
 from sortal.estimators.target import class_array, common_dtype, with_classes
+from sortal.models.layout import Layout
+from sortal.models.layout_schema import LabelType, SchemaField
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +31,12 @@ class SummaryClassifier(TableClassifier):
     value), and what a schema and a model are read from a summary.
     """
 
+    _kept: ClassVar[Layout] = Layout(
+        _declared=Perhaps(SchemaField()), _label_dtype=Perhaps(LabelType())
+    )
     _summary: Any
     _plan: Any
+    _fitted: Any
     _declared: Schema
     _label_dtype: np.dtype[Any]
     _waits = False
@@ -199,3 +206,23 @@ class SummaryClassifier(TableClassifier):
         self._summary, self._schema, self._model = summary, schema, model
         self._plan, self._fitted = plan, options
         self.fit_report_ = report
+        self.__dict__.pop("_file", None)
+
+    def _restore(self, kept: dict[str, Any]) -> None:
+        super()._restore(kept)
+        if self._summary is None:
+            return
+        if not all(hasattr(self, name) for name in ("_declared", "_label_dtype", "_fitted")):
+            raise FormatError("The model has a summary, but not how it was made: damaged?")
+        try:
+            self._plan = self._plan_again(self._declared, self._fitted)
+            agrees = self._agrees(self._summary)
+        except (SortalError, LookupError, ValueError) as error:
+            raise FormatError(f"The summary does not fit the schema ({error}).") from None
+        if not agrees:
+            raise FormatError("The summary does not fit the schema: damaged?")
+
+    def _agrees(self, summary: Any) -> bool:
+        """Whether a summary from a file has the columns, values and classes of the schema."""
+        made = self._read_schema(self._declared, summary, self._fitted)
+        return made == self._schema and len(summary.rows.holes) == len(made.columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -12,13 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.checks import choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.estimators.base import FitReport
+from sortal.estimators.keeping import Perhaps
 from sortal.estimators.target import class_array
 from sortal.estimators.tree_pruning import PrunedTree, size_notes
 from sortal.learners.options import read_priors
 from sortal.learners.tree import TreeOptions, read_rows
 from sortal.learners.tree_weights import read_tree_costs
+from sortal.models.complexity import Complexity
 from sortal.models.decision import log_of
+from sortal.models.layout import Layout, Word
+from sortal.models.layout_arrays import Options, Record
 from sortal.models.linear_blocks import gather_answered
+from sortal.models.tree import TreeModel
 from sortal.models.tree_blocks import RouteBlock, SpreadBlock
 from sortal.models.tree_shares import reweigh, say
 
@@ -186,6 +191,13 @@ class TreeClassifier(PrunedTree):
     _unknown_remedy = (
         "Map them to known values, or set unknown='majority' to let them take the branch of larger "
         "weight."
+    )
+
+    _kept: ClassVar[Layout] = Layout(
+        _model=Record(TreeModel),
+        _grown_by=Options(TreeOptions),
+        complexity_=Perhaps(Record(Complexity)),
+        _rows_digest=Perhaps(Word()),
     )
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import HOLE, UNKNOWN, as_numbers
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
+from sortal.models.checks import need
 from sortal.models.decision import log_of
+from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Several, Whole
+from sortal.models.layout_arrays import Array, Record
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +41,14 @@ class JointTable:
     class_weight: Float
     alpha: float
 
+    LAYOUT: ClassVar[Layout] = Layout(
+        places=Several(Whole(least=0), "places"),
+        codes=Array("i4", "cells", "places", least=0),
+        weight=Array("f8", "cells", "classes", least=0.0),
+        class_weight=Array("f8", "classes", least=0.0),
+        alpha=Number(least=0.0, most=1e100),
+    )
+
 
 @dataclass(frozen=True, eq=False)
 class BayesModel:
@@ -57,6 +68,37 @@ class BayesModel:
     variance: Float
     constant: tuple[int, ...]
     joint: JointTable | None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        schema=FromSchema("schema"),
+        prior=Array("f8", "classes", least=0.0),
+        categories=Several(Whole(least=0), "categories"),
+        tables=Several(Array("f8", "*", "classes", least=-INF), "categories"),
+        numbers=Several(Whole(least=0), "numbers"),
+        mean=Array("f8", "numbers", "classes"),
+        variance=Array("f8", "numbers", "classes", least=0.0),
+        constant=Several(Whole(least=0)),
+        joint=Maybe(Record(JointTable)),
+    )
+
+    def check(self) -> None:
+        """Refuse tables of other values than the schema's, and densities without a spread."""
+        columns = list(enumerate(self.schema.columns))
+        need(self.numbers == tuple(j for j, c in columns if c.is_number), "numbers that are none")
+        words = tuple(j for j, c in columns if not c.is_number)
+        need(self.categories == words, "categories that are none")
+        sizes = [len(self.schema.columns[j].values) for j in words]
+        need([len(table) for table in self.tables] == sizes, "a table of other values")
+        need(all(place < len(self.numbers) for place in self.constant), "a column that is not")
+        varies = [place for place in range(len(self.numbers)) if place not in self.constant]
+        need((self.variance[varies] > 0).all(), "a density without a spread")
+        need(self.prior.any(), "no prior above 0")
+        if self.joint is not None:
+            places = self.joint.places
+            need(list(places) == sorted(set(places)), "columns out of order")
+            need(all(place < len(words) for place in places), "a column that is not")
+            most = np.array([sizes[place] for place in places], dtype=np.int64)
+            need((self.joint.codes < most).all(), "a cell of values that are not")
 
     @property
     def classes(self) -> Values:

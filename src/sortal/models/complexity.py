@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from sortal.models.checks import need
+from sortal.models.layout import INF, Layout, Maybe, Number, Several, Whole, Word
 from sortal.models.records import Table
 
 _HEADS = ("strength", "n_leaves", "error", "cv_error", "cv_deviation")
@@ -31,6 +33,23 @@ class Complexity:
     n_folds: int | None = None
     chosen: int | None = None
     chosen_by: str = ""
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        strength=Several(Number(least=0.0, most=INF), "trees"),
+        n_leaves=Several(Whole(least=1), "trees"),
+        error=Several(Number(least=0.0), "trees"),
+        cv_error=Maybe(Several(Number(least=0.0), "trees")),
+        cv_deviation=Maybe(Several(Number(least=0.0), "trees")),
+        n_folds=Maybe(Whole(least=1)),
+        chosen=Maybe(Whole(least=0)),
+        chosen_by=Word(),
+    )
+
+    def check(self) -> None:
+        """Refuse a choice that is none of the trees, and half of a cross-validation."""
+        need(self.strength, "no tree to choose from")
+        need(self.chosen is None or self.chosen < len(self), "a choice that is none of its trees")
+        need((self.cv_error is None) == (self.cv_deviation is None), "errors without deviations")
 
     def __len__(self) -> int:
         return len(self.strength)

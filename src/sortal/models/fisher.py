@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from sortal.errors import OptionError
-from sortal.models.geometry import EPS
+from sortal.models.checks import check_scatter, need
+from sortal.models.functions import LinearMap
+from sortal.models.geometry import EPS, Geometry
+from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number
+from sortal.models.layout_arrays import Array, Record
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.models.functions import LinearMap
-    from sortal.models.geometry import Geometry
     from sortal.models.records import Cell
 
     Float = NDArray[np.float64]
@@ -35,6 +37,14 @@ class Criterion:
 
     between: Float
     within: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        between=Array("f8", "parts", "terms"), within=Array("f8", "terms", "terms")
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows."""
+        check_scatter(self.within)
 
     @property
     def B(self) -> Float:  # noqa: N802  (the textbook's letter)
@@ -83,6 +93,29 @@ class FisherModel:
     unit: float
     scores: LinearMap
     coordinates: LinearMap
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        criterion=Record(Criterion),
+        geometry=Record(Geometry),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        weight=Array("f8", "classes", least=0.0),
+        scatter=Array("f8", "classes", "terms", "terms"),
+        directions=Array("f8", "terms", "directions"),
+        eigenvalues=Array("f8", "directions", least=0.0, most=INF),
+        lengths=Array("f8", "directions", least=0.0),
+        threshold=Maybe(Number()),
+        unit=Number(least=0.0),
+        scores=Record(LinearMap, functions="classes"),
+        coordinates=Record(LinearMap, functions="directions"),
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows, and a separating point without a direction."""
+        check_scatter(self.scatter)
+        two = len(self.classes) == 2 and self.directions.shape[1] > 0
+        need((self.threshold is not None) == two, "a separating point that is not of two classes")
 
     @property
     def size(self) -> int:

@@ -7,12 +7,16 @@ center is a float64 near the mean, so that an offset of 1e8 costs no digits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
 from sortal import native
+from sortal.models.checks import check_scatter, need
+from sortal.models.gaussian import GaussianClasses
 from sortal.models.geometry import survey
+from sortal.models.layout import INF, FromSchema, Layout
+from sortal.models.layout_arrays import Array, OneOf
 from sortal.models.term_block import Mapped, TermBlock, in_loops, patterns_of
 
 if TYPE_CHECKING:
@@ -48,31 +52,6 @@ class HoleRule(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMap:
-    """offsets + (x - center)ᵀ weights, a column a function; `holes` says what to do without x."""
-
-    design: Design
-    center: Float
-    weights: Float
-    offsets: Float
-    holes: HoleRule
-
-    def __call__(self, batch: Batch) -> Mapped:
-        """The functions of a block's rows."""
-        return map_rows(self, batch)
-
-    @property
-    def size(self) -> int:
-        """How many numbers rows without holes need: K(p + 1), K functions of p terms."""
-        return int(self.weights.size + self.offsets.size)
-
-    @property
-    def intercepts(self) -> Float:
-        """The constants of the same functions written as c + xᵀW."""
-        return np.asarray(self.offsets - self.center @ self.weights)
-
-
-@dataclass(frozen=True, eq=False)
 class ConditionalMean:
     """A term that is not known takes its mean given the known ones. (S 15)
 
@@ -85,6 +64,18 @@ class ConditionalMean:
     weights: Float
     offsets: Float
 
+    LAYOUT: ClassVar[Layout] = Layout(
+        total=Array("f8", "terms", "terms"),
+        mean=Array("f8", "terms"),
+        magnitude=Array("f8", "terms", least=0.0),
+        weights=Array("f8", "terms", "functions"),
+        offsets=Array("f8", "functions", least=-INF),
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows."""
+        check_scatter(self.total)
+
     def functions(self, known: Mask) -> tuple[Float, Float]:
         """x_m = mean_m + T_mo T_oo⁺ (x_o - mean_o), put into the functions."""
         T, o, m = self.total, known, ~known
@@ -94,6 +85,48 @@ class ConditionalMean:
         weights = np.zeros_like(self.weights)
         weights[o] = self.weights[o] + from_known
         return self.offsets + self.mean[m] @ self.weights[m] - self.mean[o] @ from_known, weights
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """offsets + (x - center)ᵀ weights, a column a function; `holes` says what to do without x."""
+
+    design: Design
+    center: Float
+    weights: Float
+    offsets: Float
+    holes: HoleRule
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        design=FromSchema("design"),
+        center=Array("f8", "terms"),
+        weights=Array("f8", "terms", "functions"),
+        offsets=Array("f8", "functions", least=-INF),
+        holes=OneOf(
+            {"gaussian": GaussianClasses, "conditional mean": ConditionalMean},
+            functions="functions",
+        ),
+    )
+
+    def __call__(self, batch: Batch) -> Mapped:
+        """The functions of a block's rows."""
+        return map_rows(self, batch)
+
+    def check(self) -> None:
+        """Refuse a rule for holes that gives other functions."""
+        if isinstance(self.holes, GaussianClasses):
+            n_functions = self.weights.shape[1]
+            need(len(self.holes.weight) == n_functions, "functions that are not one a class")
+
+    @property
+    def size(self) -> int:
+        """How many numbers rows without holes need: K(p + 1), K functions of p terms."""
+        return int(self.weights.size + self.offsets.size)
+
+    @property
+    def intercepts(self) -> Float:
+        """The constants of the same functions written as c + xᵀW."""
+        return np.asarray(self.offsets - self.center @ self.weights)
 
 
 def map_rows(function: LinearMap, batch: Batch) -> Mapped:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sortal.models.checks import check_scatter, need
 from sortal.models.geometry import Geometry, survey
+from sortal.models.layout import Layout, Number
+from sortal.models.layout_arrays import Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +33,20 @@ class GaussianClasses:
     within: Float
     divisor: float
     magnitude: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        weight=Array("f8", "classes", least=0.0),
+        gap=Array("f8", "classes", "terms"),
+        mean=Array("f8", "terms"),
+        within=Array("f8", "terms", "terms"),
+        divisor=Number(least=0.0),
+        magnitude=Array("f8", "terms", least=0.0),
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows."""
+        check_scatter(self.within)
+        need(self.weight.any() and self.divisor > 0, "no weight")
 
     def survey(self) -> Geometry:
         """Which directions vary, stand apart or stand still."""

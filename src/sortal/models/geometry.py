@@ -9,10 +9,13 @@ compared with the rounding that their own entries carry.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.linalg import qr
+
+from sortal.models.layout import Layout, Number
+from sortal.models.layout_arrays import Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +52,16 @@ class Geometry:
     condition: float
     size: Float
     weakest: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        sphere=Array("f8", "terms", "varying"),
+        apart=Array("f8", "terms", "apart"),
+        spread=Array("f8", "apart", least=0.0),
+        still=Array("f8", "terms", "still"),
+        condition=Number(least=0.0),
+        size=Array("f8", "terms", least=0.0),
+        weakest=Array("f8", "terms"),
+    )
 
     def root(self, total_weight: float, divisor: float) -> Float:
         """G with GᵀΣG = I, Σ being W / divisor, and floored where it stands still. (S 12)"""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from sortal.models.checks import check_scatter
+from sortal.models.functions import LinearMap
+from sortal.models.geometry import Geometry
+from sortal.models.layout import FromSchema, Layout
+from sortal.models.layout_arrays import Array, Record
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.models.functions import LinearMap
-    from sortal.models.geometry import Geometry
 
     Float = NDArray[np.float64]
 
@@ -28,6 +32,21 @@ class IndicatorModel:
     shares: Float
     total: Float
     scores: LinearMap
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        geometry=Record(Geometry),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        mean=Array("f8", "terms"),
+        shares=Array("f8", "classes", least=0.0),
+        total=Array("f8", "terms", "terms"),
+        scores=Record(LinearMap, functions="classes"),
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows."""
+        check_scatter(self.total)
 
     @property
     def size(self) -> int:

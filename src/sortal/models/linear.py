@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from sortal.models.checks import need
 from sortal.models.decision import log_of
+from sortal.models.functions import LinearMap
+from sortal.models.geometry import Geometry
+from sortal.models.layout import FromSchema, Layout, Maybe, Number
+from sortal.models.layout_arrays import Array, Record
+from sortal.models.records import Table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.models.functions import LinearMap
-    from sortal.models.geometry import Geometry
-    from sortal.models.records import Table
 
     Float = NDArray[np.float64]
 
@@ -44,6 +47,28 @@ class LinearModel:
     scores: LinearMap
     coordinates: LinearMap
     curve: Table | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        geometry=Record(Geometry),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        prior=Array("f8", "classes", least=0.0),
+        covariance=Array("f8", "terms", "terms"),
+        shrinkage=Number(least=0.0, most=1.0),
+        divisor=Number(least=0.0),
+        prior_mean=Array("f8", "terms"),
+        directions=Array("f8", "terms", "directions"),
+        eigenvalues=Array("f8", "eigenvalues", least=0.0),
+        scores=Record(LinearMap, functions="classes"),
+        coordinates=Record(LinearMap, functions="directions"),
+        curve=Maybe(Record(Table)),
+    )
+
+    def check(self) -> None:
+        """Refuse directions without their eigenvalues, and priors of nothing."""
+        need(self.directions.shape[1] <= len(self.eigenvalues), "directions without eigenvalues")
+        need(self.prior.any(), "no prior above 0")
 
     @property
     def size(self) -> int:

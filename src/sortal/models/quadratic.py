@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sortal.models.boundary import QuadraticBoundary, pair_of
+from sortal.models.checks import check_scatter, need
 from sortal.models.decision import log_of
+from sortal.models.geometry import Geometry
+from sortal.models.layout import FromSchema, Layout, Maybe, Number, Several
+from sortal.models.layout_arrays import Array, Record
+from sortal.models.quadratic_functions import QuadraticMap
+from sortal.models.records import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.models.geometry import Geometry
-    from sortal.models.quadratic_functions import QuadraticMap
-    from sortal.models.records import Table
 
     Float = NDArray[np.float64]
 
@@ -41,6 +44,25 @@ class QuadraticModel:
     shrinkage: float
     scores: QuadraticMap
     curve: Table | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        geometry=Record(Geometry),
+        own=Several(Record(Geometry), "classes"),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        prior=Array("f8", "classes", least=0.0),
+        covariances=Array("f8", "classes", "terms", "terms"),
+        pooling=Number(least=0.0, most=1.0),
+        shrinkage=Number(least=0.0, most=1.0),
+        scores=Record(QuadraticMap),
+        curve=Maybe(Record(Table)),
+    )
+
+    def check(self) -> None:
+        """Refuse covariances that are none, and priors of nothing."""
+        check_scatter(self.covariances)
+        need(self.prior.any(), "no prior above 0")
 
     @property
     def size(self) -> int:

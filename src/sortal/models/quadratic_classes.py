@@ -8,11 +8,14 @@ a direction can be told to vary there as all classes together do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sortal.models.checks import check_scatter, need
 from sortal.models.geometry import VARIANCE_FLOOR, survey
+from sortal.models.layout import INF, Layout
+from sortal.models.layout_arrays import Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +50,11 @@ class Roots:
 
     roots: Float
     log_dets: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        roots=Array("f8", "classes", "terms", "rank"),
+        log_dets=Array("f8", "classes", most=INF),
+    )
 
 
 def log_det_of(root: Float) -> float:
@@ -104,6 +112,18 @@ class QuadraticClasses:
     into: Float
     shapes: Float
     present: Mask
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        into=Array("f8", "rank", "terms"),
+        shapes=Array("f8", "classes", "rank", "rank"),
+        present=Array("b1", "classes"),
+    )
+
+    def check(self) -> None:
+        """Refuse covariances that are none, and classes of which none has rows."""
+        check_scatter(self.shapes)
+        need((np.diagonal(self.shapes, axis1=1, axis2=2) > 0).all(), "a variance of 0")
+        need(self.present.any(), "no class with rows")
 
     def covariances(self) -> Float:
         """Σ_k over all terms."""

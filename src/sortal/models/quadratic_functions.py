@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sortal import native
 from sortal.models.decision import across
+from sortal.models.layout import FromSchema, Layout
+from sortal.models.layout_arrays import Array, Record
+from sortal.models.quadratic_classes import QuadraticClasses, Roots
 from sortal.models.term_block import TermBlock, in_loops, patterns_of
 
 if TYPE_CHECKING:
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
 
     from sortal.data.batch import Batch
     from sortal.data.design import Design
-    from sortal.models.quadratic_classes import QuadraticClasses, Roots
     from sortal.models.term_block import Mapped
 
     Float = NDArray[np.float64]
@@ -38,6 +40,14 @@ class QuadraticMap:
     gap: Float
     whole: Roots
     holes: QuadraticClasses
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        design=FromSchema("design"),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        whole=Record(Roots, rank="rank"),
+        holes=Record(QuadraticClasses, rank="rank"),
+    )
 
     def __call__(self, batch: Batch) -> Mapped:
         """The functions of a block's rows."""

@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 import narwhals as nw
 
 from sortal.errors import OptionError
 from sortal.models import faces
+from sortal.models.layout import BACKENDS, Layout, Several, Word
+from sortal.models.layout import Cell as CellField
 from sortal.models.pages import page
 
 Cell = str | bool | int | float | None
@@ -30,6 +32,15 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     equation: str = ""
     backend: str = "pandas"
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        name=Word(),
+        title=Word(),
+        columns=Several(Word(), "heads"),
+        rows=Several(Several(CellField(), "heads")),
+        equation=Word(),
+        backend=Word(BACKENDS),
+    )
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of a column."""

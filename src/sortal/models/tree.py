@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.models.tree_shares import plain_shares, say, smooth
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, TreeArrays
+from sortal.models.layout import INF, Flag, FromSchema, Layout, Maybe, Number, Several, Whole, Word
+from sortal.models.layout_arrays import Array, Record
+from sortal.models.tree_checks import check_nodes, check_weights
+from sortal.models.tree_shares import Smoothing, plain_shares, say, smooth
+from sortal.native.trees import CUT, LEAF, MULTIWAY, POLICIES, SPREAD, SUBSET, TreeArrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.values import Values
-    from sortal.models.tree_shares import Smoothing
 
     Bool = NDArray[np.bool_]
     Float = NDArray[np.float64]
@@ -79,6 +81,43 @@ class TreeModel:
     factors: Float | None = None
     costs: Float | None = None
     smoothing: Smoothing | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        schema=FromSchema("schema"),
+        column_kinds=Several(Whole(least=1, most=3), "columns"),
+        unseen=Several(Several(Whole(least=0)), "columns"),
+        exponent=Whole(least=-1200, most=1300),
+        kind=Array("i1", "nodes", least=0, most=3),
+        attribute=Array("i4", "nodes", least=-1),
+        threshold=Array("f8", "nodes", least=-INF, most=INF, nan=True),
+        child_start=Array("i8", "nodes+1", least=0),
+        children=Array("i4", "children", least=1),
+        value_start=Array("i8", "nodes+1", least=0),
+        values=Array("i4", "values", least=0),
+        branches=Array("i4", "values", least=0),
+        heavier=Array("i4", "nodes", least=-1),
+        units=Array("i8", "nodes", "classes", least=0),
+        sizes=Array("i8", "nodes", least=0),
+        score=Array("f8", "nodes", least=0.0),
+        gain=Array("f8", "nodes", least=0.0),
+        exact=Array("b1", "nodes"),
+        candidates=Array("f8", "nodes", least=0.0, most=INF),
+        missing=Array("i4", "nodes", least=SPREAD),
+        rows=Maybe(Array("i8", "nodes", "classes", least=0)),
+        ranges=Maybe(Several(Maybe(Several(Number(), "2")), "columns")),
+        policy=Word((*POLICIES, "error")),
+        holes=Several(Whole(least=0), "columns"),
+        part_bits=Whole(least=0, most=61),
+        pruned=Flag(),
+        factors=Maybe(Array("f8", "classes", least=0.0)),
+        costs=Maybe(Array("f8", "classes", "classes", least=0.0)),
+        smoothing=Maybe(Record(Smoothing)),
+    )
+
+    def check(self) -> None:
+        """Refuse nodes that are no tree, and weights that are none."""
+        check_nodes(self)
+        check_weights(self)
 
     def __post_init__(self) -> None:
         if not self.holes:

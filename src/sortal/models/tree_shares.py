@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+
+from sortal.models.layout import Layout, Number, Word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +27,8 @@ class Smoothing:
 
     kind: str
     strength: float = 0.0
+
+    LAYOUT: ClassVar[Layout] = Layout(kind=Word(SMOOTHINGS), strength=Number(least=0.0))
 
 
 def plain_shares(counts: NDArray[np.number]) -> Float:

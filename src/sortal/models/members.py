@@ -1,0 +1,168 @@
+"""Arrays as members of a model file: raw numbers, with type and shape listed beside them.
+
+The numbers are little-endian and in row-major order, whatever the memory of the array. Results may
+depend in their last bit on the order in which numbers lie in memory, since sums are taken along it;
+so where that is another than row-major, `axes` tells it, the slowest axis first.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import FormatError
+from sortal.models.layout import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+FOLDER = "arrays/"
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+_MOST_DIMS = 4
+# An array without numbers takes no place, so that nothing else bounds its shape.
+_MOST_EMPTY = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayWriter:
+    """Collects arrays. Equal ones are kept once, under the first name."""
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    members: dict[str, Any] = field(default_factory=dict)
+    _names: dict[Any, str] = field(default_factory=dict)
+
+    def put(self, name: str, array: NDArray[Any]) -> str:
+        """Keep an array."""
+        code = array.dtype.str[1:]
+        flat = np.ascontiguousarray(array, dtype=TYPES[code]).reshape(-1).view(np.uint8)
+        axes = _axes(array)
+        key = code, array.shape, axes, sha256(flat.data).digest()
+        if key in self._names:
+            return self._names[key]
+        entry: dict[str, Any] = {"name": name, "type": code, "shape": list(array.shape)}
+        if axes is not None:
+            entry["axes"] = list(axes)
+        self.entries.append(entry)
+        self.members[FOLDER + name] = flat.data
+        self._names[key] = name
+        return name
+
+    def get(self, name: str, code: str) -> NDArray[Any]:
+        """Nothing is read while writing."""
+        raise TypeError(f"{name}, {code}: this store is for writing")
+
+    def put_bytes(self, name: str, data: bytes) -> None:
+        """Keep bytes."""
+        self.members[name] = data
+
+    def get_bytes(self, name: str) -> bytes:
+        """Nothing is read while writing."""
+        raise TypeError(f"{name}: this store is for writing")
+
+
+def _axes(array: NDArray[Any]) -> tuple[int, ...] | None:
+    """The axes as they lie in memory, the slowest first; None for row-major order."""
+    long = [i for i, size in enumerate(array.shape) if size > 1]
+    by_stride = sorted(long, key=lambda i: -abs(array.strides[i]))
+    if by_stride == long or not array.size:
+        return None
+    place = dict(zip(long, by_stride, strict=True))  # axes of length one stay where they are
+    return tuple(place.get(i, i) for i in range(array.ndim))
+
+
+class ArrayReader:
+    """Gives arrays by name. Whoever asks says of which type they are."""
+
+    def __init__(self, entries: Any, members: Mapping[str, Any]) -> None:
+        if not isinstance(entries, list):
+            raise FormatError("The manifest does not list its arrays: damaged?")
+        self._entries: dict[str, dict[str, Any]] = {}
+        for entry in entries:
+            _check_entry(entry)
+            if entry["name"] in self._entries:
+                raise FormatError(f"The array {entry['name']!r} is listed twice: damaged?")
+            self._entries[entry["name"]] = entry
+        self._members, self._read = members, dict[str, Any]()
+        self._used: set[str] = set()
+
+    def get(self, name: str, code: str) -> NDArray[Any]:
+        """The array of a name."""
+        entry = self._entries.get(name)
+        if entry is None or entry["type"] != code:
+            raise FormatError(f"There is no array {name!r} of type {code!r}: damaged?")
+        if name not in self._read:
+            self._read[name] = _array(entry, self._bytes(FOLDER + name))
+        return np.asarray(self._read[name])
+
+    def get_bytes(self, name: str) -> bytes:
+        """The bytes of a member."""
+        return bytes(self._bytes(name))
+
+    def put(self, name: str, array: NDArray[Any]) -> str:
+        """Nothing is written while reading."""
+        raise TypeError(f"{name}, {array.shape}: this store is for reading")
+
+    def put_bytes(self, name: str, data: bytes) -> None:
+        """Nothing is written while reading."""
+        raise TypeError(f"{name}, {len(data)}: this store is for reading")
+
+    def _bytes(self, name: str) -> Any:
+        if name not in self._members:
+            raise FormatError(f"The file lacks the member {name!r}: damaged?")
+        self._used.add(name)
+        return self._members[name]
+
+    def check_all_used(self) -> None:
+        """Refuse a file that holds more than its model needs."""
+        listed = {FOLDER + name for name in self._entries}
+        extra = sorted((listed | set(self._members)) - self._used)
+        if extra:
+            raise FormatError(f"The member {extra[0]!r} belongs to nothing in this model: damaged?")
+
+
+def _check_entry(entry: Any) -> None:
+    holds = isinstance(entry, dict) and {"name", "type", "shape"} <= set(entry)
+    holds = holds and set(entry) <= {"name", "type", "shape", "axes"}
+    holds = holds and isinstance(entry["name"], str) and bool(_NAME.fullmatch(entry["name"]))
+    holds = holds and isinstance(entry["type"], str) and entry["type"] in TYPES
+    holds = holds and _is_shape(entry["shape"]) and _is_order(entry)
+    if not holds:
+        raise FormatError("The manifest describes an array in a way that none can be: damaged?")
+
+
+def _is_shape(shape: Any) -> bool:
+    if not isinstance(shape, list) or len(shape) > _MOST_DIMS:
+        return False
+    most = _MOST_EMPTY if 0 in shape else 1 << 48
+    return all(type(size) is int and 0 <= size <= most for size in shape)
+
+
+def _is_order(entry: Any) -> bool:
+    axes = entry.get("axes", list(range(len(entry["shape"]))))
+    whole = isinstance(axes, list) and all(type(axis) is int for axis in axes)
+    return whole and sorted(axes) == list(range(len(entry["shape"])))
+
+
+def _array(entry: dict[str, Any], data: Any) -> NDArray[Any]:
+    """The numbers of a member, in the memory order they had."""
+    dtype, shape = TYPES[entry["type"]], tuple(entry["shape"])
+    if math.prod(shape) * dtype.itemsize != len(data):
+        raise FormatError(
+            f"The array {entry['name']!r} has {len(data)} bytes, and its shape {shape} needs "
+            f"{math.prod(shape) * dtype.itemsize}: cut, or swapped with another?"
+        )
+    if entry["type"] == "b1" and np.frombuffer(data, np.uint8).max(initial=0) > 1:
+        raise FormatError(f"The array {entry['name']!r} holds more than truth values: damaged?")
+    flat = np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="), copy=False)
+    array = flat.reshape(shape)
+    if "axes" not in entry:
+        return array
+    axes = entry["axes"]
+    return np.asarray(np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes)))

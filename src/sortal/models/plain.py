@@ -1,0 +1,153 @@
+"""Plain data: what of Python's values JSON can hold, and back, with nothing lost on the way.
+
+Numbers that JSON does not have are {"number": "inf"}; a mapping, whose keys may be labels of any
+type, is {"pairs": [[key, value], …]}; arrays and tuples are lists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.values import order_of
+from sortal.errors import FormatError
+
+if TYPE_CHECKING:
+    from sortal.data.values import Values
+
+# Numbers without a JSON of their own.
+ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+# What is deeper, or holds more, is no option but data.
+_MOST_DEPTH, _MOST_ITEMS = 8, 100_000
+
+
+class NotPlainError(Exception):
+    """A value that is no plain data: a function, an iterator, an object."""
+
+
+def to_plain(value: Any) -> Any:
+    """A value as JSON has it, or NotPlainError."""
+    return _Plain().of(value, _MOST_DEPTH)
+
+
+class _Plain:
+    """One conversion, which counts what it meets."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_ITEMS
+
+    def of(self, value: Any, depth: int) -> Any:
+        self.left -= 1
+        if depth == 0 or self.left < 0:
+            raise NotPlainError
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, str):
+            return writable(str.__str__(value))
+        if isinstance(value, float):
+            return number_out(value)
+        if isinstance(value, Mapping):
+            pairs = value.items()
+            return {"pairs": [[self.of(k, depth - 1), self.of(v, depth - 1)] for k, v in pairs]}
+        return [self.of(item, depth - 1) for item in _items(value)]
+
+
+def _items(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return value
+    if hasattr(value, "__array__"):  # arrays, and the series of data frames
+        array = np.asarray(value)
+        if array.ndim and array.dtype.kind in "biufUO":
+            return array.tolist()
+    raise NotPlainError
+
+
+def from_plain(data: Any) -> Any:
+    """What `to_plain` made JSON of."""
+    if isinstance(data, str):
+        return readable(data)
+    if isinstance(data, list):
+        return [from_plain(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if set(data) == {"pairs"} and isinstance(data["pairs"], list):
+        return dict(_pair(item) for item in data["pairs"])
+    return number_in(data)
+
+
+def _pair(item: Any) -> tuple[Any, Any]:
+    is_pair = isinstance(item, list) and len(item) == 2
+    if not is_pair or not isinstance(item[0], str | bool | int | float):
+        raise FormatError(f"{_brief(item)} is no pair of a label and what belongs to it.")
+    return from_plain(item[0]), from_plain(item[1])
+
+
+def number_out(x: float) -> Any:
+    """A number as JSON has it."""
+    if math.isfinite(x):
+        return x
+    return {"number": "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"}
+
+
+def number_in(data: Any) -> float:
+    """A number from JSON."""
+    if type(data) is float:
+        return data
+    if type(data) is int and abs(data) <= 2**1023:
+        return float(data)
+    word = data["number"] if isinstance(data, dict) and set(data) == {"number"} else None
+    if isinstance(word, str) and word in ODD:
+        return ODD[word]
+    raise FormatError(f"{_brief(data)} is no number.")
+
+
+def writable(text: str) -> str:
+    """Text that UTF-8 can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"The text {_brief(text)} holds half a character, which UTF-8 cannot write: mend it "
+            "where it comes from, and fit again."
+        ) from None
+    return text
+
+
+def readable(data: Any) -> str:
+    """Text from JSON."""
+    if not isinstance(data, str):
+        raise FormatError(f"{_brief(data)} is no text.")
+    return writable(data)
+
+
+def values_in(data: Any, *, ordered: bool = True) -> Values:
+    """Values of a category or labels, each once; sorted, unless an order is declared elsewhere."""
+    if not isinstance(data, list) or not all(map(_is_value, data)):
+        raise FormatError(f"{_brief(data)} is no list of values: words, numbers or truth values.")
+    values = tuple(readable(v) if isinstance(v, str) else v for v in data)
+    if ordered and not all(order_of(a) < order_of(b) for a, b in pairwise(values)):
+        raise FormatError(f"The values {_brief(data)} are not in order, each once.")
+    if len(set(values)) != len(values):
+        raise FormatError(f"Of the values {_brief(data)} one is listed twice.")
+    return values
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, str | bool | int) or type(value) is float
+
+
+def _brief(data: Any) -> str:
+    """What a message shows of anything, however large or deep."""
+    if isinstance(data, list | dict):
+        return f"a {'list' if isinstance(data, list) else 'object'} of {len(data)} items"
+    if isinstance(data, int) and abs(data) >= 1 << 200:
+        return f"a whole number of {data.bit_length()} bits"
+    shown = repr(data)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"
