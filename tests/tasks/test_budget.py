@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sortal.tasks.budget import Run, Schedule, rounded
 from sortal.tasks.contest import FoldResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 N_TRAIN = 45_000
 FIRST_TIME = 0.7  # what a worker takes for a model that it has not met

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +14,9 @@ from sortal import datasets
 from sortal.errors import OptionError
 from sortal.tasks import registry
 from sortal.tasks.registry import Facts, Learner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator"]
 FACTS = Facts(probabilistic=False, reads="Not at all.")

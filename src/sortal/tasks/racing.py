@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.errors import SortalError
@@ -28,9 +28,14 @@ _LEAST_ROWS, _LEAST_OF_CLASS, _LEAST_SHARE = 200, 20, 1 / 64
 
 @dataclass(frozen=True)
 class _Job:
+    """A fold that a worker has; what a worker must load first does not count."""
+
     run: Run
     fold: int
-    began: float
+    began: float | None = None
+
+    def seconds(self) -> float:
+        return 0.0 if self.began is None else time.monotonic() - self.began
 
 
 class Race:
@@ -82,26 +87,27 @@ class Race:
             self._send(worker, *job)
 
     def _send(self, worker: Worker, run: Run, fold: int) -> None:
-        worker.job, worker.last = _Job(run, fold, time.monotonic()), run
+        worker.job, worker.last = _Job(run, fold), run
         worker.send("fold", run.name, self._packed[run.name], fold, run.n_rows)
 
     def _hear(self, worker: Worker, words: Any) -> None:
         job: _Job | None = worker.job
-        self._changed = True
         if words is None:
             self._bury(worker, job)
             return
-        if job is None:
+        assert job is not None  # noqa: S101  (workers speak when they are spoken to)
+        if words[0] == "begun":
+            worker.job = replace(job, began=time.monotonic())
             return
-        worker.job = None
-        seconds = time.monotonic() - job.began
+        worker.job, self._changed = None, True
         if words[0] == "unreadable":
             self._send_whole(worker, job, words[1])
             return
-        self._schedule.record(job.run, job.fold, words[1], seconds)
+        self._schedule.record(job.run, job.fold, words[1], job.seconds())
 
     def _bury(self, worker: Worker, job: _Job | None) -> None:
         """A worker's process has ended by itself."""
+        self._changed = True
         how, said = worker.end(), worker.last_words()
         self._crew.dismiss(worker)
         if job is None:
@@ -124,10 +130,9 @@ class Race:
         self._send(worker, job.run, job.fold)
 
     def _stop_overdue(self) -> None:
-        now = time.monotonic()
         for worker in self._crew.busy():
             job: _Job = worker.job
-            seconds = now - job.began
+            seconds = job.seconds()
             if job.run.over or seconds > self._schedule.patience(job.run):
                 self._crew.dismiss(worker)
                 self._schedule.give_up(job.run, seconds)
