@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sortal.errors import SortalError
 from sortal.tasks.budget import Run, Schedule
+from sortal.tasks.contest import one_line
 from sortal.tasks.workers import Crew, pack
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Race:
             Run(entrant.name, folds.n, n_train, min(least, n_train)) for entrant in entrants
         ]
         self._entrants = {entrant.name: entrant for entrant in entrants}
-        self._packed = {entrant.name: pack(entrant) for entrant in entrants}
+        self._packed: dict[str, bytes] = {}
         self._by_value: set[str] = set()
         self._problem, self._n_workers = problem, n_workers
         self._schedule = Schedule(self.runs, n_workers, deadline, time.monotonic)
@@ -87,6 +88,8 @@ class Race:
             self._send(worker, *job)
 
     def _send(self, worker: Worker, run: Run, fold: int) -> None:
+        if run.name not in self._packed and not self._pack(run):
+            return
         worker.job, worker.last = _Job(run, fold), run
         worker.send("fold", run.name, self._packed[run.name], fold, run.n_rows)
 
@@ -116,18 +119,24 @@ class Race:
 
     def _send_whole(self, worker: Worker, job: _Job, why: str) -> None:
         """A class that a worker cannot import travels by value."""
-        name = job.run.name
-        if name in self._by_value:
+        if job.run.name in self._by_value:
             self._schedule.lose(job.run, f"a worker cannot read this learner: {why}")
-            return
-        self._by_value.add(name)
+        elif self._pack(job.run, by_value=True):
+            self._send(worker, job.run, job.fold)
+
+    def _pack(self, run: Run, by_value: bool = False) -> bool:
+        """Make the bytes that a worker reads a model from."""
+        entrant = self._entrants[run.name]
         try:
-            self._packed[name] = pack(self._entrants[name], by_value=True)
+            self._packed[run.name] = pack(entrant, by_value)
         except Exception as error:  # noqa: BLE001  (a class may hold anything)
-            words = f"a worker cannot import this learner, nor can it be sent: {error}"
-            self._schedule.lose(job.run, words)
-            return
-        self._send(worker, job.run, job.fold)
+            if not by_value:
+                return self._pack(run, by_value=True)
+            self._schedule.lose(run, f"it cannot be sent to a worker: {one_line(error)}")
+            return False
+        if by_value:
+            self._by_value.add(run.name)
+        return True
 
     def _stop_overdue(self) -> None:
         for worker in self._crew.busy():
