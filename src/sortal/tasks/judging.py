@@ -342,6 +342,8 @@ def _nothing_learned(
 
 
 def _numbers(one: Contestant) -> str:
+    if math.isinf(one.size):
+        return "size unknown"
     return "1 number" if one.size == 1 else f"{one.size:,.0f} numbers"
 
 
