@@ -1,8 +1,8 @@
 """How often is compare's interval right, and how often its choice, where the truth is known?
 
-Gaussian problems, cross-validated as compare does it. The truth of an interval is the score expected
-of the method if it is trained on as many rows as a fold, the classes having the shares they have
-in the table: the mean over all tables of the score of one fold's model on fresh rows.
+Gaussian problems, cross-validated as compare does it. The truth of an interval is the score that
+is expected of the method if it is trained on as many rows as a fold, the classes having the shares
+they have in the table: the mean over all tables of the score of one fold's model on fresh rows.
 `python bench/run.py "Choices between models"` takes some twenty minutes.
 """
 
@@ -259,8 +259,8 @@ def level(tables: int = 600) -> Result:
                     lines.append(f"| {plan(n)} | {classes} | {strength} | {kind} | {cells} |")
     question = "How often is an equally good simpler model passed over? In percent"
     bar = (
-        f"Bar: at most {100 * LEVEL:.0f}. {tables} tables a cell, half as many of eight models from "
-        "1,000 rows on; in brackets, by p as it is"
+        f"Bar: at most {100 * LEVEL:.0f}. {tables} tables a cell, half as many of eight models "
+        "from 1,000 rows on; in brackets, by p as it is"
     )
     return Result(question, {}, bar, os.getloadavg()[0], lines)
 
@@ -302,8 +302,8 @@ def worse(tables: int = 400) -> Result:
     question = "How often is a simpler model chosen that is worse by δ? In percent"
     bar = (
         f"No bar. {tables} tables a cell, classes 1 : 1; the best has a balanced accuracy of 0.84 "
-        "if rows are many, the simpler one δ less; all have two of their three columns in common. In "
-        "brackets, by how much the simpler one is worse when trained on so many rows"
+        "if rows are many, the simpler one δ less; all have two of their three columns in common. "
+        "In brackets, by how much the simpler one is worse when trained on so many rows"
     )
     return Result(question, {}, bar, os.getloadavg()[0], lines)
 
