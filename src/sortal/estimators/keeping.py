@@ -116,7 +116,8 @@ def parts_of(estimator: Any) -> Parts:
         "arrays": store.entries,
     }
     manifest["data"] = _data(estimator, manifest, store.members)
-    return Parts(manifest, store.members)
+    arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
+    return Parts(manifest, dict(arrays_first))
 
 
 def kept_layout(cls: type[Any]) -> Layout:
