@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sortal.cli.telling import is_quiet
@@ -66,6 +67,12 @@ def json_text(value: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def plain_records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame of pandas as JSON has them; a hole is null."""
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso"))
+    return rows
+
+
 def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
     """A record in the form that was asked for."""
     if as_json:
@@ -75,7 +82,8 @@ def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None
     elif form == "html":
         emit(record.to_html().rstrip("\n"), output)
     else:
-        emit(record.to_text(text_width(output)), output)
+        width = text_width(output)
+        emit(record.to_text(width) if hasattr(record, "to_text") else str(record), output)
 
 
 def text_width(output: str | None) -> int | None:
@@ -85,12 +93,26 @@ def text_width(output: str | None) -> int | None:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def emit_table(frame: Any, form: str, output: str | None) -> None:
-    """A table of data."""
-    from sortal.tasks.tables import write_table
+def emit_table(frame: Any, form: str | None, output: str | None) -> None:
+    """A table of data; without a format, the name of the output says it."""
+    from sortal.data.saving import write_table
 
-    if output is None or output == STDOUT:
-        write_table(frame, sys.stdout, form)
-        return
-    write_table(frame, output, form)
-    wrote(output)
+    if output is not None and output != STDOUT:
+        write_table(frame, output, form)
+        wrote(output)
+    elif sys.stdout.isatty():
+        _show_table(frame, form or "csv")
+    else:
+        write_table(frame, STDOUT, form)
+
+
+def _show_table(frame: Any, form: str) -> None:
+    """A table on a terminal, which obeys nothing in it."""
+    from sortal.data.saving import write_table
+
+    if form == "parquet":
+        raise OptionError("Parquet cannot be read on a terminal: give --output a name.")
+    with TemporaryDirectory(prefix="sortal-") as folder:
+        path = Path(folder) / "table"
+        write_table(frame, path, form)
+        emit(path.read_text(encoding="utf-8").rstrip("\n"))

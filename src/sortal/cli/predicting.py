@@ -8,8 +8,8 @@ import typer
 
 from sortal.cli import options as o
 from sortal.cli.code import Script, call
-from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text
-from sortal.cli.reading import reading
+from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text, plain_records
+from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush
 
 EXAMPLES = (
@@ -51,25 +51,19 @@ def predict(
     """
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
-    said = "json" if as_json else form or _form_of(output)
     if show_code:
-        emit(str(_code(model, data, how, proba, keep or [], said, output)))
+        emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return
+    from sortal.tasks.load import load
     from sortal.tasks.predict import predict as task
 
     check_output(output, model, data)
-    table = task(model, data, proba=proba, keep=keep or (), **how)
+    loaded = load(model)
+    table = task(loaded, open_data(data, how, loaded), proba=proba, keep=keep or ())
     if as_json:
-        emit(json_text(table.to_dict("records")), output)
+        emit(json_text(plain_records(table)), output)
     else:
-        emit_table(table, said, output)
-
-
-def _form_of(output: str | None) -> str:
-    """A format by the end of a file's name."""
-    ends = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
-    name = (output or "").lower()
-    return next((form for end, form in ends.items() if name.endswith(end)), "csv")
+        emit_table(table, form, output)
 
 
 def _code(
@@ -78,9 +72,12 @@ def _code(
     how: dict[str, Any],
     proba: bool,
     keep: list[str],
-    form: str,
+    form: str | None,
     output: str | None,
 ) -> Script:
+    from sortal.data.saving import format_of
+
+    form = form or format_of(output or "", None)
     script = Script()
     script.need("import pandas as pd")
     script.load(model)

@@ -30,8 +30,11 @@ class Opened:
 def open_table(data: Any, **options: Any) -> Opened:
     """A table from a path, from "-", or from a data frame; options are those of `read`.
 
-    A data frame stays as it is, and options of a file do not concern it.
+    A data frame stays as it is, and options of a file do not concern it; nor do they concern a
+    table that is open already.
     """
+    if isinstance(data, Opened):
+        return data
     if isinstance(data, str | os.PathLike):
         file = read_file(data, **options)
         return Opened(file.frame, file)
