@@ -43,6 +43,8 @@ def check_output(output: str | None, *inputs: str) -> None:
             f"There is no folder {str(folder)!r} to write {path.name!r} into: make it first, or "
             "give another path."
         )
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"There is no permission to write into {str(folder)!r}.")
 
 
 def emit(text: str, output: str | None = None) -> None:
@@ -68,9 +70,14 @@ def json_text(value: Any) -> str:
 
 
 def plain_records(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame of pandas as JSON has them; a hole is null."""
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso"))
-    return rows
+    """The rows of a frame as JSON has them; a hole is null."""
+    columns = {name: frame[name].tolist() for name in frame.columns}
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, map(_or_null, row), strict=True)) for row in rows]
+
+
+def _or_null(cell: Any) -> Any:
+    return None if cell != cell or cell is None else cell  # noqa: PLR0124  (a NaN, or a NaT)
 
 
 def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:

@@ -95,8 +95,8 @@ def _code(
         return script
     by_form: dict[str, dict[str, Any]] = {
         "csv": {"index": False},
-        "jsonl": {"orient": "records", "lines": True, "force_ascii": False},
-        "json": {"orient": "records", "indent": 2, "force_ascii": False},
+        "jsonl": {"orient": "records", "lines": True, "double_precision": 15},
+        "json": {"orient": "records", "indent": 2, "double_precision": 15},
     }
     options = by_form[form]
     method = "said.to_csv" if form == "csv" else "said.to_json"
