@@ -21,7 +21,7 @@ FIT = ("fit", "penguins.csv", "-t", "species", "-o", "new.sortal")
         (("fit", "nix.csv", "-t", "species", "-o", "new.sortal"), "nix.csv"),
         (("fit", ".", "-t", "species", "-o", "new.sortal"), "folder"),
         (("fit", "empty.csv", "-t", "species", "-o", "new.sortal"), "empty"),
-        (("fit", "model.sortal", "-t", "species", "-o", "new.sortal"), "zip"),
+        (("fit", "model.sortal", "-t", "species", "-o", "new.sortal"), "is a model file of sortal"),
         (("fit", "penguins.csv", "-t", "specis", "-o", "new.sortal"), "it has 'species', "),
         (("fit", "penguins.csv", "-t", "Sex", "-o", "new.sortal"), "it has 'sex', "),
         ((*FIT, "--learner", "tre"), "There is no learner 'tre': there are 'tree', "),
