@@ -28,6 +28,8 @@ class TypedText:
     verdicts: tuple[Verdict, ...]
     decimal: str
     notes: tuple[str, ...]
+    holes: tuple[str, ...]
+    """The words that were read as holes."""
 
 
 def type_text(
@@ -52,14 +54,19 @@ def type_text(
         for name, value, n, kind in zip(names, values, n_values, kinds, strict=True)
     ]
     verdicts, decimal = judge(con, columns, where, marks)
+    found = _hole_words(
+        con,
+        [place for place, n in zip(zip(names, seen, strict=True), n_words, strict=True) if n],
+        where,
+        listed,
+    )
     notes = [
-        *_hole_notes(
-            con, [(n, v) for n, v, m in zip(names, seen, n_words, strict=True) if m], where, listed
-        ),
+        *(f"{word!r} was read as a hole: {_some(places)}." for word, places in found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
-    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes))
+    words = tuple(word for word, _ in found)
+    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes), words)
 
 
 def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
@@ -100,19 +107,17 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
     return seen, n_blank
 
 
-def _hole_notes(
+def _hole_words(
     con: Connection, columns: Sequence[tuple[str, str]], where: str, listed: str
-) -> list[str]:
-    """Which words were read as holes, how often and where; the empty one goes without saying."""
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Which words were read as holes, where and how often; the empty one goes without saying."""
     found: dict[str, list[tuple[str, int]]] = {}
     for name, value in columns:
         sql = f"SELECT {value} AS w, count(*) FROM raw WHERE {where} AND w IN ({listed}) GROUP BY w"  # noqa: S608  (of our own words)
         for word, n in con.execute(sql).fetchall():
             if word:
                 found.setdefault(word, []).append((name, n))
-    return [
-        f"{word!r} was read as a hole: {_some(places)}." for word, places in sorted(found.items())
-    ]
+    return sorted(found.items())
 
 
 def _blank_notes(names: Sequence[str], n_blank: Sequence[int]) -> list[str]:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.files import FileTable, read_file
+from sortal.data.saving import write_table
 from sortal.data.table import read_frame
 from sortal.errors import InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+__all__ = ["Opened", "open_table", "read", "write_table"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,6 @@ def read(
     -------
     pandas.DataFrame
     """
-    options: dict[str, Any] = {} if holes is None else {"holes": holes}
     return read_file(
         path,
         format=format,
@@ -98,6 +100,6 @@ def read(
         encoding=encoding,
         header=header,
         decimal=decimal,
+        holes=holes,
         text=text,
-        **options,
     ).frame
