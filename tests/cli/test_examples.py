@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,10 +27,8 @@ def test_an_example_runs(
 
     # by two folds and two models: what compare does is tested elsewhere
     quick = {"folds": 2, "repeats": 1, "baselines": False, "learners": ["lda", "bayes"]}
-    monkeypatch.setattr(
-        compare, "compare", lambda *given, **named: _compare(*given, **named | quick)
-    )
-    _compare = partial(compare.compare)
+    whole = compare.compare
+    monkeypatch.setattr(compare, "compare", lambda *given, **named: whole(*given, **named | quick))
     done = run(*shlex.split(example)[1:])
     assert done.code == 0
     assert done.out or "wrote " in done.err
@@ -41,9 +38,9 @@ def test_examples_in_a_shell(here: Path) -> None:
     (here / "penguins.csv").unlink()
     piped = [example for example in EXAMPLES if not example.startswith("sortal ")]
     assert piped
-    (here / "sortal").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sortal.cli "$@"\n')
-    (here / "python").symlink_to(sys.executable)
-    (here / "sortal").chmod(0o755)
+    for name, module in (("sortal", "-m sortal.cli"), ("python", "")):
+        (here / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (here / name).chmod(0o755)
     path = f"{here}{os.pathsep}{os.environ['PATH']}"
     for command in [TABLE, *piped]:
         done = subprocess.run(  # noqa: S602  (our own examples)

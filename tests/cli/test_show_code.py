@@ -49,9 +49,9 @@ def without_times(told: str) -> Any:
             "penguins.csv",
             "--proba",
             "--keep",
-            "island",
+            "sex",
             "--text",
-            "year",
+            "sex",
         ),
         ("explain", "model.sortal", "penguins.csv", "--row", "7", "--row", "272"),
         ("explain", "lda.sortal", "penguins.csv", "--row", "7", "--format", "md"),
@@ -75,9 +75,9 @@ def test_code_prints_the_same(run: Callable[..., Any], arguments: tuple[str, ...
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "json"])
 def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, form: str) -> None:
-    options = ("--json",) if form == "json" else ()
     name = f"said.{form}"
-    command = ("predict", "lda.sortal", "penguins.csv", "--proba", "-o", name, *options)
+    command = ("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "sex", "-o", name)
+    command += ("--json",) if form == "json" else ()
     code = run(*command, "--show-code").out
     assert not (here / name).exists()
     run(*command)
@@ -85,17 +85,16 @@ def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, f
     (here / name).unlink()
     execute(code)
     found = read_again(here / name)
-    assert found[0] == wanted[0]
-    for a, b in zip(found, wanted, strict=True):
-        assert a == pytest.approx(b, rel=1e-12, abs=1e-14)  # pandas rounds in JSON
+    assert found == wanted
 
 
 def read_again(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".json":
         rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
         return rows
-    found: list[dict[str, Any]] = sortal.read(path).to_dict("records")
-    return found
+    found = sortal.read(path)
+    told: list[dict[str, Any]] = found.astype(object).where(found.notna(), None).to_dict("records")
+    return told
 
 
 @pytest.mark.parametrize("learner", ["tree", "qda"])

@@ -93,15 +93,20 @@ def _code(
         script.need("import duckdb")
         script.add(call("duckdb.sql('SELECT * FROM said').write_parquet", where or "/dev/stdout"))
         return script
-    by_form: dict[str, dict[str, Any]] = {
-        "csv": {"index": False},
-        "jsonl": {"orient": "records", "lines": True, "double_precision": 15},
-        "json": {"orient": "records", "indent": 2, "double_precision": 15},
-    }
-    options = by_form[form]
-    method = "said.to_csv" if form == "csv" else "said.to_json"
-    if where is None:
-        script.add(f"print({call(method, **options)}, end='')")
-    else:
-        script.add(call(method, where, **options))
+    if form == "csv":
+        options: dict[str, Any] = {"index": False}
+        given = [] if where is None else [where]
+        line = call("said.to_csv", *given, **options)
+        script.add(line if given else f"print({line}, end='')")
+        return script
+    script.need("import json")
+    if keep:
+        script.add("said = said.astype(object).where(said.notna(), None)")
+    script.add("rows = said.to_dict('records')")
+    script.add(
+        "text = json.dumps(rows, indent=2, ensure_ascii=False)"
+        if form == "json"
+        else "text = '\\n'.join(json.dumps(row, ensure_ascii=False) for row in rows)"
+    )
+    script.write("text", where)
     return script
