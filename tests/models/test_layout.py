@@ -221,13 +221,7 @@ def test_a_model_of_another_type_than_its_layout_is_a_mistake_of_ours() -> None:
 def test_values_as_plain_data_and_back(value: Any, plain: Any) -> None:
     made = to_plain(value)
     assert made == plain
-    again = from_plain(made)
-    listed = [list(v) if isinstance(v, tuple) else v for v in (value, again)]
-    assert (
-        np.array_equal(*listed)
-        if isinstance(value, np.ndarray)
-        else repr(to_plain(again)) == repr(plain)
-    )
+    assert repr(to_plain(from_plain(made))) == repr(plain)
 
 
 @pytest.mark.parametrize("value", [print, object(), iter([1]), {1, 2}, b"x", range(3), 1j])

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+# Numbers beyond 1e140 are refused at fit; sums of their squares have roots below this.
+_LARGEST = 1e150
+
+
 @dataclass(frozen=True, eq=False)
 class Criterion:
     """J(w) = wᵀBw / wᵀSw, with B from the rows of `between` and S = `within`. (ZM 20.7)
@@ -45,6 +49,8 @@ class Criterion:
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
         check_scatter(self.within)
+        large = (np.abs(self.between) > _LARGEST).any() or np.diag(self.within).max() > _LARGEST**2
+        need(not large, "numbers whose squares are none")
 
     @property
     def B(self) -> Float:  # noqa: N802  (the textbook's letter)
