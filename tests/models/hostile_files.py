@@ -124,13 +124,13 @@ HEADERS = {
 def cut(rng: Rng, data: bytes) -> bytes:
     """The beginning, the end, or all but a piece."""
     a, b = sorted(rng.integers(0, len(data), 2).tolist())
-    return pick(rng, [data[:b], data[a:], data[:a] + data[b:], data[:1], b""])
+    return bytes(pick(rng, [data[:b], data[a:], data[:a] + data[b:], data[:1], b""]))
 
 
 def join(rng: Rng, data: bytes) -> bytes:
     """Twice, or with something before or after it."""
     junk = rng.bytes(int(rng.integers(1, 5000)))
-    return pick(rng, [data + data, junk + data, data + junk, data + bytes(70000), junk])
+    return bytes(pick(rng, [data + data, junk + data, data + junk, data + bytes(70000), junk]))
 
 
 def swap_members(rng: Rng, data: bytes) -> bytes:
@@ -446,7 +446,7 @@ def falsified_zip(rng: Rng, draft: Draft, bases: Bases) -> bytes:
         falsify_field(rng, data),
         falsify_field(rng, data),
     ]
-    return pick(rng, ways)
+    return bytes(pick(rng, ways))
 
 
 def as_stored(data: bytes) -> bytes:

@@ -19,7 +19,7 @@ def lines() -> list[str]:
     command = [sys.executable, "-m", "tests.models.hostile_run", "0", str(FILES)]
     root = Path(__file__).parents[2]
     done = subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=False, timeout=240
+        command, cwd=root, capture_output=True, text=True, check=False, timeout=900
     )
     said = done.stdout.splitlines()
     assert done.returncode == 0, f"ended at {said[-1:]}: {done.stderr[-3000:]}"
