@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sortal.errors import OptionError
-from sortal.models.checks import check_scatter, need
+from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.functions import LinearMap
 from sortal.models.geometry import EPS, Geometry
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from sortal.models.records import Cell
 
     Float = NDArray[np.float64]
-
-
-# Numbers beyond 1e140 are refused at fit; sums of their squares have roots below this.
-_LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +45,8 @@ class Criterion:
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
         check_scatter(self.within)
-        large = (np.abs(self.between) > _LARGEST).any() or np.diag(self.within).max() > _LARGEST**2
-        need(not large, "numbers whose squares are none")
+        check_squares(self.between)
+        check_squares(np.sqrt(np.diag(self.within)))
 
     @property
     def B(self) -> Float:  # noqa: N802  (the textbook's letter)
