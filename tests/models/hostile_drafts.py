@@ -1,0 +1,134 @@
+"""A model file taken apart, to be changed and put together again with right checksums."""
+
+import io
+import json
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+
+from sortal.models.layout import TYPES
+
+Members = dict[str, bytes]
+Path = tuple[Any, ...]
+
+
+class Draft:
+    """The parts of a file. `raw` are texts to put into the JSON that no JSON writer would write."""
+
+    def __init__(self, members: Members) -> None:
+        self.members = dict(members)
+        self.members.pop("SHA256SUMS")
+        self.manifest: Any = json.loads(self.members.pop("manifest.json"))
+        self.raw: dict[str, str] = {}
+
+    # --- JSON -----------------------------------------------------------------------------------
+
+    def get(self, path: Path) -> Any:
+        """What is at a path."""
+        item = self.manifest
+        for step in path:
+            item = item[step]
+        return item
+
+    def set(self, path: Path, value: Any) -> None:
+        """Put something at a path; a Raw stands for its text."""
+        if isinstance(value, Raw):
+            mark = f"raw text {len(self.raw)}"
+            self.raw[json.dumps(mark)] = value.text
+            value = mark
+        if path:
+            self.get(path[:-1])[path[-1]] = value
+        else:
+            self.manifest = value
+
+    def delete(self, path: Path) -> None:
+        """Leave out what is at a path."""
+        del self.get(path[:-1])[path[-1]]
+
+    # --- Arrays ---------------------------------------------------------------------------------
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The list of arrays."""
+        return list(self.manifest["arrays"])
+
+    def array(self, entry: dict[str, Any]) -> np.ndarray[Any, Any]:
+        """An array that can be changed."""
+        data = self.members["arrays/" + entry["name"]]
+        return np.frombuffer(data, TYPES[entry["type"]]).reshape(entry["shape"]).copy()
+
+    def put(self, entry: dict[str, Any], array: np.ndarray[Any, Any]) -> None:
+        """Put an array into the place of one of its type."""
+        self.members["arrays/" + entry["name"]] = array.astype(TYPES[entry["type"]]).tobytes()
+        entry["shape"] = list(array.shape)
+
+    # --- Out ------------------------------------------------------------------------------------
+
+    def text(self) -> bytes:
+        """The manifest."""
+        text = json.dumps(self.manifest)
+        for mark, raw in self.raw.items():
+            text = text.replace(mark, raw)
+        return text.encode()
+
+    def renewed(self) -> list[tuple[str, bytes]]:
+        """All members, with a fingerprint and checksums that agree with them."""
+        odd = KeyError, TypeError, IndexError, ValueError, StopIteration
+        with suppress(*odd):  # what is so odd has no fingerprint
+            self.manifest["data"]["fingerprint"] = "sha256:" + self.fingerprint()
+        members = {"manifest.json": self.text(), **self.members}
+        return [*members.items(), ("SHA256SUMS", sums(members))]
+
+    def fingerprint(self) -> str:
+        """Of what the file says the model was learned from."""
+        if "summary" in self.members:
+            return sha256(self.members["summary"]).hexdigest()
+        model, schema = self.manifest["model"], self.manifest["schema"]
+        if self.manifest["data"]["of"] == "root":
+            name = model["units"]["array"]
+            entry = next(e for e in self.entries() if e["name"] == name)
+            root = self.array(entry)[0].tolist()
+            ranges = model["ranges"]
+            of: Any = [schema, [root, model["exponent"], ranges, model["holes"]]]
+        else:
+            of = [schema, {n: sha256(data).hexdigest() for n, data in self.members.items()}]
+        return sha256(json.dumps(of).encode()).hexdigest()
+
+
+class Raw:
+    """A text as it is to stand in the JSON."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text[:20]
+
+
+def sums(members: Members) -> bytes:
+    """The checksums of members."""
+    lines = [f"{sha256(data).hexdigest()}  {name}\n" for name, data in members.items()]
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def packed(members: list[tuple[str, bytes]], method: int = ZIP_STORED) -> bytes:
+    """A zip of members, in which names may occur twice."""
+    file = io.BytesIO()
+    with ZipFile(file, "w") as archive:
+        for name, data in members:
+            archive.writestr(ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, method)
+    return file.getvalue()
+
+
+def paths(item: Any, path: Path = ()) -> list[Path]:
+    """Every place in a tree of JSON."""
+    found = [path]
+    if isinstance(item, dict):
+        for name, part in item.items():
+            found += paths(part, (*path, name))
+    elif isinstance(item, list):
+        for i, part in enumerate(item):
+            found += paths(part, (*path, i))
+    return found
