@@ -1,11 +1,13 @@
 """The main job on bundled data, by the commands that a user would type.
 
-Palmer penguins from a table to findings, a comparison, a decision, a model file, predictions and
-the reasons for one of them.
+Palmer penguins from a table to findings, a comparison, the model that it proposes, the rules of a
+tree, predictions and the reasons for one of them.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shlex
 import sys
@@ -16,33 +18,51 @@ import sortal
 from sortal import datasets
 from sortal.cli import main
 
-COMMANDS = """
-sortal inspect penguins.csv --target species
-sortal compare penguins.csv --target species --repeats 3
-sortal fit penguins.csv --target species --learner tree -o model.sortal
-sortal show model.sortal
-sortal predict model.sortal new.csv --proba
-sortal explain model.sortal new.csv --row 2
-"""
+PROPOSAL = "Go on with: "
+COMPARE = [
+    "sortal inspect penguins.csv --target species",
+    "sortal compare penguins.csv --target species",
+]
+USE = [
+    "sortal predict model.sortal new.csv",
+    "sortal explain model.sortal new.csv --row 2",
+]
+READ = [
+    "sortal fit penguins.csv --target species --learner tree -o tree.sortal",
+    "sortal show tree.sortal",
+    "sortal predict tree.sortal new.csv --proba",
+]
 
 
-def run() -> int:
-    """Run the commands in a folder that is removed afterwards; the first that fails ends it."""
-    print(f"sortal {sortal.__version__}\n")
+def run(command: str) -> str:
+    """Run a command as typed, and give back what it printed."""
+    print(f"\n$ {command}", flush=True)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        code = main(shlex.split(command)[1:])
+    print(printed.getvalue(), flush=True)
+    if code:
+        sys.exit(code)
+    return printed.getvalue()
+
+
+def demo() -> None:
+    """All commands, one of which the comparison proposes."""
+    print(f"sortal {sortal.__version__}")
     penguins = datasets.penguins()
     penguins.to_csv("penguins.csv", index=False)
     penguins.drop(columns="species").iloc[[0, 3, 150, 300]].to_csv("new.csv", index=False)
-    for command in COMMANDS.strip().splitlines():
-        print(f"\n$ {command}", flush=True)
-        if code := main(shlex.split(command)[1:]):
-            return code
-    return 0
+    told = [run(command) for command in COMPARE][-1]
+    proposal = next(line for line in told.splitlines() if line.startswith(PROPOSAL))
+    for command in [proposal.removeprefix(PROPOSAL), *USE, *READ]:
+        run(command)
 
 
 if __name__ == "__main__":
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        code = run()
-        os.chdir(here)
-    sys.exit(code)
+        try:
+            demo()
+        finally:
+            os.chdir(here)  # a folder that one is in cannot be removed everywhere
