@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # A number is cut into so many ranges, with about as many rows each.
 _RANGES = 256
+_ORDERED = ("number", "whole number", "date")
 # Values × classes that are counted at most; rarer values are counted together.
 _CELLS = 4_000_000
 
@@ -22,29 +23,40 @@ def single_accuracy(column: Profile, labels: NDArray[Any], n_classes: int) -> fl
 
     Each value, or range of a number, says the class that most of its rows have; a hole is a value.
     One half of the rows, drawn by lot, says it for the other half, and the other way round, so
-    that a value which occurs once tells nothing.
+    that a word which occurs once tells nothing. A range of which one half has no rows says what
+    the range below says.
     """
     bins, n_bins = _bins(column, n_classes)
+    ordered = column.kind in _ORDERED
     half = np.random.default_rng(0).random(len(labels)) < 0.5
     cells = bins * n_classes + labels
     tables = [
         np.bincount(cells[side], minlength=n_bins * n_classes).reshape(n_bins, n_classes)
         for side in (half, ~half)
     ]
-    told = _hits(tables[0], tables[1]) + _hits(tables[1], tables[0])
+    told = _hits(tables[0], tables[1], ordered=ordered) + _hits(
+        tables[1], tables[0], ordered=ordered
+    )
     return told / max(1, len(labels))
 
 
-def _hits(known: NDArray[np.int64], asked: NDArray[np.int64]) -> int:
+def _hits(known: NDArray[np.int64], asked: NDArray[np.int64], *, ordered: bool) -> int:
     """How many rows of one table have the class that the other says for their value."""
-    said = np.where(known.any(axis=1), known.argmax(axis=1), known.sum(axis=0).argmax())
+    has_rows, said = known.sum(axis=1) > 0, known.argmax(axis=1)
+    majority = int(known.sum(axis=0).argmax())
+    if ordered:
+        # the last bin at or before each that has rows; holes, which are the first, lend nothing
+        last = np.maximum.accumulate(np.where(has_rows, np.arange(len(known)), 0))
+        has_rows[1:] = last[1:] > 0
+        said = said[last]
+    said = np.where(has_rows, said, majority)
     return int(asked[np.arange(len(asked)), said].sum())
 
 
 def _bins(column: Profile, n_classes: int) -> tuple[NDArray[Any], int]:
     """Rows by value or range; 0 for holes."""
     place = np.arange(1, column.n_distinct + 1)
-    if column.kind in {"number", "whole number", "date"} and column.n_distinct > _RANGES:
+    if column.kind in _ORDERED and column.n_distinct > _RANGES:
         before = np.cumsum(column.counts) - column.counts
         place = 1 + before * _RANGES // max(1, column.n_values)
     most = max(2, _CELLS // max(1, n_classes))
