@@ -14,7 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
@@ -161,9 +161,10 @@ def make_baseline(name: str, matrix: Matrix, seed: int = 0) -> Any:
     if len(words):
         levels = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=_MOST_LEVELS)
         steps.append(("words", levels, words))
-    pipeline = make_pipeline(ColumnTransformer(steps), find_baseline(name).make(seed))
-    pipeline.steps[-1] = ("model", pipeline.steps[-1][1])
-    return pipeline
+    model = ("model", find_baseline(name).make(seed))
+    if isinstance(model[1], DummyClassifier):
+        return Pipeline([model])  # it looks at no column
+    return Pipeline([("columns", ColumnTransformer(steps)), model])
 
 
 def size_of_baseline(name: str, pipeline: Any) -> int:
@@ -173,7 +174,7 @@ def size_of_baseline(name: str, pipeline: Any) -> int:
     and a scale; a category has its values. Nothing of this is needed to say always the same.
     """
     size = find_baseline(name).size(pipeline[-1])
-    if isinstance(pipeline[-1], DummyClassifier):
+    if len(pipeline) == 1:
         return size
     for step, fitted, _ in pipeline[0].transformers_:
         if step == "numbers":

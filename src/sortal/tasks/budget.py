@@ -28,6 +28,8 @@ _LEAST_SECONDS = 1.0
 _CHEAP = 3.0
 # If a first fold was given up, nothing is known but that so many rows are far too many.
 _FAR_TOO_MANY = 8
+# So often a model is tried with fewer rows: what takes long may be something else than they.
+_ATTEMPTS = 2
 # A part that takes less of the share is made larger, once.
 _TOO_SMALL = 0.35
 # A model under way may take so much more than its share before it is stopped.
@@ -49,6 +51,7 @@ class Run:
     words: str = ""
     share: float = 0.0
     spent: float = 0.0
+    attempts: int = 0
     raised: bool = False
     too_many: int = 0
     results: dict[int, FoldResult] = field(default_factory=dict)
@@ -90,16 +93,16 @@ class Run:
         """
         n = self.n_rows or self.n_train
         self.too_many = n
+        self.attempts += 1
         wanted = n / _FAR_TOO_MANY
         if seconds is not None:
             wanted = min(n / 2, n * _FULL * self.share / (seconds * self.n_folds))
-        if n <= self.least:
-            self.stop("unfinished", self._too_slow(n))
-        else:
+        if n > self.least and self.attempts <= _ATTEMPTS:
             self.again(max(self.least, rounded(wanted)))
-
-    def _too_slow(self, n: int) -> str:
-        return f"unfinished: even {n:,} rows take longer than its share of the budget"
+            return
+        rows = "" if self.n_rows is None else f", trained on {n:,} rows only,"
+        self.results.clear()
+        self.stop("unfinished", f"unfinished: its folds{rows} take longer than the budget allows")
 
     def larger(self, seconds: float) -> int | None:
         """The rows of a larger part, where the present one leaves most of the share unused.

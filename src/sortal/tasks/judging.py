@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from sortal.errors import InputError, OptionError
 
@@ -90,20 +90,58 @@ def interval(
     level: float = 0.05,
     lowest: float = 0.0,
     highest: float = 1.0,
+    rows: float | None = None,
 ) -> Interval:
-    """Return the mean ± t_{J−1, 1−α/2} times the root of its corrected variance (S 59).
+    """Return bounds for the score expected of models trained on so many rows (S 59).
 
-    It is cut off where the metric ends. One score alone says nothing of its spread: its interval
-    is all that the metric can be. Scores that are all the same have an interval of no width.
+    They are t_{J−1, 1−α/2} standard errors away on a scale that fits the metric, and never where
+    it cannot be: Wilson's scale for a metric with two ends, logarithms for one that is open above,
+    as it is for one without ends. `rows` says how many rows a metric with two ends rests on
+    (`balanced_rows` for balanced accuracy); the interval is then no narrower than that of a share
+    of so many rows. Without it, scores that are all the same have an interval of no width. One
+    score alone says nothing of its spread: its interval is all that the metric can be.
     """
     _check_numbers(scores, "scores")
     _check_settings(test_share, level)
     mean = math.fsum(scores) / len(scores)
     if len(scores) == 1:
         return Interval(mean, lowest, highest)
-    quantile = float(stdtrit(len(scores) - 1, 1 - level / 2))
-    half = quantile * math.sqrt(corrected_variance(scores, test_share))
-    return Interval(mean, max(lowest, mean - half), min(highest, mean + half))
+    variance = corrected_variance(scores, test_share)
+    half = float(stdtrit(len(scores) - 1, 1 - level / 2)) * math.sqrt(variance)
+    if math.isinf(highest):
+        return _open_above(mean, half, lowest)
+    least = 0.0 if rows is None else float(ndtri(1 - level / 2)) ** 2 / rows
+    return _between(mean, half, lowest, highest, least)
+
+
+def _open_above(mean: float, half: float, lowest: float) -> Interval:
+    """On the scale of logarithms, where relative errors are what is symmetric."""
+    if math.isinf(lowest) or half == 0.0 or mean <= lowest:
+        return Interval(mean, mean - half, mean + half)
+    above = mean - lowest
+    factor = math.exp(min(half / above, 700.0))
+    return Interval(mean, lowest + above / factor, lowest + above * factor)
+
+
+def _between(mean: float, half: float, lowest: float, highest: float, least: float) -> Interval:
+    """Wilson's interval of a share x; u is t² over the rows that x seems to rest on."""
+    width = highest - lowest
+    x = min(max((mean - lowest) / width, 0.0), 1.0)
+    u = max((half / width) ** 2 / (x * (1 - x)) if 0 < x < 1 else 0.0, least)
+    middle, arm = x + u / 2, math.sqrt(x * (1 - x) * u + u * u / 4)
+    low, high = (middle - arm) / (1 + u), (middle + arm) / (1 + u)
+    # Rounding must not put the mean outside.
+    return Interval(
+        mean, min(mean, lowest + width * max(low, 0.0)), max(mean, lowest + width * min(high, 1.0))
+    )
+
+
+def balanced_rows(counts: Sequence[int]) -> float:
+    """Return how many rows a balanced accuracy rests on: K² / Σ_k 1/n_k (S 62).
+
+    It is their number if all classes have the same, and at most K times K those of the rarest.
+    """
+    return len(counts) ** 2 / math.fsum(1 / count for count in counts)
 
 
 def probability_of_lead(leads: Sequence[float], test_share: float) -> float:
@@ -129,9 +167,9 @@ def choose(
 ) -> Choice:
     """Choose the smallest model that is not distinguishably worse than the best (S 61).
 
-    The best is the eligible model with the best mean; another is distinguishably worse if its
-    adjusted p is at most the level. Of models of one size, sortal's come before baselines, then
-    the better score, then the name.
+    The best is the eligible model with the best mean. Another is distinguishably worse if its p,
+    times the number of models that could have come out best in its stead, is at most the level.
+    Of models of one size, sortal's come before baselines, then the better score, then the name.
     """
     _check_settings(test_share, level)
     field = [one for one in contestants if one.eligible]
@@ -142,7 +180,7 @@ def choose(
     sign = 1.0 if higher_is_better else -1.0
     best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
     p_values = {
-        one.name: adjusted(_p_value(best, one, sign, test_share), len(field))
+        one.name: min(1.0, (len(field) - 1) * _p_value(best, one, sign, test_share))
         for one in field
         if one is not best
     }
@@ -154,17 +192,10 @@ def choose(
     return Choice(best.name, names[0], p_values, names, sentence, learner)
 
 
-def adjusted(p_value: float, n_models: int) -> float:
-    """Return p times the models that could have come out best: min(1, (m − 1) p) (S 62).
-
-    The best of m models is the luckiest of them, too: of eight equally good ones, it leads the
-    simplest by more than a rival named beforehand would.
-    """
-    return min(1.0, (n_models - 1) * p_value)
-
-
 def _p_value(best: Contestant, other: Contestant, sign: float, test_share: float) -> float:
-    leads = [sign * (a - b) for a, b in zip(best.scores, other.scores, strict=True)]
+    pairs = zip(best.scores, other.scores, strict=True)
+    # A lead in the last digits of both scores is rounding.
+    leads = [0.0 if math.isclose(a, b, rel_tol=1e-12) else sign * (a - b) for a, b in pairs]
     return probability_of_lead(leads, test_share)
 
 
@@ -208,8 +239,9 @@ def _sentence(
     metric: str,
 ) -> str:
     """Say why, in a sentence or two."""
-    if any(one.name == MAJORITY for one in equals):
-        return _nothing_learned(best, equals, p_values, metric)
+    majority = next((one for one in equals if one.name == MAJORITY), None)
+    if majority is not None:
+        return _nothing_learned(best, majority, p_values, metric)
     chosen = equals[0]
     said = _reason(field, best, chosen, p_values, metric)
     return f"{said} {_for_sortal(field, equals, p_values)}" if chosen.baseline else said
@@ -222,20 +254,22 @@ def _reason(
     p_values: Mapping[str, float],
     metric: str,
 ) -> str:
-    score = f"{metric} ({best.mean:.3f})"
     if len(field) == 1:
-        return f"{_capital(best.words)} is the only model to choose from: {score}."
+        return f"There is one model to choose from: {best.words} ({metric} {best.mean:.3f})."
     if chosen is not best:
         return (
-            f"{_capital(chosen.words)} is the simplest model ({_numbers(chosen)}) that is not "
-            f"distinguishably worse than the best, {best.words} ({_numbers(best)}): {metric} "
-            f"{chosen.mean:.3f} against {best.mean:.3f}, {_p(p_values[chosen.name])}."
+            f"By {metric}, {chosen.words} ({chosen.mean:.3f}, {_numbers(chosen)}) is the simplest "
+            f"model that is not distinguishably worse than the best, {best.words} "
+            f"({best.mean:.3f}, {_numbers(best)}; {_p(p_values[chosen.name])})."
         )
-    if chosen.size <= min(one.size for one in field):
-        return f"{_capital(best.words)} has the best {score}, and no model is simpler."
+    simpler = [one for one in field if one.size < best.size]
+    said = f"By {metric}, {best.words} ({best.mean:.3f}, {_numbers(best)}) is the best model, and"
+    if not simpler:
+        return f"{said} none is simpler."
+    nearest = max(simpler, key=lambda one: p_values[one.name])
     return (
-        f"{_capital(best.words)} has the best {score}, and every simpler model is distinguishably "
-        "worse."
+        f"{said} every simpler one is distinguishably worse; the nearest of them is "
+        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
     )
 
 
@@ -246,30 +280,29 @@ def _for_sortal(
     own = next((one for one in equals if not one.baseline), None)
     if own is not None:
         return (
-            "It is a baseline of scikit-learn; the simplest of sortal's learners that is not "
-            f"distinguishably worse is {own.words} ({_numbers(own)})."
+            "The chosen model is a baseline; the simplest of sortal's learners that is not distinguishably worse "
+            f"is {own.words} ({own.mean:.3f}, {_numbers(own)})."
         )
     others = [one for one in field if not one.baseline]
     if not others:
-        return "It is a baseline of scikit-learn; none of sortal's learners was in the comparison."
+        return "The chosen model is a baseline; none of sortal's learners was finished on all rows."
     nearest = max(others, key=lambda one: p_values[one.name])
     return (
-        "It is a baseline of scikit-learn, and every one of sortal's learners is distinguishably "
-        f"worse; the nearest is {nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
+        "The chosen model is a baseline, and each of sortal's learners is distinguishably worse; the nearest is "
+        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
     )
 
 
 def _nothing_learned(
-    best: Contestant, equals: Sequence[Contestant], p_values: Mapping[str, float], metric: str
+    best: Contestant, majority: Contestant, p_values: Mapping[str, float], metric: str
 ) -> str:
-    said = "Nothing was learned: no model is distinguishably better than always saying the "
-    if best.name == MAJORITY:
-        return f"{said}commonest class ({metric} {best.mean:.3f})."
-    majority = next(one for one in equals if one.name == MAJORITY)
-    return (
-        f"{said}commonest class ({metric} {majority.mean:.3f}; the best, {best.words}, has "
-        f"{best.mean:.3f}, {_p(p_values[MAJORITY])})."
+    said = (
+        f"Nothing was learned: by {metric} no model is distinguishably better than always saying "
+        f"the commonest class ({majority.mean:.3f})"
     )
+    if best is majority:
+        return f"{said}."
+    return f"{said}; the best, {best.words}, has {best.mean:.3f} ({_p(p_values[MAJORITY])})."
 
 
 def _numbers(one: Contestant) -> str:
@@ -277,8 +310,4 @@ def _numbers(one: Contestant) -> str:
 
 
 def _p(p_value: float) -> str:
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}".rstrip("0").rstrip(".")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 # Limits are looked at, and time left is said, so often.
 _TICK = 0.25
 _SAY_EVERY = 1.0
-# A part of the training rows has so many at least, all together and of a class on average.
-_LEAST_ROWS, _LEAST_OF_CLASS = 100, 10
+# A part of the training rows has so many at least: all together, and of a class on average; and
+# such a share of them.
+_LEAST_ROWS, _LEAST_OF_CLASS, _LEAST_SHARE = 200, 20, 1 / 64
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,10 @@ class Race:
     ) -> None:
         folds, n = problem.folds, len(problem.y)
         n_train = n - -(-n // folds.folds)
-        least = min(n_train, max(_LEAST_ROWS, _LEAST_OF_CLASS * len(problem.labels)))
-        self.runs = [Run(entrant.name, folds.n, n_train, least) for entrant in entrants]
+        least = max(_LEAST_ROWS, _LEAST_OF_CLASS * len(problem.labels), int(_LEAST_SHARE * n_train))
+        self.runs = [
+            Run(entrant.name, folds.n, n_train, min(least, n_train)) for entrant in entrants
+        ]
         self._entrants = {entrant.name: entrant for entrant in entrants}
         self._packed = {entrant.name: pack(entrant) for entrant in entrants}
         self._by_value: set[str] = set()

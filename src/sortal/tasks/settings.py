@@ -40,6 +40,7 @@ class Settings:
     rows: int
     left_out: int
     classes: tuple[Any, ...]
+    counts: tuple[int, ...]
     n_jobs: int
     seconds: float
     backend: str
@@ -76,6 +77,7 @@ class Settings:
             "rows": self.rows,
             "left_out": self.left_out,
             "classes": list(self.classes),
+            "counts": list(self.counts),
             "n_jobs": self.n_jobs,
             "seconds": self.seconds,
             "file": self.path,

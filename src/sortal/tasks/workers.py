@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from sortal.errors import SortalError
@@ -57,6 +58,11 @@ class Worker:
     """One process. What it says goes to `inbox` as (worker, words); words None: it is gone."""
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[Worker, Any]]) -> None:
+        if not sys.executable:
+            raise SortalError(
+                "Workers cannot be started, since it is not known where Python is: set "
+                "sys.executable."
+            )
         self.ready = False
         self.job: Any = None
         self.last: Any = None
@@ -82,11 +88,13 @@ class Worker:
     def kill(self) -> None:
         """End it, whatever it does."""
         if os.name == "posix" and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)  # and what it may have started
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # and what it may have started
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            _close(pipe)
+            with suppress(OSError):  # what was not written yet has no reader
+                pipe.close()  # type: ignore[union-attr]
         self._noise.close()
 
     def end(self) -> str:
@@ -112,18 +120,11 @@ class Worker:
         inbox.put((self, None))
 
 
-def _close(pipe: Any) -> None:
-    try:
-        pipe.close()
-    except OSError:
-        return  # what was not written yet has no reader
-
-
 def _environment() -> dict[str, str]:
     """That of this process: the same modules in the same order, and one thread."""
     environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1")}
     environment.pop("PYTHONWARNINGS", None)
-    environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)  # noqa: PTH109
+    environment["PYTHONPATH"] = os.pathsep.join(str(path) or os.curdir for path in sys.path)
     return environment
 
 
