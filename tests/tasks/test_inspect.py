@@ -86,6 +86,7 @@ def test_leaks() -> None:
         "word": np.where(truth, "approved", "refused"),
         "number": truth * 10 + rng.random(N).round(3),
         "holes": [("x" if is_true else None) for is_true in truth],
+        "both": np.where(truth, rng.normal(80, 9, N), np.nan),  # a hole where it is false
         "nearly": np.where(truth ^ (np.arange(N) == 7), 1.5, 0.5),
     }
     for name, values in leaks.items():
@@ -285,3 +286,10 @@ def test_faces() -> None:
     assert told["findings"][0]["code"] == "constant"
     assert told["rows"] == N
     assert repr(inspect(frame())).endswith("Findings\n- none")
+
+
+def test_data_drawn_with_a_common_seed_is_halved_by_another_lot() -> None:
+    for seed in (0, 1, 42):
+        y = np.where(np.random.default_rng(seed).random(N) < 0.5, "yes", "no")
+        data = frame(copy=np.where(y == "yes", 1.5, 2.5)).assign(y=y)
+        assert found(data) == {"leak": ("copy", "--drop copy")}
