@@ -6,6 +6,7 @@ import csv
 import io
 import random
 from collections.abc import Callable
+from typing import Any
 
 Damage = Callable[[random.Random, bytes], bytes]
 
@@ -17,7 +18,7 @@ def table(rng: random.Random) -> tuple[bytes, str]:
     delimiter = rng.choice(",,,;\t|")
     n_columns, n_rows = rng.randint(1, 6), rng.randint(1, 12)
     out = io.StringIO(newline="")
-    quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    quoting: Any = csv.QUOTE_ALL if rng.random() < 0.3 else csv.QUOTE_MINIMAL
     end = rng.choice(["\n", "\n", "\r\n"])
     writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)
     writer.writerow([f"c{j}" for j in range(n_columns)])

@@ -128,8 +128,8 @@ def test_numbers() -> None:
 
 
 def test_every_double_survives() -> None:
-    numbers = np.random.default_rng(0).integers(0, 2**63, 300).view(np.float64)
-    numbers = [*numbers[np.isfinite(numbers)].tolist(), 0.1, 1e-320, -0.5, 123456.789]
+    doubles = np.random.default_rng(0).integers(0, 2**63, 300).view(np.float64)
+    numbers = [*doubles[np.isfinite(doubles)].tolist(), 0.1, 1e-320, -0.5, 123456.789]
     file = take("x,y\n" + "".join(f"{x!r},1\n" for x in numbers))
     assert file.frame["x"].tolist() == numbers
 
@@ -335,7 +335,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="format='xlsx' is not known"):
         take("a\n1\n", format="xlsx")
     with pytest.raises(OptionError, match="holes="):
-        take("a\n1\n", holes=[1])  # type: ignore[list-item]
+        take("a\n1\n", holes=[1])
 
 
 def test_a_file_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,10 +473,10 @@ def test_what_duckdb_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_columns() -> None:
-    names = [f"column {j}" for j in range(450)]
-    file = take(",".join(names) + "\n" + ",".join("1" if j % 2 else "x" for j in range(450)) + "\n")
+    names = [f"column {j}" for j in range(230)]
+    file = take(",".join(names) + "\n" + ",".join("1" if j % 2 else "x" for j in range(230)) + "\n")
     assert list(file.frame) == names
-    assert file.frame.iloc[0].tolist() == ["x", 1] * 225
+    assert file.frame.iloc[0].tolist() == ["x", 1] * 115
 
 
 def test_what_was_read_can_be_fitted() -> None:

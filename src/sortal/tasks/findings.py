@@ -77,11 +77,11 @@ def about_column(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
         yield Finding("empty", column.name, words, option("--drop", column.name))
     elif column.n_distinct == 1:
         yield _constant(column)
+    elif misread := list(_misread(column, holes)):
+        yield from misread
     elif why := identifier(column):
         words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
         yield Finding("identifier", column.name, words, option("--drop", column.name))
-    elif column.kind == "words":
-        yield from _about_words(column, holes)
     elif column.is_whole:
         yield from _codes(column)
 
@@ -126,7 +126,8 @@ def _called(name: str, words: re.Pattern[str]) -> str:
     return next((part for part in parts if words.fullmatch(part)), "")
 
 
-def _about_words(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+def _misread(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+    """Words that are dates or numbers."""
     words = [value for value in column.values if isinstance(value, str)]
     looked = words[:: max(1, len(words) // _LOOKED_AT)]
     if not looked or len(words) < column.n_distinct:
