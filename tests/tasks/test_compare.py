@@ -115,6 +115,8 @@ def test_faces(found: Comparison) -> None:
     assert "log loss ↓" in text
     assert found.sentence in text
     assert "nan" not in text.lower().split()
+    assert "predict s" in text
+    assert "predict s" not in found.to_text(times=False)
     html = found._repr_html_()
     assert html.count("<tr>") == len(NAMES) + 1
     frame = found.to_frame()
