@@ -116,7 +116,19 @@ def test_code_fits_the_same_model(run: Callable[..., Any], here: Path, learner: 
 
 
 def test_code_compares_the_same(run: Callable[..., Any]) -> None:
-    options = ("-l", "lda", "-l", "bayes", "--no-baselines", "--folds", "3", "--repeats", "1")
+    options = (
+        "-l",
+        "lda",
+        "-l",
+        "bayes",
+        "--no-baselines",
+        "--folds",
+        "3",
+        "--repeats",
+        "1",
+        "--jobs",
+        "1",
+    )
     command = ("compare", *TABLE, *options, "--seed", "3", "--drop", "year", "--json", "-q")
     code = run(*command, "--show-code").out
     assert without_times(execute(code)) == without_times(run(*command).out)
