@@ -36,6 +36,7 @@ def test_a_page_prints_what_it_says(page: str) -> None:
     "module",
     [
         *(f"estimators.{name}" for name in ("bayes", "fisher", "indicator", "linear", "tree")),
+        "tasks.load",
         "tasks.partition",
         "tasks.sklearn_tree",
     ],

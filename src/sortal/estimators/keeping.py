@@ -116,7 +116,8 @@ def parts_of(estimator: Any) -> Parts:
         "arrays": store.entries,
     }
     manifest["data"] = _data(estimator, manifest, store.members)
-    return Parts(manifest, store.members)
+    arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
+    return Parts(manifest, dict(arrays_first))
 
 
 def kept_layout(cls: type[Any]) -> Layout:
@@ -200,7 +201,8 @@ def restore(cls: type[Any], parts: Parts) -> Any:
     schema = schema_in(manifest["schema"])
     store = ArrayReader(manifest["arrays"], parts.members)
     made = cls(**_options_in(cls, manifest["options"]))
-    kept = _read_kept(cls, manifest, schema, store)
+    with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
+        kept = _read_kept(cls, manifest, schema, store)
     store.check_all_used()
     made._schema = schema
     made._restore(kept)
