@@ -68,24 +68,24 @@ def judge(
     con: Connection, columns: Sequence[TextColumn], where: str, marks: str
 ) -> tuple[list[Verdict], str]:
     """What each column is, and the file's decimal mark. `marks` are those that are allowed."""
+    verdicts = [Verdict("text" if column.n_values else "nothing") for column in columns]
+    places = [j for j, column in enumerate(columns) if column.kinds and column.n_values]
+    found = _judge(con, [columns[j] for j in places], where, marks)
+    for j, verdict in zip(places, found, strict=True):
+        verdicts[j] = verdict
+    return _agree(verdicts, marks)
+
+
+def _judge(con: Connection, columns: Sequence[TextColumn], where: str, marks: str) -> list[Verdict]:
     guesses = _guess(con, columns, where, marks)
     verdicts = [Verdict("text")] * len(columns)
-    for guess, verify in (
-        ("number", _numbers),
-        ("comma", _commas),
-        ("date", _dates),
-        ("truth", _truth),
-    ):
-        places = [j for j, guess_j in enumerate(guesses) if guess in guess_j]
-        for j, verdict in zip(
-            places, verify(con, [columns[j] for j in places], where), strict=True
-        ):
+    for kind, verify in _VERIFIERS.items():
+        places = [j for j, guess in enumerate(guesses) if kind in guess]
+        found = verify(con, [columns[j] for j in places], where)
+        for j, verdict in zip(places, found, strict=True):
             if verdicts[j].type == "text" and (verdict.type != "text" or not verdicts[j].why):
                 verdicts[j] = verdict
-    for j, column in enumerate(columns):
-        if column.n_values == 0:
-            verdicts[j] = Verdict("nothing")
-    return _agree(verdicts, marks)
+    return verdicts
 
 
 def typed(value: str, verdict: Verdict, *, has_holes: bool) -> str:
@@ -280,3 +280,6 @@ def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]
         else:
             agreed.append(verdict)
     return agreed, "," if comma else "."
+
+
+_VERIFIERS: Final = {"number": _numbers, "comma": _commas, "date": _dates, "truth": _truth}

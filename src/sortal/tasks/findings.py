@@ -49,13 +49,11 @@ FEW_ROWS: Final = 20
 # A column in which so many values differ names rows.
 _NEARLY_ALL: Final = 0.95
 # Parts of names by which people call codes.
-_CODE_NAMES: Final = frozenset(
-    ("code", "codes", "fips", "icd", "id", "ids", "isbn", "naics", "phone", "plz")
-    + ("postal", "postcode", "sic", "sku", "zip", "zipcode")
+_CODE_NAMES: Final = re.compile(
+    "codes?|fips|icd|ids?|isbn|naics|phone|plz|postal|postcode|sic|sku|zip|zipcode"
 )
-_ID_NAMES: Final = frozenset(
-    ("guid", "id", "ids", "identifier", "idx", "index", "key", "no", "nr", "number", "row")
-    + ("rowid", "rownames", "uuid")
+_ID_NAMES: Final = re.compile(
+    "guid|ids?|identifier|idx|index|key|no|nr|number|row|rowid|rownames|uuid"
 )
 _DATE: Final = re.compile(
     r"(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -]?[A-Za-z]{3,9}\.?[ ,-]{1,2}\d{2,4}"
@@ -79,11 +77,11 @@ def about_column(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
         yield Finding("empty", column.name, words, option("--drop", column.name))
     elif column.n_distinct == 1:
         yield _constant(column)
+    elif misread := list(_misread(column, holes)):
+        yield from misread
     elif why := identifier(column):
         words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
         yield Finding("identifier", column.name, words, option("--drop", column.name))
-    elif column.kind == "words":
-        yield from _about_words(column, holes)
     elif column.is_whole:
         yield from _codes(column)
 
@@ -116,18 +114,20 @@ def _numbering(column: Profile) -> str:
         return "its whole numbers run with the rows"
     if last - first == column.n_distinct - 1:
         return f"its whole numbers are {first:.0f} to {last:.0f}, each once"
-    if _parts(column.name) & _ID_NAMES:
+    if _called(column.name, _ID_NAMES):
         return "its whole numbers all differ, and it is called so"
     return ""
 
 
-def _parts(name: str) -> set[str]:
-    """The words that a name is made of, in small letters."""
+def _called(name: str, words: re.Pattern[str]) -> str:
+    """The first word of a name, such as zip of ZipCode or zip_code, that is one of these."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return {word for word in re.split(r"[^a-z]+", apart.lower()) if word}
+    parts = re.split(r"[^a-z]+", apart.lower())
+    return next((part for part in parts if words.fullmatch(part)), "")
 
 
-def _about_words(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+def _misread(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+    """Words that are dates or numbers."""
     words = [value for value in column.values if isinstance(value, str)]
     looked = words[:: max(1, len(words) // _LOOKED_AT)]
     if not looked or len(words) < column.n_distinct:
@@ -176,9 +176,9 @@ def _codes(column: Profile) -> Iterator[Finding]:
 
 def _why_codes(column: Profile) -> str:
     first, last = float(column.values[0]), float(column.values[-1])
-    called = sorted(_parts(column.name) & _CODE_NAMES)
+    called = _called(column.name, _CODE_NAMES)
     if called and column.n_distinct > 2:
-        return f"its name has the word {called[0]!r}"
+        return f"its name has the word {called!r}"
     width = len(f"{first:.0f}")
     same_width = first >= 100 and width == len(f"{last:.0f}")
     is_years = first >= 1800 and last <= 2100

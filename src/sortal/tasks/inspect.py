@@ -212,12 +212,17 @@ def _findings(
         yield from about_target(aim)
     others = [column for column in columns if column is not aim]
     found = {column.name: list(about_column(column, holes)) for column in others}
-    useless = {"identifier", "empty", "constant"}
-    told = [c for c in others if not useless & {finding.code for finding in found[c.name]}]
+    told = [c for c in others if _may_tell(c, found[c.name])]
     leaks = {} if aim is None else {f.column: f for f in _leaks(told, aim)}
     for column in others:
         yield from ([leaks[column.name]] if column.name in leaks else found[column.name])
     yield from _about_rows(told, aim, n_left_out=len(others) - len(told))
+
+
+def _may_tell(column: Profile, found: Sequence[Finding]) -> bool:
+    """Whether a column neither names rows nor is the same in all of them; holes may tell, too."""
+    names_rows = any(finding.code == "identifier" for finding in found)
+    return not names_rows and column.n_distinct + (column.n_holes > 0) > 1
 
 
 def _known(aim: Profile) -> NDArray[np.bool_]:

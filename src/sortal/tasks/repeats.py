@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
     from sortal.tasks.profiles import Profile
 
-# So many times more possible rows than rows, and repetition is not to be expected.
-_ROOM = 10
+# So many times more repetition than chance explains is worth a word.
+_MORE = 3
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Repeats:
     n_repeated: int
     """Rows that are the same as an earlier one in every column, the target included."""
     expected: bool
-    """Whether there are so few different rows possible that some must be the same."""
+    """Whether columns that know nothing of each other would repeat rows about as often."""
     n_contradicted: int
     """Rows that are the same as a row of another class in every other column."""
     ceiling: float
@@ -43,12 +42,23 @@ def count_repeats(
     marks = _marks([column.codes for column in columns])
     whole = marks if labels is None else _mixed(marks, labels)
     n_repeated = int(pd.Series(whole).duplicated().sum())
-    room = math.prod(column.n_distinct + (column.n_holes > 0) for column in columns)
-    expected = room * max(1, n_classes) <= _ROOM * len(marks)
+    codes = [column.codes for column in columns] + ([] if labels is None else [labels])
+    expected = n_repeated <= _MORE * _pairs_by_chance(codes)
     n_contradicted, ceiling = 0, 1.0
     if labels is not None:
         n_contradicted, ceiling = _contradictions(marks, labels, n_classes)
     return Repeats(n_repeated, expected, n_contradicted, ceiling)
+
+
+def _pairs_by_chance(columns: Sequence[NDArray[Any]]) -> float:
+    """How many pairs of rows would be the same if columns knew nothing of each other."""
+    n = len(columns[0])
+    pairs = n * (n - 1) / 2
+    share = 1.0
+    for codes in columns:
+        counts = np.bincount(codes + 1).astype(np.float64)  # holes first
+        share *= float((counts * (counts - 1)).sum() / 2 / max(1.0, pairs))
+    return pairs * share
 
 
 def _marks(columns: Sequence[NDArray[Any]]) -> NDArray[np.uint64]:
