@@ -10,6 +10,7 @@ from pathlib import Path
 
 import accuracy
 import bayes
+import choices
 import discriminants
 import quadratics
 import tree_use
@@ -23,6 +24,7 @@ SECTIONS = {
     "Trees": trees,
     "Trees in use": tree_use,
     "Accuracy of trees": accuracy,
+    "Choices between models": choices,
 }
 HEAD = "# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"
 RESULTS = Path(__file__).parent / "results.md"

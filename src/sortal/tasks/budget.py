@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 # A forecast may take so much of a share; the rest is for what a first fold does not tell.
 _FULL = 0.9
-# A first fold is given up when it took so much more than its part of the share, and a second.
+# A first fold is given up when it took so much more than its part of the share, and two seconds.
 _PATIENCE = 1.5
-_LEAST_SECONDS = 1.0
-# A first fold also loads modules: if it seems too slow and took less, the second one tells.
+_LEAST_SECONDS = 2.0
+# A first fold also warms up: if it seems too slow and took less, the second one tells.
 _CHEAP = 3.0
 # If a first fold was given up, nothing is known but that so many rows are far too many.
 _FAR_TOO_MANY = 8

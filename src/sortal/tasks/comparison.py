@@ -78,14 +78,21 @@ class Comparison:
     @property
     def table(self) -> Table:
         """The models, best first, as one reads them."""
-        metric = self.settings.metric
-        both = metric != "log_loss"
-        heads = ["model", self.settings.head, "from", "to", *(["log loss ↓"] if both else [])]
-        heads += ["size", "fit s", "predict s", "behind", "p", "status"]
-        rows = [_row(model, both=both) for model in self.models]
-        return Table(
-            "comparison", self.settings.title, tuple(heads), tuple(rows), "", self.settings.backend
-        )
+        return self._table(times=True)
+
+    def _table(self, *, times: bool) -> Table:
+        loss = self.settings.metric != "log_loss"
+        columns = [_columns(model, self.settings.head) for model in self.models]
+        left_out = {*(() if times else ("fit s", "predict s")), *(() if loss else ("log loss ↓ ",))}
+        heads = tuple(head for head in columns[0] if head not in left_out)
+        rows = tuple(tuple(row[head] for head in heads) for row in columns)
+        named = tuple(head.strip() for head in heads)
+        return Table("comparison", self.settings.title, named, rows, "", self.settings.backend)
+
+    def to_text(self, *, times: bool = True) -> str:
+        """The table, the choice and the notes; without times, the same whenever it is done."""
+        words = "\n".join([self.sentence, *self.notes])
+        return faces.join_text("", [str(self._table(times=times)), words])
 
     def to_frame(self) -> Any:
         """A data frame, one row a model, of the library that the rows came in, or pandas."""
@@ -113,7 +120,7 @@ class Comparison:
         return code_of(name, model.part, self.settings)
 
     def __str__(self) -> str:
-        return faces.join_text("", [str(self.table), "\n".join([self.sentence, *self.notes])])
+        return self.to_text()
 
     __repr__ = __str__
 
@@ -122,21 +129,21 @@ class Comparison:
         return faces.join_html("", [self.table._repr_html_(), *words])
 
 
-def _row(model: ModelResult, *, both: bool) -> tuple[Cell, ...]:
-    size = None if model.size is None else round(model.size)
-    return (
-        model.name,
-        _digits(model.score),
-        _digits(model.low),
-        _digits(model.high),
-        *((_digits(model.log_loss),) if both else ()),
-        size,
-        _seconds(model.fit_seconds),
-        _seconds(model.predict_seconds),
-        _digits(model.behind),
-        _p(model.p),
-        model.status,
-    )
+def _columns(model: ModelResult, head: str) -> dict[str, Cell]:
+    """What is shown of a model; the blank tells the second log loss from a first one."""
+    return {
+        "model": model.name,
+        head: _digits(model.score),
+        "from": _digits(model.low),
+        "to": _digits(model.high),
+        "log loss ↓ ": _digits(model.log_loss),
+        "size": None if model.size is None else round(model.size),
+        "fit s": _seconds(model.fit_seconds),
+        "predict s": _seconds(model.predict_seconds),
+        "behind": _digits(model.behind),
+        "p": _p(model.p),
+        "status": model.status,
+    }
 
 
 def _digits(number: float | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,13 @@ class Entrant:
             return size_of_baseline(self.name, fitted)
         size = getattr(fitted, "size_", None)
         return None if size is None else float(size)
+
+
+def prepare(problem: Problem, entrant: Entrant) -> None:
+    """Load modules, and read what all folds share, before time counts."""
+    _ = problem.split
+    with suppress(Exception):  # it will be raised again, where it is said
+        entrant.tuned(problem)
 
 
 def run_fold(problem: Problem, entrant: Entrant, fold: int, n_rows: int | None) -> FoldResult:

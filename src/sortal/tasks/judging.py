@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,15 +92,18 @@ def interval(
     lowest: float = 0.0,
     highest: float = 1.0,
     rows: float | None = None,
+    rarest: int | None = None,
 ) -> Interval:
     """Return bounds for the score expected of models trained on so many rows (S 59).
 
-    They are t_{J−1, 1−α/2} standard errors away on a scale that fits the metric, and never where
-    it cannot be: Wilson's scale for a metric with two ends, logarithms for one that is open above,
-    as it is for one without ends. `rows` says how many rows a metric with two ends rests on
-    (`balanced_rows` for balanced accuracy); the interval is then no narrower than that of a share
-    of so many rows. Without it, scores that are all the same have an interval of no width. One
-    score alone says nothing of its spread: its interval is all that the metric can be.
+    They are t standard errors away on a scale that fits the metric, and never where it cannot be:
+    Wilson's scale for a metric with two ends, logarithms for one that is open above. `rows` says
+    how many rows a metric with two ends rests on (all for accuracy, `balanced_rows` for balanced
+    accuracy); the interval is then no narrower than that of a share of so many rows. `rarest` is
+    the number of rows of the rarest class, which bounds the degrees of freedom.
+
+    Without `rows`, scores that are all the same have an interval of no width. One score alone says
+    nothing of its spread: its interval is all that the metric can be.
     """
     _check_numbers(scores, "scores")
     _check_settings(test_share, level)
@@ -107,11 +111,17 @@ def interval(
     if len(scores) == 1:
         return Interval(mean, lowest, highest)
     variance = corrected_variance(scores, test_share)
-    half = float(stdtrit(len(scores) - 1, 1 - level / 2)) * math.sqrt(variance)
+    quantile = float(stdtrit(_freedom(len(scores), rarest), 1 - level / 2))
+    half = quantile * math.sqrt(variance)
     if math.isinf(highest):
         return _open_above(mean, half, lowest)
     least = 0.0 if rows is None else float(ndtri(1 - level / 2)) ** 2 / rows
     return _between(mean, half, lowest, highest, least)
+
+
+def _freedom(n_scores: int, rarest: int | None) -> int:
+    """Degrees of freedom: repeats make more scores of the same few rows, but not more rows."""
+    return max(1, (n_scores if rarest is None else min(n_scores, rarest)) - 1)
 
 
 def _open_above(mean: float, half: float, lowest: float) -> Interval:
@@ -144,17 +154,32 @@ def balanced_rows(counts: Sequence[int]) -> float:
     return len(counts) ** 2 / math.fsum(1 / count for count in counts)
 
 
-def probability_of_lead(leads: Sequence[float], test_share: float) -> float:
+def probability_of_lead(
+    leads: Sequence[float], test_share: float, *, factor: float = 1.0, rarest: int | None = None
+) -> float:
     """Return how probable so large a mean lead is if there is none in truth: one-sided p (S 60).
 
-    Leads are what one model is better by than another, fold by fold. If they are all the same
-    there is nothing to weigh them against: p is 0 if they are positive and 1 if not.
+    Leads are what one model is better by than another, fold by fold; `factor` multiplies their
+    corrected variance. If they are all the same there is nothing to weigh them against: p is 0 if
+    they are positive and 1 if not.
     """
     mean = math.fsum(leads) / len(leads)
-    variance = corrected_variance(leads, test_share)
+    variance = factor * corrected_variance(leads, test_share)
     if variance == 0.0:
         return 0.0 if mean > 0 else 1.0
-    return float(stdtr(len(leads) - 1, -mean / math.sqrt(variance)))
+    return float(stdtr(_freedom(len(leads), rarest), -mean / math.sqrt(variance)))
+
+
+def shortfall(scores: Sequence[float], test_share: float, rows: float | None) -> float:
+    """Return by what factor V falls short of a share's variance: x (1 − x) / (N V) (S 60).
+
+    A model that says the rare class for a handful of rows only scores nearly the same in all
+    folds; but how large the handful is depends on training rows that all folds share.
+    """
+    mean = math.fsum(scores) / len(scores)
+    least = 0.0 if rows is None else max(mean * (1 - mean), 0.0) / rows
+    variance = corrected_variance(scores, test_share)
+    return least / variance if variance > 0 else math.inf
 
 
 def choose(
@@ -164,12 +189,14 @@ def choose(
     level: float = 0.05,
     higher_is_better: bool = True,
     metric: str = "balanced accuracy",
+    rows: float | None = None,
+    rarest: int | None = None,
 ) -> Choice:
     """Choose the smallest model that is not distinguishably worse than the best (S 61).
 
     The best is the eligible model with the best mean. Another is distinguishably worse if its p,
-    times the number of models that could have come out best in its stead, is at most the level.
-    Of models of one size, sortal's come before baselines, then the better score, then the name.
+    times the number of models, is at most the level. Of models of one size, sortal's come before
+    baselines, then the better score, then the name. `rows` and `rarest` are those of `interval`.
     """
     _check_settings(test_share, level)
     field = [one for one in contestants if one.eligible]
@@ -179,11 +206,8 @@ def choose(
         return Choice("", "", {}, (), words, None)
     sign = 1.0 if higher_is_better else -1.0
     best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
-    p_values = {
-        one.name: min(1.0, (len(field) - 1) * _p_value(best, one, sign, test_share))
-        for one in field
-        if one is not best
-    }
+    odds = partial(_p_value, best, sign=sign, test_share=test_share, rows=rows, rarest=rarest)
+    p_values = {one.name: min(1.0, len(field) * odds(one)) for one in field if one is not best}
     equals = [one for one in field if one is best or p_values[one.name] > level]
     equals.sort(key=lambda one: (one.size, one.baseline, -sign * one.mean, one.name))
     learner = next((one.name for one in equals if not one.baseline), None)
@@ -192,11 +216,23 @@ def choose(
     return Choice(best.name, names[0], p_values, names, sentence, learner)
 
 
-def _p_value(best: Contestant, other: Contestant, sign: float, test_share: float) -> float:
+def _p_value(
+    best: Contestant,
+    other: Contestant,
+    *,
+    sign: float,
+    test_share: float,
+    rows: float | None,
+    rarest: int | None,
+) -> float:
     pairs = zip(best.scores, other.scores, strict=True)
     # A lead in the last digits of both scores is rounding.
     leads = [0.0 if math.isclose(a, b, rel_tol=1e-12) else sign * (a - b) for a, b in pairs]
-    return probability_of_lead(leads, test_share)
+    # The smaller of both: a model that always says the same, such as the majority, has no
+    # training to be uncertain of.
+    short = min(shortfall(one.scores, test_share, rows) for one in (best, other))
+    factor = 1.0 if math.isinf(short) else max(1.0, short)
+    return probability_of_lead(leads, test_share, factor=factor, rarest=rarest)
 
 
 def _check_settings(test_share: float, level: float) -> None:
@@ -280,16 +316,16 @@ def _for_sortal(
     own = next((one for one in equals if not one.baseline), None)
     if own is not None:
         return (
-            "The chosen model is a baseline; the simplest of sortal's learners that is not distinguishably worse "
-            f"is {own.words} ({own.mean:.3f}, {_numbers(own)})."
+            "The chosen model is a baseline; the simplest of sortal's learners that is not "
+            f"distinguishably worse is {own.words} ({own.mean:.3f}, {_numbers(own)})."
         )
     others = [one for one in field if not one.baseline]
     if not others:
         return "The chosen model is a baseline; none of sortal's learners was finished on all rows."
     nearest = max(others, key=lambda one: p_values[one.name])
     return (
-        "The chosen model is a baseline, and each of sortal's learners is distinguishably worse; the nearest is "
-        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
+        "The chosen model is a baseline, and each of sortal's learners is distinguishably worse; "
+        f"the nearest is {nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
     )
 
 
@@ -306,6 +342,8 @@ def _nothing_learned(
 
 
 def _numbers(one: Contestant) -> str:
+    if math.isinf(one.size):
+        return "size unknown"
     return "1 number" if one.size == 1 else f"{one.size:,.0f} numbers"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.errors import SortalError
 from sortal.tasks.budget import Run, Schedule
+from sortal.tasks.contest import one_line
 from sortal.tasks.workers import Crew, pack
 
 if TYPE_CHECKING:
@@ -28,9 +29,14 @@ _LEAST_ROWS, _LEAST_OF_CLASS, _LEAST_SHARE = 200, 20, 1 / 64
 
 @dataclass(frozen=True)
 class _Job:
+    """A fold that a worker has; what a worker must load first does not count."""
+
     run: Run
     fold: int
-    began: float
+    began: float | None = None
+
+    def seconds(self) -> float:
+        return 0.0 if self.began is None else time.monotonic() - self.began
 
 
 class Race:
@@ -51,7 +57,7 @@ class Race:
             Run(entrant.name, folds.n, n_train, min(least, n_train)) for entrant in entrants
         ]
         self._entrants = {entrant.name: entrant for entrant in entrants}
-        self._packed = {entrant.name: pack(entrant) for entrant in entrants}
+        self._packed: dict[str, bytes] = {}
         self._by_value: set[str] = set()
         self._problem, self._n_workers = problem, n_workers
         self._schedule = Schedule(self.runs, n_workers, deadline, time.monotonic)
@@ -82,26 +88,29 @@ class Race:
             self._send(worker, *job)
 
     def _send(self, worker: Worker, run: Run, fold: int) -> None:
-        worker.job, worker.last = _Job(run, fold, time.monotonic()), run
+        if run.name not in self._packed and not self._pack(run):
+            return
+        worker.job, worker.last = _Job(run, fold), run
         worker.send("fold", run.name, self._packed[run.name], fold, run.n_rows)
 
     def _hear(self, worker: Worker, words: Any) -> None:
         job: _Job | None = worker.job
-        self._changed = True
         if words is None:
             self._bury(worker, job)
             return
-        if job is None:
+        assert job is not None  # noqa: S101  (workers speak when they are spoken to)
+        if words[0] == "begun":
+            worker.job = replace(job, began=time.monotonic())
             return
-        worker.job = None
-        seconds = time.monotonic() - job.began
+        worker.job, self._changed = None, True
         if words[0] == "unreadable":
             self._send_whole(worker, job, words[1])
             return
-        self._schedule.record(job.run, job.fold, words[1], seconds)
+        self._schedule.record(job.run, job.fold, words[1], job.seconds())
 
     def _bury(self, worker: Worker, job: _Job | None) -> None:
         """A worker's process has ended by itself."""
+        self._changed = True
         how, said = worker.end(), worker.last_words()
         self._crew.dismiss(worker)
         if job is None:
@@ -110,24 +119,29 @@ class Race:
 
     def _send_whole(self, worker: Worker, job: _Job, why: str) -> None:
         """A class that a worker cannot import travels by value."""
-        name = job.run.name
-        if name in self._by_value:
+        if job.run.name in self._by_value:
             self._schedule.lose(job.run, f"a worker cannot read this learner: {why}")
-            return
-        self._by_value.add(name)
+        elif self._pack(job.run, by_value=True):
+            self._send(worker, job.run, job.fold)
+
+    def _pack(self, run: Run, by_value: bool = False) -> bool:
+        """Make the bytes that a worker reads a model from."""
+        entrant = self._entrants[run.name]
         try:
-            self._packed[name] = pack(self._entrants[name], by_value=True)
+            self._packed[run.name] = pack(entrant, by_value)
         except Exception as error:  # noqa: BLE001  (a class may hold anything)
-            words = f"a worker cannot import this learner, nor can it be sent: {error}"
-            self._schedule.lose(job.run, words)
-            return
-        self._send(worker, job.run, job.fold)
+            if not by_value:
+                return self._pack(run, by_value=True)
+            self._schedule.lose(run, f"it cannot be sent to a worker: {one_line(error)}")
+            return False
+        if by_value:
+            self._by_value.add(run.name)
+        return True
 
     def _stop_overdue(self) -> None:
-        now = time.monotonic()
         for worker in self._crew.busy():
             job: _Job = worker.job
-            seconds = now - job.began
+            seconds = job.seconds()
             if job.run.over or seconds > self._schedule.patience(job.run):
                 self._crew.dismiss(worker)
                 self._schedule.give_up(job.run, seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ def judge(runs: Sequence[Run], settings: Settings) -> Comparison:
         level=settings.level,
         higher_is_better=metric.higher_is_better,
         metric=metric.words,
+        rows=_rows(settings),
+        rarest=min(settings.counts),
     )
     ranked = sorted((_beside_best(one, found, choice) for one in found), key=_rank(settings))
     return Comparison(tuple(ranked), choice, settings, _notes(runs, settings))
@@ -78,17 +80,21 @@ def _result(entrant: Entrant, run: Run, settings: Settings) -> ModelResult:
 
 
 def _bounds(scores: Sequence[float], settings: Settings) -> tuple[float, float]:
-    rests_on = {"balanced_accuracy": balanced_rows(settings.counts), "accuracy": settings.rows}
-    _, low, high = astuple(
-        interval(
-            scores,
-            settings.folds.test_share,
-            level=settings.level,
-            highest=METRICS[settings.metric].highest,
-            rows=rests_on.get(settings.metric),
-        )
+    found = interval(
+        scores,
+        settings.folds.test_share,
+        level=settings.level,
+        highest=METRICS[settings.metric].highest,
+        rows=_rows(settings),
+        rarest=min(settings.counts),
     )
-    return low, high
+    return found.low, found.high
+
+
+def _rows(settings: Settings) -> float | None:
+    """How many rows the metric rests on."""
+    rests_on = {"balanced_accuracy": balanced_rows(settings.counts), "accuracy": settings.rows}
+    return rests_on.get(settings.metric)
 
 
 def _status(run: Run, settings: Settings, *, scored: bool) -> str:

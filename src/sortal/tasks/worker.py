@@ -99,7 +99,7 @@ class _Server:
         self._problem: Problem = pickle.loads(packed)  # noqa: S301
 
     def _on_fold(self, name: str, packed: bytes, fold: int, n_rows: int | None) -> None:
-        from sortal.tasks.contest import one_line, run_fold  # noqa: PLC0415
+        from sortal.tasks.contest import one_line, prepare, run_fold  # noqa: PLC0415
 
         try:
             if name not in self._entrants:
@@ -107,6 +107,8 @@ class _Server:
         except Exception as error:  # noqa: BLE001  (importing a module may raise anything)
             self._say("unreadable", f"{type(error).__name__}: {one_line(error)}")
             return
+        prepare(self._problem, self._entrants[name])
+        self._say("begun")
         self._say("fold", run_fold(self._problem, self._entrants[name], fold, n_rows))
 
     def _say(self, *words: Any) -> None:

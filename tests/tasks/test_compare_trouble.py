@@ -1,0 +1,268 @@
+"""Compare where something goes wrong: crashes, endless loops, noise, Ctrl-C, a parent that dies."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from sortal import datasets
+from sortal.errors import SortalError, warn
+from sortal.tasks import budget, registry, workers
+from sortal.tasks.compare import compare
+from sortal.tasks.registry import Facts, Learner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sortal.tasks.comparison import Comparison
+
+IRIS = datasets.iris()
+
+
+class Toy(ClassifierMixin, BaseEstimator):
+    """Says the first class."""
+
+    size_ = 1
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(self.classes_[:1], len(X))
+
+
+class Exits(Toy):
+    """Ends its process."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        os._exit(3)
+
+
+class Crashes(Toy):
+    """Reads where nothing is."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        ctypes.string_at(0)
+        return self
+
+
+class Hangs(Toy):
+    """Never comes back, and says where it is."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        Path(os.environ["SORTAL_TEST_FLAG"]).touch()
+        sum(itertools.repeat(0))
+        return self
+
+
+class Talks(Toy):
+    """Prints, by Python and below it, reads, and warns."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        print("noise")  # noqa: T201
+        os.write(1, b"noise")
+        os.write(2, b"noise")
+        assert sys.stdin.read() == ""
+        warn("too few steps", ConvergenceWarning)
+        return super().fit(X, y)
+
+
+class Drags(Toy):
+    """Takes ever so long with many rows."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        if len(X) > 1_500:
+            sum(itertools.repeat(0))  # and lets no other thread run
+        return super().fit(X, y)
+
+
+def _stranger() -> type:
+    """A class of a module that only this process has, so that it must travel by value."""
+    module = types.ModuleType("of_this_process_only")
+    sys.modules[module.__name__] = module
+    source = (
+        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
+        "def first(y): return sorted(set(y))[0]\n"
+        "class Stranger(ClassifierMixin, BaseEstimator):\n"
+        "    def fit(self, X, y): self.label_ = first(y); return self\n"
+        "    def predict(self, X): return [self.label_] * len(X)\n"
+    )
+    exec(source, vars(module))  # noqa: S102  (our own)
+    return module.Stranger  # type: ignore[no-any-return]
+
+
+class Locked(Toy):
+    """Holds what cannot be sent."""
+
+    lock = threading.Lock()
+
+
+Locked.__module__ = "nowhere"
+
+
+@pytest.fixture
+def toys() -> Iterator[list[str]]:
+    classes = (Toy, Exits, Crashes, Hangs, Talks, Drags, Locked, _stranger())
+    for cls in classes:
+        facts = Facts(probabilistic=False, reads="It is not.")
+        registry.register(Learner(cls.__name__.lower(), cls, cls.__name__, facts))
+    yield [cls.__name__.lower() for cls in classes]
+    for cls in classes:
+        registry.unregister(cls.__name__.lower())
+
+
+def test_trouble_stays_in_its_row(
+    toys: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    monkeypatch.setattr(budget, "_PATIENCE", 0.01)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=4_000)}).assign(y=lambda t: (t.x > 0).astype(int))
+    found = compare(
+        table, "y", learners=[*(toy for toy in toys if toy != "hangs"), "lda"], baselines=False,
+        folds=5, repeats=1, budget=90, n_jobs=1,
+    )  # fmt: skip
+    assert found["exits"].status == "error: its process ended with the exit code 3"
+    assert found["crashes"].status == "error: its process was ended by SIGSEGV"
+    assert found["toy"].status == found["lda"].status == found["talks"].status == ""
+    assert found["toy"].scores == found["stranger"].scores == (0.5,) * 5
+    assert found["stranger"].size is None
+    assert found["locked"].status.startswith("error: it cannot be sent to a worker: ")
+    assert [model.name for model in found.models][:1] == [found.choice.best] == ["lda"]
+    assert "ConvergenceWarning: talks (5 of 5 folds). For example: too few steps" in found.notes
+    assert capfd.readouterr() == ("", "")
+    _check_part(found, table)
+
+
+def _check_part(found: Comparison, table: pd.DataFrame) -> None:
+    """A model that was too slow was trained on a part, and its code does the same."""
+    drags = found["drags"]
+    assert drags.status == "subsample: trained on 1,000 of 3,200 rows"
+    assert (drags.eligible, drags.rows, len(drags.scores)) == (False, 1_000, 5)
+    namespace: dict[str, Any] = {"table": table, "Drags": Drags, "print": lambda _: None}
+    code = found.code("drags").replace(f"from {Toy.__module__} import Drags", "")
+    exec(code, namespace)  # noqa: S102  (our own)
+    assert tuple(namespace["scores"]) == drags.scores
+
+
+def test_the_budget_holds_and_nothing_is_chosen(toys: list[str]) -> None:
+    start = time.monotonic()
+    found = compare(IRIS, "species", learners=["hangs"], baselines=False, budget=0.5)
+    assert time.monotonic() - start < 0.5 + 2
+    assert not found["hangs"].eligible
+    assert found.choice.chosen == ""
+    assert "none of them was finished" in str(found)
+
+
+def test_what_progress_raises_ends_the_comparison() -> None:
+    seen: list[list[str]] = []
+
+    def progress(*_: Any) -> None:
+        seen.append(_workers_of(os.getpid()))
+        if seen[-1]:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        compare(IRIS, "species", learners=["lda"], baselines=False, progress=progress)
+    assert len(seen[-1]) == 1
+    assert _workers_of(os.getpid()) == []
+
+
+def test_a_worker_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_COMMAND", ("-c", "raise ImportError('no such thing')"))
+    with pytest.raises(SortalError, match=r"could not be started: .*code 1.*no such thing"):
+        compare(IRIS, "species", learners=["lda"], baselines=False)
+
+
+def test_ctrl_c_is_answered_within_a_second(
+    toys: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressed: list[float] = []
+    flag = tmp_path / "flag"
+    monkeypatch.setenv("SORTAL_TEST_FLAG", str(flag))
+
+    def press() -> None:
+        _wait_for(flag.exists)
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with pytest.raises(KeyboardInterrupt):
+        compare(IRIS, "species", learners=["hangs"], baselines=False, budget=1_000)
+    assert time.monotonic() - pressed[0] < 1.0
+    assert _workers_of(os.getpid()) == []
+
+
+# A script without a guard, whose class is in __main__; it says when a worker is in the loop.
+SCRIPT = """
+import itertools, pathlib
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sortal import datasets
+from sortal.tasks.compare import compare
+from sortal.tasks.registry import Facts, Learner, register
+
+class Hangs(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        pathlib.Path({flag!r}).touch()
+        sum(itertools.repeat(0))
+
+register(Learner("hangs", Hangs, "hangs", Facts(False, "")))
+print("begin", flush=True)
+compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=1000)
+"""
+
+
+def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
+    flag, script = tmp_path / "flag", tmp_path / "script.py"
+    script.write_text(SCRIPT.format(flag=str(flag)), encoding="utf-8")
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    _wait_for(flag.exists)
+    children = _workers_of(parent.pid)
+    assert len(children) == 1
+    parent.kill()
+    assert parent.communicate(timeout=30) == ("begin\n", "")  # the script ran once
+    _wait_for(lambda: not any(map(_is_alive, children)), seconds=5)
+
+
+def _wait_for(what: Any, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _workers_of(pid: int) -> list[str]:
+    listed = subprocess.run(
+        ["/bin/ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    found = listed.stdout.split()
+    return [child for child in found if b"sortal.tasks.worker" in _command_of(child)]
+
+
+def _command_of(pid: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _is_alive(pid: str) -> bool:
+    return b"sortal.tasks.worker" in _command_of(pid)

@@ -1,0 +1,227 @@
+"""One model on one fold, and the folds themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import balanced_accuracy_score, log_loss
+
+from sortal import LinearDiscriminant, datasets
+from sortal.errors import LabelError, OptionError
+from sortal.tasks.contest import Entrant, FoldResult, Problem, one_line, run_fold
+from sortal.tasks.folds import Folds, part_of, plan_folds
+from sortal.tasks.registry import Facts, Learner, find
+
+IRIS = datasets.iris()
+Y = pd.factorize(IRIS["species"])[0].astype(np.int64)
+
+
+def problem(frame: Any = None, **changes: Any) -> Problem:
+    settings = {
+        "frame": IRIS.drop(columns="species") if frame is None else frame,
+        "y": Y,
+        "labels": np.array(["setosa", "versicolor", "virginica"], dtype=object),
+        "folds": Folds(3, 1, 0),
+        "metric": "balanced_accuracy",
+    }
+    return Problem(**{**settings, **changes})
+
+
+def learner(name: str) -> Entrant:
+    found = find(name)
+    return Entrant(name, found.title, found.facts.probabilistic, found)
+
+
+def toy(cls: type) -> Entrant:
+    return Entrant("toy", "toy", False, Learner("toy", cls, "toy", Facts(False, "")))  # noqa: FBT003
+
+
+class Toy(ClassifierMixin, BaseEstimator):
+    """Says the first class."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def test_a_fold_is_scored_as_scikit_learn_would() -> None:
+    here = problem()
+    result = run_fold(here, learner("lda"), 1, None)
+    train, test = here.split[1]
+    labels = here.labels[Y]
+    model = LinearDiscriminant().fit(here.frame.iloc[train], labels[train])
+    said, shares = model.predict(here.frame.iloc[test]), model.predict_proba(here.frame.iloc[test])
+    assert result.scores["balanced_accuracy"] == balanced_accuracy_score(labels[test], said)
+    assert result.scores["log_loss"] == log_loss(labels[test], shares)
+    assert (result.size, result.rows, result.error) == (15, 100, "")
+    assert 0 < result.fit_seconds < 10
+    assert 0 < result.predict_seconds < 10
+
+
+def test_the_library_of_the_table_does_not_matter() -> None:
+    columns = {name: IRIS[name].to_list() for name in IRIS.columns if name != "species"}
+    frame = pl.DataFrame(columns)
+    for entrant in (learner("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
+        expected = run_fold(problem(), entrant, 0, None).scores
+        for other in (frame, frame.to_arrow()):
+            assert run_fold(problem(other), entrant, 0, None).scores == expected
+    for other in (frame, frame.to_arrow()):
+        assert run_fold(problem(other, tune=True), learner("bayes"), 0, 60).chosen
+
+
+def test_a_class_that_a_fit_never_met_has_no_probability() -> None:
+    here = problem()
+    here.__dict__["split"] = [(np.arange(100), np.arange(150))]
+    result = run_fold(here, learner("bayes"), 0, None)
+    assert result.error == ""
+    assert 0.6 < result.scores["balanced_accuracy"] < 0.67
+    assert result.scores["log_loss"] > 10
+    assert run_fold(here, Entrant("logistic", "", True), 0, None).scores["log_loss"] > 10  # noqa: FBT003
+
+
+def test_a_class_that_a_test_part_lacks_is_no_error() -> None:
+    here = problem()
+    here.__dict__["split"] = [(np.arange(150), np.arange(75))]
+    result = run_fold(here, learner("lda"), 0, None)
+    assert result.error == ""
+    assert result.scores["balanced_accuracy"] > 0.9
+    assert np.isfinite(result.scores["log_loss"])
+
+
+class Raises(Toy):
+    """Fails with words that a terminal would obey."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        raise ValueError("it is\n\x1b[31mred\x1b[0m")
+
+
+class Quits(Toy):
+    """Leaves."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        raise SystemExit(2)
+
+
+class Invents(Toy):
+    """Says something else."""
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat("rose", len(X))
+
+
+class Skips(Toy):
+    """Says too little."""
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[:1]
+
+
+class Doubts(Toy):
+    """Has no numbers."""
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (Raises, "ValueError: it is [31mred [0m"),
+        (Quits, "SystemExit: 2"),
+        (Invents, "LabelError: predict said 'rose', which is no class of the target."),
+        (Skips, "InputError: predict gave an array of the shape (1,): one label a row."),
+        (Doubts, "InputError: predict_proba gave something else than one finite number a class."),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(cls: type, words: str) -> None:
+    result = run_fold(problem(), toy(cls), 0, None)
+    assert (result.error, result.scores) == (words, {})
+
+
+def test_a_toy_without_a_size_has_none() -> None:
+    result = run_fold(problem(), toy(Toy), 0, None)
+    assert result.size is None
+    assert result.scores == {"balanced_accuracy": 1 / 3, "accuracy": 17 / 50}
+
+
+def test_warnings_are_counted_by_kind() -> None:
+    frame = problem().frame
+    frame.loc[frame.index % 10 == 3, "petal_width"] = np.nan
+    result = run_fold(problem(frame), learner("lda"), 0, None)
+    assert [kind for kind, _ in result.warned] == ["MissingValueWarning"]
+    assert "left out" in result.warned[0][1]
+
+
+def test_options_are_chosen_within_the_training_part() -> None:
+    result = run_fold(problem(tune=True), learner("lda"), 0, None)
+    assert set(result.chosen) == set(find("lda").grid)
+    plain = run_fold(problem(tune=True, metric="log_loss"), learner("fisher"), 0, None)
+    # one of the two thresholds is for two classes only, and is passed over
+    assert (plain.error, plain.chosen) == ("", {"threshold": "midpoint"})
+
+
+def test_numbers_that_are_categories_are_told_to_all() -> None:
+    frame = problem().frame.round()
+    for entrant in (learner("tree"), learner("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
+        plain = run_fold(problem(frame), entrant, 0, None)
+        named = run_fold(problem(frame, categories=("petal_length",)), entrant, 0, None)
+        assert named.error == ""
+        assert named.size != plain.size
+
+
+def test_a_part_is_stratified_seeded_and_nested() -> None:
+    y = np.repeat([0, 1, 2], [900, 90, 3])
+    rows = np.arange(0, len(y))
+    part = part_of(rows, y, 100, 7, 2)
+    assert np.bincount(y[part]).tolist() == [91, 9, 2]
+    assert (np.diff(part) > 0).all()
+    assert part.tolist() == part_of(rows, y, 100, 7, 2).tolist()
+    assert part.tolist() != part_of(rows, y, 100, 7, 3).tolist()
+    assert set(part) <= set(part_of(rows, y, 300, 7, 2))
+    labels = np.array(["a", "b", "c"], dtype=object)[y]
+    assert part.tolist() == part_of(rows, labels, 100, 7, 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("n", "repeats"), [(999, 10), (1_000, 3), (9_999, 3), (10_000, 1), (90_000, 1)]
+)
+def test_repeats_follow_the_rows(n: int, repeats: int) -> None:
+    plan = plan_folds([n - 100, 100], ["a", "b"], 10, None, 0)
+    assert (plan.folds, plan.repeats, plan.n, plan.notes) == (10, repeats, 10 * repeats, ())
+
+
+def test_folds_are_no_more_than_the_smallest_class_can_fill() -> None:
+    plan = plan_folds([50, 4], ["a", "b"], 10, 2, 0)
+    assert (plan.folds, plan.n, plan.test_share) == (4, 8, 1 / 3)
+    assert plan.notes == ("4 folds instead of 10: class 'b' has 4 rows, and every fold needs one.",)
+    y = np.repeat([0, 1], [50, 4])
+    assert all(set(y[train]) == set(y[test]) == {0, 1} for train, test in plan.split(y))
+
+
+def test_a_class_of_one_row_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(LabelError, match=r"Class 'b' of the target has one row only.*join rare"):
+        plan_folds([50, 1], ["a", "b"], 10, None, 0)
+    with pytest.raises(LabelError, match=r"Classes 'b', 'c' of the target have one row only"):
+        plan_folds([50, 1, 1], ["a", "b", "c"], 10, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("folds", "repeats", "seed"), [(1, None, 0), (2.5, None, 0), (3, 0, 0), (3, 1, None)]
+)
+def test_folds_are_checked(folds: Any, repeats: Any, seed: Any) -> None:
+    with pytest.raises(OptionError, match="cannot be used"):
+        plan_folds([50, 50], ["a", "b"], folds, repeats, seed)
+
+
+def test_words_fit_a_line() -> None:
+    assert one_line("a\tb\r\n c\x00\u2028d") == "a b c d"
+    assert len(one_line("x" * 1_000)) == 300
+    assert FoldResult().error == ""
