@@ -25,7 +25,12 @@ def quick_comparison() -> Any:
     """Two models on two folds."""
     from sortal.tasks.compare import compare
 
-    few = {"folds": 2, "repeats": 1, "baselines": False, "learners": ["lda", "bayes"]}
+    few: dict[str, Any] = {
+        "folds": 2,
+        "repeats": 1,
+        "baselines": False,
+        "learners": ["lda", "bayes"],
+    }
     return compare(datasets.penguins(), "species", **few, n_jobs=1)
 
 
