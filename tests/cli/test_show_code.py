@@ -76,7 +76,16 @@ def test_code_prints_the_same(run: Callable[..., Any], arguments: tuple[str, ...
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "json"])
 def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, form: str) -> None:
     name = f"said.{form}"
-    command = ("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "sex", "-o", name)
+    command: tuple[str, ...] = (
+        "predict",
+        "lda.sortal",
+        "penguins.csv",
+        "--proba",
+        "--keep",
+        "sex",
+        "-o",
+        name,
+    )
     command += ("--json",) if form == "json" else ()
     code = run(*command, "--show-code").out
     assert not (here / name).exists()
@@ -99,7 +108,16 @@ def read_again(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("learner", ["tree", "qda"])
 def test_code_fits_the_same_model(run: Callable[..., Any], here: Path, learner: str) -> None:
-    options = ("-l", learner, "--drop", "island", "--category", "year", "-o", "new.sortal")
+    options: tuple[str, ...] = (
+        "-l",
+        learner,
+        "--drop",
+        "island",
+        "--category",
+        "year",
+        "-o",
+        "new.sortal",
+    )
     options += ("--set", "max_depth=3") if learner == "tree" else ("--set", "pooling=0.5")
     code = run("fit", *TABLE, *options, "--show-code").out
     assert not (here / "new.sortal").exists()
@@ -116,7 +134,19 @@ def test_code_fits_the_same_model(run: Callable[..., Any], here: Path, learner: 
 
 
 def test_code_compares_the_same(run: Callable[..., Any]) -> None:
-    options = ("-l", "lda", "-l", "bayes", "--no-baselines", "--folds", "3", "--repeats", "1")
+    options = (
+        "-l",
+        "lda",
+        "-l",
+        "bayes",
+        "--no-baselines",
+        "--folds",
+        "3",
+        "--repeats",
+        "1",
+        "--jobs",
+        "1",
+    )
     command = ("compare", *TABLE, *options, "--seed", "3", "--drop", "year", "--json", "-q")
     code = run(*command, "--show-code").out
     assert without_times(execute(code)) == without_times(run(*command).out)

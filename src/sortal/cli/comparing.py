@@ -108,7 +108,7 @@ def compare(
     cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
     """
     hush(quiet)
-    given = {
+    given: dict[str, Any] = {
         "learners": learner or None,
         "baselines": baselines,
         "metric": metric,

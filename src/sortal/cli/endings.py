@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -11,6 +12,7 @@ import typer
 
 from sortal.cli import INTERRUPTED, was_interrupted
 from sortal.cli.telling import say
+from sortal.data.printing import printable
 from sortal.errors import SortalError
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ def end(call: Callable[[], None]) -> int:
     except typer.Exit as asked:
         return int(asked.exit_code)
     except UsageError as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        sys.stderr.write(printable(told.getvalue(), but="\n"))  # it repeats what was typed
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
