@@ -90,6 +90,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "infinity": (zipped([("manifest.json", GOOD.replace(b"1", b"1e999"))]), "too large"),
     "twice": (zipped([("manifest.json", b'{"a": 1, "a": 2}')]), "occurs twice"),
     "deep": (zipped([("manifest.json", b"[" * 99_999)]), "recursion"),
+    "much": (zipped([("manifest.json", b"[" + b"[]," * 2**22 + b"[]]")]), "no manifest.json"),
     "long int": (zipped([("manifest.json", b"9" * 9_999)]), "digits"),
     "no UTF-8": (zipped([("manifest.json", b'{"\xff": 1}')]), "utf-8"),
 }

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "sortal model", 1
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 MOST_JSON = 1 << 26
+_MOST_NESTED = 1 << 22  # lists and objects, each of which takes more memory than its two letters
 _DATE = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644 << 16
 _LINUX = 3
@@ -77,12 +78,17 @@ def _manifest_text(manifest: Mapping[str, Any]) -> bytes:
 
     lines = [f"{text(name)}: {text(item)}" for name, item in manifest.items()]
     written = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-    if len(written) > MOST_JSON:
+    if _is_too_much(written):
         raise FormatError(
             f"The names and values of this model take {len(written):,} bytes, and a model file has "
             f"room for {MOST_JSON:,}: leave out columns of identifiers, or join rare values."
         )
     return written
+
+
+def _is_too_much(data: bytes) -> bool:
+    """Whether JSON is beyond what a manifest may be."""
+    return len(data) > MOST_JSON or data.count(b"[") + data.count(b"{") > _MOST_NESTED
 
 
 def _sums(members: Mapping[str, Any]) -> bytes:
@@ -183,7 +189,7 @@ def _check_sums(members: Mapping[str, bytes]) -> None:
 
 def _manifest(data: bytes) -> dict[str, Any]:
     """The manifest of a format and version that this release reads."""
-    if not data or len(data) > MOST_JSON:
+    if not data or _is_too_much(data):
         raise FormatError(f"The file has no {MANIFEST} that could be read: it is no model file.")
     manifest = parse_json(data)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
