@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sortal.data.values import Values, order_of
+from sortal.data.values import Values, crowded, order_of
 from sortal.errors import FormatError
 
 VERSION = 1
@@ -147,6 +147,7 @@ class Unpacked:
     def _values(self, listed: Any, name: str) -> Values:
         self._need(isinstance(listed, list) and all(map(_is_value, listed)), name)
         self._need(all(order_of(a) < order_of(b) for a, b in pairwise(listed)), name)
+        self._need(not crowded(listed), name)
         return tuple(listed)
 
     def _need(self, holds: bool, name: str) -> None:
