@@ -108,8 +108,8 @@ COMMON: dict[str, Any] = {
         "properties": {
             "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,200}$"},
             "type": {"enum": list(fields.TYPES)},
-            "shape": {"type": "array", "items": COUNT, "maxItems": 4},
-            "axes": {"type": "array", "items": COUNT, "maxItems": 4},
+            "shape": {"type": "array", "items": COUNT, "maxItems": 3},
+            "axes": {"type": "array", "items": COUNT, "maxItems": 3},
         },
         "required": ["name", "type", "shape"],
         "additionalProperties": False,

@@ -567,6 +567,7 @@ BAD: Final[list[tuple[dict[str, Any], type[Exception], str]]] = [
     ({"costs": [0, 1, 2]}, OptionError, r"shape \(3,\).*costs\[i, j\] being the cost"),
     ({"costs": -COSTS}, OptionError, "least entry of -5.*at least 0"),
     ({"costs": np.where(COSTS == 5, np.nan, COSTS)}, OptionError, "must hold finite numbers only"),
+    ({"priors": [10**400, 1, 1]}, OptionError, "must hold finite numbers only"),
     ({"costs": ZEROS}, OptionError, "nothing but zeros.*or None"),
     ({"costs": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}, OptionError, "zeros for 'ash'.*sample_weight"),
     ({"costs": "high"}, OptionError, "costs"),

@@ -224,6 +224,7 @@ def test_a_header_that_is_none_is_refused(text: bytes) -> None:
         put("arrays", 0, "shape", value=[1] * 100 + [2]),
         put("arrays", 0, "shape", value=[10**30]),
         put("arrays", 0, "shape", value=[0, 10**30]),
+        put("arrays", 0, "shape", value=[0, 2**40, 2**40]),
         put("meta", "exponent", value=None),
         put("meta", "exponent", value="3"),
         put("meta", "exponent", value=True),

@@ -58,7 +58,7 @@ def numbers(name: str, given: Any) -> Float:
     """Finite numbers."""
     try:
         array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last is that of 10**400
         array = np.array([np.nan])
     if not np.isfinite(array).all():
         raise OptionError(f"{name}={given!r} cannot be used: it must hold finite numbers only.")

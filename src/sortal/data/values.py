@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,21 @@ if TYPE_CHECKING:
 Value = str | bool | int | float
 Values = tuple[Value, ...]
 
+_MOST_OF_ONE_HASH = 1000
+
 
 def order_of(value: Value) -> tuple[bool, Any]:
     """The sorting key of a value."""
     return isinstance(value, str), value
+
+
+def crowded(values: Iterable[Value]) -> bool:
+    """Whether so many values have one hash that sets of them would take the square of their time.
+
+    Words have another hash in each process, but whole numbers beyond 2**61 can be chosen so. Values
+    of a table that somebody reads are theirs; those of a file may be anybody's.
+    """
+    return max(Counter(map(hash, values)).values(), default=0) > _MOST_OF_ONE_HASH
 
 
 def sort_values(values: Iterable[Value]) -> Values:

@@ -116,6 +116,7 @@ class FisherModel:
     def check(self) -> None:
         """Refuse what is no scatter of rows, and a separating point without a direction."""
         check_scatter(self.scatter)
+        need((np.abs(self.directions) < 2).all(), "directions that are not of unit length")
         two = len(self.classes) == 2 and self.directions.shape[1] > 0
         need((self.threshold is not None) == two, "a separating point that is not of two classes")
 

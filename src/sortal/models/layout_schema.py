@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KINDS: tuple[str, ...] = get_args(Kind)
 
 # Truth values, whole numbers, numbers, words of so many characters, or anything.
-LABEL_TYPE = re.compile(r"\|b1|\|O|[<|][iu][1248]|<f[248]|<U[0-9]{1,9}")
+LABEL_TYPE = re.compile(r"\|b1|\|O|[<|][iu][1248]|<f[248]|<U[0-9]{1,8}")
 _COLUMN = {"name", "kind", "values", "order"}
 
 

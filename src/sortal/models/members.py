@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 FOLDER = "arrays/"
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-_MOST_DIMS = 4
-# An array without numbers takes no place, so that nothing else bounds its shape.
+_MOST_DIMS = 3
+# An array without numbers takes no place, so that nothing else bounds its shape; NumPy refuses what
+# it could not address.
 _MOST_EMPTY = 1 << 24
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.values import order_of
+from sortal.data.values import crowded, order_of
 from sortal.errors import FormatError
 
 if TYPE_CHECKING:
@@ -70,23 +70,38 @@ def _items(value: Any) -> Any:
 
 
 def from_plain(data: Any) -> Any:
-    """What `to_plain` made JSON of."""
-    if isinstance(data, str):
-        return readable(data)
-    if isinstance(data, list):
-        return [from_plain(item) for item in data]
-    if not isinstance(data, dict):
-        return data
-    if set(data) == {"pairs"} and isinstance(data["pairs"], list):
-        return dict(_pair(item) for item in data["pairs"])
-    return number_in(data)
+    """What `to_plain` made JSON of: no deeper, and no more."""
+    return _Given().of(data, _MOST_DEPTH)
 
 
-def _pair(item: Any) -> tuple[Any, Any]:
-    is_pair = isinstance(item, list) and len(item) == 2
-    if not is_pair or not isinstance(item[0], str | bool | int | float):
-        raise FormatError(f"{_brief(item)} is no pair of a label and what belongs to it.")
-    return from_plain(item[0]), from_plain(item[1])
+class _Given:
+    """One conversion back, which counts what it meets as `_Plain` does."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_ITEMS
+
+    def of(self, data: Any, depth: int) -> Any:
+        self.left -= 1
+        if depth == 0 or self.left < 0:
+            raise FormatError("An option is deeper, or holds more, than options do: damaged?")
+        if isinstance(data, str):
+            return readable(data)
+        if isinstance(data, list):
+            return [self.of(item, depth - 1) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if set(data) == {"pairs"} and isinstance(data["pairs"], list):
+            return dict(self.pairs(data["pairs"], depth))
+        return number_in(data)
+
+    def pairs(self, items: list[Any], depth: int) -> list[tuple[Any, Any]]:
+        for item in items:
+            is_pair = isinstance(item, list) and len(item) == 2
+            if not is_pair or not isinstance(item[0], str | bool | int | float):
+                raise FormatError(f"{_brief(item)} is no pair of a label and what belongs to it.")
+        if crowded(key for key, _ in items):
+            raise FormatError(f"The labels of {_brief(items)} cannot be told apart in good time.")
+        return [(self.of(key, depth - 1), self.of(value, depth - 1)) for key, value in items]
 
 
 def number_out(x: float) -> Any:
@@ -134,6 +149,8 @@ def values_in(data: Any, *, ordered: bool = True) -> Values:
     values = tuple(readable(v) if isinstance(v, str) else v for v in data)
     if ordered and not all(order_of(a) < order_of(b) for a, b in pairwise(values)):
         raise FormatError(f"The values {_brief(data)} are not in order, each once.")
+    if crowded(values):
+        raise FormatError(f"The values {_brief(data)} cannot be told apart in good time: damaged?")
     if len(set(values)) != len(values):
         raise FormatError(f"Of the values {_brief(data)} one is listed twice.")
     return values

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sortal.data.values import Values, order_of
+from sortal.data.values import Values, crowded, order_of
 from sortal.errors import FormatError
 
 VERSION = 1
@@ -147,6 +147,7 @@ class Unpacked:
     def _values(self, listed: Any, name: str) -> Values:
         self._need(isinstance(listed, list) and all(map(_is_value, listed)), name)
         self._need(all(order_of(a) < order_of(b) for a, b in pairwise(listed)), name)
+        self._need(not crowded(listed), name)
         return tuple(listed)
 
     def _need(self, holds: bool, name: str) -> None:
@@ -179,11 +180,12 @@ def _header(data: bytes) -> tuple[dict[str, Any], int]:
 def _array_plan(entry: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     try:
         name, dtype, shape = str(entry["name"]), _TYPES[entry["type"]], tuple(entry["shape"])
-        # NumPy refuses what it cannot address, also where the product is 0
-        is_shape = all(type(size) is int and 0 <= size < 1 << 48 for size in shape)
+        is_shape = len(shape) <= 3 and all(type(size) is int and size >= 0 for size in shape)
+        # NumPy refuses what it cannot address, also where one length is 0
+        is_shape = is_shape and math.prod(size or 1 for size in shape) < 1 << 48
     except (KeyError, TypeError):
         is_shape = False
-    if not is_shape or len(shape) > 3:
+    if not is_shape:
         raise FormatError(f"The header describes an array as {entry!r}, which is none.")
     return name, dtype, shape
 
