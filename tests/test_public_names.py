@@ -75,19 +75,14 @@ METHODS = {
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *(
-            "QuadraticDiscriminant",
-            "TreeClassifier",
-            "__version__",
-            "datasets",
-            "displays",
-            "errors",
-            "from_sklearn",
-        ),
-        "score_partition",
+        *("QuadraticDiscriminant", "TreeClassifier", "__version__", "compare", "datasets"),
+        *("displays", "errors", "from_sklearn", "inspect", "load", "read", "score_partition"),
+        "work",
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)
+    modules = {name for name in sortal.__all__ if inspect.ismodule(getattr(sortal, name))}
+    assert modules == {"datasets", "displays", "errors"}
 
 
 def test_the_names_of_the_displays() -> None:

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from sortal.estimators.linear import LinearDiscriminant
     from sortal.estimators.quadratic import QuadraticDiscriminant
     from sortal.estimators.tree import TreeClassifier
+    from sortal.tasks.compare import compare
+    from sortal.tasks.inspect import inspect
+    from sortal.tasks.load import load
     from sortal.tasks.partition import score_partition
     from sortal.tasks.sklearn_tree import from_sklearn
+    from sortal.tasks.tables import read
+    from sortal.tasks.work import work
     from sortal.views import displays
 
 __version__ = "0.1.0"
@@ -30,11 +35,16 @@ __all__ = [
     "QuadraticDiscriminant",
     "TreeClassifier",
     "__version__",
+    "compare",
     "datasets",
     "displays",
     "errors",
     "from_sklearn",
+    "inspect",
+    "load",
+    "read",
     "score_partition",
+    "work",
 ]
 
 _HOMES = {
@@ -44,11 +54,16 @@ _HOMES = {
     "LinearDiscriminant": "sortal.estimators.linear",
     "QuadraticDiscriminant": "sortal.estimators.quadratic",
     "TreeClassifier": "sortal.estimators.tree",
+    "compare": "sortal.tasks.compare",
     "datasets": "sortal.data.datasets",
     "displays": "sortal.views.displays",
     "errors": "sortal.errors",
     "from_sklearn": "sortal.tasks.sklearn_tree",
+    "inspect": "sortal.tasks.inspect",
+    "load": "sortal.tasks.load",
+    "read": "sortal.tasks.tables",
     "score_partition": "sortal.tasks.partition",
+    "work": "sortal.tasks.work",
 }
 
 
@@ -56,7 +71,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sortal' has no attribute {name!r}")
     module = import_module(_HOMES[name])
-    return module if _HOMES[name].endswith(f".{name}") else getattr(module, name)
+    return getattr(module, name, module)  # some names are modules
 
 
 def __dir__() -> list[str]:

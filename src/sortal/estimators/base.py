@@ -85,6 +85,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     unknown: str
     classes_: NDArray[Any]
     _schema: Schema
+    _model: Any
     # what becomes of holes and unknown values at predict, and what else to do about them
     _hole_words = "they are left out"
     _hole_remedy = "Fill them, or set missing='skip' to leave them out."
@@ -94,6 +95,15 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    @property
+    def size_(self) -> int:
+        """How many numbers predict needs of the fitted model."""
+        return int(self._fitted_model().size)
+
+    def _fitted_model(self) -> Any:
+        check_is_fitted(self)
+        return self._model
 
     def _engine(self) -> Engine:
         return LocalEngine(self.n_jobs)

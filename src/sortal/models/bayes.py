@@ -106,6 +106,17 @@ class BayesModel:
         return self.schema.classes
 
     @property
+    def size(self) -> int:
+        """How many numbers predict needs: K priors, K a value, a mean and a variance a number.
+
+        Of a joint table, K a cell instead of K a value.
+        """
+        K = len(self.prior)
+        joint = self.joint
+        words = sum(table.size for table in self.tables) if joint is None else joint.weight.size
+        return int(K + words + 2 * K * (len(self.numbers) - len(self.constant)))
+
+    @property
     def log_prior(self) -> Float:
         """ln P(c)."""
         return log_of(self.prior)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.checks import whole_number
+from sortal.data.printing import is_printable, printable
 from sortal.models.faces import moment_text
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ _SIGNS = re.compile(
 
 # Words that read as a number or a truth value, which they are not.
 _NUMBERS = re.compile(r"[+-]?(?:\d|\.\d|inf$|nan$)|True$|False$", re.IGNORECASE)
-
-# Signs that are not printed, but join letters of some scripts and parts of pictures.
-_JOINERS = str.maketrans("", "", "\u200c\u200d")
 
 
 @dataclass(frozen=True)
@@ -182,15 +180,10 @@ def quoted(name: object) -> str:
     """A name or value, in quotes where it could be misread; 1 is a number, "1" a word."""
     text = str(name)
     is_plain = not (isinstance(name, str) and _reads_as_number(text))
-    if is_plain and _is_printable(text) and not _SIGNS.search(text):
+    if is_plain and is_printable(text) and not _SIGNS.search(text):
         return text
     # a line break, or a sign that turns the direction of writing, would change what is around it
-    as_json = json.dumps(text, ensure_ascii=False)
-    return "".join(c if _is_printable(c) else json.dumps(c)[1:-1] for c in as_json)
-
-
-def _is_printable(text: str) -> bool:
-    return text.translate(_JOINERS).isprintable()
+    return printable(json.dumps(text, ensure_ascii=False))
 
 
 def _reads_as_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Faces of records: plain text and HTML. Names and values come from data and are escaped."""
+"""Faces of records: text, Markdown and HTML. Names and values come from data and are escaped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from sortal.data.moments import PER_DAY
+from sortal.data.printing import printable
+from sortal.models.text_tables import fold, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,28 +49,35 @@ def moment_text(days: float) -> str:
     return f"{days!r} days"
 
 
+def cell_text(cell: Cell) -> str:
+    """A cell in one line, whatever signs it holds."""
+    return printable(number_text(cell))
+
+
 def table_text(
-    title: str, equation: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+    title: str,
+    equation: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    width: int | None = None,
 ) -> str:
     """A title and aligned columns: words to the left, numbers to the right."""
-    cells = [[number_text(cell) for cell in row] for row in rows]
-    words = [_is_words([row[j] for row in rows]) for j in range(len(columns))]
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    lines = [_line(list(columns), widths, words), _line(["-" * w for w in widths], widths, words)]
-    lines += [_line(row, widths, words) for row in cells]
-    return "\n".join([_headed(title, equation), *lines])
+    cells = [[cell_text(cell) for cell in row] for row in rows]
+    words = [is_words([row[j] for row in rows]) for j in range(len(columns))]
+    table = text_table([cell_text(name) for name in columns], cells, words, width)
+    return f"{fold(headed(title, equation), width)}\n{table}"
 
 
 def table_html(
     title: str, equation: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
 ) -> str:
     """A plain table with a caption, readable without styles."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    head = "".join(f'<th scope="col">{escape(cell_text(name))}</th>' for name in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(number_text(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escape(cell_text(cell))}</td>" for cell in row) + "</tr>"
         for row in rows
     )
-    caption = escape(_headed(title, equation))
+    caption = escape(headed(title, equation))
     return (
         f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
@@ -81,14 +90,15 @@ _MARKS: Final = re.compile(r"[\\`*|\[\]~$]|<(?=[A-Za-z/!?])|&(?=[#\w])|(?<![^\W_
 
 def table_markdown(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """A table of Markdown, numbers to the right; names and values show as they are."""
-    words = [_is_words([row[j] for row in rows]) for j in range(len(columns))]
+    words = [is_words([row[j] for row in rows]) for j in range(len(columns))]
     rule = ["---" if left else "---:" for left in words]
-    cells = [[_marked(number_text(cell)) for cell in row] for row in [columns, *rows]]
+    cells = [[marked(number_text(cell)) for cell in row] for row in [columns, *rows]]
     return "\n".join(f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]])
 
 
-def _marked(text: str) -> str:
-    in_one_line = " ".join(text.splitlines())
+def marked(text: str) -> str:
+    """Text as it is, in one line of Markdown."""
+    in_one_line = printable(" ".join(text.splitlines()))
     return _MARKS.sub(lambda found: f"\\{found[0]}", in_one_line)
 
 
@@ -97,23 +107,23 @@ def join_text(title: str, parts: Sequence[str]) -> str:
     return "\n\n".join([title, *parts] if title else parts)
 
 
+def join_markdown(title: str, parts: Sequence[str], level: int) -> str:
+    """Parts under a heading."""
+    return join_text(f"{'#' * level} {marked(title)}" if title else "", parts)
+
+
 def join_html(title: str, parts: Sequence[str]) -> str:
     """Parts under a heading."""
-    heading = f"<h4>{escape(title)}</h4>" if title else ""
+    heading = f"<h4>{escape(printable(title))}</h4>" if title else ""
     return f"<div>{heading}{''.join(parts)}</div>"
 
 
-def _headed(title: str, equation: str) -> str:
+def headed(title: str, equation: str) -> str:
+    """A title in one line, and the tag of its formula."""
+    title = printable(title)
     return f"{title}  ({equation})" if equation else title
 
 
-def _is_words(cells: Sequence[Cell]) -> bool:
+def is_words(cells: Sequence[Cell]) -> bool:
+    """Whether a column is set to the left."""
     return any(isinstance(cell, str | bool) for cell in cells)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], words: Sequence[bool]) -> str:
-    padded = [
-        cell.ljust(width) if left else cell.rjust(width)
-        for cell, width, left in zip(cells, widths, words, strict=True)
-    ]
-    return "  ".join(padded).rstrip()

@@ -120,6 +120,11 @@ class FisherModel:
         need((self.threshold is not None) == two, "a separating point that is not of two classes")
 
     @property
+    def size(self) -> int:
+        """How many numbers predict needs: a direction and a point on it, or K functions."""
+        return self.scores.size if self.threshold is None else len(self.center) + 1
+
+    @property
     def means(self) -> Float:
         """The projected class means, a row a class: m_k = wᵀμ_k. (Sch 4-5b)"""
         return np.asarray((self.center + self.gap) @ self.directions)

@@ -119,6 +119,11 @@ class LinearMap:
             need(len(self.holes.weight) == n_functions, "functions that are not one a class")
 
     @property
+    def size(self) -> int:
+        """How many numbers rows without holes need: K(p + 1), K functions of p terms."""
+        return int(self.weights.size + self.offsets.size)
+
+    @property
     def intercepts(self) -> Float:
         """The constants of the same functions written as c + xᵀW."""
         return np.asarray(self.offsets - self.center @ self.weights)

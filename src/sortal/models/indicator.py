@@ -47,3 +47,8 @@ class IndicatorModel:
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
         check_scatter(self.total)
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs: K functions of p terms and a constant."""
+        return self.scores.size

@@ -71,6 +71,11 @@ class LinearModel:
         need(self.prior.any(), "no prior above 0")
 
     @property
+    def size(self) -> int:
+        """How many numbers predict needs: K functions of p terms and a constant."""
+        return self.scores.size
+
+    @property
     def log_prior(self) -> Float:
         """ln π_k."""
         return log_of(self.prior)

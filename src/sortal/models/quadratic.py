@@ -64,6 +64,12 @@ class QuadraticModel:
         need(self.prior.any(), "no prior above 0")
 
     @property
+    def size(self) -> int:
+        """How many numbers predict needs: K(p + p(p + 1)/2 + 1), a mean, a matrix, a constant."""
+        K, p = self.gap.shape
+        return int(K * (p + p * (p + 1) // 2 + 1))
+
+    @property
     def log_prior(self) -> Float:
         """ln π_k."""
         return log_of(self.prior)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
@@ -17,6 +17,7 @@ from sortal.errors import OptionError
 from sortal.models import faces
 from sortal.models.layout import BACKENDS, Layout, Several, Word
 from sortal.models.layout import Cell as CellField
+from sortal.models.pages import page
 
 Cell = str | bool | int | float | None
 
@@ -60,8 +61,21 @@ class Table:
         """A data frame of the library that the rows came in, or pandas."""
         return frame_of(self.columns, self.rows, self.backend)
 
+    def to_text(self, width: int | None = None) -> str:
+        """The table as it prints; with `width`, in lines that are no longer."""
+        return faces.table_text(self.title, self.equation, self.columns, self.rows, width)
+
+    def to_markdown(self, level: int = 3) -> str:
+        """The table in Markdown, under a heading of this level; names and values as they are."""
+        told = faces.table_markdown(self.columns, self.rows)
+        return faces.join_markdown(faces.headed(self.title, self.equation), [told], level)
+
+    def to_html(self) -> str:
+        """A whole page."""
+        return page(self.title, self._repr_html_())
+
     def __str__(self) -> str:
-        return faces.table_text(self.title, self.equation, self.columns, self.rows)
+        return self.to_text()
 
     __repr__ = __str__
 
@@ -97,8 +111,21 @@ class Working:
         """A data frame for each table, by name."""
         return {table.name: table.to_frame() for table in self.tables}
 
+    def to_text(self, width: int | None = None) -> str:
+        """The tables as they print; with `width`, in lines that are no longer."""
+        return faces.join_text(self.title, [table.to_text(width) for table in self.tables])
+
+    def to_markdown(self, level: int = 2) -> str:
+        """All tables in Markdown, under a heading of this level."""
+        tables = [table.to_markdown(level + 1) for table in self.tables]
+        return faces.join_markdown(self.title, tables, level)
+
+    def to_html(self) -> str:
+        """A whole page."""
+        return page(self.title, faces.join_html("", [table._repr_html_() for table in self.tables]))
+
     def __str__(self) -> str:
-        return faces.join_text(self.title, [str(table) for table in self.tables])
+        return self.to_text()
 
     __repr__ = __str__
 
@@ -159,14 +186,36 @@ class Explanations(Sequence[R], Generic[R]):
         return frame_of(columns, rows, self._backend)
 
     def _shown(self) -> tuple[list[Table], str]:
+        """Tables of the first rows, with their numbers in the titles, and what is left out."""
+        rows = self._rows[:SHOWN]
         tables = [record.to_table(self._backend) for record in self[:SHOWN]]
+        titled = [
+            replace(table, title=f"Row {i}. {table.title}")
+            for i, table in zip(rows, tables, strict=True)
+        ]
         more = len(self) - len(tables)
-        return tables, f"… and {more} more rows: to_frame() has them all" if more else ""
+        return titled, f"… and {more} more rows: to_frame() has them all" if more else ""
+
+    def to_text(self, width: int | None = None) -> str:
+        """The first rows as they print; with `width`, in lines that are no longer."""
+        tables, more = self._shown()
+        return faces.join_text(
+            "", [*(table.to_text(width) for table in tables), *filter(None, [more])]
+        )
+
+    def to_markdown(self, level: int = 3) -> str:
+        """The first rows in Markdown, each under a heading of this level."""
+        tables, more = self._shown()
+        return faces.join_text(
+            "", [*(table.to_markdown(level) for table in tables), *filter(None, [more])]
+        )
+
+    def to_html(self) -> str:
+        """A whole page of the first rows."""
+        return page("Explanations", self._repr_html_())
 
     def __str__(self) -> str:
-        tables, more = self._shown()
-        parts = [f"Row {i}. {table}" for i, table in zip(self._rows, tables, strict=False)]
-        return faces.join_text("", [*parts, more] if more else parts)
+        return self.to_text()
 
     __repr__ = __str__
 

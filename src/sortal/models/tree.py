@@ -11,7 +11,7 @@ from sortal.models.layout import INF, Flag, FromSchema, Layout, Maybe, Number, S
 from sortal.models.layout_arrays import Array, Record
 from sortal.models.tree_checks import check_nodes, check_weights
 from sortal.models.tree_shares import Smoothing, plain_shares, say, smooth
-from sortal.native.trees import CUT, LEAF, POLICIES, SPREAD, TreeArrays
+from sortal.native.trees import CUT, LEAF, MULTIWAY, POLICIES, SPREAD, SUBSET, TreeArrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +137,20 @@ class TreeModel:
     def n_leaves(self) -> int:
         """How many of them are leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs.
+
+        A leaf has one, what it says; a cut two, the attribute and the threshold; a test of words
+        one and the values that it lists (of x in V those of V); each one more where holes have a
+        branch.
+        """
+        owner = np.repeat(self.kind, np.diff(self.value_start))
+        listed = np.count_nonzero((owner == MULTIWAY) | ((owner == SUBSET) & (self.branches == 0)))
+        asks = self.kind != LEAF
+        holes = np.count_nonzero(asks & (self.missing >= 0))
+        return int(self.n_nodes + np.count_nonzero(self.kind == CUT) + listed + holes)
 
     @property
     def arrays(self) -> TreeArrays:

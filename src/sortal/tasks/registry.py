@@ -1,27 +1,221 @@
-"""The learners of the library by name; nothing heavy is imported before one is asked for."""
+"""The registry of learners: one entry, and a learner is in every task and every command.
+
+Nothing heavy is imported before an estimator is asked for: the help of the command line lists
+the learners, too.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from sortal.errors import OptionError
+from sortal.errors import OptionError, listed
 
-_ESTIMATORS = {
-    "DiscreteBayes": "sortal.estimators.bayes",
-    "FisherDiscriminant": "sortal.estimators.fisher",
-    "IndicatorRegression": "sortal.estimators.indicator",
-    "LinearDiscriminant": "sortal.estimators.linear",
-    "QuadraticDiscriminant": "sortal.estimators.quadratic",
-    "TreeClassifier": "sortal.estimators.tree",
-}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
-def estimator_named(class_name: str) -> type[Any]:
-    """The estimator class of a name."""
-    if class_name not in _ESTIMATORS:
+@dataclass(frozen=True)
+class Facts:
+    """What is true of a learner whatever the data.
+
+    `probabilistic`: it has `predict_proba`. `reads`: one sentence on how its model is read.
+    """
+
+    probabilistic: bool
+    reads: str
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A method that can be asked for by name.
+
+    `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
+    some options the few values worth trying, the default among them.
+    """
+
+    name: str
+    estimator: str | type
+    title: str
+    facts: Facts
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def class_name(self) -> str:
+        """The name of the estimator's class, without importing it."""
+        if isinstance(self.estimator, str):
+            return self.estimator.partition(":")[2]
+        return self.estimator.__name__
+
+    def load(self) -> type:
+        """The estimator's class."""
+        if not isinstance(self.estimator, str):
+            return self.estimator
+        module, _, name = self.estimator.partition(":")
+        return cast("type", getattr(import_module(module), name))
+
+    def options(self) -> dict[str, Any]:
+        """The options that the estimator's class takes, with their defaults."""
+        parameters = inspect.signature(self.load()).parameters.values()
+        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        return {p.name: p.default for p in parameters if p.kind in named}
+
+    def make(self, **options: Any) -> Any:
+        """An estimator that is not fitted; an option that does not exist is an error."""
+        known = list(self.options())
+        for name in options:
+            if name not in known:
+                raise OptionError(
+                    f"The learner {self.name!r} has no option {name!r}: "
+                    f"it has {_nearest_first(name, known)}."
+                )
+        return self.load()(**options)
+
+
+_LEARNERS: dict[str, Learner] = {}
+
+
+def register(learner: Learner) -> Learner:
+    """Add a learner to all tasks and commands; a name that is taken is an error."""
+    _check(learner)
+    if learner.name in _LEARNERS:
         raise OptionError(
-            f"There is no estimator {class_name!r}: there are {', '.join(_ESTIMATORS)}."
+            f"A learner {learner.name!r} is registered already ({_LEARNERS[learner.name].title}): "
+            "choose another name, or take the other out with unregister."
         )
-    found: type[Any] = getattr(import_module(_ESTIMATORS[class_name]), class_name)
-    return found
+    taken = {known.class_name: known.name for known in _LEARNERS.values()}
+    if learner.class_name in taken:
+        raise OptionError(
+            f"The class name {learner.class_name!r} belongs to the learner "
+            f"{taken[learner.class_name]!r}, and model files tell estimators by it: rename the "
+            "class."
+        )
+    _LEARNERS[learner.name] = learner
+    return learner
+
+
+def unregister(name: str) -> None:
+    """Take a learner out again."""
+    del _LEARNERS[find(name).name]
+
+
+def learners() -> tuple[Learner, ...]:
+    """All learners, in the order in which they were registered."""
+    return tuple(_LEARNERS.values())
+
+
+def find(name: str) -> Learner:
+    """The learner of a name."""
+    if not isinstance(name, str) or name not in _LEARNERS:
+        known = _nearest_first(str(name), list(_LEARNERS))
+        raise OptionError(f"There is no learner {name!r}: there are {known}.")
+    return _LEARNERS[name]
+
+
+def learner_of(class_name: str) -> Learner:
+    """The learner whose estimator has this class name; nothing that is not listed is imported."""
+    for learner in _LEARNERS.values():
+        if learner.class_name == class_name:
+            return learner
+    known = [learner.class_name for learner in _LEARNERS.values()]
+    raise OptionError(
+        f"No learner has an estimator called {class_name!r}: there are {listed(known)}. Register "
+        "the learner first, if it is one of your own."
+    )
+
+
+def estimator_named(class_name: str) -> type:
+    """The class of a registered estimator by its name."""
+    return learner_of(class_name).load()
+
+
+def _check(learner: Learner) -> None:
+    if not isinstance(learner, Learner):
+        raise OptionError(f"{learner!r} is no Learner: registry.Learner(...) makes one.")
+    if not _NAME.fullmatch(learner.name):
+        raise OptionError(
+            f"name={learner.name!r} cannot be used: give small letters, digits and underscores, "
+            "a letter first, so that it can be typed as an option."
+        )
+    if isinstance(learner.estimator, str) and not _HOME.fullmatch(learner.estimator):
+        raise OptionError(
+            f"estimator={learner.estimator!r} cannot be used: give a class, or 'module:Class'."
+        )
+
+
+def _nearest_first(given: str, known: list[str]) -> str:
+    near = get_close_matches(given, known, n=3, cutoff=0.5)
+    rest = [name for name in known if name not in near]
+    return listed(near + rest, most=40)
+
+
+for _learner in (
+    Learner(
+        "tree",
+        "sortal.estimators.tree:TreeClassifier",
+        "decision tree",
+        Facts(
+            probabilistic=True,
+            reads="Follow the tests from the root to a leaf; rules() lists every way.",
+        ),
+        {"criterion": ("gain", "gini"), "confidence": (0.001, 0.05), "min_samples_leaf": (1, 10)},
+    ),
+    Learner(
+        "bayes",
+        "sortal.estimators.bayes:DiscreteBayes",
+        "discrete Bayes",
+        Facts(
+            probabilistic=True,
+            reads="Multiply, for each class, its prior by one probability a column.",
+        ),
+        {"alpha": (1.0, 0.1, 10.0)},
+    ),
+    Learner(
+        "lda",
+        "sortal.estimators.linear:LinearDiscriminant",
+        "linear discriminant",
+        Facts(
+            probabilistic=True,
+            reads="Each class has a weighted sum of the columns; the largest sum wins.",
+        ),
+        {"shrinkage": (None, 0.1, 0.5)},
+    ),
+    Learner(
+        "qda",
+        "sortal.estimators.quadratic:QuadraticDiscriminant",
+        "quadratic discriminant",
+        Facts(
+            probabilistic=True,
+            reads="Each class has a mean and a covariance; the nearest class wins.",
+        ),
+        {"pooling": (0.0, 0.1, 0.5)},
+    ),
+    Learner(
+        "fisher",
+        "sortal.estimators.fisher:FisherDiscriminant",
+        "Fisher's discriminant",
+        Facts(
+            probabilistic=False,
+            reads="Project a row on a few directions; the nearest class mean wins.",
+        ),
+        {"threshold": ("midpoint", "least_error")},
+    ),
+    Learner(
+        "indicator",
+        "sortal.estimators.indicator:IndicatorRegression",
+        "indicator regression",
+        Facts(
+            probabilistic=False,
+            reads="Each class has a linear function fitted to its 0s and 1s; the largest wins.",
+        ),
+        {"ridge": (0.0, 1.0, 100.0)},
+    ),
+):
+    register(_learner)

@@ -1,0 +1,96 @@
+"""The commands together, and how they are run."""
+
+from __future__ import annotations
+
+import sys
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import sortal
+from sortal.cli import (
+    comparing,
+    endings,
+    explaining,
+    fitting,
+    inspecting,
+    predicting,
+    showing,
+    telling,
+    working,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
+    (inspecting.inspect, inspecting.EXAMPLES),
+    (comparing.compare, comparing.EXAMPLES),
+    (fitting.fit, fitting.EXAMPLES),
+    (predicting.predict, predicting.EXAMPLES),
+    (explaining.explain, explaining.EXAMPLES),
+    (showing.show, showing.EXAMPLES),
+    (working.work, working.EXAMPLES),
+)
+
+# where the examples' table comes from
+TABLE = (
+    'python -c "from sortal import datasets; '
+    "datasets.penguins().to_csv('penguins.csv', index=False)\""
+)
+
+app = typer.Typer(
+    name="sortal",
+    add_completion=False,
+    rich_markup_mode=None,  # brackets in help are brackets, and rich takes time to import
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sortal {sortal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version."),
+    ] = False,
+) -> None:
+    """Classifiers that people can read: from a table to a comparison, a model and its reasons.
+
+    Results go to standard output, notes and progress to standard error. Exit codes: 0 fine,
+    1 a problem with data, options or files, 2 wrong usage, 130 interrupted.
+    """
+
+
+def help_of(function: Callable[..., Any], examples: tuple[str, ...]) -> str:
+    """A docstring with examples, which keep their lines."""
+    shown = "\n".join(f"  {line}" for line in examples)
+    return f"{cleandoc(function.__doc__ or '')}\n\n\b\nExamples:\n{shown}"
+
+
+for _function, _examples in COMMANDS:
+    app.command(help=help_of(_function, _examples))(_function)
+
+
+def run(argv: list[str] | None = None) -> int:
+    """Run a command and give its exit code."""
+    args = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):  # what an old terminal cannot show is written out
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    with telling.warnings_as_notes():
+        return endings.end(lambda: _call(args or ["--help"]))
+
+
+def _call(args: list[str]) -> None:
+    """Parse and call; not by the app's own main, which has other exit codes."""
+    command = typer.main.get_command(app)
+    with command.make_context("sortal", args) as context:
+        command.invoke(context)

@@ -1,0 +1,187 @@
+"""`sortal compare`."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.code import TABLE, Script, call
+from sortal.cli.outputs import check_output, emit, json_text, text_width
+from sortal.cli.progress import show_progress
+from sortal.cli.reading import open_data, reading
+from sortal.cli.telling import hush, is_quiet
+from sortal.tasks.registry import learners
+
+EXAMPLES = (
+    "sortal compare penguins.csv --target species",
+    "sortal compare penguins.csv -t species --learner tree --learner lda --repeats 1",
+    "sortal compare penguins.csv -t species --no-baselines --metric log_loss --budget 60",
+)
+
+Metric = Literal["balanced_accuracy", "accuracy", "log_loss"]
+Learners = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--learner",
+        "-l",
+        metavar="NAME",
+        help=f"Only these of {o.learner_names()}.",
+        show_default=False,
+    ),
+]
+Baselines = Annotated[
+    bool,
+    typer.Option(
+        "--baselines/--no-baselines", help="Also the majority class and scikit-learn's models."
+    ),
+]
+MetricName = Annotated[Metric, typer.Option("--metric", "-m", help="What models are judged by.")]
+Folds = Annotated[int, typer.Option("--folds", metavar="N", help="Parts of a cross-validation.")]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        "--repeats", metavar="N", help="Cross-validations; by the number of rows if not given."
+    ),
+]
+Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Time for all models.")]
+Level = Annotated[
+    float, typer.Option("--level", metavar="SHARE", help="Level of the tests behind the choice.")
+]
+Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options in each fold.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.")
+]
+
+Times = Annotated[
+    bool, typer.Option("--times/--no-times", help="Also seconds, which differ from run to run.")
+]
+
+_DEFAULTS = {
+    "learners": None,
+    "baselines": True,
+    "metric": "balanced_accuracy",
+    "folds": 10,
+    "repeats": None,
+    "budget": 150.0,
+    "level": 0.05,
+    "tune": False,
+    "drop": None,
+    "categories": None,
+    "random_state": 0,
+    "n_jobs": None,
+}
+
+
+def compare(
+    data: o.Data,
+    target: o.Target,
+    learner: Learners = None,
+    baselines: Baselines = True,
+    metric: MetricName = "balanced_accuracy",
+    folds: Folds = 10,
+    repeats: Repeats = None,
+    budget: Budget = 150.0,
+    level: Level = 0.05,
+    tune: Tune = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    times: Times = True,
+    output: o.Output = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Compare learners, and choose one.
+
+    All learners and, as baselines, models of scikit-learn are judged by the same repeated
+    cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
+    """
+    hush(quiet)
+    given = {
+        "learners": learner or None,
+        "baselines": baselines,
+        "metric": metric,
+        "folds": folds,
+        "repeats": repeats,
+        "budget": budget,
+        "level": level,
+        "tune": tune,
+        "drop": drop or None,
+        "categories": category or None,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+    how = reading(holes, text, delimiter, encoding)
+    if show_code:
+        emit(str(_code(data, target, named, how, as_json, output)))
+        return
+    from sortal.tasks.compare import compare as task
+
+    check_output(output, data)
+    table = open_data(data, how)
+    with show_progress(is_quiet()) as progress:
+        comparison = task(table, target, progress=progress, **named)
+    if as_json:
+        emit(json_text(comparison.to_dict()), output)
+    else:
+        emit(_told(comparison, times, text_width(output)), output)
+    if not as_json and output is None:
+        _go_on(comparison, data, target, drop, category, text)
+
+
+def _told(comparison: Any, times: bool, width: int | None) -> str:
+    """The table, the choice and why, and notes."""
+    from sortal.models.text_tables import fold
+
+    table = comparison.table
+    if not times:
+        kept = [j for j, name in enumerate(table.columns) if not name.endswith(" s")]
+        rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
+        table = replace(table, columns=tuple(table.columns[j] for j in kept), rows=rows)
+    words = "\n".join([comparison.sentence, *comparison.notes])
+    return f"{table.to_text(width)}\n\n{fold(words, width)}"
+
+
+def _code(
+    data: str,
+    target: str,
+    named: dict[str, Any],
+    how: dict[str, Any],
+    as_json: bool,
+    output: str | None,
+) -> Script:
+    script = Script()
+    script.read(data, how)
+    script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
+    script.finish("comparison", "text", as_json, output)
+    return script
+
+
+def _go_on(
+    comparison: Any,
+    data: str,
+    target: str,
+    drop: list[str] | None,
+    category: list[str] | None,
+    text: list[str] | None,
+) -> None:
+    """The command that fits what was chosen."""
+    names = {learner.name for learner in learners()}
+    if comparison.choice.chosen not in names:
+        return
+    words = ["sortal", "fit", data, "--target", target, "--learner", comparison.choice.chosen]
+    for option, columns in (("--drop", drop), ("--category", category), ("--text", text)):
+        words += [word for column in columns or () for word in (option, column)]
+    emit(f"\nGo on with: {shlex.join([*words, '-o', 'model.sortal'])}")

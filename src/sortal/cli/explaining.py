@@ -1,0 +1,69 @@
+"""`sortal explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sortal.cli import options as o
+from sortal.cli.code import Script
+from sortal.cli.outputs import check_output, emit, emit_record
+from sortal.cli.reading import open_data, reading
+from sortal.cli.telling import hush
+
+if TYPE_CHECKING:
+    from sortal.cli.options import TextFormat
+
+EXAMPLES = (
+    "sortal explain model.sortal penguins.csv --row 7",
+    "sortal explain model.sortal penguins.csv --row 1 --row 271 --format md",
+)
+
+
+def explain(
+    model: o.Model,
+    data: o.Data,
+    row: o.Rows = None,
+    form: o.Format = "text",
+    output: o.Output = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say why, for single rows, in parts that add up.
+
+    Rows are numbered as predict numbers them, from 1; without --row, the first 20 are explained.
+    """
+    hush(quiet)
+    how = reading(holes, text, delimiter, encoding)
+    if show_code:
+        emit(str(_code(model, data, how, row, form, as_json, output)))
+        return
+    from sortal.tasks.explain import explain as task
+    from sortal.tasks.load import load
+
+    check_output(output, model, data)
+    loaded = load(model)
+    emit_record(task(loaded, open_data(data, how, loaded), row), form, as_json, output)
+
+
+def _code(
+    model: str,
+    data: str,
+    how: dict[str, Any],
+    rows: list[int] | None,
+    form: TextFormat,
+    as_json: bool,
+    output: str | None,
+) -> Script:
+    script = Script()
+    script.load(model)
+    script.read_for(model, data, how)
+    given = "" if rows is None else f", {list(dict.fromkeys(rows))!r}"
+    script.need("from sortal.tasks.explain import explain")
+    script.add(f"why = explain(model, table{given})")
+    script.finish("why", form, as_json, output)
+    return script

@@ -1,0 +1,104 @@
+"""`sortal fit`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.code import Script, call
+from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
+from sortal.cli.reading import open_data, reading
+from sortal.cli.settings import read_settings
+from sortal.cli.telling import hush
+from sortal.errors import OptionError
+from sortal.tasks.registry import find
+
+EXAMPLES = (
+    "sortal fit penguins.csv --target species -o model.sortal",
+    "sortal fit penguins.csv -t species --learner lda --drop year -o lda.sortal",
+    "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
+)
+
+ModelOutput = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")
+]
+
+
+def fit(
+    data: o.Data,
+    target: o.Target,
+    output: ModelOutput,
+    learner: o.LearnerName = "tree",
+    setting: o.Settings = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn to predict a column and write a model file."""
+    hush(quiet)
+    settings = read_settings(setting)
+    how = reading(holes, text, delimiter, encoding)
+    if show_code:
+        emit(str(fit_code(data, target, learner, settings, drop, category, how, output)))
+        return
+    from sortal.tasks.fit import fit as task
+
+    if output == STDOUT:
+        raise OptionError("A model goes into a file: give --output a name, such as model.sortal.")
+    check_output(output, data)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    table = open_data(data, how)
+    model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
+    model.save(output)
+    _report(model, learner, output, as_json)
+    wrote(output)
+
+
+def fit_code(
+    data: str,
+    target: str,
+    learner: str,
+    settings: dict[str, Any],
+    drop: list[str] | None,
+    category: list[str] | None,
+    how: dict[str, Any],
+    output: str,
+) -> Script:
+    """The same by an estimator."""
+    script = Script()
+    script.read(data, how, drop)
+    script.add(f"table = {call('table.dropna', subset=[target])}")
+    named = settings | ({"categorical_features": category} if category else {})
+    script.add(
+        f"model = {call(f'sortal.{find(learner).class_name}', **named)}",
+        f"model.fit(table, {target!r})",
+        f"model.save({output!r})",
+        "print(model.fit_report_)",
+    )
+    return script
+
+
+def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
+    report = model.fit_report_
+    size = getattr(model, "size_", None)
+    if not as_json:
+        emit(f"{find(learner).title}{'' if size is None else f', {size} numbers'}\n{report}")
+        return
+    facts = {
+        "learner": learner,
+        "estimator": type(model).__name__,
+        "rows": report.rows,
+        "holes": dict(report.holes),
+        "notes": list(report.notes),
+        "size": size,
+        "file": output,
+    }
+    emit(json_text(facts))

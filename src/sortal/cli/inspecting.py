@@ -1,0 +1,60 @@
+"""`sortal inspect`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sortal.cli import options as o
+from sortal.cli.code import Script, call
+from sortal.cli.outputs import check_output, emit, emit_record
+from sortal.cli.reading import reading
+from sortal.cli.telling import hush
+
+EXAMPLES = (
+    "sortal inspect penguins.csv",
+    "sortal inspect penguins.csv --target species",
+    "sortal inspect penguins.csv --target species --drop year --json",
+)
+
+
+def inspect(
+    data: o.Data,
+    target: o.MaybeTarget = None,
+    drop: o.Drop = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    output: o.Output = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Look at a table: columns, holes, classes, findings.
+
+    Every finding comes with the option of fit and compare that answers it.
+    """
+    hush(quiet)
+    how = reading(holes, text, delimiter, encoding)
+    if show_code:
+        emit(str(_code(data, target, drop, how, as_json, output)))
+        return
+    from sortal.tasks.inspect import inspect as task
+
+    check_output(output, data)
+    emit_record(task(data, target, drop=drop or (), **how), "text", as_json, output)
+
+
+def _code(
+    data: str,
+    target: str | None,
+    drop: list[str] | None,
+    how: dict[str, Any],
+    as_json: bool,
+    output: str | None,
+) -> Script:
+    script = Script()
+    given = {"drop": drop} | how if drop else how
+    script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **given)}")
+    script.finish("found", "text", as_json, output)
+    return script

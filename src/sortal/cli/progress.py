@@ -1,0 +1,74 @@
+"""Progress of long work on standard error: a bar on a terminal, else a line a model."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sortal.data.printing import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Progress = Callable[[int, int, str, float | None], None]
+
+
+@contextmanager
+def show_progress(quiet: bool) -> Iterator[Progress | None]:
+    """What long work calls with how much is done, of how much, words, and seconds left."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bar() as progress:
+            yield progress
+    else:
+        yield _Lines()
+
+
+class _Lines:
+    """A line whenever the words change."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, done: int, total: int, words: str, seconds_left: float | None) -> None:
+        if words != self._last:
+            self._last = words
+            left = _left(seconds_left)
+            told = f"{done}/{total} {printable(words)}{f', {left}' if left else ''}"
+            print(told, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    words = TextColumn("{task.description}", markup=False)
+    left = TextColumn("{task.fields[left]}", markup=False)
+    console = Console(stderr=True)  # it honors NO_COLOR
+    with Bar(
+        BarColumn(), TaskProgressColumn(), left, words, console=console, transient=True
+    ) as bar:
+        task = bar.add_task("", total=None, left="")
+
+        def progress(done: int, total: int, words: str, seconds_left: float | None) -> None:
+            bar.update(
+                task,
+                completed=done,
+                total=total,
+                description=printable(words),
+                left=_left(seconds_left),
+            )
+
+        yield progress
+
+
+def _left(seconds: float | None) -> str:
+    """How long it still takes, roughly."""
+    if seconds is None:
+        return ""
+    whole = max(0, round(seconds))
+    return f"about {whole // 60}:{whole % 60:02d} left"

@@ -1,0 +1,38 @@
+"""How the data is read, as the options say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sortal.cli.telling import note
+
+if TYPE_CHECKING:
+    from sortal.tasks.tables import Opened
+
+
+def reading(
+    holes: str | None, text: list[str] | None, delimiter: str | None, encoding: str | None
+) -> dict[str, Any]:
+    """The options of `sortal.read` that were given."""
+    given = {
+        "holes": None if holes is None else holes.split(","),
+        "text": text or None,
+        "delimiter": _SIGNS.get(delimiter or "", delimiter),
+        "encoding": encoding,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+# signs that are hard to type
+_SIGNS = {"\\t": "tab", "space": " "}
+
+
+def open_data(data: str, how: dict[str, Any], model: Any = None) -> Opened:
+    """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
+    from sortal.tasks.models import open_for
+    from sortal.tasks.tables import open_table
+
+    opened = open_table(data, **how) if model is None else open_for(model, data, how)
+    for words in opened.notes:
+        note(words)
+    return opened

@@ -1,0 +1,69 @@
+"""`sortal work`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.code import TABLE, Script, call
+from sortal.cli.outputs import check_output, emit, emit_record
+from sortal.cli.reading import open_data, reading
+from sortal.cli.settings import read_settings
+from sortal.cli.telling import hush
+from sortal.tasks.registry import find
+
+EXAMPLES = (
+    "sortal work penguins.csv --target species --learner bayes --row 7",
+    "sortal work penguins.csv -t species --learner tree --node 1",
+    "sortal work penguins.csv -t species --learner lda --format html -o working.html",
+)
+
+Node = Annotated[
+    int | None,
+    typer.Option("--node", metavar="N", help="Of a tree, the node to work out; the root is 0."),
+]
+
+
+def work(
+    data: o.Data,
+    target: o.Target,
+    learner: o.LearnerName = "tree",
+    setting: o.Settings = None,
+    row: o.Rows = None,
+    node: Node = None,
+    form: o.Format = "text",
+    output: o.Output = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    holes: o.Holes = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Show the textbook's working for a table.
+
+    A learner is fitted, and every number of the fit is shown with the tag of its formula.
+    """
+    hush(quiet)
+    named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
+    settings = read_settings(setting)
+    given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
+    named |= {name: value for name, value in given.items() if value not in (None, [], {})}
+    how = reading(holes, text, delimiter, encoding)
+    if show_code:
+        script = Script()
+        script.read(data, how)
+        script.add(f"working = {call('sortal.work', TABLE, target, **named)}")
+        script.finish("working", form, as_json, output)
+        emit(str(script))
+        return
+    from sortal.tasks.work import work as task
+
+    check_output(output, data)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    emit_record(task(open_data(data, how), target, **named), form, as_json, output)

@@ -1,0 +1,98 @@
+"""CSV files to data frames: names, types, rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sortal.data.csv_dialect import QUOTE
+from sortal.data.csv_rows import look, with_rows
+from sortal.data.reading import Answer, check_names, check_rows, check_text
+from sortal.data.text_cells import ANY_KIND, fetch_text, type_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from sortal.data.csv_rows import Lines
+    from sortal.data.plain_files import PlainFile
+    from sortal.data.reading import Reading
+    from sortal.data.text_cells import TypedText
+
+
+def read_csv(file: PlainFile, wishes: Reading) -> Answer:
+    """A CSV file as a frame, its dialect, and notes."""
+    lines, found = look(file, wishes.delimiter)
+    answer: Answer = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
+    return replace(answer, dialect=answer.dialect | {"encoding": file.encoding})
+
+
+def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Answer:
+    first = [cell or "" for cell in con.execute("SELECT * FROM raw WHERE rowid = 0").fetchall()[0]]
+    first = [cell.strip(" \t") for cell in first]
+    n_all = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
+    notes: list[str] = []
+    header = wishes.header is not False
+    if header:
+        names = _names(first, notes)
+        check_names(names, lines.name, "line 1")
+        check_text(wishes.text, names, lines.name)
+        text = _typed(con, names, 1, lines, wishes)
+        if wishes.header is None and _is_data(first, text):
+            header, notes = False, [_NO_NAMES]
+    if not header:
+        names = [f"column_{j + 1}" for j in range(lines.width)]
+        text = _typed(con, names, 0, lines, wishes)
+    check_rows(n_all - header, lines.name, "a line of names")
+    frame = fetch_text(con, text, f"rowid >= {int(header)}", n_all - header)
+    dialect = {
+        "delimiter": lines.delimiter,
+        "quote": QUOTE,
+        "header": header,
+        "decimal": text.decimal,
+        "newline": lines.newline or "mixed",
+    }
+    return Answer(frame, dialect, [*notes, *text.notes], text.holes)
+
+
+_NO_NAMES = (
+    "The first line has numbers where the rows below have numbers, so it was read as a row, and "
+    "the columns are called column_1, column_2, …; give header=True if it has the names."
+)
+
+
+def _names(first: Sequence[str], notes: list[str]) -> list[str]:
+    """The names in the first line; a column without one is called by its place."""
+    names = [cell or f"column_{j + 1}" for j, cell in enumerate(first)]
+    unnamed = [name for name, cell in zip(names, first, strict=True) if not cell]
+    if unnamed:
+        notes.append(f"Columns without a name in the first line are called {', '.join(unnamed)}.")
+    return names
+
+
+def _typed(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], start: int, lines: Lines, wishes: Reading
+) -> TypedText:
+    kinds = [() if name in wishes.text else ANY_KIND for name in names]
+    marks = wishes.decimal or ("." if lines.delimiter == "," else ".,")
+    return type_text(con, names, f"rowid >= {start}", wishes.holes, kinds, marks)
+
+
+def _is_data(first: Sequence[str], text: TypedText) -> bool:
+    """Whether the first line looks like the rows: numbers above numbers, and no word above any."""
+    above = [
+        _looks_like_number(cell)
+        for cell, verdict in zip(first, text.verdicts, strict=True)
+        if verdict.type in {"whole", "number", "comma"}
+    ]
+    return any(above) and all(above)
+
+
+def _looks_like_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,111 @@
+"""Files to data frames, by DuckDB: CSV, Parquet and JSON lines.
+
+What a column is follows from all of its values, by rules that are ours (`text_types`); rows are
+neither lost nor mended (`csv_rows`); the file's name never becomes part of a query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from sortal.data.csv_frames import read_csv
+from sortal.data.json_lines import read_json_lines
+from sortal.data.parquet import read_parquet
+from sortal.data.plain_files import plain_file
+from sortal.data.reading import Reading
+from sortal.errors import OptionError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from sortal.data.plain_files import Format
+
+HOLE_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table read from a file, and what is to be remembered of the file."""
+
+    frame: Any
+    """The rows, as a data frame of pandas."""
+    name: str
+    """The file's name without its folders."""
+    format: Format
+    sha256: str
+    """Of the file's bytes, in hexadecimal digits."""
+    n_bytes: int
+    dialect: dict[str, Any] = field(default_factory=dict)
+    """How it is written: delimiter, quote, header, decimal, newline, encoding, compression."""
+    notes: tuple[str, ...] = ()
+    """What was decided on the way, in sentences."""
+    holes: tuple[str, ...] = ()
+    """The words that were read as holes, the empty one left out."""
+
+
+def read_file(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    holes: Iterable[str] | None = None,
+    text: Iterable[str] | None = None,
+) -> FileTable:
+    """Read a table from a file, or from standard input for "-".
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        One file; no character in its name stands for others. It may be compressed with gzip.
+    format : {"csv", "parquet", "jsonl"}, default=None
+        None looks at the file.
+    delimiter : str, default=None
+        Of a CSV file: one character, or "tab". None finds "," ";" tab or "|" by the first rows.
+    encoding : str, default=None
+        Of a text file. None means UTF-8, or UTF-16 where the file begins with its mark.
+    header : bool, default=None
+        Whether the first line of a CSV file has the names. None means that it has, unless it
+        has numbers where the rows below have numbers and no name above any.
+    decimal : {".", ","}, default=None
+        The decimal mark of a CSV file. None allows the comma where it is not the delimiter and
+        cannot part thousands.
+    holes : iterable of str, default=None
+        Words that mean that there is no value, besides the empty one. None means HOLE_WORDS.
+    text : iterable of str, default=None
+        Columns to be left as text.
+    """
+    if decimal not in (None, ".", ","):
+        raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
+    wishes = Reading(
+        delimiter=delimiter,
+        header=header,
+        decimal=decimal,
+        holes=_words("holes", HOLE_WORDS if holes is None else holes),
+        text=_words("text", () if text is None else text),
+    )
+    readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
+    with plain_file(path, format, encoding) as file:
+        answer = readers[file.format](file, wishes)
+        dialect = answer.dialect | ({"compression": "gzip"} if file.compression else {})
+        return FileTable(
+            answer.frame,
+            file.name,
+            file.format,
+            file.sha256,
+            file.n_bytes,
+            dialect,
+            tuple(answer.notes),
+            tuple(answer.holes),
+        )
+
+
+def _words(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    words = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(word, str) for word in words):
+        raise OptionError(f"{name}={words!r} cannot be used: give words.")
+    return words

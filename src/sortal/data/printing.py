@@ -1,0 +1,20 @@
+"""Text from data, made safe to print: what a terminal or a reader would obey is written out."""
+
+from __future__ import annotations
+
+import json
+
+# Signs that are not printed, but join letters of some scripts and parts of pictures.
+_JOINERS = str.maketrans("", "", "\u200c\u200d")
+
+
+def is_printable(text: str) -> bool:
+    """Whether nothing in a text moves the cursor, breaks the line or turns the direction."""
+    return text.translate(_JOINERS).isprintable()
+
+
+def printable(text: str, but: str = "") -> str:
+    r"""A text whose unprintable signs are written as JSON has them, \n or \u001b; `but` stay."""
+    if is_printable(text):
+        return text
+    return "".join(c if c in but or is_printable(c) else json.dumps(c)[1:-1] for c in text)

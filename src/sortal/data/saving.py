@@ -1,0 +1,133 @@
+"""Data frames to files or to standard output: CSV, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import tempfile
+from datetime import datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sortal.data.checks import choose
+from sortal.data.duck import duck_for, quoted
+from sortal.data.plain_files import BLOCK, STANDARD_INPUT
+from sortal.data.table import read_frame
+from sortal.data.writing import replace_file
+from sortal.errors import ColumnError, InputTypeError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+
+
+def write_table(
+    frame: Any,
+    path: str | os.PathLike[str] | TextIO,
+    format: str | None = None,  # noqa: A002
+) -> None:
+    """Write a data frame as CSV, JSON lines or Parquet; "-" is standard output.
+
+    A file is written whole or not at all. None as a format means what the file's name says:
+    .jsonl, .ndjson, .parquet or .pq, and CSV for every other.
+    """
+    table = read_frame(frame)
+    if table is None:
+        raise InputTypeError(f"{type(frame).__name__} is no data frame: give one to write.")
+    stream = sys.stdout if path == STANDARD_INPUT else path
+    kind = format_of("" if not isinstance(stream, str | os.PathLike) else stream, format)
+    if not isinstance(stream, str | os.PathLike):
+        with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
+            draft = Path(folder) / "out"
+            _write(table, draft, kind)
+            _send(draft, stream)
+        return
+    with replace_file(stream) as draft:
+        _write(table, draft, kind)
+
+
+def format_of(path: str | os.PathLike[str], given: str | None) -> str:
+    """The format asked for, or the one that the name of the file says."""
+    if given is None:
+        return _SUFFIXES.get(Path(os.fspath(path)).suffix.lower(), "csv")
+    return choose("format", given, ("csv", "jsonl", "parquet"))
+
+
+def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:
+    names = [str(name) for name in table.columns]
+    columns = [_cells(table[name]) for name in table.columns]
+    if kind == "parquet":
+        _write_parquet(names, columns, path)
+        return
+    rows = zip(*map(_written, columns), strict=True)
+    with path.open("w", encoding="utf-8", newline="") as out:
+        if kind == "jsonl":
+            for row in rows:
+                record = dict(zip(names, row, strict=True))
+                out.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            return
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(names)
+        # a blank line would be no row: a hole of the only column is written as ""
+        hole = "" if len(names) > 1 else None
+        writer.writerows([hole if cell is None else _word(cell) for cell in row] for row in rows)
+
+
+def _cells(series: nw.Series[Any]) -> list[Any]:
+    """Plain values, None for a hole."""
+    return [None if _is_hole(cell) else cell for cell in series.to_list()]
+
+
+def _written(cells: list[Any]) -> list[Any]:
+    """Moments as words, days without a time."""
+    moments = [cell for cell in cells if isinstance(cell, datetime)]
+    if not moments:
+        return cells
+    only_days = all(moment.time() == time.min and moment.tzinfo is None for moment in moments)
+    return [
+        cell if cell is None else str(cell.date() if only_days else cell.isoformat(sep=" "))
+        for cell in cells
+    ]
+
+
+def _is_hole(cell: Any) -> bool:
+    return cell is None or (cell != cell) is True or str(cell) in {"<NA>", "NaT"}  # noqa: PLR0124
+
+
+def _word(cell: Any) -> Any:
+    return str(cell).lower() if isinstance(cell, bool) else cell
+
+
+def _write_parquet(names: list[str], columns: list[list[Any]], path: Path) -> None:
+    import pandas as pd  # noqa: PLC0415  (only here, and slow to load)
+
+    if len({name.lower() for name in names}) < len(names):
+        raise ColumnError(
+            "Two columns have names that differ in capital letters only, which Parquet files as "
+            "DuckDB writes them cannot have: rename one, or write CSV."
+        )
+    places = [f"c{j}" for j in range(len(names))]
+    frame = pd.DataFrame(dict(zip(places, columns, strict=True)))
+    listed = ", ".join(
+        f'c{j} AS "{name.replace(chr(34), 2 * chr(34))}"' for j, name in enumerate(names)
+    )
+    to = f"TO {quoted(str(path))} (FORMAT parquet, USE_TMP_FILE false)"
+    with duck_for(str(path)) as con:
+        con.register("given", frame)
+        con.execute(f"COPY (SELECT {listed} FROM given) {to}")  # noqa: S608  (quoted)
+
+
+def _send(path: Path, stream: TextIO) -> None:
+    """The bytes of a file to a stream; one that takes words only gets words."""
+    stream.flush()
+    out = getattr(stream, "buffer", None)
+    with path.open("rb") as draft:
+        while block := draft.read(BLOCK):
+            if out is None:
+                stream.write((block + draft.read()).decode("utf-8"))
+            else:
+                out.write(block)
+    stream.flush()

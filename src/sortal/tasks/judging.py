@@ -1,0 +1,313 @@
+"""Which model to go on with: what scores of resampled rows do and do not say.
+
+Scores of one model over the folds of a repeated cross-validation are not independent: folds share
+training rows, and repeats share test rows. A mean of many such scores is therefore less certain
+than their spread divided by their number says; Nadeau and Bengio (2003) say by how much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
+
+from sortal.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAJORITY = "majority"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One model's scores, fold by fold, and how many numbers it needs to predict."""
+
+    name: str
+    scores: tuple[float, ...]
+    size: float
+    eligible: bool = True
+    baseline: bool = False
+    title: str = ""
+
+    @property
+    def words(self) -> str:
+        """What a sentence calls it."""
+        return self.title or self.name
+
+    @property
+    def mean(self) -> float:
+        """The mean of its scores."""
+        return math.fsum(self.scores) / len(self.scores)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean score, and bounds for the score expected of models trained on so many rows."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and why.
+
+    `p_values` has every eligible model but the best. `equals` are the models that are not
+    distinguishably worse than the best, in the order of choice, so that the chosen one is the
+    first. `learner` is the first of them that is no baseline. Where no model is eligible, `best`
+    and `chosen` are empty.
+    """
+
+    best: str
+    chosen: str
+    p_values: Mapping[str, float]
+    equals: tuple[str, ...]
+    sentence: str
+    learner: str | None
+
+
+def corrected_variance(scores: Sequence[float], test_share: float) -> float:
+    """Return the variance of the mean of resampled scores: (1/J + n_test/n_train) s² (S 58)."""
+    return (1 / len(scores) + test_share) * _spread(scores)
+
+
+def _spread(scores: Sequence[float]) -> float:
+    """s², and exactly 0 where all scores are the same number."""
+    if min(scores) == max(scores):
+        return 0.0
+    return float(np.var(np.asarray(scores, dtype=np.float64), ddof=1))
+
+
+def interval(
+    scores: Sequence[float],
+    test_share: float,
+    *,
+    level: float = 0.05,
+    lowest: float = 0.0,
+    highest: float = 1.0,
+    rows: float | None = None,
+) -> Interval:
+    """Return bounds for the score expected of models trained on so many rows (S 59).
+
+    They are t_{J−1, 1−α/2} standard errors away on a scale that fits the metric, and never where
+    it cannot be: Wilson's scale for a metric with two ends, logarithms for one that is open above,
+    as it is for one without ends. `rows` says how many rows a metric with two ends rests on
+    (`balanced_rows` for balanced accuracy); the interval is then no narrower than that of a share
+    of so many rows. Without it, scores that are all the same have an interval of no width. One
+    score alone says nothing of its spread: its interval is all that the metric can be.
+    """
+    _check_numbers(scores, "scores")
+    _check_settings(test_share, level)
+    mean = math.fsum(scores) / len(scores)
+    if len(scores) == 1:
+        return Interval(mean, lowest, highest)
+    variance = corrected_variance(scores, test_share)
+    half = float(stdtrit(len(scores) - 1, 1 - level / 2)) * math.sqrt(variance)
+    if math.isinf(highest):
+        return _open_above(mean, half, lowest)
+    least = 0.0 if rows is None else float(ndtri(1 - level / 2)) ** 2 / rows
+    return _between(mean, half, lowest, highest, least)
+
+
+def _open_above(mean: float, half: float, lowest: float) -> Interval:
+    """On the scale of logarithms, where relative errors are what is symmetric."""
+    if math.isinf(lowest) or half == 0.0 or mean <= lowest:
+        return Interval(mean, mean - half, mean + half)
+    above = mean - lowest
+    factor = math.exp(min(half / above, 700.0))
+    return Interval(mean, lowest + above / factor, lowest + above * factor)
+
+
+def _between(mean: float, half: float, lowest: float, highest: float, least: float) -> Interval:
+    """Wilson's interval of a share x; u is t² over the rows that x seems to rest on."""
+    width = highest - lowest
+    x = min(max((mean - lowest) / width, 0.0), 1.0)
+    u = max((half / width) ** 2 / (x * (1 - x)) if 0 < x < 1 else 0.0, least)
+    middle, arm = x + u / 2, math.sqrt(x * (1 - x) * u + u * u / 4)
+    low, high = (middle - arm) / (1 + u), (middle + arm) / (1 + u)
+    # Rounding must not put the mean outside.
+    return Interval(
+        mean, min(mean, lowest + width * max(low, 0.0)), max(mean, lowest + width * min(high, 1.0))
+    )
+
+
+def balanced_rows(counts: Sequence[int]) -> float:
+    """Return how many rows a balanced accuracy rests on: K² / Σ_k 1/n_k (S 62).
+
+    It is their number if all classes have the same, and at most K times K those of the rarest.
+    """
+    return len(counts) ** 2 / math.fsum(1 / count for count in counts)
+
+
+def probability_of_lead(leads: Sequence[float], test_share: float) -> float:
+    """Return how probable so large a mean lead is if there is none in truth: one-sided p (S 60).
+
+    Leads are what one model is better by than another, fold by fold. If they are all the same
+    there is nothing to weigh them against: p is 0 if they are positive and 1 if not.
+    """
+    mean = math.fsum(leads) / len(leads)
+    variance = corrected_variance(leads, test_share)
+    if variance == 0.0:
+        return 0.0 if mean > 0 else 1.0
+    return float(stdtr(len(leads) - 1, -mean / math.sqrt(variance)))
+
+
+def choose(
+    contestants: Sequence[Contestant],
+    test_share: float,
+    *,
+    level: float = 0.05,
+    higher_is_better: bool = True,
+    metric: str = "balanced accuracy",
+) -> Choice:
+    """Choose the smallest model that is not distinguishably worse than the best (S 61).
+
+    The best is the eligible model with the best mean. Another is distinguishably worse if its p,
+    times the number of models that could have come out best in its stead, is at most the level.
+    Of models of one size, sortal's come before baselines, then the better score, then the name.
+    """
+    _check_settings(test_share, level)
+    field = [one for one in contestants if one.eligible]
+    _check_field(field)
+    if not field:
+        words = "No model can be chosen: none of them was finished on all rows."
+        return Choice("", "", {}, (), words, None)
+    sign = 1.0 if higher_is_better else -1.0
+    best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
+    p_values = {
+        one.name: min(1.0, (len(field) - 1) * _p_value(best, one, sign, test_share))
+        for one in field
+        if one is not best
+    }
+    equals = [one for one in field if one is best or p_values[one.name] > level]
+    equals.sort(key=lambda one: (one.size, one.baseline, -sign * one.mean, one.name))
+    learner = next((one.name for one in equals if not one.baseline), None)
+    sentence = _sentence(field, best, equals, p_values, metric)
+    names = tuple(one.name for one in equals)
+    return Choice(best.name, names[0], p_values, names, sentence, learner)
+
+
+def _p_value(best: Contestant, other: Contestant, sign: float, test_share: float) -> float:
+    pairs = zip(best.scores, other.scores, strict=True)
+    # A lead in the last digits of both scores is rounding.
+    leads = [0.0 if math.isclose(a, b, rel_tol=1e-12) else sign * (a - b) for a, b in pairs]
+    return probability_of_lead(leads, test_share)
+
+
+def _check_settings(test_share: float, level: float) -> None:
+    if not 0 < level < 1:
+        raise OptionError(f"level={level!r} must lie between 0 and 1: give 0.05, say.")
+    if not 0 <= test_share < math.inf:
+        raise InputError(
+            f"test_share={test_share!r} must be the test rows of a fold divided by its training "
+            "rows: 1/9 with ten folds."
+        )
+
+
+def _check_numbers(scores: Sequence[float], name: str) -> None:
+    if len(scores) == 0:
+        raise InputError(f"{name} is empty: give one score a fold.")
+    if not all(math.isfinite(score) for score in scores):
+        raise InputError(f"{name} has a score that is no finite number: leave that model out.")
+
+
+def _check_field(field: Sequence[Contestant]) -> None:
+    """Every model once, with the same folds, of which there are two at least."""
+    names = [one.name for one in field]
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(f"More than one model is called {twice[0]!r}: give each its own name.")
+    for one in field:
+        _check_numbers(one.scores, f"{one.name}: scores")
+        if len(one.scores) < 2 or len(one.scores) != len(field[0].scores):
+            raise InputError(
+                f"{one.name} has {len(one.scores)} scores and {field[0].name} has "
+                f"{len(field[0].scores)}: compare models on the same folds, two at least."
+            )
+
+
+def _sentence(
+    field: Sequence[Contestant],
+    best: Contestant,
+    equals: Sequence[Contestant],
+    p_values: Mapping[str, float],
+    metric: str,
+) -> str:
+    """Say why, in a sentence or two."""
+    majority = next((one for one in equals if one.name == MAJORITY), None)
+    if majority is not None:
+        return _nothing_learned(best, majority, p_values, metric)
+    chosen = equals[0]
+    said = _reason(field, best, chosen, p_values, metric)
+    return f"{said} {_for_sortal(field, equals, p_values)}" if chosen.baseline else said
+
+
+def _reason(
+    field: Sequence[Contestant],
+    best: Contestant,
+    chosen: Contestant,
+    p_values: Mapping[str, float],
+    metric: str,
+) -> str:
+    if len(field) == 1:
+        return f"There is one model to choose from: {best.words} ({metric} {best.mean:.3f})."
+    if chosen is not best:
+        return (
+            f"By {metric}, {chosen.words} ({chosen.mean:.3f}, {_numbers(chosen)}) is the simplest "
+            f"model that is not distinguishably worse than the best, {best.words} "
+            f"({best.mean:.3f}, {_numbers(best)}; {_p(p_values[chosen.name])})."
+        )
+    simpler = [one for one in field if one.size < best.size]
+    said = f"By {metric}, {best.words} ({best.mean:.3f}, {_numbers(best)}) is the best model, and"
+    if not simpler:
+        return f"{said} none is simpler."
+    nearest = max(simpler, key=lambda one: p_values[one.name])
+    return (
+        f"{said} every simpler one is distinguishably worse; the nearest of them is "
+        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
+    )
+
+
+def _for_sortal(
+    field: Sequence[Contestant], equals: Sequence[Contestant], p_values: Mapping[str, float]
+) -> str:
+    """What to say of sortal's own where a baseline was chosen."""
+    own = next((one for one in equals if not one.baseline), None)
+    if own is not None:
+        return (
+            "The chosen model is a baseline; the simplest of sortal's learners that is not distinguishably worse "
+            f"is {own.words} ({own.mean:.3f}, {_numbers(own)})."
+        )
+    others = [one for one in field if not one.baseline]
+    if not others:
+        return "The chosen model is a baseline; none of sortal's learners was finished on all rows."
+    nearest = max(others, key=lambda one: p_values[one.name])
+    return (
+        "The chosen model is a baseline, and each of sortal's learners is distinguishably worse; the nearest is "
+        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
+    )
+
+
+def _nothing_learned(
+    best: Contestant, majority: Contestant, p_values: Mapping[str, float], metric: str
+) -> str:
+    said = (
+        f"Nothing was learned: by {metric} no model is distinguishably better than always saying "
+        f"the commonest class ({majority.mean:.3f})"
+    )
+    if best is majority:
+        return f"{said}."
+    return f"{said}; the best, {best.words}, has {best.mean:.3f} ({_p(p_values[MAJORITY])})."
+
+
+def _numbers(one: Contestant) -> str:
+    return "1 number" if one.size == 1 else f"{one.size:,.0f} numbers"
+
+
+def _p(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"

@@ -1,0 +1,195 @@
+"""Show a model: what it is, what it was learned from, and the model itself, to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sortal.errors import InputTypeError, OptionError
+from sortal.estimators.keeping import Keeping, parts_of
+from sortal.models import faces
+from sortal.models.pages import page
+from sortal.models.records import Table, Working
+from sortal.models.text_tables import fold
+from sortal.tasks.models import as_model
+from sortal.tasks.registry import learner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sortal.models.records import Cell
+
+# The tables of a working that say what is predicted; by their first column, too, because a table
+# can be named after an attribute.
+_READ = {
+    "priors": "class",
+    "shares": "class",
+    "classes": "class",
+    "functions": "class",
+    "directions": "direction",
+    "projections": "direction",
+}
+
+# Of a long working so many tables lead.
+_MOST = 20
+
+# Classes that a line names; of more, the first and how many there are.
+_MOST_CLASSES = 10
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A model to be read: facts, options that differ from their defaults, rules or tables."""
+
+    title: str
+    facts: Table
+    options: Table
+    rules: Any
+    tables: tuple[Table, ...]
+    more: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        told: dict[str, Any] = {
+            "title": self.title,
+            "facts": {str(row[0]): row[1] for row in self.facts.rows},
+            "options": {str(row[0]): row[1] for row in self.options.rows},
+        }
+        if self.rules is not None:
+            told["rules"] = self.rules.to_dict()
+        return told | {"tables": [table.to_dict() for table in self.tables]}
+
+    def to_text(self, width: int | None = None) -> str:
+        """What is printed; with `width`, in lines that are no longer."""
+        parts = [table.to_text(width) for table in self._heads()]
+        if self.rules is not None:
+            parts.append(fold(self.rules.to_text(), width))
+        parts += [table.to_text(width) for table in self.tables]
+        return faces.join_text(fold(self.title, width), [*parts, *filter(None, [self.more])])
+
+    def to_markdown(self, level: int = 2) -> str:
+        """The same in Markdown, under a heading of this level."""
+        parts = [table.to_markdown(level + 1) for table in self._heads()]
+        if self.rules is not None:
+            parts.append(faces.join_markdown("Rules", [self.rules.to_markdown()], level + 1))
+        parts += [table.to_markdown(level + 1) for table in self.tables]
+        return faces.join_markdown(self.title, [*parts, *filter(None, [self.more])], level)
+
+    def to_html(self) -> str:
+        """A whole page."""
+        return page(self.title, self._body(""))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._body(self.title)
+
+    def _heads(self) -> tuple[Table, ...]:
+        return (self.facts, self.options) if self.options.rows else (self.facts,)
+
+    def _body(self, title: str) -> str:
+        parts = [table._repr_html_() for table in (*self._heads(), *self.tables)]
+        if self.rules is not None:
+            parts.append(self.rules._repr_html_())
+        return faces.join_html(title, parts)
+
+
+def show(model: Any) -> Shown:
+    """What a model is, what it was learned from, and the model to be read.
+
+    Parameters
+    ----------
+    model : path or fitted estimator
+
+    Returns
+    -------
+    Shown
+        It prints well and has `to_text`, `to_markdown`, `to_html` and `to_dict`. The model is
+        given by its `rules()`, where it has them, else by the tables of its `working()` that say
+        what is predicted.
+    """
+    estimator = as_model(model)
+    if not hasattr(estimator, "get_params"):
+        raise InputTypeError(f"A {type(estimator).__name__} is no estimator and cannot be shown.")
+    title, reads = _told(estimator)
+    rows = [("estimator", type(estimator).__name__), ("read it so", reads), *_facts(estimator)]
+    facts = Table("facts", "Facts", ("what", "value"), tuple(r for r in rows if r[1] != ""))
+    rules = estimator.rules() if hasattr(estimator, "rules") else None
+    tables, more = ((), "") if rules is not None else _tables(estimator)
+    return Shown(title, facts, _options(estimator), rules, tables, more)
+
+
+def _told(estimator: Any) -> tuple[str, str]:
+    """A title and how the model is read."""
+    try:
+        learner = learner_of(type(estimator).__name__)
+    except OptionError:  # an estimator of one's own that is not registered
+        return type(estimator).__name__, ""
+    return learner.title[:1].upper() + learner.title[1:], learner.facts.reads
+
+
+def _facts(estimator: Any) -> list[tuple[str, Cell]]:
+    """Classes, columns, rows, holes, size and where the rows came from."""
+    classes = [str(label) for label in estimator.classes_.tolist()]
+    named = ", ".join(classes[:_MOST_CLASSES])
+    more = f", … ({len(classes)} in all)" if len(classes) > _MOST_CLASSES else ""
+    rows: list[tuple[str, Cell]] = [("classes", named + more)]
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        rows.append(("columns", ", ".join(map(str, names))))
+    if hasattr(estimator, "fit_report_"):
+        report = estimator.fit_report_
+        rows.append(("rows", report.rows))
+        rows.append(("holes", ", ".join(f"{k} {n}" for k, n in report.holes.items()) or "none"))
+        rows += [("note", note) for note in report.notes]
+    if hasattr(estimator, "size_"):
+        rows.append(("size", f"{estimator.size_} numbers"))
+    return rows + _origin(estimator)
+
+
+def _origin(estimator: Any) -> list[tuple[str, Cell]]:
+    """The file that the rows came from, and the fingerprint of what was learned from."""
+    rows: list[tuple[str, Cell]] = []
+    file = getattr(estimator, "_file", None)
+    if file is not None:
+        rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
+    if isinstance(estimator, Keeping):
+        rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
+    return rows
+
+
+def _options(estimator: Any) -> Table:
+    """Options that differ from their defaults."""
+    given = estimator.get_params(deep=False)
+    usual = _defaults(estimator)
+    rows = tuple(
+        (name, _option_text(value))
+        for name, value in given.items()
+        if name not in usual or _option_text(value) != _option_text(usual[name])
+    )
+    heads = ("option", "value")
+    return Table("options", "Options that differ from their defaults", heads, rows)
+
+
+def _defaults(estimator: Any) -> Mapping[str, Any]:
+    fresh: Mapping[str, Any] = type(estimator)().get_params(deep=False)
+    return fresh
+
+
+def _option_text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _tables(estimator: Any) -> tuple[tuple[Table, ...], str]:
+    """The tables to read a model by, and how many were left out."""
+    if not hasattr(estimator, "working"):
+        return (), ""
+    working: Working = estimator.working()
+    leading = tuple(t for t in working if _READ.get(t.name) == t.columns[0])
+    said_so = any(t.name in ("functions", "directions") for t in leading)
+    tables = leading if said_so else working.tables
+    left = len(tables) - _MOST
+    return tables[:_MOST], f"… and {left} more tables: working() has them all" if left > 0 else ""

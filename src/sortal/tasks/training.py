@@ -1,0 +1,79 @@
+"""The rows that a model is learned from: opened, checked, without what shall be left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from sortal.errors import LabelError, MissingValueWarning, OptionError, warn
+from sortal.tasks.naming import check_columns
+from sortal.tasks.registry import find
+from sortal.tasks.tables import open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sortal.data.files import FileTable
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns to learn from and labels; and these columns of all rows, labeled or not."""
+
+    X: Any
+    y: Any
+    all_rows: Any
+    file: FileTable | None
+
+
+def training_rows(
+    data: Any,
+    target: str,
+    drop: Sequence[str],
+    categories: Sequence[str],
+    reading: Mapping[str, Any],
+) -> Rows:
+    """The rows of a table by its target; a row without a label is left out, and said."""
+    opened = open_table(data, **reading)
+    frame = nw.from_native(opened.frame, eager_only=True)
+    check_columns([target], frame.columns, "target")
+    check_columns(drop, frame.columns, "drop")
+    check_columns(categories, frame.columns, "category")
+    if target in drop:
+        raise OptionError(f"drop={target!r} is the target itself: drop other columns only.")
+    X, y = frame.drop([*dict.fromkeys([target, *drop])]), frame.get_column(target)
+    known = ~is_hole(y)
+    kept = known.sum()
+    if kept == 0:
+        raise LabelError(f"The target {target!r} has no value in any row: name another column.")
+    if kept < len(y):
+        n = len(y) - kept
+        warn(
+            f"{n} of {len(y)} rows have no {target!r} and are left out.",
+            MissingValueWarning,
+        )
+    learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))
+    return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file)
+
+
+def is_hole(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Which values are missing, also as the number that is none."""
+    holes = series.is_null()
+    return holes | series.is_nan() if series.dtype.is_float() else holes
+
+
+def make_estimator(
+    learner: str, options: Mapping[str, Any] | None, categories: Sequence[str]
+) -> Any:
+    """An estimator of a registered learner, not fitted."""
+    given = dict(options or {})
+    if categories:
+        if "categorical_features" in given:
+            raise OptionError(
+                "Both categories and the option 'categorical_features' are given: give one of "
+                "the two."
+            )
+        given["categorical_features"] = list(categories)
+    return find(learner).make(**given)
