@@ -464,7 +464,7 @@ def aimed(rng: Rng, draft: Draft, bases: Bases) -> str:
     column = pick(rng, draft.manifest["schema"]["columns"])
     entry = pick(rng, draft.entries())
     option = ("options", pick(rng, draft.manifest["options"]))
-    name = pick(rng, AIMED)
+    name = str(pick(rng, AIMED))
     if name == "one hash":  # sets and dictionaries of such numbers take the square of their time
         same = [(i + 1) * (2**61 - 1) for i in range(12_000)]
         column["kind"], column["values"], column["order"] = "category", same, []
