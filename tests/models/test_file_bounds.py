@@ -72,8 +72,9 @@ def test_an_array_of_nothing_is_of_a_shape_that_numpy_allows() -> None:
 def test_given_moments_that_no_rows_have_are_refused(name: str, numbers: Any) -> None:
     model = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
     model._given.check()
+    changed: dict[str, Any] = {name: np.array(numbers)}
     with np.errstate(all="ignore"), pytest.raises(FormatError, match="damaged"):
-        replace(model._given, **{name: np.array(numbers)}).check()
+        replace(model._given, **changed).check()
 
 
 def test_directions_are_of_unit_length() -> None:
