@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sortal.errors import FormatError
 from sortal.models.layout_schema import LABEL_TYPE
 from sortal.models.members import ArrayReader
 from sortal.models.plain import from_plain, to_plain, values_in
+from sortal.tasks.load import load
 
 ONE_HASH = [(i + 1) * (2**61 - 1) for i in range(1001)]
 
@@ -82,3 +85,13 @@ def test_directions_are_of_unit_length() -> None:
     model._model.check()
     with pytest.raises(FormatError, match="unit length"):
         replace(model._model, directions=model._model.directions * 1e160).check()
+
+
+def test_members_in_another_order_are_the_same_model(tmp_path: Path) -> None:
+    model = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
+    model.save(tmp_path / "one")
+    with ZipFile(tmp_path / "one") as archive, ZipFile(tmp_path / "other", "w") as other:
+        for name in reversed(archive.namelist()):
+            other.writestr(name, archive.read(name))
+    load(tmp_path / "other").save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "one").read_bytes()
