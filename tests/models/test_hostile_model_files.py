@@ -3,6 +3,7 @@
 No other exception, no end of the process, no endless work, and no more memory than a bound.
 """
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -18,8 +19,9 @@ def lines() -> list[str]:
     """What the process said that loads all files; see `hostile_run`."""
     command = [sys.executable, "-m", "tests.models.hostile_run", "0", str(FILES)]
     root = Path(__file__).parents[2]
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        command, cwd=root, capture_output=True, text=True, check=False, timeout=900
+        command, cwd=root, env=alone, capture_output=True, text=True, check=False, timeout=900
     )
     said = done.stdout.splitlines()
     assert done.returncode == 0, f"ended at {said[-1:]}: {done.stderr[-3000:]}"

@@ -21,7 +21,7 @@ from sortal.estimators.kept_options import check_options, options_in, options_ou
 from sortal.models.archive import FORMAT, VERSION, Parts, write_archive
 from sortal.models.layout import Layout, Maybe, Whole, Word
 from sortal.models.layout_schema import schema_in, schema_out
-from sortal.models.members import ArrayReader, ArrayWriter
+from sortal.models.members import FOLDER, ArrayReader, ArrayWriter
 from sortal.models.scope import Scope
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ def _data(
     elif (origin := estimator._origin()) is not None:
         of, digest = origin[0], _digest([manifest["schema"], origin[1]])
     else:
-        numbers = {name: sha256(data).hexdigest() for name, data in members.items()}
+        names = [FOLDER + entry["name"] for entry in manifest["arrays"]]  # however they were packed
+        numbers = {name: sha256(members[name]).hexdigest() for name in names}
         of, digest = "model", _digest([manifest["schema"], numbers])
     return {
         "rows": None if report is None else report.rows,

@@ -13,6 +13,7 @@ from sortal.data.schema import Schema
 from sortal.data.values import union
 from sortal.errors import InputError, MissingValueError, OptionError, listed
 from sortal.learners.options import read_class_weight
+from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.functions import ConditionalMean
 from sortal.models.geometry import EPS, involved
 from sortal.summaries.bayes import SummarizeBayes
@@ -54,6 +55,15 @@ class ClassStatistics:
     fourth: Float
     exact: bool = False
     slack: Float | float = 0.0
+
+    def check(self) -> None:
+        """Refuse, of moments from a file, what no rows have and what cannot be calculated with."""
+        check_scatter(self.scatter)
+        here = self.present
+        need(here.any(), "no weight")
+        spread = np.diagonal(self.scatter, axis1=1, axis2=2)[here] / self.weight[here, None]
+        check_squares(np.sqrt(spread))
+        check_squares(self.gap * np.maximum(1.0, np.sqrt(self.weight))[:, None])
 
     @property
     def classes(self) -> Values:

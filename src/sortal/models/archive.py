@@ -130,7 +130,7 @@ def _check_members(infos: list[ZipInfo], size: int) -> None:
         if not plain or info.flag_bits & _ENCRYPTED:
             raise FormatError(
                 f"The member {info.filename[:60]!r} is compressed or encrypted, and a model file "
-                "stores members as they are: unpack it, and pack it again with `zip -0`."
+                "stores members as they are: unpack it, and pack all with `zip -0 -D -r`."
             )
     if sum(info.file_size for info in infos) > size:
         raise FormatError("The members of this file are longer than the file: damaged?")
