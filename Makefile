@@ -43,6 +43,8 @@ format: $(VENV)/.installed  ## write the code as ruff has it
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.installed  ## run the documentation again and write its outputs
+	$(BIN)/python tools/model_schema.py
+	$(BIN)/python tools/model_tables.py
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/pictures.py
 

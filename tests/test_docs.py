@@ -36,8 +36,11 @@ def test_a_page_prints_what_it_says(page: str) -> None:
     "module",
     [
         *(f"estimators.{name}" for name in ("bayes", "fisher", "indicator", "linear", "tree")),
+        "tasks.load",
+        "tasks.fit",
         "tasks.partition",
         "tasks.sklearn_tree",
+        "tasks.work",
     ],
 )
 def test_the_examples_in_docstrings_run(module: str) -> None:
@@ -51,10 +54,13 @@ def test_a_wrong_output_is_noticed() -> None:
     assert "2\n" in TOOL.regenerate(page)
 
 
-def test_blocks_share_a_namespace_and_consoles_a_folder() -> None:
+def test_blocks_share_a_namespace_and_consoles_a_folder(tmp_path: Path) -> None:
     page = "```python\na = 1\n```\nand\n```python\nprint(a)\n```\n\n```text\n```\n"
     assert "```text\n1\n```" in TOOL.regenerate(page)
-    assert TOOL.run_console("$ echo hi > x\n$ cat x\n") == "$ echo hi > x\n$ cat x\nhi\n"
+    assert (
+        TOOL.run_console("$ echo hi > x\n$ cat x\n", str(tmp_path))
+        == "$ echo hi > x\n$ cat x\nhi\n"
+    )
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])

@@ -4,7 +4,8 @@
     python tools/docs.py --check    run all pages and fail if an output differs
 
 The python blocks of a page share one namespace; what a block prints is the `text` block that
-follows it. A `console` block holds commands after `$` and what they print, run in an empty folder.
+follows it. A `console` block holds commands after `$` and what they print; those of a page are run
+in one folder, which is empty at first, with this Python's own `python` and `sortal`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import contextlib
 import difflib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -32,16 +34,17 @@ def pages() -> list[Path]:
 def regenerate(text: str) -> str:
     """A page with the outputs of its blocks as they are now."""
     namespace: dict[str, object] = {"__name__": "page"}
+    with tempfile.TemporaryDirectory() as folder:
 
-    def renew(match: re.Match[str]) -> str:
-        language, code, _ = match.groups()
-        if language == "console":
-            return f"```console\n{run_console(code)}```\n"
-        printed = run_python(code, namespace)
-        output = f"\n```text\n{printed}```\n" if printed else ""
-        return f"```python\n{code}```\n{output}"
+        def renew(match: re.Match[str]) -> str:
+            language, code, _ = match.groups()
+            if language == "console":
+                return f"```console\n{run_console(code, folder)}```\n"
+            printed = run_python(code, namespace)
+            output = f"\n```text\n{printed}```\n" if printed else ""
+            return f"```python\n{code}```\n{output}"
 
-    return FENCE.sub(renew, text)
+        return FENCE.sub(renew, text)
 
 
 def run_python(code: str, namespace: dict[str, object]) -> str:
@@ -53,15 +56,21 @@ def run_python(code: str, namespace: dict[str, object]) -> str:
     return "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())
 
 
-def run_console(block: str) -> str:
+def run_console(block: str, folder: str) -> str:
     """The block's commands with what they print now."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        for command in [line[2:] for line in block.splitlines() if line.startswith("$ ")]:
-            done = subprocess.run(  # noqa: S602  (our own documentation)
-                command, shell=True, cwd=folder, capture_output=True, text=True, check=False
-            )
-            lines += [f"$ {command}", *(done.stdout + done.stderr).splitlines()]
+    for command in [line[2:] for line in block.splitlines() if line.startswith("$ ")]:
+        done = subprocess.run(  # noqa: S602  (our own documentation)
+            command,
+            shell=True,
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines += [f"$ {command}", *(done.stdout + done.stderr).splitlines()]
     return "".join(line.rstrip() + "\n" for line in lines)
 
 

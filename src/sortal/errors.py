@@ -12,7 +12,7 @@ Each message says what was given, what is allowed and what to do.
     │   ├── UnknownCategoryError          values never seen at fit, where the policy forbids them
     │   └── SubtractError                 rows cannot be taken out of a summary
     ├── InputTypeError (TypeError)        this kind of object is not a table sortal reads
-    └── FormatError (ValueError)          bytes that are not a summary of this version
+    └── FormatError (ValueError)          bytes that are no summary, a file that is no model file
 
     SortalWarning (UserWarning)
     ├── MissingValueWarning               holes, with their count and what becomes of them
@@ -68,7 +68,7 @@ class InputTypeError(SortalError, TypeError):
 
 
 class FormatError(SortalError, ValueError):
-    """Bytes that are not a summary of this version."""
+    """Bytes that are no summary, or a file that is no model file, of a version known here."""
 
 
 class SortalWarning(UserWarning):

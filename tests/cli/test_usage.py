@@ -71,9 +71,9 @@ def test_settings_that_cannot_be_read(given: list[str]) -> None:
 def test_reading_keeps_what_was_given() -> None:
     assert reading(None, None, None, None) == {}
     assert reading("NA,-", ["zip"], "tab", "latin-1") == {
-        "holes": ("", "NA", "-"),
+        "holes": ["NA", "-"],
         "text": ["zip"],
-        "delimiter": "\t",
+        "delimiter": "tab",
         "encoding": "latin-1",
     }
 

@@ -63,11 +63,20 @@ class Script:
         if as_json:
             self.need("import json")
             text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False)"
+        if text.startswith("str("):
+            self.write(name if output in (None, "-") else text, output)
+        else:
+            self.write(text, output)
+
+    def write(self, text: str, output: str | None) -> None:
+        """Print a text, or write it into a file, with an end of line."""
         if output in (None, "-"):
-            self.add(f"print({name if text == f'str({name})' else text})")
+            self.add(f"print({text})")
             return
         self.need("from pathlib import Path")
-        self.add(f"text = {text}", f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
+        if text != "text":
+            self.add(f"text = {text}")
+        self.add(f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
 
     def __str__(self) -> str:
         plain = sorted(line for line in self.imports if "sortal" not in line)

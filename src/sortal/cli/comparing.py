@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
 
 from sortal.cli import options as o
 from sortal.cli.code import TABLE, Script, call
-from sortal.cli.outputs import check_output, emit, emit_record
+from sortal.cli.outputs import check_output, emit, json_text, text_width
 from sortal.cli.progress import show_progress
-from sortal.cli.reading import reading
+from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush, is_quiet
 from sortal.tasks.registry import learners
 
@@ -56,6 +57,10 @@ Jobs = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.")
 ]
 
+Times = Annotated[
+    bool, typer.Option("--times/--no-times", help="Also seconds, which differ from run to run.")
+]
+
 _DEFAULTS = {
     "learners": None,
     "baselines": True,
@@ -91,6 +96,7 @@ def compare(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    times: Times = True,
     output: o.Output = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
@@ -102,7 +108,7 @@ def compare(
     cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
     """
     hush(quiet)
-    given = {
+    given: dict[str, Any] = {
         "learners": learner or None,
         "baselines": baselines,
         "metric": metric,
@@ -122,15 +128,30 @@ def compare(
         emit(str(_code(data, target, named, how, as_json, output)))
         return
     from sortal.tasks.compare import compare as task
-    from sortal.tasks.tables import open_table
 
     check_output(output, data)
-    table = open_table(data, **how).frame
+    table = open_data(data, how)
     with show_progress(is_quiet()) as progress:
         comparison = task(table, target, progress=progress, **named)
-    emit_record(comparison, "text", as_json, output)
+    if as_json:
+        emit(json_text(comparison.to_dict()), output)
+    else:
+        emit(_told(comparison, times, text_width(output)), output)
     if not as_json and output is None:
         _go_on(comparison, data, target, drop, category, text)
+
+
+def _told(comparison: Any, times: bool, width: int | None) -> str:
+    """The table, the choice and why, and notes."""
+    from sortal.models.text_tables import fold
+
+    table = comparison.table
+    if not times:
+        kept = [j for j, name in enumerate(table.columns) if not name.endswith(" s")]
+        rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
+        table = replace(table, columns=tuple(table.columns[j] for j in kept), rows=rows)
+    words = "\n".join([comparison.sentence, *comparison.notes])
+    return f"{table.to_text(width)}\n\n{fold(words, width)}"
 
 
 def _code(

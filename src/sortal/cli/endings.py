@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sortal.cli import INTERRUPTED, was_interrupted
 from sortal.cli.telling import say
+from sortal.data.printing import printable
 from sortal.errors import SortalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FINE, PROBLEM, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+FINE, PROBLEM, WRONG_USAGE = 0, 1, 2
 
 # the base of all that is wrong with arguments, which typer does not export by its name
 UsageError: Any = typer.BadParameter.__base__
@@ -29,17 +32,23 @@ def end(call: Callable[[], None]) -> int:
     except typer.Exit as asked:
         return int(asked.exit_code)
     except UsageError as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        sys.stderr.write(printable(told.getvalue(), but="\n"))  # it repeats what was typed
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
-        say("interrupted", "nothing was written.", "yellow")
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         _close_quietly()
         return FINE  # whoever read the output had enough of it
     except Exception as error:  # noqa: BLE001  (a user never meets a traceback unasked)
-        return _problem(error)
+        return _interrupted() if was_interrupted() else _problem(error)
     return FINE
+
+
+def _interrupted() -> int:
+    say("interrupted", "nothing was written.", "yellow")
+    return INTERRUPTED
 
 
 def _problem(error: Exception) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sortal.cli import options as o
 from sortal.cli.code import Script
 from sortal.cli.outputs import check_output, emit, emit_record
-from sortal.cli.reading import reading
+from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush
 
 if TYPE_CHECKING:
@@ -43,9 +43,11 @@ def explain(
         emit(str(_code(model, data, how, row, form, as_json, output)))
         return
     from sortal.tasks.explain import explain as task
+    from sortal.tasks.load import load
 
     check_output(output, model, data)
-    emit_record(task(model, data, row, **how), form, as_json, output)
+    loaded = load(model)
+    emit_record(task(loaded, open_data(data, how, loaded), row), form, as_json, output)
 
 
 def _code(

@@ -9,7 +9,7 @@ import typer
 from sortal.cli import options as o
 from sortal.cli.code import Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
-from sortal.cli.reading import reading
+from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
 from sortal.cli.telling import hush
 from sortal.errors import OptionError
@@ -54,8 +54,9 @@ def fit(
     if output == STDOUT:
         raise OptionError("A model goes into a file: give --output a name, such as model.sortal.")
     check_output(output, data)
-    find(learner)  # before the data is read
-    model = task(data, target, learner, settings, drop=drop or (), categories=category or (), **how)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    table = open_data(data, how)
+    model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
     model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
@@ -89,7 +90,7 @@ def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
     report = model.fit_report_
     size = getattr(model, "size_", None)
     if not as_json:
-        emit(f"{find(learner).title}: {report}")
+        emit(f"{find(learner).title}{'' if size is None else f', {size} numbers'}\n{report}")
         return
     facts = {
         "learner": learner,

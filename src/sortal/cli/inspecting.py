@@ -54,6 +54,7 @@ def _code(
     output: str | None,
 ) -> Script:
     script = Script()
-    script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **how)}")
+    given = {"drop": drop} | how if drop else how
+    script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **given)}")
     script.finish("found", "text", as_json, output)
     return script

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sortal.cli.telling import is_quiet
@@ -42,6 +43,8 @@ def check_output(output: str | None, *inputs: str) -> None:
             f"There is no folder {str(folder)!r} to write {path.name!r} into: make it first, or "
             "give another path."
         )
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"There is no permission to write into {str(folder)!r}.")
 
 
 def emit(text: str, output: str | None = None) -> None:
@@ -66,6 +69,17 @@ def json_text(value: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def plain_records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame as JSON has them; a hole is null."""
+    columns = {name: frame[name].tolist() for name in frame.columns}
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, map(_or_null, row), strict=True)) for row in rows]
+
+
+def _or_null(cell: Any) -> Any:
+    return None if cell != cell or cell is None else cell  # noqa: PLR0124  (a NaN, or a NaT)
+
+
 def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
     """A record in the form that was asked for."""
     if as_json:
@@ -75,7 +89,8 @@ def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None
     elif form == "html":
         emit(record.to_html().rstrip("\n"), output)
     else:
-        emit(record.to_text(text_width(output)), output)
+        width = text_width(output)
+        emit(record.to_text(width) if hasattr(record, "to_text") else str(record), output)
 
 
 def text_width(output: str | None) -> int | None:
@@ -85,12 +100,26 @@ def text_width(output: str | None) -> int | None:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def emit_table(frame: Any, form: str, output: str | None) -> None:
-    """A table of data."""
-    from sortal.tasks.tables import write_table
+def emit_table(frame: Any, form: str | None, output: str | None) -> None:
+    """A table of data; without a format, the name of the output says it."""
+    from sortal.data.saving import write_table
 
-    if output is None or output == STDOUT:
-        write_table(frame, sys.stdout, form)
-        return
-    write_table(frame, output, form)
-    wrote(output)
+    if output is not None and output != STDOUT:
+        write_table(frame, output, form)
+        wrote(output)
+    elif sys.stdout.isatty():
+        _show_table(frame, form or "csv")
+    else:
+        write_table(frame, STDOUT, form)
+
+
+def _show_table(frame: Any, form: str) -> None:
+    """A table on a terminal, which obeys nothing in it."""
+    from sortal.data.saving import write_table
+
+    if form == "parquet":
+        raise OptionError("Parquet cannot be read on a terminal: give --output a name.")
+    with TemporaryDirectory(prefix="sortal-") as folder:
+        path = Path(folder) / "table"
+        write_table(frame, path, form)
+        emit(path.read_text(encoding="utf-8").rstrip("\n"))

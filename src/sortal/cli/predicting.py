@@ -8,8 +8,8 @@ import typer
 
 from sortal.cli import options as o
 from sortal.cli.code import Script, call
-from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text
-from sortal.cli.reading import reading
+from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text, plain_records
+from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush
 
 EXAMPLES = (
@@ -51,25 +51,19 @@ def predict(
     """
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
-    said = "json" if as_json else form or _form_of(output)
     if show_code:
-        emit(str(_code(model, data, how, proba, keep or [], said, output)))
+        emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return
+    from sortal.tasks.load import load
     from sortal.tasks.predict import predict as task
 
     check_output(output, model, data)
-    table = task(model, data, proba=proba, keep=keep or (), **how)
+    loaded = load(model)
+    table = task(loaded, open_data(data, how, loaded), proba=proba, keep=keep or ())
     if as_json:
-        emit(json_text(table.to_dict("records")), output)
+        emit(json_text(plain_records(table)), output)
     else:
-        emit_table(table, said, output)
-
-
-def _form_of(output: str | None) -> str:
-    """A format by the end of a file's name."""
-    ends = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
-    name = (output or "").lower()
-    return next((form for end, form in ends.items() if name.endswith(end)), "csv")
+        emit_table(table, form, output)
 
 
 def _code(
@@ -78,9 +72,12 @@ def _code(
     how: dict[str, Any],
     proba: bool,
     keep: list[str],
-    form: str,
+    form: str | None,
     output: str | None,
 ) -> Script:
+    from sortal.data.saving import format_of
+
+    form = form or format_of(output or "", None)
     script = Script()
     script.need("import pandas as pd")
     script.load(model)
@@ -96,15 +93,20 @@ def _code(
         script.need("import duckdb")
         script.add(call("duckdb.sql('SELECT * FROM said').write_parquet", where or "/dev/stdout"))
         return script
-    by_form: dict[str, dict[str, Any]] = {
-        "csv": {"index": False},
-        "jsonl": {"orient": "records", "lines": True, "force_ascii": False},
-        "json": {"orient": "records", "indent": 2, "force_ascii": False},
-    }
-    options = by_form[form]
-    method = "said.to_csv" if form == "csv" else "said.to_json"
-    if where is None:
-        script.add(f"print({call(method, **options)}, end='')")
-    else:
-        script.add(call(method, where, **options))
+    if form == "csv":
+        options: dict[str, Any] = {"index": False}
+        given = [] if where is None else [where]
+        line = call("said.to_csv", *given, **options)
+        script.add(line if given else f"print({line}, end='')")
+        return script
+    script.need("import json")
+    if keep:
+        script.add("said = said.astype(object).where(said.notna(), None)")
+    script.add("rows = said.to_dict('records')")
+    script.add(
+        "text = json.dumps(rows, indent=2, ensure_ascii=False)"
+        if form == "json"
+        else "text = '\\n'.join(json.dumps(row, ensure_ascii=False) for row in rows)"
+    )
+    script.write("text", where)
     return script

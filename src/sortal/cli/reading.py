@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sortal.cli.telling import note
+
+if TYPE_CHECKING:
+    from sortal.tasks.tables import Opened
 
 
 def reading(
     holes: str | None, text: list[str] | None, delimiter: str | None, encoding: str | None
 ) -> dict[str, Any]:
-    """The options of `sortal.read` that were given; an empty cell is always a hole."""
-    words = None if holes is None else tuple(dict.fromkeys(["", *holes.split(",")]))
+    """The options of `sortal.read` that were given."""
     given = {
-        "holes": words,
+        "holes": None if holes is None else holes.split(","),
         "text": text or None,
         "delimiter": _SIGNS.get(delimiter or "", delimiter),
         "encoding": encoding,
@@ -20,4 +24,15 @@ def reading(
 
 
 # signs that are hard to type
-_SIGNS = {"tab": "\t", "\\t": "\t", "space": " "}
+_SIGNS = {"\\t": "tab", "space": " "}
+
+
+def open_data(data: str, how: dict[str, Any], model: Any = None) -> Opened:
+    """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
+    from sortal.tasks.models import open_for
+    from sortal.tasks.tables import open_table
+
+    opened = open_table(data, **how) if model is None else open_for(model, data, how)
+    for words in opened.notes:
+        note(words)
+    return opened

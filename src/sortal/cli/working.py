@@ -9,7 +9,7 @@ import typer
 from sortal.cli import options as o
 from sortal.cli.code import TABLE, Script, call
 from sortal.cli.outputs import check_output, emit, emit_record
-from sortal.cli.reading import reading
+from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
 from sortal.cli.telling import hush
 from sortal.tasks.registry import find
@@ -50,7 +50,6 @@ def work(
     A learner is fitted, and every number of the fit is shown with the tag of its formula.
     """
     hush(quiet)
-    find(learner)  # before the data is read
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
@@ -66,4 +65,5 @@ def work(
     from sortal.tasks.work import work as task
 
     check_output(output, data)
-    emit_record(task(data, target, **named, **how), form, as_json, output)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    emit_record(task(open_data(data, how), target, **named), form, as_json, output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,18 @@ DELIMITERS: Final = (",", ";", "\t", "|")
 QUOTE: Final = '"'
 _NAMED: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _ROWS: Final = 1000
+# DuckDB's own limit for a line; the lines of a file of very many columns may be longer.
+LONGEST: Final = 2_000_000
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let a cell be as long as DuckDB lets a line be; the limit is one for the whole process."""
+    limit = csv.field_size_limit(max(LONGEST, csv.field_size_limit()))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def check_delimiter(given: str) -> str:

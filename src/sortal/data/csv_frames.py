@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from sortal.data.csv_dialect import QUOTE
 from sortal.data.csv_rows import look, with_rows
-from sortal.data.reading import check_names, check_rows, check_text
+from sortal.data.reading import Answer, check_names, check_rows, check_text
 from sortal.data.text_cells import ANY_KIND, fetch_text, type_text
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sortal.data.csv_rows import Lines
     from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Answer, Reading
+    from sortal.data.reading import Reading
     from sortal.data.text_cells import TypedText
 
 
@@ -25,8 +26,7 @@ def read_csv(file: PlainFile, wishes: Reading) -> Answer:
     """A CSV file as a frame, its dialect, and notes."""
     lines, found = look(file, wishes.delimiter)
     answer: Answer = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
-    answer[1]["encoding"] = file.encoding
-    return answer
+    return replace(answer, dialect=answer.dialect | {"encoding": file.encoding})
 
 
 def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Answer:
@@ -54,7 +54,7 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
         "decimal": text.decimal,
         "newline": lines.newline or "mixed",
     }
-    return frame, dialect, [*notes, *text.notes]
+    return Answer(frame, dialect, [*notes, *text.notes], text.holes)
 
 
 _NO_NAMES = (

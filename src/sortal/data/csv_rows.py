@@ -2,22 +2,30 @@
 
 DuckDB reads fast, but forgives: it leaves out what an open quote swallows, and an empty cell too
 many. Hence its answer is weighed: every byte of the file must be in a cell or be a delimiter, a
-quote, a blank or the end of a line. If it does not add up, or DuckDB refuses the file, the rows
+quote or the end of a line. If it does not add up, or DuckDB refuses the file, the rows
 are read one by one; that finds the line at fault, or writes the rows anew in a form that leaves
-nothing to forgive.
+nothing to forgive. Either way a row is what Python's csv module, told to be strict, takes for one.
 """
 
 from __future__ import annotations
 
 import csv
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from sortal.data.csv_dialect import QUOTE, check_delimiter, find_delimiter, first_rows, reader_of
+from sortal.data.csv_dialect import (
+    LONGEST,
+    QUOTE,
+    check_delimiter,
+    find_delimiter,
+    first_rows,
+    long_cells,
+    reader_of,
+)
 from sortal.data.csv_survey import Survey, survey
 from sortal.data.duck import ask, duck_for, first_line, quoted
 from sortal.data.plain_files import BLOCK, BOM
@@ -27,9 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sortal.data.plain_files import PlainFile
-
-# DuckDB's own limit for a line; a file of very many columns gets more.
-_LINE: Final = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -53,35 +58,43 @@ def look(file: PlainFile, delimiter: str | None) -> tuple[Lines, Survey]:
     """Every byte once, and the first rows."""
     given = None if delimiter is None else check_delimiter(delimiter)
     found = survey(file.path, file.name)
+    with long_cells():
+        chosen, rows = _first_rows(file.path, found.n_bytes, given)
+    if not rows:
+        raise InputError(
+            f"{file.name} is empty: there are only blank lines in it."
+            if found.n_bytes < LONGEST
+            else f"{file.name}: the first cell has more than {LONGEST:,} characters."
+        )
+    return Lines(file.name, file.path, chosen, found.newline, tuple(rows[0])), found
+
+
+def _first_rows(path: str, n_bytes: int, given: str | None) -> tuple[str, list[list[str]]]:
+    """The delimiter and two rows, or as many as there are."""
     size = BLOCK
     while True:
-        with Path(file.path).open("rb") as stream:
+        with Path(path).open("rb") as stream:
             head = stream.read(size).removeprefix(BOM)
-        sample, whole = head.decode("utf-8", errors="ignore"), len(head) >= found.n_bytes
+        sample, whole = head.decode("utf-8", errors="ignore"), len(head) >= n_bytes
         chosen = given or find_delimiter(sample, whole=whole)
         rows = first_rows(sample, chosen, whole=whole, most=2)
         if len(rows) == 2 or whole:
-            break
+            return chosen, rows
         size *= 16  # the first line is very long, or there are many blank ones
-    if not rows:
-        raise InputError(f"{file.name} is empty: there are only blank lines in it.")
-    return Lines(file.name, file.path, chosen, found.newline, tuple(rows[0])), found
 
 
 def with_rows(lines: Lines, found: Survey, use: Callable[[duckdb.DuckDBPyConnection], Any]) -> Any:
     """Read the rows, the first line among them, into a table `raw` of text and use it."""
     if _is_plain(lines, found):
         with duck_for(lines.path) as con:
-            if _load(con, lines.path, lines.delimiter, lines.width, lines.first, lines.name) and (
-                _adds_up(con, lines, found)
-            ):
+            if _load(con, lines) and _adds_up(con, lines, found):
                 return use(con)
     with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
         path = str(Path(folder) / "rows.csv")
         _write_anew(lines, path)
+        anew = replace(lines, path=path, delimiter=",", newline="\n")
         with duck_for(path) as con:
-            loaded = _load(con, path, ",", lines.width, lines.first, lines.name)
-            if not loaded or not _is_whole(con, path, lines):
+            if not _load(con, anew) or not _is_whole(con, anew):
                 raise InputError(
                     f"{lines.name} cannot be read: its rows are well formed, but hold cells that "
                     "DuckDB cannot take in. Look for very long cells or odd characters."
@@ -97,28 +110,24 @@ def _is_plain(lines: Lines, found: Survey) -> bool:
     return lines.width > 1 and found.newline != "" and lines.delimiter != " "
 
 
-def _load(
-    con: duckdb.DuckDBPyConnection,
-    path: str,
-    delimiter: str,
-    width: int,
-    first: tuple[str, ...],
-    name: str,
-) -> bool:
+def _load(con: duckdb.DuckDBPyConnection, lines: Lines) -> bool:
     """Whether DuckDB takes the file in."""
-    columns = ", ".join(f"c{j}: 'VARCHAR'" for j in range(width))
-    line = max(_LINE, 4 * sum(len(cell.encode()) + 3 for cell in first))
+    columns = ", ".join(f"c{j}: 'VARCHAR'" for j in range(lines.width))
+    line = max(LONGEST, 4 * sum(len(cell.encode()) + 3 for cell in lines.first))
+    # else DuckDB takes the first \r for one end of a line, also if it is in a cell; told of \r\n,
+    # its version 2.0 reads wrongly what it reads rightly if not told
+    end = r"new_line='\n', " if lines.newline == "\n" else ""
     sql = (
         "CREATE TEMP TABLE raw AS SELECT * FROM read_csv(?, auto_detect=false, header=false, "  # noqa: S608  (names of our own)
-        f"delim={quoted(delimiter)}, quote={quoted(QUOTE)}, escape={quoted(QUOTE)}, "
+        f"{end}delim={quoted(lines.delimiter)}, quote={quoted(QUOTE)}, escape={quoted(QUOTE)}, "
         f"columns={{{columns}}}, strict_mode=true, null_padding=false, ignore_errors=false, "
         f"compression='none', hive_partitioning=false, parallel=false, max_line_size={line})"
     )
     try:
-        con.execute(sql, [path])
+        con.execute(sql, [lines.path])
     except duckdb.OutOfMemoryException as error:
         raise InputError(
-            f"{name} does not fit into memory ({first_line(error)}): read a part of it."
+            f"{lines.name} does not fit into memory ({first_line(error)}): read a part of it."
         ) from None
     except duckdb.Error:
         return False
@@ -126,24 +135,23 @@ def _load(
 
 
 def _adds_up(con: duckdb.DuckDBPyConnection, lines: Lines, found: Survey) -> bool:
-    """Whether every byte of the file is accounted for.
+    """Whether every byte of the file is in a cell, or parts cells or rows.
 
-    Blanks count only where there are no quotes: around a quoted cell DuckDB drops them, and so
-    do we.
+    Quotes and ends of lines are left out on both sides where there are quotes: then both can be
+    in cells, too.
     """
-    ends = found.n("\r") + found.n("\n")
-    if found.n(QUOTE) == 0:
-        weigh, given = "strlen({})", found.n_bytes - ends
-    else:
-        bare = "strlen(translate({0}, '\" ' || chr(10) || chr(13), ''))"
-        odd = " OR ".join(
-            f"contains({{0}}, {mark})" for mark in ("'\"'", "' '", "chr(10)", "chr(13)")
-        )
-        weigh = f"CASE WHEN {odd} THEN {bare} ELSE strlen({{0}}) END"
-        given = found.n_bytes - ends - found.n(QUOTE) - found.n(" ")
+    given = found.n_bytes - found.n("\r") - found.n("\n") - found.n(QUOTE)
+    weigh = "strlen({0})" if found.n(QUOTE) == 0 else _BARE
     n_rows, n_bytes = _weight(con, lines.width, weigh)
     between = n_rows * (lines.width - 1) * len(lines.delimiter.encode())
     return n_bytes + between == given
+
+
+# The bytes of a cell that are no quote and no end of a line; most cells need no second look.
+_BARE: Final = (
+    "CASE WHEN contains({0}, '\"') OR contains({0}, chr(10)) OR contains({0}, chr(13)) "
+    "THEN strlen(translate({0}, '\"' || chr(10) || chr(13), '')) ELSE strlen({0}) END"
+)
 
 
 def _weight(con: duckdb.DuckDBPyConnection, width: int, weigh: str) -> tuple[int, int]:
@@ -152,10 +160,10 @@ def _weight(con: duckdb.DuckDBPyConnection, width: int, weigh: str) -> tuple[int
     return int(n_rows), int(sum(parts))
 
 
-def _is_whole(con: duckdb.DuckDBPyConnection, path: str, lines: Lines) -> bool:
+def _is_whole(con: duckdb.DuckDBPyConnection, lines: Lines) -> bool:
     """The same for rows written anew, where every cell is quoted and quotes in it are doubled."""
-    found = survey(path, lines.name)
-    n_rows, n_bytes = _weight(con, lines.width, "strlen({})")
+    found = survey(lines.path, lines.name)
+    n_rows, n_bytes = _weight(con, lines.width, "strlen({0})")
     frame = n_rows * 3 * lines.width  # two quotes, and a comma or the end of the line
     doubled = (found.n(QUOTE) - 2 * n_rows * lines.width) // 2
     return n_bytes + frame + doubled == found.n_bytes
@@ -164,7 +172,7 @@ def _is_whole(con: duckdb.DuckDBPyConnection, path: str, lines: Lines) -> bool:
 def _write_anew(lines: Lines, path: str) -> None:
     """The rows with every cell in quotes; the first that does not fit is named."""
     misfit, more = "", 0
-    with Path(path).open("w", encoding="utf-8", newline="") as out:
+    with Path(path).open("w", encoding="utf-8", newline="") as out, long_cells():
         writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
         for line, row in _rows(lines):
             if len(row) == lines.width:
@@ -209,8 +217,7 @@ def _broken(lines: Lines, begun: int, reached: int, reason: str) -> str:
             "another quote is not closed."
         )
     if "field limit" in reason:
-        limit = csv.field_size_limit()
-        return f"{where}: a cell has more than {limit:,} characters. Maybe a quote is not closed."
+        return f"{where}: a cell has more than {LONGEST:,} characters. Maybe a quote is not closed."
     return f"{where}: this row cannot be read ({reason})."
 
 

@@ -5,34 +5,29 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
 
 from sortal.data.plain_files import BLOCK, BOM
 from sortal.errors import InputError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+_COUNTED: Final = '"\r\n \0'
 
 
 @dataclass(frozen=True)
 class Survey:
-    """How often each byte occurs, a mark at the beginning left out."""
+    """How many bytes there are, a mark at the beginning left out, and some of them counted."""
 
-    counts: NDArray[np.int64]
+    n_bytes: int
+    counts: dict[str, int]
     n_pairs: int
     """Carriage returns that a line feed follows."""
     has_bom: bool
 
     def n(self, character: str) -> int:
-        """How often an ASCII character occurs."""
-        return int(self.counts[ord(character)])
-
-    @property
-    def n_bytes(self) -> int:
-        """All bytes but the mark."""
-        return int(self.counts.sum())
+        """How often one of the characters that rows are made of occurs."""
+        return self.counts[character]
 
     @property
     def newline(self) -> str:
@@ -44,19 +39,19 @@ class Survey:
 
 def survey(path: str, name: str) -> Survey:
     """Look at every byte once."""
-    counts, n_pairs, before = np.zeros(256, dtype=np.int64), 0, b""
+    counts, n_pairs, before = dict.fromkeys(_COUNTED, 0), 0, b""
     decoder, n_read, has_bom = codecs.getincrementaldecoder("utf-8")(), 0, False
     with Path(path).open("rb") as stream:
         while block := stream.read(BLOCK):
             _check_utf8(decoder, block, path, name, n_read)
-            if n_read == 0 and block.startswith(BOM):
-                has_bom = True
-                counts -= np.bincount(np.frombuffer(BOM, np.uint8), minlength=256)
-            counts += np.bincount(np.frombuffer(block, np.uint8), minlength=256)
+            has_bom = has_bom or (n_read == 0 and block.startswith(BOM))
+            codes = np.frombuffer(block, np.uint8)
+            for character in _COUNTED:
+                counts[character] += int(np.count_nonzero(codes == ord(character)))
             n_pairs += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
             before, n_read = block[-1:], n_read + len(block)
         _check_utf8(decoder, b"", path, name, n_read)
-    found = Survey(counts, n_pairs, has_bom)
+    found = Survey(n_read - len(BOM) * has_bom, counts, n_pairs, has_bom)
     if found.n("\0"):
         line = line_of(path, _find(path, b"\0"))
         raise InputError(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # How many columns one query asks about: a query of many thousands takes long to plan.
-COLUMNS_A_QUERY = 200
+COLUMNS_A_QUERY = 100
 
 
 @contextmanager

@@ -41,6 +41,8 @@ class FileTable:
     """How it is written: delimiter, quote, header, decimal, newline, encoding, compression."""
     notes: tuple[str, ...] = ()
     """What was decided on the way, in sentences."""
+    holes: tuple[str, ...] = ()
+    """The words that were read as holes, the empty one left out."""
 
 
 def read_file(
@@ -51,8 +53,8 @@ def read_file(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
-    holes: Iterable[str] = HOLE_WORDS,
-    text: Iterable[str] = (),
+    holes: Iterable[str] | None = None,
+    text: Iterable[str] | None = None,
 ) -> FileTable:
     """Read a table from a file, or from standard input for "-".
 
@@ -72,9 +74,9 @@ def read_file(
     decimal : {".", ","}, default=None
         The decimal mark of a CSV file. None allows the comma where it is not the delimiter and
         cannot part thousands.
-    holes : iterable of str, default=HOLE_WORDS
-        Words that mean that there is no value, besides the empty one.
-    text : iterable of str, default=()
+    holes : iterable of str, default=None
+        Words that mean that there is no value, besides the empty one. None means HOLE_WORDS.
+    text : iterable of str, default=None
         Columns to be left as text.
     """
     if decimal not in (None, ".", ","):
@@ -83,16 +85,22 @@ def read_file(
         delimiter=delimiter,
         header=header,
         decimal=decimal,
-        holes=_words("holes", holes),
-        text=_words("text", text),
+        holes=_words("holes", HOLE_WORDS if holes is None else holes),
+        text=_words("text", () if text is None else text),
     )
     readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
     with plain_file(path, format, encoding) as file:
-        frame, dialect, notes = readers[file.format](file, wishes)
-        if file.compression:
-            dialect["compression"] = file.compression
+        answer = readers[file.format](file, wishes)
+        dialect = answer.dialect | ({"compression": "gzip"} if file.compression else {})
         return FileTable(
-            frame, file.name, file.format, file.sha256, file.n_bytes, dialect, tuple(notes)
+            answer.frame,
+            file.name,
+            file.format,
+            file.sha256,
+            file.n_bytes,
+            dialect,
+            tuple(answer.notes),
+            tuple(answer.holes),
         )
 
 

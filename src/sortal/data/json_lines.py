@@ -17,7 +17,7 @@ import duckdb
 from sortal.data.csv_survey import survey
 from sortal.data.duck import duck_for, first_line
 from sortal.data.plain_files import BOM
-from sortal.data.reading import check_rows, check_text
+from sortal.data.reading import Answer, check_rows, check_text
 from sortal.data.text_cells import fetch_text, type_text
 from sortal.errors import InputError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Answer, Reading
+    from sortal.data.reading import Reading
 
     Connection = duckdb.DuckDBPyConnection
 
@@ -54,7 +54,7 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
             check_rows(n_rows, file.name, "keys")
             text = type_text(con, names, "true", wishes.holes, kinds)
             frame = fetch_text(con, text, "true", n_rows)
-            return frame, {"encoding": file.encoding}, list(text.notes)
+            return Answer(frame, {"encoding": file.encoding}, text.notes, text.holes)
 
 
 def _without_mark(file: PlainFile, folder: Path) -> str:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from sortal.data.duck import ask, duck_for, first_line, quoted
-from sortal.data.reading import check_names, check_rows, check_text
+from sortal.data.reading import Answer, check_names, check_rows, check_text
 from sortal.data.text_cells import fetch
 from sortal.data.text_types import LARGEST
 from sortal.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
     from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Answer, Reading
+    from sortal.data.reading import Reading
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _MOMENTS: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
@@ -44,7 +44,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         values = [
             _value(con, j, types[j], names[j], file, wishes, notes) for j in range(len(names))
         ]
-        return fetch(con, values, names, "true"), {}, notes
+        return Answer(fetch(con, values, names, "true"), {}, notes)
 
 
 def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:

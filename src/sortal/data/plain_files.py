@@ -117,10 +117,6 @@ def _source(path: str | os.PathLike[str], folder: Path) -> tuple[Path, str]:
             return source.absolute(), source.name
         with source.open("rb") as stream:
             return _spooled(stream, folder), source.name
-    except ValueError as error:  # a zero byte in the name
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{str(source)!r} is no name of a file.") from None
     except OSError as error:
         raise InputError(f"{str(source)!r} cannot be read: {error.strerror}.") from None
 

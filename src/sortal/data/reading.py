@@ -10,9 +10,6 @@ from sortal.errors import ColumnError, InputError, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A frame, its dialect and notes.
-Answer = tuple[Any, dict[str, Any], list[str]]
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -23,6 +20,17 @@ class Reading:
     decimal: str | None
     holes: tuple[str, ...]
     text: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader gives."""
+
+    frame: Any
+    dialect: dict[str, Any]
+    notes: Sequence[str]
+    holes: Sequence[str] = ()
+    """Words that were read as holes."""
 
 
 def check_names(names: Sequence[str], file: str, where: str) -> None:

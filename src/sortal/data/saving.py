@@ -9,7 +9,7 @@ import sys
 import tempfile
 from datetime import datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sortal.data.checks import choose
 from sortal.data.duck import duck_for, quoted
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 _SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
-def write_table(frame: Any, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+def write_table(
+    frame: Any,
+    path: str | os.PathLike[str] | TextIO,
+    format: str | None = None,  # noqa: A002
+) -> None:
     """Write a data frame as CSV, JSON lines or Parquet; "-" is standard output.
 
     A file is written whole or not at all. None as a format means what the file's name says:
@@ -33,14 +37,15 @@ def write_table(frame: Any, path: str | os.PathLike[str], format: str | None = N
     table = read_frame(frame)
     if table is None:
         raise InputTypeError(f"{type(frame).__name__} is no data frame: give one to write.")
-    kind = format_of(path, format)
-    if os.fspath(path) == STANDARD_INPUT:
+    stream = sys.stdout if path == STANDARD_INPUT else path
+    kind = format_of("" if not isinstance(stream, str | os.PathLike) else stream, format)
+    if not isinstance(stream, str | os.PathLike):
         with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
             draft = Path(folder) / "out"
             _write(table, draft, kind)
-            _send(draft)
+            _send(draft, stream)
         return
-    with replace_file(path) as draft:
+    with replace_file(stream) as draft:
         _write(table, draft, kind)
 
 
@@ -115,9 +120,14 @@ def _write_parquet(names: list[str], columns: list[list[Any]], path: Path) -> No
         con.execute(f"COPY (SELECT {listed} FROM given) {to}")  # noqa: S608  (quoted)
 
 
-def _send(path: Path) -> None:
-    sys.stdout.flush()
-    with path.open("rb") as stream:
-        while block := stream.read(BLOCK):
-            sys.stdout.buffer.write(block)
-    sys.stdout.flush()
+def _send(path: Path, stream: TextIO) -> None:
+    """The bytes of a file to a stream; one that takes words only gets words."""
+    stream.flush()
+    out = getattr(stream, "buffer", None)
+    with path.open("rb") as draft:
+        while block := draft.read(BLOCK):
+            if out is None:
+                stream.write((block + draft.read()).decode("utf-8"))
+            else:
+                out.write(block)
+    stream.flush()

@@ -28,6 +28,8 @@ class TypedText:
     verdicts: tuple[Verdict, ...]
     decimal: str
     notes: tuple[str, ...]
+    holes: tuple[str, ...]
+    """The words that were read as holes."""
 
 
 def type_text(
@@ -40,26 +42,30 @@ def type_text(
 ) -> TypedText:
     """Look at the columns c0, c1, … of the table `raw`: holes, and what the rest is."""
     seen, n_blank = _trimmed(con, len(names), where)
-    listed = ", ".join(map(quoted, sorted({"", *holes})))
-    n_words = ask(con, [f"count(*) FILTER ({value} IN ({listed}))" for value in seen], where)
+    words = sorted({"", *holes})
+    listed = ", ".join(map(quoted, words))
+    asked = [e for v in seen for e in (f"count({v})", f"count(*) FILTER ({v} IN ({listed}))")]
+    answers = ask(con, asked, where)
+    n_words = answers[1::2]
+    n_values = [n - holes for n, holes in zip(answers[::2], n_words, strict=True)]
     values = [
         f"CASE WHEN {value} IN ({listed}) THEN NULL ELSE {value} END" if n else value
         for value, n in zip(seen, n_words, strict=True)
     ]
-    n_values = ask(con, [f"count({value})" for value in values], where)
     columns = [
         TextColumn(name, value, n, frozenset(kind))
         for name, value, n, kind in zip(names, values, n_values, kinds, strict=True)
     ]
     verdicts, decimal = judge(con, columns, where, marks)
+    places = [j for j, n in enumerate(n_words) if n]
+    found = _hole_words(con, [(names[j], seen[j]) for j in places], where, words)
     notes = [
-        *_hole_notes(
-            con, [(n, v) for n, v, m in zip(names, seen, n_words, strict=True) if m], where, listed
-        ),
+        *(f"{word!r} was read as a hole: {_some(places)}." for word, places in found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
-    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes))
+    said = tuple(word for word, _ in found)
+    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes), said)
 
 
 def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
@@ -100,19 +106,16 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
     return seen, n_blank
 
 
-def _hole_notes(
-    con: Connection, columns: Sequence[tuple[str, str]], where: str, listed: str
-) -> list[str]:
-    """Which words were read as holes, how often and where; the empty one goes without saying."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for name, value in columns:
-        sql = f"SELECT {value} AS w, count(*) FROM raw WHERE {where} AND w IN ({listed}) GROUP BY w"  # noqa: S608  (of our own words)
-        for word, n in con.execute(sql).fetchall():
-            if word:
-                found.setdefault(word, []).append((name, n))
-    return [
-        f"{word!r} was read as a hole: {_some(places)}." for word, places in sorted(found.items())
-    ]
+def _hole_words(
+    con: Connection, columns: Sequence[tuple[str, str]], where: str, words: Sequence[str]
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Which words were read as holes, where and how often; the empty one goes without saying."""
+    told = [word for word in words if word]
+    asked = [f"count(*) FILTER ({v} = {quoted(word)})" for word in told for _, v in columns]
+    counts = iter(ask(con, asked, where))
+    found = [(word, [(name, next(counts)) for name, _ in columns]) for word in told]
+    seen = [(word, [(name, n) for name, n in places if n]) for word, places in found]
+    return [(word, places) for word, places in seen if places]
 
 
 def _blank_notes(names: Sequence[str], n_blank: Sequence[int]) -> list[str]:

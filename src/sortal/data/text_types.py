@@ -28,6 +28,8 @@ Type = Literal["whole", "number", "comma", "date", "truth", "text", "nothing"]
 
 _POWER: Final = "([eE][+-]?[0-9]+)?"
 NUMBER: Final = f"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){_POWER}"
+# A number that needs no second look: whole, or with a fraction, and of no more than 15 digits.
+PLAIN: Final = "-?(0|[1-9][0-9]{0,14})([.][0-9]{1,15})?"
 COMMA: Final = f"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+){_POWER}"
 # What could be a number with groups of thousands as well.
 GROUPED: Final = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+"
@@ -66,24 +68,24 @@ def judge(
     con: Connection, columns: Sequence[TextColumn], where: str, marks: str
 ) -> tuple[list[Verdict], str]:
     """What each column is, and the file's decimal mark. `marks` are those that are allowed."""
+    verdicts = [Verdict("text" if column.n_values else "nothing") for column in columns]
+    places = [j for j, column in enumerate(columns) if column.kinds and column.n_values]
+    found = _judge(con, [columns[j] for j in places], where, marks)
+    for j, verdict in zip(places, found, strict=True):
+        verdicts[j] = verdict
+    return _agree(verdicts, marks)
+
+
+def _judge(con: Connection, columns: Sequence[TextColumn], where: str, marks: str) -> list[Verdict]:
     guesses = _guess(con, columns, where, marks)
     verdicts = [Verdict("text")] * len(columns)
-    for guess, verify in (
-        ("number", _numbers),
-        ("comma", _commas),
-        ("date", _dates),
-        ("truth", _truth),
-    ):
-        places = [j for j, guess_j in enumerate(guesses) if guess in guess_j]
-        for j, verdict in zip(
-            places, verify(con, [columns[j] for j in places], where), strict=True
-        ):
+    for kind, verify in _VERIFIERS.items():
+        places = [j for j, guess in enumerate(guesses) if kind in guess]
+        found = verify(con, [columns[j] for j in places], where)
+        for j, verdict in zip(places, found, strict=True):
             if verdicts[j].type == "text" and (verdict.type != "text" or not verdicts[j].why):
                 verdicts[j] = verdict
-    for j, column in enumerate(columns):
-        if column.n_values == 0:
-            verdicts[j] = Verdict("nothing")
-    return _agree(verdicts, marks)
+    return verdicts
 
 
 def typed(value: str, verdict: Verdict, *, has_holes: bool) -> str:
@@ -134,7 +136,28 @@ def _test(kind: str, value: str) -> str:
 
 
 def _numbers(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
-    """Whether all values of each column are numbers that float64 keeps as they are written."""
+    """Whether all values of each column are numbers that float64 keeps as they are written.
+
+    Most columns are as plain as can be, which takes one look at each value.
+    """
+    asked = []
+    for column in columns:
+        plain = f"regexp_full_match({column.value}, {quoted(PLAIN)})"
+        asked += [f"count(*) FILTER ({plain})", f"count(*) FILTER (contains({column.value}, '.'))"]
+    answers = ask(con, asked, where)
+    n_plain, n_points = answers[::2], answers[1::2]
+    odd = [j for j, column in enumerate(columns) if n_plain[j] < column.n_values]
+    judged = iter(_odd_numbers(con, [columns[j] for j in odd], where))
+    return [
+        next(judged)
+        if j in odd
+        else Verdict("number" if n_points[j] else "whole", has_point=n_points[j] > 0)
+        for j in range(len(columns))
+    ]
+
+
+def _odd_numbers(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+    """The same, every reason against it looked for."""
     tests = [_number_tests(column.value) for column in columns]
     answers = ask(
         con, [f"count(*) FILTER ({test})" for each in tests for test in each.values()], where
@@ -257,3 +280,6 @@ def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]
         else:
             agreed.append(verdict)
     return agreed, "," if comma else "."
+
+
+_VERIFIERS: Final = {"number": _numbers, "comma": _commas, "date": _dates, "truth": _truth}

@@ -77,6 +77,10 @@ class Keeping:
         restore(type(self), parts)  # what could not be read again is not written
         write_archive(path, parts)
 
+    def _origin(self) -> tuple[str, Any] | None:
+        """Where there is no summary: plain data that stands for the rows, and a word for it."""
+        return None
+
     def _restore(self, kept: dict[str, Any]) -> None:
         """Take what was kept; all else that a fit leaves follows from it."""
         for name, value in kept.items():
@@ -112,7 +116,8 @@ def parts_of(estimator: Any) -> Parts:
         "arrays": store.entries,
     }
     manifest["data"] = _data(estimator, manifest, store.members)
-    return Parts(manifest, store.members)
+    arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
+    return Parts(manifest, dict(arrays_first))
 
 
 def kept_layout(cls: type[Any]) -> Layout:
@@ -164,10 +169,11 @@ def _data(
     report, file = getattr(estimator, "fit_report_", None), getattr(estimator, "_file", None)
     if "summary" in members:
         of, digest = "summary", sha256(members["summary"]).hexdigest()
-    elif getattr(estimator, "_rows_digest", None) is not None:
-        of, digest = "rows", estimator._rows_digest
+    elif (origin := estimator._origin()) is not None:
+        of, digest = origin[0], _digest([manifest["schema"], origin[1]])
     else:
-        of, digest = "model", _digest(manifest, members)
+        numbers = {name: sha256(data).hexdigest() for name, data in members.items()}
+        of, digest = "model", _digest([manifest["schema"], numbers])
     return {
         "rows": None if report is None else report.rows,
         "fingerprint": f"sha256:{digest}",
@@ -176,12 +182,8 @@ def _data(
     }
 
 
-def _digest(manifest: Mapping[str, Any], members: Mapping[str, Any]) -> str:
-    """Of the schema and the numbers of the model."""
-    digest = sha256(json.dumps([manifest["schema"], manifest["arrays"]]).encode())
-    for entry in manifest["arrays"]:
-        digest.update(members[f"arrays/{entry['name']}"])
-    return digest.hexdigest()
+def _digest(plain: Any) -> str:
+    return sha256(json.dumps(plain).encode()).hexdigest()
 
 
 def _nowhere(estimator: Any) -> Scope:
@@ -199,7 +201,8 @@ def restore(cls: type[Any], parts: Parts) -> Any:
     schema = schema_in(manifest["schema"])
     store = ArrayReader(manifest["arrays"], parts.members)
     made = cls(**_options_in(cls, manifest["options"]))
-    kept = _read_kept(cls, manifest, schema, store)
+    with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
+        kept = _read_kept(cls, manifest, schema, store)
     store.check_all_used()
     made._schema = schema
     made._restore(kept)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sortal.errors import OptionError
-from sortal.models.checks import check_scatter, need
+from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.functions import LinearMap
 from sortal.models.geometry import EPS, Geometry
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number
@@ -45,6 +45,8 @@ class Criterion:
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
         check_scatter(self.within)
+        check_squares(self.between)
+        check_squares(np.sqrt(np.diag(self.within)))
 
     @property
     def B(self) -> Float:  # noqa: N802  (the textbook's letter)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sortal.models.checks import check_scatter, need
+from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import Geometry, survey
 from sortal.models.layout import Layout, Number
 from sortal.models.layout_arrays import Array
@@ -46,6 +46,7 @@ class GaussianClasses:
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
         check_scatter(self.within)
+        check_squares(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
         need(self.weight.any() and self.divisor > 0, "no weight")
 
     def survey(self) -> Geometry:

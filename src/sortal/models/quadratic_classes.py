@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sortal.models.checks import check_scatter, need
+from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import VARIANCE_FLOOR, survey
 from sortal.models.layout import INF, Layout
 from sortal.models.layout_arrays import Array
@@ -122,6 +122,8 @@ class QuadraticClasses:
     def check(self) -> None:
         """Refuse covariances that are none, and classes of which none has rows."""
         check_scatter(self.shapes)
+        check_squares(self.into)
+        check_squares(np.diagonal(self.shapes, axis1=1, axis2=2))
         need((np.diagonal(self.shapes, axis1=1, axis2=2) > 0).all(), "a variance of 0")
         need(self.present.any(), "no class with rows")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.models.checks import need
+from sortal.models.layout import INF
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SPREAD
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _check_tests(model: TreeModel, n_branches: Int) -> None:
     need((attribute < len(model.column_kinds)).all(), "a test of a column that there is not")
     asked = np.array(model.column_kinds)[attribute[~leaf]]
     need((kind[~leaf] == asked).all(), "a column that is asked in another way than it can be")
-    need(not np.isnan(model.threshold[kind == CUT]).any(), "a cut at no number")
+    _check_cuts(model)
     need((n_branches[leaf] == 0).all(), "a leaf with branches")
     two = (kind != LEAF) & (kind != MULTIWAY)
     need(((n_branches[two] == 2) | (n_branches[two] == 3)).all(), "a test of one side")
@@ -55,6 +56,18 @@ def _check_tests(model: TreeModel, n_branches: Int) -> None:
     need((model.missing[leaf] == NO_HOLES).all(), "a leaf that leads holes on")
     spreads = (model.missing == SPREAD).any()
     need(not spreads or model.policy == "fractional", "holes that spread where they must not")
+
+
+def _check_cuts(model: TreeModel) -> None:
+    """A cut is at a number; of an ordered category at a rank, or above all where holes part."""
+    cuts = np.flatnonzero(model.kind == CUT)
+    v, asked = model.threshold[cuts], model.attribute[cuts]
+    need(not np.isnan(v).any(), "a cut at no number")
+    columns = model.schema.columns
+    most = np.array([INF if column.is_number else len(column.values) for column in columns])
+    ranked = np.array([not column.is_number for column in columns])[asked]
+    inside = (v >= 0) & (v < most[asked])
+    need((inside | (v == INF))[ranked].all(), "a cut at no rank")
 
 
 def _check_order(model: TreeModel, n_branches: Int) -> None:
@@ -93,6 +106,7 @@ def check_weights(model: TreeModel) -> None:
     counted = model.counted()
     need((counted.sum(axis=1) > 0).all(), "a node that counts for nothing")
     need(np.isfinite(counted).all(), "weights that are no numbers")
+    need(np.isfinite(model.risk()).all(), "risks that are no numbers")
     if model.costs is not None:
         pull = model.pull_of_class() if model.costs.any() else np.zeros(1)
         need(np.isfinite(pull).all() and pull.any(), "costs that say nothing")

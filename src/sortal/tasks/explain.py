@@ -32,7 +32,7 @@ def explain(
     estimator = as_model(model)
     if not hasattr(estimator, "explain"):
         raise OptionError(f"A {type(estimator).__name__} has no explanations.")
-    frame = nw.from_native(open_for(estimator, data, reading), eager_only=True)
+    frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)
     numbers = range(1, len(frame) + 1) if rows is None else list(dict.fromkeys(rows))
     return explain_rows(estimator, frame, numbers)
 

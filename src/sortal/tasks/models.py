@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 from sortal.errors import ColumnError
 from sortal.tasks.load import load
 from sortal.tasks.tables import open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sortal.tasks.tables import Opened
 
 
 def as_model(model: Any) -> Any:
@@ -14,21 +20,21 @@ def as_model(model: Any) -> Any:
     return model if hasattr(model, "predict") else load(model)
 
 
-def open_for(estimator: Any, data: Any, reading: dict[str, Any]) -> Any:
-    """The frame of new rows; a file's columns that the model knows as words are read as words.
+def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
+    """New rows; columns of a file that the model knows as words are read as words.
 
     Else a new file in which such a column happens to hold nothing but digits would not fit.
     """
-    if hasattr(data, "columns"):  # a frame is as it is
-        return open_table(data).frame
-    words = [name for name in word_columns(estimator) if name not in reading.get("text", ())]
+    if not isinstance(data, str | os.PathLike):
+        return open_table(data)
+    text = tuple(reading.get("text", ()))
+    words = tuple(name for name in word_columns(estimator) if name not in text)
     if words and data != "-":
         try:
-            text = [*reading.get("text", ()), *words]
-            return open_table(data, **{**reading, "text": text}).frame
-        except ColumnError:  # a column is missing, which the estimator tells better
+            return open_table(data, **{**reading, "text": text + words})
+        except ColumnError:  # one of them is missing, which the estimator tells better
             pass
-    return open_table(data, **reading).frame
+    return open_table(data, **reading)
 
 
 def word_columns(estimator: Any) -> list[str]:

@@ -44,7 +44,7 @@ def predict(
             f"proba: a {type(estimator).__name__} has no probabilities. Leave it out, or fit a "
             "learner that has them, such as lda, bayes or tree."
         )
-    frame = nw.from_native(open_for(estimator, data, reading), eager_only=True)
+    frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)
     check_columns(keep, frame.columns, "keep")
     said = estimator.predict(frame.to_native())
     columns: list[tuple[str, Any]] = [

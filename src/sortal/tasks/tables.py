@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.files import FileTable, read_file
+from sortal.data.saving import write_table
 from sortal.data.table import read_frame
 from sortal.errors import InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+__all__ = ["Opened", "open_table", "read", "write_table"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,11 @@ class Opened:
 def open_table(data: Any, **options: Any) -> Opened:
     """A table from a path, from "-", or from a data frame; options are those of `read`.
 
-    A data frame stays as it is, and options of a file do not concern it.
+    A data frame stays as it is, and options of a file do not concern it; nor do they concern a
+    table that is open already.
     """
+    if isinstance(data, Opened):
+        return data
     if isinstance(data, str | os.PathLike):
         file = read_file(data, **options)
         return Opened(file.frame, file)
@@ -87,7 +93,6 @@ def read(
     -------
     pandas.DataFrame
     """
-    options: dict[str, Any] = {} if holes is None else {"holes": holes}
     return read_file(
         path,
         format=format,
@@ -95,6 +100,6 @@ def read(
         encoding=encoding,
         header=header,
         decimal=decimal,
+        holes=holes,
         text=text,
-        **options,
     ).frame

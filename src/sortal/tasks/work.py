@@ -51,11 +51,11 @@ def work(
     >>> import sortal
     >>> tennis = sortal.datasets.play_tennis()
     >>> print(sortal.work(tennis, "PlayTennis", "bayes", rows=[2])["priors"])
-    Priors  (S 1)
-    class  n(class)  P(class)
-    -----  --------  --------
-    No            5  0.357143
-    Yes           9  0.642857
+    Classes  (ZM 19.11)
+    class  n(c)      P(c)
+    -----  ----  --------
+    No        5  0.357143
+    Yes       9  0.642857
     """
     estimator = make_estimator(learner, options, categories)
     if not hasattr(estimator, "working"):

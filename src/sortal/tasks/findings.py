@@ -1,0 +1,255 @@
+"""Findings: what `inspect` says about a column, and the option that answers it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from sortal.data.printing import printable
+from sortal.models.faces import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sortal.tasks.profiles import Profile
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a column, or about the rows, that is worth a thought before a fit."""
+
+    code: str
+    """One word for what it is, such as "identifier"."""
+    column: str
+    """The column, or nothing where it is about the rows."""
+    words: str
+    """What was found, in a sentence."""
+    remedy: str = ""
+    """The option of `fit` and `compare` that answers it; nothing where there is none."""
+
+    def __str__(self) -> str:
+        return f"{self.words} Remedy: {printable(self.remedy)}" if self.remedy else self.words
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain strings."""
+        return {
+            "code": self.code,
+            "column": self.column,
+            "words": self.words,
+            "remedy": self.remedy,
+        }
+
+
+# Fewer rows than that are too few to tell an identifier from chance.
+FEW_ROWS: Final = 20
+# A column in which so many values differ names rows.
+_NEARLY_ALL: Final = 0.95
+# Parts of names by which people call codes.
+_CODE_NAMES: Final = re.compile(
+    "codes?|fips|icd|ids?|isbn|naics|phone|plz|postal|postcode|sic|sku|zip|zipcode"
+)
+_ID_NAMES: Final = re.compile(
+    "guid|ids?|identifier|idx|index|key|no|nr|number|row|rowid|rownames|uuid"
+)
+_DATE: Final = re.compile(
+    r"(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -]?[A-Za-z]{3,9}\.?[ ,-]{1,2}\d{2,4}"
+    r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8})([ T]+\d{1,2}:\d{2}.{0,15})?"
+)
+_ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LOOKED_AT: Final = 2000
+
+
+def option(name: str, value: str) -> str:
+    """An option as one would type it into a shell."""
+    word = shlex.quote(value)
+    return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
+
+
+def about_column(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+    """What a column alone shows; the gravest first, and what follows from it left out."""
+    if column.n_values == 0:
+        words = f"{column.name!r} has no value at all."
+        yield Finding("empty", column.name, words, option("--drop", column.name))
+    elif column.n_distinct == 1:
+        yield _constant(column)
+    elif misread := list(_misread(column, holes)):
+        yield from misread
+    elif why := identifier(column):
+        words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
+        yield Finding("identifier", column.name, words, option("--drop", column.name))
+    elif column.is_whole:
+        yield from _codes(column)
+
+
+def _constant(column: Profile) -> Finding:
+    apart = f", apart from {_count(column.n_holes, 'hole')}" if column.n_holes else ""
+    words = f"{column.name!r} is {column.text(0)!r} in every row{apart}: it tells nothing"
+    more = " but where the holes are." if column.n_holes else "."
+    return Finding("constant", column.name, words + more, option("--drop", column.name))
+
+
+def identifier(column: Profile) -> str:
+    """Why a column names rows, or nothing if it does not."""
+    if column.n_values < FEW_ROWS or column.n_distinct < _NEARLY_ALL * column.n_values:
+        return ""
+    if column.kind == "words":
+        n = "all" if column.n_distinct == column.n_values else f"{column.n_distinct:,}"
+        return f"{n} of its {_count(column.n_values, 'value')} differ"
+    if column.is_whole and column.n_distinct == column.n_values:
+        return _numbering(column)
+    return ""
+
+
+def _numbering(column: Profile) -> str:
+    """Why whole numbers that all differ are names of rows, or nothing if they may be measured."""
+    codes = column.codes[column.codes >= 0]
+    first, last = column.values[0], column.values[-1]
+    with_rows = np.arange(len(codes))
+    if np.array_equal(codes, with_rows) or np.array_equal(codes, with_rows[::-1]):
+        return "its whole numbers run with the rows"
+    if last - first == column.n_distinct - 1:
+        return f"its whole numbers are {first:.0f} to {last:.0f}, each once"
+    if _called(column.name, _ID_NAMES):
+        return "its whole numbers all differ, and it is called so"
+    return ""
+
+
+def _called(name: str, words: re.Pattern[str]) -> str:
+    """The first word of a name, such as zip of ZipCode or zip_code, that is one of these."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    parts = re.split(r"[^a-z]+", apart.lower())
+    return next((part for part in parts if words.fullmatch(part)), "")
+
+
+def _misread(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+    """Words that are dates or numbers."""
+    words = [value for value in column.values if isinstance(value, str)]
+    looked = words[:: max(1, len(words) // _LOOKED_AT)]
+    if not looked or len(words) < column.n_distinct:
+        return
+    if all(_DATE.fullmatch(word) for word in looked):
+        iso = all(_ISO.match(word) for word in looked)
+        how = "Convert the column to dates." if iso else "Dates as 2024-01-31 are read as dates."
+        said = (
+            f"{column.name!r} holds dates as words, such as {looked[0]!r}, and every day is a "
+            f"word of its own. {how}"
+        )
+        yield Finding("date-as-words", column.name, said, option("--drop", column.name))
+        return
+    numeric = [bool(_NUMBER.fullmatch(word)) for word in looked]
+    if 0.8 * len(looked) <= sum(numeric) < len(looked) and len(looked) >= 5:
+        yield from _nearly_numbers(column, words, holes)
+
+
+def _nearly_numbers(
+    column: Profile, words: Sequence[str], holes: Sequence[str]
+) -> Iterator[Finding]:
+    others = [v for v, word in enumerate(words) if not _NUMBER.fullmatch(word)]
+    if any(re.match(r"[+-]?0\d", word) for word in words):
+        return  # codes
+    n_rows = int(column.counts[others].sum())
+    shown = ", ".join(repr(words[v]) for v in others[:3]) + (", …" if len(others) > 3 else "")
+    said = (
+        f"{column.name!r} would be numbers but for {_count(n_rows, 'row')} ({shown}), and is "
+        "words. If those mean that there is no value, say so."
+    )
+    safe = len(others) <= 5 and not any("," in words[v] for v in others)
+    remedy = option("--holes", ",".join([*holes, *(words[v] for v in others)])) if safe else ""
+    yield Finding("number-as-words", column.name, said, remedy)
+
+
+def _codes(column: Profile) -> Iterator[Finding]:
+    """Whole numbers that are names."""
+    why = _why_codes(column)
+    if why:
+        words = (
+            f"{column.name!r} holds whole numbers that look like codes: {why}. As numbers they "
+            "would be compared by size."
+        )
+        yield Finding("code", column.name, words, option("--category", column.name))
+
+
+def _why_codes(column: Profile) -> str:
+    first, last = float(column.values[0]), float(column.values[-1])
+    called = _called(column.name, _CODE_NAMES)
+    if called and column.n_distinct > 2:
+        return f"its name has the word {called!r}"
+    width = len(f"{first:.0f}")
+    same_width = first >= 100 and width == len(f"{last:.0f}")
+    is_years = first >= 1800 and last <= 2100
+    if not same_width or is_years:
+        return ""
+    often = column.n_values >= FEW_ROWS * column.n_distinct
+    if column.n_distinct <= 20 and often and _has_gaps(column):
+        return f"there are only {column.n_distinct}, all of {width} digits, with gaps between"
+    if width >= 5 and first < 2 * 10 ** (width - 1) and last >= 9 * 10 ** (width - 1):
+        return f"all have {width} digits, from {first:.0f} to {last:.0f}"
+    return ""
+
+
+def _has_gaps(column: Profile) -> bool:
+    """Whether the steps between values are uneven, as those of a scale are not."""
+    steps: Any = np.diff(np.asarray(column.values, dtype=np.float64))
+    return bool(len(set(steps.tolist())) > 1)
+
+
+def about_target(column: Profile) -> Iterator[Finding]:
+    """What a target shows."""
+    name = column.name
+    if column.n_values == 0:
+        yield Finding("empty-target", name, f"The target {name!r} has no value at all.")
+        return
+    if column.n_holes:
+        yield Finding(
+            "target-holes",
+            name,
+            f"The target {name!r} has no value in {_count(column.n_holes, 'row')} of "
+            f"{column.n_rows:,}: they are left out of a fit.",
+        )
+    if column.n_distinct == 1:
+        yield Finding("one-class", name, f"The target {name!r} is {column.text(0)!r} in every row.")
+    elif why := measured(column):
+        yield Finding(
+            "measured-target",
+            name,
+            f"The target {name!r} {why}: it looks like a measurement, not like classes. Cut it "
+            "into classes, or choose another column.",
+            "--target COLUMN",
+        )
+    else:
+        yield from _rare(column)
+
+
+def measured(column: Profile) -> str:
+    """Why a column is no column of classes, or nothing if it may be."""
+    if column.kind == "number":
+        v = int(np.argmax(np.asarray(column.values) % 1 != 0))
+        return f"holds numbers with fractions, such as {number_text(float(column.values[v]))}"
+    if column.kind == "date":
+        return "holds dates"
+    many = column.n_distinct > 20 and column.n_distinct > 0.05 * column.n_values
+    if many and column.kind in {"whole number", "words"}:
+        return f"has {column.n_distinct:,} different values in {column.n_values:,} rows"
+    return ""
+
+
+def _rare(column: Profile) -> Iterator[Finding]:
+    rare = [v for v in np.argsort(column.counts, kind="stable").tolist() if column.counts[v] < 10]
+    if rare:
+        shown = ", ".join(f"{column.text(v)!r} {column.counts[v]}" for v in rare[:5])
+        more = f", … ({len(rare)} classes)" if len(rare) > 5 else ""
+        yield Finding(
+            "rare-class",
+            column.name,
+            f"The target {column.name!r} has classes with fewer than 10 rows: {shown}{more}. Too "
+            "few to be learned or judged: join them with others, or find more rows.",
+        )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

@@ -1,0 +1,77 @@
+"""Every example in the help runs, in the order in which it is shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from functools import cache
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sortal import datasets
+from sortal.cli.app import COMMANDS, TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@cache
+def quick_comparison() -> Any:
+    """Two models on two folds."""
+    from sortal.tasks.compare import compare
+
+    few: dict[str, Any] = {
+        "folds": 2,
+        "repeats": 1,
+        "baselines": False,
+        "learners": ["lda", "bayes"],
+    }
+    return compare(datasets.penguins(), "species", **few, n_jobs=1)
+
+
+EXAMPLES = [example for _, examples in COMMANDS for example in examples]
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e.startswith("sortal ")])
+def test_an_example_runs(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, example: str
+) -> None:
+    from sortal.tasks import compare
+
+    if example.startswith("sortal compare "):  # parsed and told here; what it does, elsewhere
+        found, taken = quick_comparison(), signature(compare.compare)
+
+        def quick(*given: Any, **named: Any) -> Any:
+            taken.bind(*given, **named)
+            return found
+
+        monkeypatch.setattr(compare, "compare", quick)
+    done = run(*shlex.split(example)[1:])
+    assert done.code == 0
+    assert done.out or "wrote " in done.err
+
+
+def test_examples_in_a_shell(here: Path) -> None:
+    (here / "penguins.csv").unlink()
+    piped = [example for example in EXAMPLES if not example.startswith("sortal ")]
+    assert piped
+    for name, module in (("sortal", "-m sortal.cli"), ("python", "")):
+        (here / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (here / name).chmod(0o755)
+    path = f"{here}{os.pathsep}{os.environ['PATH']}"
+    for command in [TABLE, *piped]:
+        done = subprocess.run(  # noqa: S602  (our own examples)
+            command,
+            shell=True,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert done.stdout.count("\n") == 344

@@ -1,0 +1,184 @@
+"""Fit, predict, explain and show on files: what comes out, and where it goes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sortal
+from sortal.data.files import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: Path) -> None:
+    done = run("fit", "penguins.csv", "-t", "species", "-o", "new.sortal", "--set", "max_depth=1")
+    assert done.code == 0
+    assert done.out.startswith("decision tree, ")
+    assert "344 rows; holes: bill_length_mm 2" in done.out
+    assert done.err == "wrote new.sortal\n"
+    model = sortal.load(here / "new.sortal")
+    assert model.get_depth() == 1
+    file = read_file(here / "penguins.csv")
+    kept = model._file
+    assert (kept.name, kept.bytes, kept.sha256) == ("penguins.csv", file.n_bytes, file.sha256)
+
+
+def test_fit_tells_a_machine(run: Callable[..., Any], here: Path) -> None:
+    done = run("fit", "penguins.csv", "-t", "species", "-l", "bayes", "-o", "b.sortal", "--json")
+    facts = json.loads(done.out)
+    assert facts["learner"] == "bayes"
+    assert facts["rows"] == 344
+    assert facts["holes"]["sex"] == 11
+    assert facts["file"] == "b.sortal"
+    assert (here / "b.sortal").exists()
+
+
+def test_columns_are_left_out_or_taken_as_names(run: Callable[..., Any], here: Path) -> None:
+    options = ("--drop", "island", "--drop", "sex", "--category", "year")
+    assert run("fit", "penguins.csv", "-t", "species", *options, "-o", "new.sortal").code == 0
+    model = sortal.load(here / "new.sortal")
+    assert set(model.feature_names_in_) == {
+        *("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "year")
+    }
+    assert {column.name for column in model._schema.columns if column.kind == "category"} == {
+        "year"
+    }
+
+
+def test_rows_without_a_label_are_left_out_and_said(run: Callable[..., Any], here: Path) -> None:
+    (here / "some.csv").write_text("a,y\n1,no\n2,\n3,yes\n4,NA\n", encoding="utf-8")
+    done = run("fit", "some.csv", "-t", "y", "-o", "new.sortal")
+    assert done.code == 0
+    assert "note: 2 of 4 rows have no 'y' and are left out." in done.err
+    assert sortal.load(here / "new.sortal").fit_report_.rows == 2
+
+
+def test_predict_numbers_rows_and_names_classes(run: Callable[..., Any], here: Path) -> None:
+    done = run("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "species", "-q")
+    assert (done.code, done.err) == (0, "")
+    (here / "said.csv").write_text(done.out, encoding="utf-8")
+    said = pd.read_csv(here / "said.csv", float_precision="round_trip")
+    model, table = sortal.load(here / "lda.sortal"), sortal.read(here / "penguins.csv")
+    with pytest.warns(sortal.errors.MissingValueWarning):
+        shares = model.predict_proba(table)
+    assert list(said["row"]) == list(range(1, 345))
+    assert list(said["prediction"]) == list(model.classes_[shares.argmax(axis=1)])
+    assert list(said.columns) == [
+        *("row", "prediction", "P(Adelie)", "P(Chinstrap)", "P(Gentoo)", "species")
+    ]
+    np.testing.assert_array_equal(said.iloc[:, 2:5].to_numpy(), shares)  # to the last bit
+    assert list(said["species"]) == list(table["species"])
+
+
+@pytest.mark.parametrize("name", ["said.csv", "said.jsonl", "said.parquet"])
+def test_predictions_go_into_a_file_by_its_name(
+    run: Callable[..., Any], here: Path, name: str
+) -> None:
+    done = run("predict", "model.sortal", "penguins.csv", "-o", name)
+    assert (done.code, done.out) == (0, "")
+    assert f"wrote {name}\n" in done.err
+    said = sortal.read(here / name)
+    assert list(said.columns) == ["row", "prediction"]
+    assert len(said) == 344
+    assert not list(here.glob(".sortal-*"))
+
+
+def test_a_format_can_be_asked_for(run: Callable[..., Any]) -> None:
+    lines = run("predict", "model.sortal", "penguins.csv", "-f", "jsonl").out.splitlines()
+    assert json.loads(lines[-1]) == {"row": 344, "prediction": "Chinstrap"}
+    rows = json.loads(run("predict", "model.sortal", "penguins.csv", "--json").out)
+    assert rows[-1] == {"row": 344, "prediction": "Chinstrap"}
+
+
+def test_a_hole_that_is_kept_is_null(run: Callable[..., Any]) -> None:
+    rows = json.loads(run("predict", "model.sortal", "penguins.csv", "--json", "--keep", "sex").out)
+    assert rows[0]["sex"] == "male"
+    assert rows[3]["sex"] is None
+
+
+def test_words_stay_words_in_new_data(run: Callable[..., Any], here: Path) -> None:
+    (here / "old.csv").write_text("zip,y\n01234,a\n99999,b\n" * 9, encoding="utf-8")
+    (here / "new.csv").write_text("zip\n99999\n12345\n", encoding="utf-8")
+    assert run("fit", "old.csv", "-t", "y", "-o", "zip.sortal").code == 0
+    done = run("predict", "zip.sortal", "new.csv")
+    assert done.out.splitlines()[:2] == ["row,prediction", "1,b"]
+    assert "1 cell ('zip' 1) holds a value never seen at fit" in done.err
+
+
+def test_standard_input(
+    run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (here / "penguins.csv").open(encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        done = run("predict", "model.sortal", "-")
+    assert done.out == run("predict", "model.sortal", "penguins.csv").out
+
+
+def test_explain_one_row_and_several(run: Callable[..., Any]) -> None:
+    done = run("explain", "model.sortal", "penguins.csv", "--row", "272", "--row", "7")
+    assert done.code == 0
+    first, second = done.out.split("\n\n")
+    assert first.startswith("Row 272. Gentoo (P = 1)")
+    assert second.startswith("Row 7. Adelie")
+    whole = run("explain", "lda.sortal", "penguins.csv")
+    assert whole.out.count("Row ") == 20
+    assert "… and 324 more rows" in whole.out
+
+
+def test_explanations_as_markdown_html_and_json(run: Callable[..., Any], here: Path) -> None:
+    row = ("penguins.csv", "--row", "7")
+    markdown = run("explain", "model.sortal", *row, "--format", "md").out
+    assert markdown.startswith("### Row 7. Adelie")
+    assert "| node | condition |" in markdown
+    page = run("explain", "model.sortal", *row, "--format", "html").out
+    assert page.startswith("<!doctype html>")
+    assert "Row 7. Adelie" in page
+    (record,) = json.loads(run("explain", "model.sortal", *row, "--json").out)
+    assert record["label"] == "Adelie"
+    done = run("explain", "model.sortal", *row, "-f", "md", "-o", "why.md")
+    assert (done.out, done.err) == ("", "wrote why.md\n")
+    assert (here / "why.md").read_text(encoding="utf-8") == markdown
+
+
+def test_show_says_what_a_model_is(run: Callable[..., Any]) -> None:
+    told = run("show", "model.sortal").out
+    assert told.startswith("Decision tree\n")
+    for fact in ("TreeClassifier", "344", "sex 11", "penguins.csv", "sha256:", "Adelie, Chinstrap"):
+        assert fact in told
+    assert "2: If flipper_length_mm <= 206.5" in told
+    assert "Options that differ" not in told
+    shown = json.loads(run("show", "model.sortal", "--json").out)
+    assert shown["facts"]["rows"] == 344
+    assert shown["rules"][0]["label"] == "Adelie"
+    assert run("show", "model.sortal", "-f", "html").out.startswith("<!doctype html>")
+    assert run("show", "lda.sortal", "-f", "md").out.count("\n### ") == 3
+    assert "One function a class" in run("show", "lda.sortal").out
+
+
+def test_work_shows_the_textbook(run: Callable[..., Any], here: Path) -> None:
+    done = run("work", "penguins.csv", "-t", "species", "-l", "bayes", "--row", "7")
+    assert done.code == 0
+    rule = done.out.split("Bayes' rule")[1].split("\n\n")[0]
+    assert [line.split()[0] for line in rule.splitlines()[3:]] == ["7", "7", "7"]
+    tree = run("work", "penguins.csv", "-t", "species", "--node", "1", "--row", "7", "--json")
+    tables = {table["name"]: table for table in json.loads(tree.out)["tables"]}
+    assert "tests" in tables
+    assert tables["row 7"]["title"].startswith("Row 7. ")
+    page = run("work", "penguins.csv", "-t", "species", "-l", "lda", "-f", "html", "-o", "w.html")
+    assert page.code == 0
+    assert (here / "w.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_quiet_says_nothing_but_the_result(run: Callable[..., Any]) -> None:
+    loud = run("predict", "lda.sortal", "penguins.csv")
+    quiet = run("predict", "lda.sortal", "penguins.csv", "--quiet")
+    assert loud.out == quiet.out
+    assert loud.err.count("note: ") == 1  # though predict_proba would warn again
+    assert quiet.err == ""

@@ -1,0 +1,126 @@
+"""What newcomers do wrong: exit code 1, one line that helps, and nothing written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sortal.cli import endings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FIT = ("fit", "penguins.csv", "-t", "species", "-o", "new.sortal")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("fit", "nix.csv", "-t", "species", "-o", "new.sortal"), "nix.csv"),
+        (("fit", ".", "-t", "species", "-o", "new.sortal"), "folder"),
+        (("fit", "empty.csv", "-t", "species", "-o", "new.sortal"), "empty"),
+        (("fit", "model.sortal", "-t", "species", "-o", "new.sortal"), "is a model file of sortal"),
+        (("fit", "penguins.csv", "-t", "specis", "-o", "new.sortal"), "it has 'species', "),
+        (("fit", "penguins.csv", "-t", "Sex", "-o", "new.sortal"), "it has 'sex', "),
+        ((*FIT, "--learner", "tre"), "There is no learner 'tre': there are 'tree', "),
+        ((*FIT, "--set", "max_dept=3"), "no option 'max_dept': it has 'max_depth', "),
+        ((*FIT, "--set", "criterion=ginni"), "criterion='ginni'"),
+        ((*FIT, "--set", "max_depth=deep"), "max_depth='deep'"),
+        ((*FIT, "--set", "max_depth"), "max_depth=3"),
+        ((*FIT, "--drop", "yeer"), "drop='yeer' is no column of this table: it has 'year', "),
+        ((*FIT, "--drop", "species"), "the target itself"),
+        ((*FIT, "--category", "yeer"), "category='yeer'"),
+        ((*FIT, "--text", "yeer"), "yeer"),
+        ((*FIT, "--category", "year", "--set", "categorical_features=all"), "one of the two"),
+        (("fit", "penguins.csv", "-t", "species", "-o", "-"), "a model goes into a file"),
+        (("fit", "penguins.csv", "-t", "species", "-o", "penguins.csv"), "the input itself"),
+        (("fit", "penguins.csv", "-t", "species", "-o", "nix/new.sortal"), "nix"),
+        (("fit", "penguins.csv", "-t", "species", "-o", "."), "is a folder"),
+        (("fit", "one.csv", "-t", "y", "-o", "new.sortal", "-l", "lda"), "two classes"),
+        (("fit", "holes.csv", "-t", "y", "-o", "new.sortal"), "'y' has no value in any row"),
+        (("predict", "penguins.csv", "penguins.csv"), "no model file"),
+        (("predict", "empty.csv", "penguins.csv"), "no model file"),
+        (("predict", "nix.sortal", "penguins.csv"), "nix.sortal"),
+        (("predict", "model.sortal", "one.csv"), "'island', 'bill_length_mm'"),
+        (("predict", "model.sortal", "penguins.csv", "--keep", "spezies"), "it has 'species', "),
+        (("predict", "model.sortal", "penguins.csv", "-o", "model.sortal"), "the input itself"),
+        (("predict", "model.sortal", "penguins.csv", "-o", "./penguins.csv"), "the input itself"),
+        (("explain", "model.sortal", "penguins.csv", "--row", "0"), "numbered from 1 to 344"),
+        (("explain", "model.sortal", "penguins.csv", "--row", "345"), "numbered from 1 to 344"),
+        (("explain", "model.sortal", "penguins.csv", "--row", "-1"), "numbered from 1 to 344"),
+        (("explain", "lda.sortal", "one.csv", "--row", "1"), "was fitted with the columns"),
+        (("show", "penguins.csv"), "no model file"),
+        (("show", "."), "'.'"),
+        (("work", "penguins.csv", "-t", "species", "-l", "lda", "--node", "1"), "has no nodes"),
+        (("work", "penguins.csv", "-t", "species", "--node", "99"), "node=99"),
+        (("work", "penguins.csv", "-t", "species", "--row", "345"), "numbered from 1 to 344"),
+        (("work", "penguins.csv", "-t", "species", "--set", "x=1"), "no option 'x'"),
+        (("inspect", "penguins.csv", "-t", "specis"), "species"),
+        (("inspect", "nix.csv"), "nix.csv"),
+        (("compare", "penguins.csv", "-t", "specis"), "it has 'species', "),
+        (("compare", "penguins.csv", "-t", "species", "-l", "tre"), "'tree'"),
+        (("compare", "penguins.csv", "-t", "species", "--folds", "1"), "folds=1"),
+        (("compare", "penguins.csv", "-t", "species", "--budget", "0"), "budget=0"),
+        (("compare", "penguins.csv", "-t", "species", "-o", "penguins.csv"), "the input itself"),
+    ],
+)
+def test_a_problem_is_one_line(
+    run: Callable[..., Any], here: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    (here / "empty.csv").touch()
+    (here / "one.csv").write_text("a,y\n1,no\n2,no\n", encoding="utf-8")
+    (here / "holes.csv").write_text("a,y\n1,\n2,\n", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in here.iterdir()}
+    done = run(*arguments)
+    assert done.code == 1
+    assert done.out == ""
+    last = done.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert words.lower() in last.lower()
+    assert done.err.count("error:") == 1
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == before
+
+
+def test_no_permission_to_write(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    # root may write everywhere, so that the system's answer is given in its place
+    monkeypatch.setattr("os.access", lambda *_: False)
+    done = run("show", "model.sortal", "-o", "shown.txt")
+    assert done.code == 1
+    assert "no permission to write into" in done.err
+
+
+def test_a_traceback_is_shown_when_asked_for(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sortal.cli import main
+
+    monkeypatch.setenv("SORTAL_DEBUG", "1")
+    assert main(["show", "penguins.csv"]) == 1
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert told.splitlines()[-1].startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted: "),
+        (MemoryError(), 1, "not enough memory"),
+        (ZeroDivisionError("a\nb"), 1, "ZeroDivisionError: a b. This was not expected"),
+        (OSError(28, "No space left on device", "x"), 1, "'x': No space left on device."),
+        (BrokenPipeError(), 0, ""),
+    ],
+)
+def test_every_ending_has_its_code(
+    error: BaseException, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    assert endings.end(fail) == code
+    told = capsys.readouterr()
+    assert words in told.err
+    assert "Traceback" not in told.err
+    assert told.err.count("\n") == (1 if words else 0)

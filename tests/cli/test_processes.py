@@ -1,0 +1,122 @@
+"""Whole processes: Ctrl-C, broken pipes, terminals, encodings."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+SORTAL = [sys.executable, "-m", "sortal.cli"]
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*SORTAL, *arguments],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> tuple[float, str]:
+    """Seconds until it ends after Ctrl-C, which all its processes get, and what it said."""
+    began = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=20)
+    return time.monotonic() - began, told.decode()
+
+
+def children_of(process: subprocess.Popen[bytes]) -> list[Path]:
+    """Where the system keeps what it knows of a process's workers."""
+    listed = subprocess.run(
+        ["/bin/ps", "--ppid", str(process.pid), "-o", "pid="],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [Path("/proc") / pid for pid in listed.stdout.split()]
+
+
+def test_interrupting_a_comparison(here: Path) -> None:
+    before = sorted(here.iterdir())
+    process = start("compare", "penguins.csv", "-t", "species", "-o", "found.txt", cwd=here)
+    assert process.stderr is not None
+    while b" tree" not in process.stderr.readline():  # until a model is at work
+        assert process.poll() is None
+    workers = children_of(process)
+    assert workers
+    seconds, told = interrupt(process)
+    assert process.returncode == 130
+    assert seconds < 1
+    assert told.endswith("interrupted: nothing was written.\n")
+    assert "Traceback" not in told
+    assert sorted(here.iterdir()) == before
+    assert not any(worker.exists() for worker in workers)
+
+
+def test_interrupting_a_prediction(here: Path) -> None:
+    table = pd.read_csv(here / "penguins.csv").sample(100_000, replace=True, random_state=0)
+    table.to_csv(here / "many.csv", index=False)
+    before = sorted(here.iterdir())
+    command = ("predict", "lda.sortal", "many.csv", "--proba", "-o", "said.csv")
+    processes = [start(*command, cwd=here) for _ in range(3)]
+    for process in processes:  # while Python imports, and while it reads, predicts or writes
+        time.sleep(0.8)
+        seconds, told = interrupt(process)
+        assert process.returncode == 130
+        assert seconds < 1
+        assert told == "interrupted: nothing was written.\n"
+        assert sorted(here.iterdir()) == before
+
+
+def test_a_reader_that_had_enough(here: Path) -> None:
+    process = start("predict", "model.sortal", "penguins.csv", "--proba", cwd=here)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr as told:
+        assert told.read() == b""
+    assert process.wait(timeout=30) == 0
+
+
+def on_a_terminal(here: Path, columns: int, *arguments: str, **environment: str) -> str:
+    """What a command writes on a terminal so wide."""
+    main, other = pty.openpty()
+    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment}
+    env.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
+    process = subprocess.Popen(
+        [*SORTAL, *arguments], stdout=other, stderr=other, stdin=other, cwd=here, env=env
+    )
+    os.close(other)
+    told = b""
+    while True:
+        try:
+            block = os.read(main, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not block:
+            break
+        told += block
+    process.wait(timeout=30)
+    os.close(main)
+    return told.decode().replace("\r\n", "\n")
+
+
+def test_colors_are_for_those_who_want_them(here: Path) -> None:
+    wrong = ("fit", "penguins.csv", "-t", "species", "-o", "x", "--set", "depth")
+    assert on_a_terminal(here, 80, *wrong).startswith("\x1b[31m\x1b[1merror:\x1b[0m --set")
+    assert on_a_terminal(here, 80, *wrong, NO_COLOR="1").startswith("error: --set 'depth'")
+
+
+def test_a_bar_on_a_terminal(here: Path) -> None:
+    few = ("-l", "lda", "--no-baselines", "--folds", "2", "--repeats", "1", "--jobs", "1")
+    told = on_a_terminal(here, 100, "compare", "penguins.csv", "-t", "species", *few)
+    assert "━" in told
+    assert "Go on with: sortal fit penguins.csv --target species --learner lda" in told

@@ -1,0 +1,163 @@
+"""`--show-code` prints Python that runs and gives the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import sortal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TABLE = ("penguins.csv", "-t", "species")
+
+
+def execute(code: str) -> str:
+    """What the code prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", sortal.errors.SortalWarning)
+        exec(compile(code, "<code>", "exec"), {"__name__": "page"})  # noqa: S102  (our own)
+    return printed.getvalue()
+
+
+def without_times(told: str) -> Any:
+    found = json.loads(told)
+    del found["settings"]["seconds"]
+    for model in found["models"]:
+        del model["fit_seconds"], model["predict_seconds"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "penguins.csv"),
+        ("inspect", *TABLE, "--text", "year", "--json"),
+        ("inspect", *TABLE, "--drop", "year", "--drop", "sex"),
+        ("predict", "model.sortal", "penguins.csv"),
+        (
+            "predict",
+            "model.sortal",
+            "penguins.csv",
+            "--proba",
+            "--keep",
+            "sex",
+            "--text",
+            "sex",
+        ),
+        ("explain", "model.sortal", "penguins.csv", "--row", "7", "--row", "272"),
+        ("explain", "lda.sortal", "penguins.csv", "--row", "7", "--format", "md"),
+        ("explain", "lda.sortal", "penguins.csv", "--row", "7", "--json"),
+        ("show", "model.sortal"),
+        ("show", "lda.sortal", "--format", "html"),
+        ("show", "lda.sortal", "--json"),
+        ("work", *TABLE),
+        ("work", *TABLE, "-l", "bayes", "--row", "7", "--drop", "year", "--set", "alpha=0.5"),
+        ("work", *TABLE, "--category", "year", "--node", "1", "--format", "md", "--holes", "NA,?"),
+        ("work", *TABLE, "-l", "fisher", "--json", "--delimiter", ",", "--encoding", "utf-8"),
+    ],
+)
+def test_code_prints_the_same(run: Callable[..., Any], arguments: tuple[str, ...]) -> None:
+    shown = run(*arguments, "--show-code")
+    assert (shown.code, shown.err) == (0, "")
+    done = run(*arguments)
+    assert done.code == 0
+    assert execute(shown.out).rstrip("\n") == done.out.rstrip("\n")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "json"])
+def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, form: str) -> None:
+    name = f"said.{form}"
+    command: tuple[str, ...] = (
+        "predict",
+        "lda.sortal",
+        "penguins.csv",
+        "--proba",
+        "--keep",
+        "sex",
+        "-o",
+        name,
+    )
+    command += ("--json",) if form == "json" else ()
+    code = run(*command, "--show-code").out
+    assert not (here / name).exists()
+    run(*command)
+    wanted = read_again(here / name)
+    (here / name).unlink()
+    execute(code)
+    found = read_again(here / name)
+    assert found == wanted
+
+
+def read_again(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".json":
+        rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        return rows
+    found = sortal.read(path)
+    told: list[dict[str, Any]] = found.astype(object).where(found.notna(), None).to_dict("records")
+    return told
+
+
+@pytest.mark.parametrize("learner", ["tree", "qda"])
+def test_code_fits_the_same_model(run: Callable[..., Any], here: Path, learner: str) -> None:
+    options: tuple[str, ...] = (
+        "-l",
+        learner,
+        "--drop",
+        "island",
+        "--category",
+        "year",
+        "-o",
+        "new.sortal",
+    )
+    options += ("--set", "max_depth=3") if learner == "tree" else ("--set", "pooling=0.5")
+    code = run("fit", *TABLE, *options, "--show-code").out
+    assert not (here / "new.sortal").exists()
+    told = run("fit", *TABLE, *options).out
+    wanted = run("show", "new.sortal", "--json").out
+    (here / "new.sortal").unlink()
+    assert execute(code) in told
+    found = json.loads(run("show", "new.sortal", "--json").out)
+    del found["title"]
+    fitted = json.loads(wanted)
+    del fitted["facts"]["file"]  # a frame does not know the file it came from
+    assert found["facts"] == fitted["facts"]
+    assert (found["options"], found["tables"]) == (fitted["options"], fitted["tables"])
+
+
+def test_code_compares_the_same(run: Callable[..., Any]) -> None:
+    options = (
+        "-l",
+        "lda",
+        "-l",
+        "bayes",
+        "--no-baselines",
+        "--folds",
+        "3",
+        "--repeats",
+        "1",
+        "--jobs",
+        "1",
+    )
+    command = ("compare", *TABLE, *options, "--seed", "3", "--drop", "year", "--json", "-q")
+    code = run(*command, "--show-code").out
+    assert without_times(execute(code)) == without_times(run(*command).out)
+
+
+def test_code_quotes_what_it_is_given(run: Callable[..., Any], here: Path) -> None:
+    name = 'it\'s a "table".csv'
+    (here / name).write_text("a'b,y\n1,p\n2,q\n", encoding="utf-8")
+    command = ("work", name, "-t", "y", "-l", "bayes", "--drop", "a'b")
+    assert execute(run("work", name, "-t", "y", "--show-code").out)
+    assert run(*command, "--show-code").code == 0
+    nasty = run("work", "x.csv", "-t", "');import os;('", "--show-code").out
+    compile(nasty, "<code>", "exec")
+    assert "sortal.work(table, \"');import os;('\")" in nasty

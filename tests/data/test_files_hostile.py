@@ -1,0 +1,149 @@
+"""A thousand damaged CSV files: each is read as a strict reader would, or refused in our words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+from tests.data.hostile_csv import DAMAGES, table
+
+from sortal.data import csv_rows
+from sortal.data.files import HOLE_WORDS, read_file
+from sortal.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+N_FILES = 1000
+
+
+@pytest.fixture
+def one_duck(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One database for all files, as opening a thousand takes long; tables are of each call."""
+    database = duckdb.connect(":memory:", config={"threads": 1})
+
+    @contextmanager
+    def duck_for(path: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        con = database.cursor()
+        try:
+            yield con
+        finally:
+            con.close()
+
+    monkeypatch.setattr(csv_rows, "duck_for", duck_for)
+    yield
+    database.close()
+
+
+def strict_rows(data: bytes, delimiter: str) -> list[list[str]] | None:
+    """What Python's csv module reads, or None where it refuses or rows differ in width."""
+    limit = csv.field_size_limit(2_000_000)
+    try:
+        text = data.decode("utf-8-sig")
+        reader = csv.reader(
+            io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True
+        )
+        rows = [row for row in reader if row]
+    except (UnicodeDecodeError, csv.Error):
+        return None
+    finally:
+        csv.field_size_limit(limit)
+    return rows if len({len(row) for row in rows}) == 1 else None
+
+
+def expected_cells(row: list[str]) -> list[str | None]:
+    cells = [cell.strip(" \t") for cell in row]
+    return [None if cell in HOLE_WORDS else cell for cell in cells]
+
+
+def names_of(rows: list[list[str]]) -> list[str]:
+    return [cell.strip(" \t") or f"column_{j + 1}" for j, cell in enumerate(rows[0])]
+
+
+def given_cells(frame: Any) -> list[list[str | None]]:
+    columns = [[cell if isinstance(cell, str) else None for cell in frame[name]] for name in frame]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+@pytest.mark.usefixtures("one_duck")
+def test_a_thousand_damaged_files(tmp_path: Path) -> None:
+    rng = random.Random(8)  # noqa: S311
+    outcomes, path = Counter[str](), tmp_path / "hostile.csv"
+    for i in range(N_FILES):
+        data, delimiter = table(rng)
+        kinds = [list(DAMAGES)[i % len(DAMAGES)], *rng.choices(list(DAMAGES), k=rng.randint(0, 1))]
+        for kind in kinds:
+            data = DAMAGES[kind](rng, data)
+        outcomes[judge(path, data, delimiter, kinds)] += 1
+        if i % 10 == 0:
+            without_help(path, data, delimiter)
+    # each outcome really occurs
+    assert sum(outcomes.values()) == N_FILES
+    assert outcomes["read"] > 250, outcomes
+    for words in ("cells where", "quote", "no UTF-8", "zero byte"):
+        assert outcomes[words] > 50, outcomes
+    for words in ("no rows", "is empty", "names"):
+        assert outcomes[words], outcomes
+
+
+def judge(path: Path, data: bytes, delimiter: str, kinds: list[str]) -> str:
+    """Read a file and compare; the outcome in a word."""
+    path.write_bytes(data)
+    rows = strict_rows(data, delimiter)
+    names = names_of(rows) if rows else []
+    text = names if len(set(names)) == len(names) else ()
+    try:
+        file = read_file(path, format="csv", delimiter=delimiter, header=True, text=text)
+    except InputError as error:
+        return refused(str(error), data, rows, names, kinds)
+    assert rows is not None, (kinds, data)
+    assert list(file.frame.columns) == names, (kinds, data)
+    expected = [expected_cells(row) for row in rows[1:]]
+    assert given_cells(file.frame) == expected, (kinds, data)
+    return "read"
+
+
+def without_help(path: Path, data: bytes, delimiter: str) -> None:
+    """Read a file whose delimiter, names and types are to be found; no row may be lost."""
+    try:
+        file = read_file(path, format="csv")
+    except InputError:
+        return
+    rows = strict_rows(data, file.dialect["delimiter"])
+    assert rows is not None, data
+    assert len(file.frame) == len(rows) - file.dialect["header"], data
+    assert len(file.frame.columns) == len(rows[0]), data
+
+
+_REASONS = (
+    ("cells? where", "cells where"),
+    ("quote", "quote"),
+    ("no UTF-8", "no UTF-8"),
+    ("zero byte", "zero byte"),
+    ("no rows", "no rows"),
+    ("is empty", "is empty"),
+    ("more than one column", "names"),
+    ("more than .* characters", "long cell"),
+)
+
+
+def refused(
+    message: str, data: bytes, rows: list[list[str]] | None, names: list[str], kinds: list[str]
+) -> str:
+    """A refusal says what is wrong and where; a file that a strict reader takes has a reason."""
+    outcome = next((word for pattern, word in _REASONS if re.search(pattern, message)), "")
+    assert outcome, message
+    if outcome in {"cells where", "quote", "no UTF-8", "zero byte"}:
+        assert re.match(r"hostile\.csv, line \d+: ", message)
+    if rows is not None:
+        sound = b"\0" not in data and len(rows) > 1 and len(set(names)) == len(names)
+        assert not sound, (message, kinds, data)
+    return outcome

@@ -1,0 +1,122 @@
+"""Frames to files: what is written reads back as it was."""
+
+from __future__ import annotations
+
+import io
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sortal.data import saving
+from sortal.data.files import read_file
+from sortal.data.saving import format_of, write_table
+from sortal.errors import ColumnError, InputTypeError, OptionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS: dict[str, list[Any]] = {
+    "whole": [1, 2, 3],
+    "x, y": [0.1, None, 1e-320],
+    "words": ["01", None, 'a "b"\nc, d'],
+    "truth": [True, False, True],
+    "day": [datetime(2024, 1, 31), None, datetime(2024, 2, 1)],
+    "time": [datetime(2024, 1, 31, 10, 11, 12, 13), None, datetime(2024, 2, 1)],
+}
+
+
+def frames() -> dict[str, Any]:
+    return {
+        "pandas": pd.DataFrame(COLUMNS),
+        "polars": pl.DataFrame(COLUMNS),
+        "pyarrow": pa.table(COLUMNS),
+    }
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_there_and_back(name: str, library: str, tmp_path: Path) -> None:
+    write_table(frames()[library], tmp_path / name)
+    frame = read_file(tmp_path / name).frame
+    back = {
+        column: [None if pd.isna(cell) else cell for cell in frame[column].tolist()]
+        for column in frame
+    }
+    assert back == COLUMNS
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_as_it_is_written(tmp_path: Path) -> None:
+    frame = frames()["pandas"][["whole", "truth", "words", "day"]]
+    write_table(frame, tmp_path / "t.txt")
+    assert (tmp_path / "t.txt").read_bytes() == (
+        b"whole,truth,words,day\n1,true,01,2024-01-31\n2,false,,\n"
+        b'3,true,"a ""b""\nc, d",2024-02-01\n'
+    )
+    write_table(frame[:2], tmp_path / "t.ndjson")
+    assert (tmp_path / "t.ndjson").read_text() == (
+        '{"whole": 1, "truth": true, "words": "01", "day": "2024-01-31"}\n'
+        '{"whole": 2, "truth": false, "words": null, "day": null}\n'
+    )
+    write_table(pd.DataFrame({"a": ["x", None, "y"]}), tmp_path / "t.csv")
+    assert read_file(tmp_path / "t.csv").frame["a"].isna().tolist() == [False, True, False]
+
+
+def test_standard_output_and_streams(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.DataFrame({"a": ["é"]})
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.FileIO(1, "w", closefd=False)))
+    write_table(frame, "-", "jsonl")
+    assert capfdbinary.readouterr().out == '{"a": "é"}\n'.encode()
+    words = io.StringIO()
+    write_table(frame, words)
+    assert words.getvalue() == "a\né\n"
+
+
+def test_formats() -> None:
+    assert format_of("a.PARQUET", None) == "parquet"
+    assert format_of("a.txt", None) == "csv"
+    assert format_of("a.parquet", "csv") == "csv"
+    with pytest.raises(OptionError, match="format='xml' is not known"):
+        format_of("a", "xml")
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(InputTypeError, match="list is no data frame"):
+        write_table([1, 2], tmp_path / "t.csv")
+    with pytest.raises(ColumnError, match="capital letters only"):
+        write_table(pd.DataFrame({"a": [1], "A": [2]}), tmp_path / "t.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_ctrl_c_leaves_the_old_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text("old")
+
+    def half(_: Any, path: Path, __: str) -> None:
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(saving, "_write", half)
+    with pytest.raises(KeyboardInterrupt):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / name)
+    assert (tmp_path / name).read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_names_are_no_part_of_a_query(tmp_path: Path) -> None:
+    names = ['a"b', "c'd", "x) TO 'y'", ""]
+    frame = pd.DataFrame([[1, 2, 3, 4]], columns=names)
+    path = tmp_path / "it's.parquet"
+    write_table(frame[names[:3]], path)
+    listed = duckdb.connect().execute("SELECT name FROM parquet_schema(?)", [str(path)]).fetchall()
+    assert [name for (name,) in listed[1:]] == names[:3]

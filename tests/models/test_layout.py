@@ -1,0 +1,282 @@
+"""Layouts: each record says what it holds, is written and read by that, and is checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.errors import FormatError
+from sortal.estimators.base import FitReport
+from sortal.estimators.keeping import DataFile
+from sortal.models.bayes import BayesModel, JointTable
+from sortal.models.complexity import Complexity
+from sortal.models.fisher import Criterion, FisherModel
+from sortal.models.functions import ConditionalMean, LinearMap
+from sortal.models.gaussian import GaussianClasses
+from sortal.models.geometry import Geometry
+from sortal.models.indicator import IndicatorModel
+from sortal.models.layout import (
+    INF,
+    Cell,
+    Flag,
+    FromSchema,
+    Layout,
+    Maybe,
+    Named,
+    Number,
+    Scope,
+    Several,
+    Whole,
+    Word,
+)
+from sortal.models.layout_arrays import Array, OneOf, Record
+from sortal.models.layout_schema import schema_in, schema_out
+from sortal.models.linear import LinearModel
+from sortal.models.members import ArrayReader, ArrayWriter
+from sortal.models.plain import NotPlainError, from_plain, to_plain
+from sortal.models.quadratic import QuadraticModel
+from sortal.models.quadratic_classes import QuadraticClasses, Roots
+from sortal.models.quadratic_functions import QuadraticMap
+from sortal.models.records import Table
+from sortal.models.tree import TreeModel
+from sortal.models.tree_shares import Smoothing
+
+SCHEMA = Schema(
+    (ColumnSchema("a", "number"), ColumnSchema("b", "category", ("u", "v"))), ("no", "yes")
+)
+RECORDS: tuple[Any, ...] = (
+    *(BayesModel, JointTable, Complexity, Criterion, FisherModel, ConditionalMean, LinearMap),
+    *(GaussianClasses, Geometry, IndicatorModel, LinearModel, QuadraticModel, QuadraticClasses),
+    *(Roots, QuadraticMap, Table, TreeModel, Smoothing, FitReport, DataFile),
+)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_layout_has_every_field_of_its_record(record: Any) -> None:
+    assert list(record.LAYOUT) == [entry.name for entry in fields(record)]
+
+
+@dataclass(frozen=True)
+class Inner:
+    sides: Any
+    LAYOUT: ClassVar[Layout] = Layout(sides=Array("f8", "sides", "own"))
+
+
+@dataclass(frozen=True)
+class Other:
+    word: str
+    LAYOUT: ClassVar[Layout] = Layout(word=Word(("x", "y")))
+
+
+@dataclass(frozen=True)
+class Outer:
+    classes: Any
+    n: int
+    share: float
+    flag: bool
+    terms: Any
+    ends: Any
+    inner: Any
+    several: Any
+    either: Any
+    cells: Any
+    names: Any
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        n=Whole(least=0, most=9),
+        share=Number(least=0.0, most=INF),
+        flag=Flag(),
+        terms=Array("f8", "classes", "terms", nan=True),
+        ends=Array("i8", "sides+1", least=0),
+        inner=Maybe(Record(Inner, sides="sides")),
+        several=Several(Record(Inner), "columns"),
+        either=OneOf({"inner": Inner, "other": Other}, sides="sides"),
+        cells=Several(Cell(), "2"),
+        names=Named(Whole()),
+    )
+
+
+def outer(**more: Any) -> Outer:
+    values: dict[str, Any] = {
+        "classes": SCHEMA.classes,
+        "n": 3,
+        "share": INF,
+        "flag": True,
+        "terms": np.array([[1.0, np.nan, 2.0], [0.0, 0.0, 0.0]]),
+        "ends": np.arange(5),
+        "inner": Inner(np.zeros((4, 2))),
+        "several": (Inner(np.zeros((1, 1))), Inner(np.ones((2, 3)))),
+        "either": Other("y"),
+        "cells": ("a", -INF),
+        "names": {"é": 4},
+    }
+    return Outer(**{**values, **more})
+
+
+def round_trip(record: Outer, change: Any = None) -> Any:
+    writer, kind = ArrayWriter(), Record(Outer)
+    data = kind.write(record, Scope.of(SCHEMA, writer, "m"))
+    if change is not None:
+        change(data)
+    return kind.read(data, Scope.of(SCHEMA, ArrayReader(writer.entries, writer.members), "m"))
+
+
+def test_a_record_comes_back() -> None:
+    made = round_trip(outer())
+    assert made.classes == ("no", "yes")
+    assert (made.n, made.share, made.flag, made.cells) == (3, INF, True, ("a", -INF))
+    assert made.terms.tobytes() == outer().terms.tobytes()
+    assert [one.sides.shape for one in made.several] == [(1, 1), (2, 3)]
+    assert made.either == Other("y")
+    assert made.names == {"é": 4}
+    assert round_trip(outer(inner=None)).inner is None
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"terms": np.zeros((2, 2))}, "m.terms"),
+        ({"terms": np.zeros((3, 3))}, "m.terms"),
+        ({"terms": np.full((2, 3), INF)}, "m.terms"),
+        ({"ends": np.arange(4)}, "m.inner.sides"),
+        ({"ends": np.array([0, 1, 2, 3, -1])}, "m.ends"),
+        ({"ends": np.arange(0)}, "m.ends"),
+        ({"several": (Inner(np.zeros((1, 1))),)}, "m.several"),
+        ({"either": Inner(np.zeros((3, 1)))}, "m.either.sides"),
+        ({"either": Other("z")}, "m.either.word"),
+        ({"n": 10}, "m.n"),
+        ({"share": -1.0}, "m.share"),
+        ({"cells": ("a",)}, "m.cells"),
+        ({"cells": ("a", [1])}, "m.cells.1"),
+    ],
+)
+def test_what_does_not_fit_is_named(more: dict[str, Any], place: str) -> None:
+    with pytest.raises(FormatError, match=f"^'{place}'"):
+        round_trip(outer(**more))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.pop("n"),
+        lambda data: data.update(more=1),
+        lambda data: data.update(classes=["no", "yes"]),
+        lambda data: data.update(n=True),
+        lambda data: data.update(n=3.0),
+        lambda data: data.update(n=10**500),
+        lambda data: data.update(share="inf"),
+        lambda data: data.update(share=10**400),
+        lambda data: data.update(share={"number": "nan"}),
+        lambda data: data.update(share={"number": [1]}),
+        lambda data: data.update(flag=1),
+        lambda data: data.update(terms=None),
+        lambda data: data.update(terms={"array": "nowhere"}),
+        lambda data: data.update(terms={"array": ["m.terms"]}),
+        lambda data: data.update(ends=data["terms"]),
+        lambda data: data.update(inner=[]),
+        lambda data: data.update(either={"is": []}),
+        lambda data: data.update(either={"is": "third"}),
+        lambda data: data["either"].update(word="\ud800"),
+        lambda data: data.update(cells=3),
+        lambda data: data.update(cells=[{}, 1]),
+        lambda data: data.update(names=[]),
+    ],
+)
+def test_a_file_that_says_otherwise_is_refused(change: Any) -> None:
+    with pytest.raises(FormatError):
+        round_trip(outer(), change)
+
+
+def test_a_model_of_another_type_than_its_layout_is_a_mistake_of_ours() -> None:
+    with pytest.raises(TypeError, match=r"m\.terms"):
+        round_trip(outer(terms=np.zeros((2, 3), dtype=np.float32)))
+    with pytest.raises(TypeError, match=r"m\.inner"):
+        round_trip(outer(inner=Other("x")))
+
+
+# --- Plain data ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (None, None),
+        (np.float64(0.1), 0.1),
+        (np.int32(3), 3),
+        (np.bool_(True), True),  # noqa: FBT003
+        (2**70, 2**70),
+        ("ä", "ä"),
+        (-INF, {"number": "-inf"}),
+        ((1, [2.5]), [1, [2.5]]),
+        (np.eye(2), [[1.0, 0.0], [0.0, 1.0]]),
+        ({1: 0.5, "a": 2}, {"pairs": [[1, 0.5], ["a", 2]]}),
+        ({False: {"b": None}}, {"pairs": [[False, {"pairs": [["b", None]]}]]}),
+    ],
+)
+def test_values_as_plain_data_and_back(value: Any, plain: Any) -> None:
+    made = to_plain(value)
+    assert made == plain
+    assert repr(to_plain(from_plain(made))) == repr(plain)
+
+
+@pytest.mark.parametrize("value", [print, object(), iter([1]), {1, 2}, b"x", range(3), 1j])
+def test_what_is_no_data_is_told(value: Any) -> None:
+    with pytest.raises(NotPlainError):
+        to_plain(value)
+    with pytest.raises(NotPlainError):
+        to_plain([[1, value]])
+
+
+def test_data_that_is_too_much_for_an_option_is_told() -> None:
+    deep: list[Any] = []
+    deep.append(deep)
+    for value in (deep, np.zeros(200_000)):
+        with pytest.raises(NotPlainError):
+            to_plain(value)
+
+
+# --- Schemas -------------------------------------------------------------------------------------
+
+
+def test_a_schema_comes_back_with_its_types() -> None:
+    values = (False, 1, 2.5, 10**30, "x")
+    ordered = ColumnSchema("o", "category", ("b", "a", "c"), ("b", "a"))
+    columns = ColumnSchema("c", "category", values), ordered, ColumnSchema("d", "date")
+    schema = Schema((*columns, ColumnSchema("e", "empty")), values)
+    again = schema_in(schema_out(schema))
+    assert again == schema
+    assert [type(v) for v in again.classes] == [type(v) for v in values]
+
+
+COLUMN = {"name": "a", "kind": "category", "values": ["u", "v"], "order": []}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        None,
+        {},
+        {**COLUMN, "name": 3},
+        {**COLUMN, "name": "b"},
+        {**COLUMN, "kind": "object"},
+        {**COLUMN, "kind": ["number"]},
+        {**COLUMN, "kind": "number"},
+        {**COLUMN, "values": "uv"},
+        {**COLUMN, "values": ["v", "u"]},
+        {**COLUMN, "values": ["u", "u"]},
+        {**COLUMN, "values": [1, True]},
+        {**COLUMN, "values": [None]},
+        {**COLUMN, "values": [[1]]},
+        {**COLUMN, "values": ["\udfff"]},
+        {**COLUMN, "order": ["v"]},
+    ],
+)
+def test_what_is_no_schema_is_refused(column: Any) -> None:
+    other = {"name": "b", "kind": "number", "values": [], "order": []}
+    with pytest.raises(FormatError):
+        schema_in({"columns": [column, other], "classes": [1, 2]})

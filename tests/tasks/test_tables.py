@@ -1,0 +1,40 @@
+"""Tables for the tasks: a path, an open table, or a frame as it is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from sortal.errors import InputError, InputTypeError
+from sortal.tasks.tables import open_table, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;NA\n2;x\n")
+    opened = open_table(path, text=["a"])
+    assert opened.file is not None
+    assert opened.file.name == "t.csv"
+    assert opened.frame["a"].tolist() == ["1", "2"]
+    assert opened.notes == ("'NA' was read as a hole: 'b' 1.",)
+    assert open_table(opened) is opened
+    assert read(str(path), holes=["x"])["b"].tolist()[0] == "NA"
+    with pytest.raises(InputError, match=re.escape("t.csv, line 2: 1 cell")):
+        read(path, delimiter=",", header=True) if path.write_text("a,b\n1\n") else None
+
+
+def test_frames_stay_as_they_are() -> None:
+    for frame in (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})):
+        opened = open_table(frame)
+        assert opened.frame is frame
+        assert opened.file is None
+        assert opened.notes == ()
+    with pytest.raises(InputTypeError, match="list is no table: give the path of a file"):
+        open_table([[1, 2]])

@@ -1,0 +1,233 @@
+"""Write docs/model_file.schema.json, the JSON Schema of manifests, which follows from the layouts.
+
+python tools/model_schema.py            write it
+python tools/model_schema.py --check    change nothing; fail if it is out of date
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from sortal.estimators.keeping import DataFile, file_name, kept_layout
+from sortal.models import layout as fields
+from sortal.models.archive import FORMAT, VERSION
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Array, OneOf, Options, Record, Summary
+from sortal.models.layout_schema import KINDS, LABEL_TYPE, LabelType, SchemaField, ValuesField
+from sortal.models.plain import ODD
+from sortal.tasks.registry import estimator_named
+
+SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "model_file.schema.json"
+ESTIMATORS = (
+    *("TreeClassifier", "LinearDiscriminant", "QuadraticDiscriminant", "FisherDiscriminant"),
+    *("IndicatorRegression", "DiscreteBayes"),
+)
+# Bounds beyond it are those of float64 itself.
+LARGE = 1e308
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a manifest."""
+    defs = dict(COMMON)
+    cases = []
+    for name in ESTIMATORS:
+        kept = kept_layout(estimator_named(name))
+        state = Layout(**{file_name(a): kept[a] for a in kept if a != "_model"})
+        then = {"state": _object(state, defs), "model": _schema_of(kept["_model"], defs)}
+        condition = {"properties": {"estimator": {"const": name}}}
+        cases.append({"if": condition, "then": {"properties": then}})
+    plain = {"$ref": "#/$defs/plain"}
+    parts: dict[str, Any] = {
+        "format": {"const": FORMAT},
+        "version": {"const": VERSION},
+        "library": {"type": "string"},
+        "estimator": {"type": "string"},
+        "options": {"type": "object", "additionalProperties": plain},
+        "schema": {"$ref": "#/$defs/schema"},
+        "state": {"type": "object"},
+        "data": DATA,
+        "model": {"type": "object"},
+        "arrays": {"type": "array", "items": {"$ref": "#/$defs/entry"}},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "manifest.json of a model file of sortal, version 1",
+        **_closed(parts),
+        "allOf": cases,
+        "$defs": dict(sorted(defs.items())),
+    }
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """An object of these properties, all of them, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+VALUE = {"type": ["string", "boolean", "number"]}
+DEF = {name: {"$ref": f"#/$defs/{name}"} for name in ("plain", "values", "schema", "odd", "column")}
+COUNT = {"type": "integer", "minimum": 0}
+COMMON: dict[str, Any] = {
+    "odd": _closed({"number": {"enum": list(ODD)}}),
+    "plain": {
+        "anyOf": [
+            {"type": ["null", "boolean", "number", "string"]},
+            DEF["odd"],
+            {"type": "array", "items": DEF["plain"]},
+            _closed(
+                {"pairs": {"type": "array", "items": {"type": "array", "prefixItems": [VALUE]}}}
+            ),
+        ]
+    },
+    "values": {"type": "array", "items": VALUE},
+    "column": _closed(
+        {
+            "name": {"type": "string"},
+            "kind": {"enum": list(KINDS)},
+            "values": DEF["values"],
+            "order": DEF["values"],
+        }
+    ),
+    "schema": _closed(
+        {
+            "columns": {"type": "array", "items": DEF["column"], "minItems": 1},
+            "classes": DEF["values"],
+        }
+    ),
+    "array": _closed({"array": {"type": "string"}}),
+    "entry": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,200}$"},
+            "type": {"enum": list(fields.TYPES)},
+            "shape": {"type": "array", "items": COUNT, "maxItems": 4},
+            "axes": {"type": "array", "items": COUNT, "maxItems": 4},
+        },
+        "required": ["name", "type", "shape"],
+        "additionalProperties": False,
+    },
+}
+
+
+@singledispatch
+def _schema_of(kind: Any, defs: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a field."""
+    raise TypeError(f"{kind}, {len(defs)}: a field without a JSON Schema")
+
+
+def _plainly(described: dict[str, Any]) -> Any:
+    return lambda kind, defs: described  # noqa: ARG005
+
+
+_schema_of.register(fields.Flag)(_plainly({"type": "boolean"}))
+_schema_of.register(fields.Cell)(_plainly(DEF["plain"]))
+_schema_of.register(Summary)(_plainly({"const": {"member": "summary"}}))
+_schema_of.register(SchemaField)(_plainly(DEF["schema"]))
+_schema_of.register(ValuesField)(_plainly(DEF["values"]))
+_schema_of.register(LabelType)(_plainly({"type": "string", "pattern": f"^({LABEL_TYPE.pattern})$"}))
+
+
+@_schema_of.register
+def _(kind: fields.Whole, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    return {"type": "integer", "minimum": kind.least, "maximum": kind.most}
+
+
+@_schema_of.register
+def _(kind: fields.Number, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    bounds = {"minimum": kind.least, "maximum": kind.most}
+    finite = {"type": "number"} | {w: b for w, b in bounds.items() if abs(b) < LARGE}
+    ends = [word for word, x in ODD.items() if x in (kind.least, kind.most)]
+    return finite if not ends else {"anyOf": [finite, _closed({"number": {"enum": ends}})]}
+
+
+@_schema_of.register
+def _(kind: fields.Word, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    return {"enum": list(kind.choices)} if kind.choices else {"type": "string"}
+
+
+@_schema_of.register
+def _(kind: fields.Maybe, defs: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [{"type": "null"}, _schema_of(kind.kind, defs)]}
+
+
+@_schema_of.register
+def _(kind: fields.Several, defs: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": _schema_of(kind.kind, defs)}
+
+
+@_schema_of.register
+def _(kind: fields.Named, defs: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": _schema_of(kind.kind, defs)}
+
+
+@_schema_of.register
+def _(kind: Array, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    return {"$ref": "#/$defs/array", "description": f"{kind.code} ({', '.join(kind.dims)})"}
+
+
+@_schema_of.register
+def _(kind: Record, defs: dict[str, Any]) -> dict[str, Any]:
+    name = kind.cls.__name__
+    if name not in defs:
+        defs[name] = {}
+        defs[name] = _object(kind.layout, defs)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+@_schema_of.register
+def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
+    options = []
+    for word, record in kind.records.items():
+        found = _object(record.layout, defs)
+        options.append(_closed({"is": {"const": word}, **found["properties"]}))
+    return {"oneOf": options}
+
+
+@_schema_of.register
+def _(kind: Options, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    return _closed(dict.fromkeys(kind._names(), DEF["plain"]))
+
+
+def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:
+    written = {n: k for n, k in layout.items() if not isinstance(k, fields.FromSchema)}
+    return _closed({name: _schema_of(kind, defs) for name, kind in written.items()})
+
+
+DATA = _closed(
+    {
+        "rows": {"type": ["integer", "null"], "minimum": 0},
+        "fingerprint": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+        "of": {"type": "string"},
+        "file": {"anyOf": [{"type": "null"}, _object(DataFile.LAYOUT, {})]},
+    }
+)
+
+
+def main() -> int:
+    """Write the file, or say that it is out of date."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail on a difference")
+    check, text = parser.parse_args().check, made()
+    if SCHEMA.exists() and SCHEMA.read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{'out of date' if check else 'wrote'}: {SCHEMA.name}")
+    if not check:
+        SCHEMA.write_text(text, encoding="utf-8")
+    return int(check)
+
+
+def made() -> str:
+    """The file as it should be."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
