@@ -64,7 +64,7 @@ def test_predict_numbers_rows_and_names_classes(run: Callable[..., Any], here: P
     done = run("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "species", "-q")
     assert (done.code, done.err) == (0, "")
     (here / "said.csv").write_text(done.out, encoding="utf-8")
-    said = pd.read_csv(here / "said.csv")
+    said = pd.read_csv(here / "said.csv", float_precision="round_trip")
     model, table = sortal.load(here / "lda.sortal"), sortal.read(here / "penguins.csv")
     with pytest.warns(sortal.errors.MissingValueWarning):
         shares = model.predict_proba(table)
