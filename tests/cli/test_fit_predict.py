@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import sortal
@@ -64,7 +63,7 @@ def test_predict_numbers_rows_and_names_classes(run: Callable[..., Any], here: P
     done = run("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "species", "-q")
     assert (done.code, done.err) == (0, "")
     (here / "said.csv").write_text(done.out, encoding="utf-8")
-    said = pd.read_csv(here / "said.csv", float_precision="round_trip")
+    said = sortal.read(here / "said.csv")
     model, table = sortal.load(here / "lda.sortal"), sortal.read(here / "penguins.csv")
     with pytest.warns(sortal.errors.MissingValueWarning):
         shares = model.predict_proba(table)
