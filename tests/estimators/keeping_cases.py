@@ -18,6 +18,7 @@ from sortal import (
     LinearDiscriminant,
     QuadraticDiscriminant,
     TreeClassifier,
+    datasets,
     from_sklearn,
 )
 
@@ -93,6 +94,11 @@ def _on_mixed(made: Any, weights: Any = None) -> Case:
     return made.fit(mixed(), LABELS["str"], weights), mixed()
 
 
+def _on_polars(made: Any) -> Case:
+    penguins = datasets.penguins("polars")
+    return made.fit(penguins, "species"), penguins
+
+
 def _moments(cls: type[Any], **more: Any) -> Case:
     means, scatter = [[0.0, 1.0], [2.0, 0.0]], np.array([[1.0, 0.25], [0.25, 2.0]])
     made = cls.from_moments(means, covariances=scatter, **more)
@@ -140,6 +146,8 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "bayes joint": lambda: _on_mixed(DiscreteBayes("joint", costs=COSTS, priors=PRIORS), WEIGHTS),
     "bayes plain": lambda: _on_mixed(DiscreteBayes(alpha=0, class_weight="balanced")),
+    "polars": lambda: _on_polars(LinearDiscriminant()),
+    "polars tree": lambda: _on_polars(TreeClassifier()),
     "set later": _set_later,
     "streamed": _streamed,
     "taken in": _taken_in,

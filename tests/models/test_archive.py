@@ -10,14 +10,14 @@ import subprocess
 import sys
 import time
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 import pytest
 
 from sortal.errors import FormatError
-from sortal.models.archive import Parts, parse_json, read_archive, write_archive, write_whole
+from sortal.models.archive import Parts, parse_json, read_archive, write_archive
 from sortal.models.members import ArrayReader, ArrayWriter
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "infinity": (zipped([("manifest.json", GOOD.replace(b"1", b"1e999"))]), "too large"),
     "twice": (zipped([("manifest.json", b'{"a": 1, "a": 2}')]), "occurs twice"),
     "deep": (zipped([("manifest.json", b"[" * 99_999)]), "recursion"),
+    "much": (zipped([("manifest.json", b"[" + b"[]," * 2**22 + b"[]]")]), "no manifest.json"),
     "long int": (zipped([("manifest.json", b"9" * 9_999)]), "digits"),
     "no UTF-8": (zipped([("manifest.json", b'{"\xff": 1}')]), "utf-8"),
 }
@@ -236,20 +237,24 @@ def test_what_cannot_be_an_array_is_refused(entry: Any) -> None:
 # --- Whole or not at all -------------------------------------------------------------------------
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    path.write_bytes(b"old")
+def test_a_failure_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path)
+    old = path.read_bytes()
+    count = iter(range(9))
 
-    def fail(file: BinaryIO) -> None:
-        file.write(b"half")
-        raise KeyboardInterrupt
+    def fail(*args: Any) -> None:
+        if next(count) == 2:
+            raise KeyboardInterrupt
+        writestr(*args)
 
+    writestr = ZipFile.writestr
+    monkeypatch.setattr(ZipFile, "writestr", fail)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, fail)
-    assert path.read_bytes() == b"old"
+        write_archive(path, PARTS)
+    assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "nowhere" / "m", fail)
 
 
 def test_links_and_rights_stay(tmp_path: Path) -> None:

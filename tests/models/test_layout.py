@@ -28,7 +28,6 @@ from sortal.models.layout import (
     Maybe,
     Named,
     Number,
-    Scope,
     Several,
     Whole,
     Word,
@@ -42,6 +41,7 @@ from sortal.models.quadratic import QuadraticModel
 from sortal.models.quadratic_classes import QuadraticClasses, Roots
 from sortal.models.quadratic_functions import QuadraticMap
 from sortal.models.records import Table
+from sortal.models.scope import Scope
 from sortal.models.tree import TreeModel
 from sortal.models.tree_shares import Smoothing
 

@@ -7,7 +7,6 @@ classes list. The first underscore and the last are dropped: `_model` is "model"
 
 from __future__ import annotations
 
-import inspect
 import json
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.engines.local import n_threads
-from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
+from sortal.errors import FormatError, SortalError, listed
+from sortal.estimators.kept_options import check_options, options_in, options_out
 from sortal.models.archive import FORMAT, VERSION, Parts, write_archive
-from sortal.models.layout import Layout, Maybe, Scope, Whole, Word
+from sortal.models.layout import Layout, Maybe, Whole, Word
 from sortal.models.layout_schema import schema_in, schema_out
 from sortal.models.members import ArrayReader, ArrayWriter
-from sortal.models.plain import NotPlainError, from_plain, to_plain
+from sortal.models.scope import Scope
 
 if TYPE_CHECKING:
     import os
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
 
-# Parameters that are no part of a model: they are dropped without a word.
-_SILENT = ("progress",)
 _PARTS = {"format", "version", "library", "estimator", "options", "schema", "state", "data"}
 _PARTS |= {"model", "arrays"}
 # Labels as an array take this much memory at most.
@@ -138,30 +135,6 @@ def file_name(attribute: str) -> str:
     return attribute.strip("_")
 
 
-def options_out(estimator: Any) -> dict[str, Any]:
-    """Parameters as plain data."""
-    plain, dropped = {}, []
-    defaults = _defaults(type(estimator))
-    for name, value in estimator.get_params(deep=False).items():
-        try:
-            plain[name] = to_plain(value)
-        except NotPlainError:
-            plain[name] = to_plain(defaults[name])
-            dropped += [name] if name not in _SILENT else []
-    if dropped:
-        warn(
-            f"{listed(dropped)} of this {type(estimator).__name__} cannot be kept in a model file, "
-            "which holds data only: the file has the default instead.",
-            SortalWarning,
-        )
-    return plain
-
-
-def _defaults(cls: type[Any]) -> dict[str, Any]:
-    parameters = inspect.signature(cls.__init__).parameters.values()
-    return {p.name: p.default for p in parameters if p.name != "self"}
-
-
 def _data(
     estimator: Any, manifest: Mapping[str, Any], members: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -200,14 +173,14 @@ def restore(cls: type[Any], parts: Parts) -> Any:
         raise FormatError(f"The manifest does not have the parts {listed(sorted(_PARTS))}.")
     schema = schema_in(manifest["schema"])
     store = ArrayReader(manifest["arrays"], parts.members)
-    made = cls(**_options_in(cls, manifest["options"]))
+    made = cls(**options_in(cls, manifest["options"]))
     with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
         kept = _read_kept(cls, manifest, schema, store)
     store.check_all_used()
     made._schema = schema
     made._restore(kept)
     _check_library(manifest["library"])
-    _check_options(made)
+    check_options(made)
     _restore_data(made, manifest, parts.members)
     return made
 
@@ -229,28 +202,9 @@ def _read_kept(
     return kept
 
 
-def _options_in(cls: type[Any], data: Any) -> dict[str, Any]:
-    """Parameters; those that the file does not know yet have their defaults."""
-    known = set(_defaults(cls))
-    if not isinstance(data, dict) or not set(data) <= known:
-        strange = sorted(set(data) - known)[:3] if isinstance(data, dict) else []
-        raise FormatError(f"{cls.__name__} has no options {strange}: of a newer release?")
-    return {name: from_plain(item) for name, item in data.items()}
-
-
 def _check_library(name: Any) -> None:
     if not isinstance(name, str) or len(name) > 100:
         raise FormatError("The manifest does not name the release that wrote it: damaged?")
-
-
-def _check_options(estimator: Any) -> None:
-    """Refuse options that a fit would refuse."""
-    try:
-        if hasattr(estimator, "_options"):
-            estimator._options()
-        n_threads(getattr(estimator, "n_jobs", None))
-    except (SortalError, TypeError, ValueError, OverflowError) as error:
-        raise FormatError(f"The options of this model cannot be used: {error}") from None
 
 
 def _restore_data(estimator: Any, manifest: Mapping[str, Any], members: Mapping[str, Any]) -> None:

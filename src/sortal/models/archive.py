@@ -6,8 +6,8 @@
     SHA256SUMS        the checksums of all other members, as `sha256sum -c` reads them
 
 Members are stored as they are, never compressed, with a fixed date: the same model gives the same
-bytes. A file may come from anywhere: nothing in it is executed or imported, no more memory is taken
-than the file is long, and whatever is not as it should be is a FormatError.
+bytes. A file may come from anywhere: nothing in it is executed or imported, memory is taken in
+proportion to its length, and whatever is not as it should be is a FormatError.
 """
 
 from __future__ import annotations
@@ -15,25 +15,24 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
-import secrets
-import stat
 import struct
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from sortal.data.writing import replace_file
 from sortal.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    import os
+    from collections.abc import Iterable, Mapping
 
 FORMAT, VERSION = "sortal model", 1
 MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
 MOST_JSON = 1 << 26
+_MOST_NESTED = 1 << 22  # lists and objects, each of which takes more memory than its two letters
 _DATE = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644 << 16
 _LINUX = 3
@@ -58,15 +57,11 @@ def write_archive(path: str | os.PathLike[str], parts: Parts) -> None:
     """Write a model file, in the place of an older one if there is one."""
     members = {MANIFEST: _manifest_text(parts.manifest), **parts.members}
     members[SUMS] = _sums(members)
-
-    def write(file: BinaryIO) -> None:
-        with ZipFile(file, "w", ZIP_STORED) as archive:
-            for name, data in members.items():
-                info = ZipInfo(name, _DATE)
-                info.external_attr, info.create_system = _MODE, _LINUX
-                archive.writestr(info, data)
-
-    write_whole(Path(os.path.realpath(path)), write)
+    with replace_file(path) as draft, ZipFile(draft, "w", ZIP_STORED) as archive:
+        for name, data in members.items():
+            info = ZipInfo(name, _DATE)
+            info.external_attr, info.create_system = _MODE, _LINUX
+            archive.writestr(info, data)
 
 
 def _manifest_text(manifest: Mapping[str, Any]) -> bytes:
@@ -77,7 +72,7 @@ def _manifest_text(manifest: Mapping[str, Any]) -> bytes:
 
     lines = [f"{text(name)}: {text(item)}" for name, item in manifest.items()]
     written = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-    if len(written) > MOST_JSON:
+    if _is_too_much(written):
         raise FormatError(
             f"The names and values of this model take {len(written):,} bytes, and a model file has "
             f"room for {MOST_JSON:,}: leave out columns of identifiers, or join rare values."
@@ -85,39 +80,14 @@ def _manifest_text(manifest: Mapping[str, Any]) -> bytes:
     return written
 
 
+def _is_too_much(data: bytes) -> bool:
+    """Whether JSON is beyond what a manifest may be."""
+    return len(data) > MOST_JSON or data.count(b"[") + data.count(b"{") > _MOST_NESTED
+
+
 def _sums(members: Mapping[str, Any]) -> bytes:
     lines = [f"{sha256(data).hexdigest()}  {name}\n" for name, data in members.items()]
     return "".join(lines).encode()
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place and put it there when it is complete.
-
-    Whatever happens on the way, the file of that name is the old one, or none, or the new one.
-    """
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
-    try:
-        with beside.open("xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            beside.chmod(stat.S_IMODE(path.stat().st_mode))
-        beside.replace(path)
-    except BaseException:  # also Ctrl-C leaves nothing behind
-        beside.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Where the system can, make the new name outlast a loss of power."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -183,7 +153,7 @@ def _check_sums(members: Mapping[str, bytes]) -> None:
 
 def _manifest(data: bytes) -> dict[str, Any]:
     """The manifest of a format and version that this release reads."""
-    if not data or len(data) > MOST_JSON:
+    if not data or _is_too_much(data):
         raise FormatError(f"The file has no {MANIFEST} that could be read: it is no model file.")
     manifest = parse_json(data)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

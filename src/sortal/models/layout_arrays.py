@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.models.layout import Scope
+    from sortal.models.scope import Scope
 
 
 class Array:

@@ -14,7 +14,7 @@ from sortal.models.plain import readable, to_plain, values_in, writable
 
 if TYPE_CHECKING:
     from sortal.data.values import Values
-    from sortal.models.layout import Scope
+    from sortal.models.scope import Scope
 
 KINDS: tuple[str, ...] = get_args(Kind)
 
