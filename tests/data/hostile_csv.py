@@ -55,6 +55,10 @@ def _cut(rng: random.Random, data: bytes) -> bytes:
     return data[: _place(rng, data)]
 
 
+def _emptied(rng: random.Random, _: bytes) -> bytes:
+    return rng.choice([b"", b"\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+
+
 def _remove(rng: random.Random, data: bytes) -> bytes:
     at = _place(rng, data)
     return data[:at] + data[at + rng.randint(1, 4) :]
@@ -100,6 +104,7 @@ DAMAGES: dict[str, Damage] = {
     "nothing": lambda _, data: data,
     "flip": _flip,
     "cut": _cut,
+    "emptied": _emptied,
     "remove": _remove,
     "quote": _insert(b'"'),
     "two quotes": lambda rng, data: _insert(b'"')(rng, _insert(b'"')(rng, data)),

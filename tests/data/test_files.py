@@ -263,6 +263,8 @@ def test_a_file_without_names() -> None:
         ("a,b\nx,1,2\n", "first column, of row names, has no heading"),
         ('a,b\n"x\ny",2\n3\n', "line 4: 1 cell"),
         ('a,b\n1,2\n"x,2\n3,4\n', 'line 3: a quote (") opens a cell and is never closed'),
+        ('a,b\n"""",y"\n"', 'line 3: a quote (") opens a cell and is never closed'),
+        ('a,b\n1,2\n"\n\n', 'line 3: a quote (") opens a cell and is never closed'),
         ('a,b\n1,2\n"x"y,2\n', "line 3: after the quote that ends a cell there is something else"),
         ('a,b\n"x,2\n3,"4"\n', "line 2: after the quote that ends a cell (in line 3)"),
         (b"a,b\n1,2\ncaf\xe9,1\n", 'line 3: the byte 0xe9 is no UTF-8.*encoding="latin-1"'),

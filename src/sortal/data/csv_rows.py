@@ -10,6 +10,7 @@ nothing to forgive. Either way a row is what Python's csv module, told to be str
 from __future__ import annotations
 
 import csv
+import io
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,7 +108,20 @@ def _is_plain(lines: Lines, found: Survey) -> bool:
 
     With one column, a blank line and an empty cell look the same to DuckDB.
     """
-    return lines.width > 1 and found.newline != "" and lines.delimiter != " "
+    if lines.width == 1 or found.newline == "" or lines.delimiter == " ":
+        return False
+    return found.n(QUOTE) == 0 or not _ends_in_quotes(lines.path)
+
+
+def _ends_in_quotes(path: str) -> bool:
+    """Whether the last lines hold quotes and nothing else: one that is open weighs nothing."""
+    with Path(path).open("rb") as stream:
+        stream.seek(0, io.SEEK_END)
+        stream.seek(max(0, stream.tell() - BLOCK))
+        tail = stream.read()
+    rest = tail.rstrip(b'"\r\n \t')
+    _, end, after = tail[len(rest) :].partition(b"\n")
+    return end != b"" and b'"' in after
 
 
 def _load(con: duckdb.DuckDBPyConnection, lines: Lines) -> bool:
