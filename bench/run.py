@@ -11,6 +11,7 @@ from pathlib import Path
 import accuracy
 import bayes
 import choices
+import compare
 import discriminants
 import quadratics
 import tree_use
@@ -24,6 +25,7 @@ SECTIONS = {
     "Trees": trees,
     "Trees in use": tree_use,
     "Accuracy of trees": accuracy,
+    "Comparing models": compare,
     "Choices between models": choices,
 }
 HEAD = "# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"

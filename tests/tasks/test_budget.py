@@ -97,10 +97,12 @@ def test_modules_that_load_do_not_make_a_model_slow(n_folds: int) -> None:
 
 
 def test_where_fewer_rows_do_not_help_a_model_is_unfinished() -> None:
-    runs, ended = simulate({"m": linear(1.0), "predicts": steady(40.0), "n": linear(1.0)})
+    takes = {"m": linear(1.0), "predicts": steady(40.0), "n": linear(1.0)}
+    runs, ended = simulate(takes, least=10)
     assert runs["predicts"].state == "unfinished"
     assert "longer than the budget allows" in runs["predicts"].words
     assert not runs["predicts"].results
+    assert runs["predicts"].attempts == 3
     assert runs["m"].state == runs["n"].state == "done"
     assert runs["m"].n_rows is runs["n"].n_rows is None
     assert ended < 150
@@ -115,12 +117,13 @@ def test_the_budget_is_kept_whatever_models_do(n_workers: int, budget: float) ->
 
     erratic.calls = 0  # type: ignore[attr-defined]
     takes = {"a": linear(0.5), "b": erratic, "c": quadratic(1e6), "d": steady(1e9), "e": linear(9)}
+    takes["f"] = linear(0.1)
     runs, ended = simulate(takes, n_workers=n_workers, budget=budget)
     assert ended <= budget + 2.0
     assert all(run.over for run in runs.values())
     assert runs["b"].state == runs["d"].state == "unfinished"
     if budget == 150.0:
-        assert runs["a"].state == "done"
+        assert runs["a"].state == runs["f"].state == "done"
         assert runs["b"].words.startswith("unfinished: 3 of 10 folds")
 
 
@@ -140,6 +143,16 @@ def test_an_error_ends_its_model_alone() -> None:
     schedule.record(runs[0], 1, FoldResult({"accuracy": 1.0}), 0.1)  # from another worker
     assert not runs[0].results
     assert schedule.next_job(runs[0]) == (runs[1], 0)
+
+
+def test_a_share_is_of_what_models_under_way_leave() -> None:
+    runs = [Run(name, 10, N_TRAIN, 700) for name in "abc"]
+    schedule = Schedule(runs, 2, 100.0, lambda: 0.0)
+    assert schedule.share() == pytest.approx(200 / 3)
+    job = schedule.next_job(None)
+    assert job is not None
+    schedule.record(*job, FoldResult({"accuracy": 1.0}), 4.0)
+    assert schedule.share() == pytest.approx((200 - 9 * 4) / 2)
 
 
 def test_time_left_is_told() -> None:

@@ -154,6 +154,7 @@ def _check_part(found: Comparison, table: pd.DataFrame) -> None:
     """A model that was too slow was trained on a part, and its code does the same."""
     drags = found["drags"]
     assert drags.status == "subsample: trained on 1,000 of 3,200 rows"
+    assert any(note.startswith("Too slow for 90 seconds in all: drags.") for note in found.notes)
     assert (drags.eligible, drags.rows, len(drags.scores)) == (False, 1_000, 5)
     namespace: dict[str, Any] = {"table": table, "Drags": Drags, "print": lambda _: None}
     code = found.code("drags").replace(f"from {Toy.__module__} import Drags", "")

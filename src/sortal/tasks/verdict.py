@@ -131,6 +131,12 @@ def _notes(runs: Sequence[Run], settings: Settings) -> tuple[str, ...]:
     notes = list(settings.folds.notes)
     if settings.left_out:
         notes.append(f"{settings.left_out:,} rows have no {settings.target!r} and are left out.")
+    slow = [run.name for run in runs if run.state == "unfinished" or run.n_rows is not None]
+    if slow:
+        notes.append(
+            f"Too slow for {settings.budget:g} seconds in all: {', '.join(slow)}. A larger budget "
+            "lets models run on all rows."
+        )
     if any("log_loss" not in result.scores for run in runs for result in run.results.values()):
         notes.append("A model without probabilities has no log loss.")
     return (*notes, *_warned(runs))
