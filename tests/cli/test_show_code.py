@@ -41,7 +41,7 @@ def without_times(told: str) -> Any:
     [
         ("inspect", "penguins.csv"),
         ("inspect", *TABLE, "--text", "year", "--json"),
-        ("inspect", *TABLE, "--drop", "year", "--drop", "sex"),
+        ("inspect", *TABLE, "--drop", "year", "--drop", "sex", "--format", "md"),
         ("predict", "model.sortal", "penguins.csv"),
         (
             "predict",

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from sortal import FisherDiscriminant, TreeClassifier, datasets, score_partition
 from sortal.errors import OptionError
 from sortal.models.records import Table, Working
 
@@ -53,3 +54,14 @@ def test_working_finds_tables_by_name_and_says_which_there_are() -> None:
     assert set(working.to_frame()) == {"t"}
     with pytest.raises(OptionError, match=r"no table .x.*it has .t."):
         _ = working["x"]
+
+
+def test_records_of_their_own_have_markdown_too() -> None:
+    tennis = datasets.play_tennis()
+    parts = score_partition(tennis["Outlook"], tennis["PlayTennis"])
+    assert parts.to_markdown().count("### ") == 2
+    iris = datasets.iris()
+    tree = TreeClassifier(pruning=None).fit(iris, "species")
+    assert tree.complexity().to_markdown().startswith("### ")
+    judged = FisherDiscriminant().fit(iris, "species").judge([1, 0, 0, 0])
+    assert judged.to_markdown().startswith("### ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
@@ -136,22 +135,9 @@ def compare(
     if as_json:
         emit(json_text(comparison.to_dict()), output)
     else:
-        emit(_told(comparison, times, text_width(output)), output)
+        emit(comparison.to_text(text_width(output), times=times), output)
     if not as_json and output is None:
         _go_on(comparison, data, target, drop, category, text)
-
-
-def _told(comparison: Any, times: bool, width: int | None) -> str:
-    """The table, the choice and why, and notes."""
-    from sortal.models.text_tables import fold
-
-    table = comparison.table
-    if not times:
-        kept = [j for j, name in enumerate(table.columns) if not name.endswith(" s")]
-        rows = tuple(tuple(row[j] for j in kept) for row in table.rows)
-        table = replace(table, columns=tuple(table.columns[j] for j in kept), rows=rows)
-    words = "\n".join([comparison.sentence, *comparison.notes])
-    return f"{table.to_text(width)}\n\n{fold(words, width)}"
 
 
 def _code(

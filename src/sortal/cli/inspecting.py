@@ -25,6 +25,7 @@ def inspect(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    form: o.Format = "text",
     output: o.Output = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
@@ -37,12 +38,12 @@ def inspect(
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
     if show_code:
-        emit(str(_code(data, target, drop, how, as_json, output)))
+        emit(str(_code(data, target, drop, how, form, as_json, output)))
         return
     from sortal.tasks.inspect import inspect as task
 
     check_output(output, data)
-    emit_record(task(data, target, drop=drop or (), **how), "text", as_json, output)
+    emit_record(task(data, target, drop=drop or (), **how), form, as_json, output)
 
 
 def _code(
@@ -50,11 +51,12 @@ def _code(
     target: str | None,
     drop: list[str] | None,
     how: dict[str, Any],
+    form: o.TextFormat,
     as_json: bool,
     output: str | None,
 ) -> Script:
     script = Script()
     given = {"drop": drop} | how if drop else how
     script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **given)}")
-    script.finish("found", "text", as_json, output)
+    script.finish("found", form, as_json, output)
     return script

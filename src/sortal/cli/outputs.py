@@ -89,8 +89,7 @@ def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None
     elif form == "html":
         emit(record.to_html().rstrip("\n"), output)
     else:
-        width = text_width(output)
-        emit(record.to_text(width) if hasattr(record, "to_text") else str(record), output)
+        emit(record.to_text(text_width(output)), output)
 
 
 def text_width(output: str | None) -> int | None:

@@ -36,7 +36,7 @@ class _Lines:
         if words != self._last:
             self._last = words
             left = _left(seconds_left)
-            told = f"{done}/{total} {printable(words)}{f', {left}' if left else ''}"
+            told = f"{done}/{total} folds: {printable(words)}{f', {left}' if left else ''}"
             print(told, file=sys.stderr, flush=True)
 
 

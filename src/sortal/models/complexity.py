@@ -102,5 +102,9 @@ class Complexity:
     def __str__(self) -> str:
         return str(self.to_table())
 
+    def to_markdown(self, level: int = 3) -> str:
+        """The table in Markdown, under a heading of this level."""
+        return self.to_table().to_markdown(level)
+
     def _repr_html_(self) -> str:
         return self.to_table()._repr_html_()

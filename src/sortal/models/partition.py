@@ -84,6 +84,10 @@ class PartitionScore:
     def __str__(self) -> str:
         return f"{self.counts_table()}\n\n{self.to_table()}"
 
+    def to_markdown(self, level: int = 3) -> str:
+        """Both tables in Markdown, under headings of this level."""
+        return f"{self.counts_table().to_markdown(level)}\n\n{self.to_table().to_markdown(level)}"
+
     def _repr_html_(self) -> str:
         return self.counts_table()._repr_html_() + self.to_table()._repr_html_()
 

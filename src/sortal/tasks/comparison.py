@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sortal.errors import OptionError, listed
 from sortal.models import faces
+from sortal.models.pages import page
 from sortal.models.records import Table, frame_of
+from sortal.models.text_tables import fold
 from sortal.tasks.comparison_code import code_of
 
 if TYPE_CHECKING:
@@ -89,10 +91,22 @@ class Comparison:
         named = tuple(head.strip() for head in heads)
         return Table("comparison", self.settings.title, named, rows, "", self.settings.backend)
 
-    def to_text(self, *, times: bool = True) -> str:
-        """The table, the choice and the notes; without times, the same whenever it is done."""
-        words = "\n".join([self.sentence, *self.notes])
-        return faces.join_text("", [str(self._table(times=times)), words])
+    def to_text(self, width: int | None = None, *, times: bool = True) -> str:
+        """The table, the choice and the notes; without times, the same whenever it is done.
+
+        With `width`, in lines that are no longer.
+        """
+        words = fold("\n".join([self.sentence, *self.notes]), width)
+        return faces.join_text("", [self._table(times=times).to_text(width), words])
+
+    def to_markdown(self, level: int = 3, *, times: bool = True) -> str:
+        """The same in Markdown, under a heading of this level."""
+        words = [faces.marked(words) for words in (self.sentence, *self.notes)]
+        return faces.join_text("", [self._table(times=times).to_markdown(level), *words])
+
+    def to_html(self) -> str:
+        """A whole page."""
+        return page(self.settings.title, self._repr_html_())
 
     def to_frame(self) -> Any:
         """A data frame, one row a model, of the library that the rows came in, or pandas."""
