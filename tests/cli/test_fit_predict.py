@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,3 +182,12 @@ def test_quiet_says_nothing_but_the_result(run: Callable[..., Any]) -> None:
     assert loud.out == quiet.out
     assert loud.err.count("note: ") == 1  # though predict_proba warns again
     assert quiet.err == ""
+
+
+def test_a_pipe_is_written_into(run: Callable[..., Any], here: Path) -> None:
+    os.mkfifo(here / "pipe")
+    reading = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert run("show", "model.sortal", "-o", "pipe", "-q").code == 0
+    assert os.read(reading, 100).startswith(b"Decision tree\n")
+    os.close(reading)
+    assert (here / "pipe").is_fifo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,3 +125,15 @@ def test_every_ending_has_its_code(
     assert words in told.err
     assert "Traceback" not in told.err
     assert told.err.count("\n") == (1 if words else 0)
+
+
+def test_a_full_disk_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout", Full())
+    assert endings.end(lambda: None) == 1
+    assert capsys.readouterr().err == "error: No space left on device.\n"

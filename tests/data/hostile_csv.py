@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Damage = Callable[[random.Random, bytes], bytes]
@@ -98,6 +98,13 @@ def _huge_cell(rng: random.Random, data: bytes) -> bytes:
 def _other_delimiter(rng: random.Random, data: bytes) -> bytes:
     pair = rng.sample([b",", b";", b"\t", b"|"], 2)
     return data.replace(pair[0], pair[1], rng.randint(1, 5))
+
+
+def damaged(rng: random.Random, data: bytes, kinds: Iterable[str]) -> bytes:
+    """A file after several accidents; nothing more happens to one that is empty."""
+    for kind in kinds:
+        data = DAMAGES[kind](rng, data) if data else data
+    return data
 
 
 DAMAGES: dict[str, Damage] = {

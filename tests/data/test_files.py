@@ -264,6 +264,7 @@ def test_a_file_without_names() -> None:
         ('a,b\n"x\ny",2\n3\n', "line 4: 1 cell"),
         ('a,b\n1,2\n"x,2\n3,4\n', 'line 3: a quote (") opens a cell and is never closed'),
         ('a,b\n"""",y"\n"', 'line 3: a quote (") opens a cell and is never closed'),
+        ('a,b\n1,"x"  "y"\n', "line 2: after the quote that ends a cell there is something else"),
         ('a,b\n1,2\n"\n\n', 'line 3: a quote (") opens a cell and is never closed'),
         ('a,b\n1,2\n"x"y,2\n', "line 3: after the quote that ends a cell there is something else"),
         ('a,b\n"x,2\n3,"4"\n', "line 2: after the quote that ends a cell (in line 3)"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
-from tests.data.hostile_csv import DAMAGES, table
+from tests.data.hostile_csv import DAMAGES, damaged, table
 
 from sortal.data import csv_rows
 from sortal.data.files import HOLE_WORDS, read_file
@@ -80,8 +80,7 @@ def test_a_thousand_damaged_files(tmp_path: Path) -> None:
     for i in range(N_FILES):
         data, delimiter = table(rng)
         kinds = [list(DAMAGES)[i % len(DAMAGES)], *rng.choices(list(DAMAGES), k=rng.randint(0, 1))]
-        for kind in kinds:
-            data = DAMAGES[kind](rng, data)
+        data = damaged(rng, data, kinds)
         outcomes[judge(path, data, delimiter, kinds)] += 1
         if i % 20 == 0:
             without_help(path, data, delimiter)
@@ -142,7 +141,7 @@ def refused(
     outcome = next((word for pattern, word in _REASONS if re.search(pattern, message)), "")
     assert outcome, message
     if outcome in {"cells where", "quote", "no UTF-8", "zero byte"}:
-        assert re.match(r"hostile\.csv, line \d+: ", message)
+        assert re.match(r"hostile.*csv, line \d+: ", message)
     if rows is not None:
         sound = b"\0" not in data and len(rows) > 1 and len(set(names)) == len(names)
         assert not sound, (message, kinds, data)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from sortal.data.writing import replace_file
 from sortal.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _fill(path: Path, words: str, error: BaseException | None = None) -> None:
@@ -74,3 +71,28 @@ def test_folders_are_refused(tmp_path: Path) -> None:
         _fill(tmp_path, "x")
     with pytest.raises(InputError, match=r"no folder .*nowhere"):
         _fill(tmp_path / "nowhere" / "out.csv", "x")
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with replace_file(pipe) as draft:
+            draft.write_bytes(b"all of it")
+        assert os.read(reading, 100) == b"all of it"
+    finally:
+        os.close(reading)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_an_error_names_the_file_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(PermissionError, match=r"asked\.csv"), replace_file(tmp_path / "asked.csv"):
+        pass

@@ -66,7 +66,7 @@ def test_probabilities_where_there_are_none(learner: str) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_rows_without_a_label(library: str) -> None:
+def test_rows_without_a_label(library: Any) -> None:
     table = nw.from_dict(
         {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", None, "b", None]}, backend=library
     ).to_native()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,8 +90,13 @@ def run(argv: list[str] | None = None) -> int:
         return endings.end(lambda: _call(args or ["--help"]))
 
 
+@cache
+def _command() -> Any:
+    return typer.main.get_command(app)
+
+
 def _call(args: list[str]) -> None:
     """Parse and call; not by the app's own main, which has other exit codes."""
-    command = typer.main.get_command(app)
+    command = _command()
     with command.make_context("sortal", args) as context:
         command.invoke(context)

@@ -55,6 +55,10 @@ def _problem(error: Exception) -> int:
     if os.environ.get("SORTAL_DEBUG"):
         traceback.print_exc()
     say("error", _words(error), "red")
+    try:
+        sys.stdout.flush()
+    except OSError:  # a full disk stays full; once is enough to say so
+        _close_quietly()
     return PROBLEM
 
 

@@ -30,6 +30,8 @@ def check_output(output: str | None, *inputs: str) -> None:
     if output is None or output == STDOUT:
         return
     path = Path(output)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # such as /dev/stdout
     for given in inputs:
         if given != STDOUT and path.exists() and Path(given).exists() and path.samefile(given):
             raise OptionError(

@@ -23,6 +23,8 @@ class Survey:
     counts: dict[str, int]
     n_pairs: int
     """Carriage returns that a line feed follows."""
+    n_loose: int
+    """Quotes that a blank follows."""
     has_bom: bool
 
     def n(self, character: str) -> int:
@@ -39,7 +41,7 @@ class Survey:
 
 def survey(path: str, name: str) -> Survey:
     """Look at every byte once."""
-    counts, n_pairs, before = dict.fromkeys(_COUNTED, 0), 0, b""
+    counts, n_pairs, n_loose, before = dict.fromkeys(_COUNTED, 0), 0, 0, b""
     decoder, n_read, has_bom = codecs.getincrementaldecoder("utf-8")(), 0, False
     with Path(path).open("rb") as stream:
         while block := stream.read(BLOCK):
@@ -48,10 +50,11 @@ def survey(path: str, name: str) -> Survey:
             codes = np.frombuffer(block, np.uint8)
             for character in _COUNTED:
                 counts[character] += int(np.count_nonzero(codes == ord(character)))
-            n_pairs += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
+            n_pairs += block.count(b"\r\n") + (before + block[:1] == b"\r\n")
+            n_loose += block.count(b'" ') + (before + block[:1] == b'" ')
             before, n_read = block[-1:], n_read + len(block)
         _check_utf8(decoder, b"", path, name, n_read)
-    found = Survey(n_read - len(BOM) * has_bom, counts, n_pairs, has_bom)
+    found = Survey(n_read - len(BOM) * has_bom, counts, n_pairs, n_loose, has_bom)
     if found.n("\0"):
         line = line_of(path, _find(path, b"\0"))
         raise InputError(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import stat
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sortal.errors import InputError
@@ -21,8 +24,13 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     The path lies in the same folder, so that the last step is a renaming. Whoever looks meanwhile
     sees the old file or the new one, never half of one. If anything fails, Ctrl-C included, the
     new bytes are removed and the old file stays as it was. A symbolic link stays a link: the file
-    behind it is replaced. The file keeps the permissions it had.
+    behind it is replaced. The file keeps the permissions it had. A device or a pipe, such as
+    /dev/stdout, is not replaced: the bytes go into it.
     """
+    if _is_special(path):
+        with _sent_on(path) as draft:
+            yield draft
+        return
     target = Path(os.path.realpath(os.fspath(path)))
     if target.is_dir():
         raise InputError(f"{os.fspath(path)!r} is a folder: give the name of a file to write.")
@@ -33,9 +41,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         )
     draft = target.with_name(f".sortal-{secrets.token_hex(8)}.part")
     try:
-        # x: a file of that name, or a link, is never written through
-        with draft.open("xb"):
-            pass
+        _begin(draft, path)
         yield draft
         _keep_mode(target, draft)
         _flush(draft)
@@ -43,6 +49,35 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         _flush(target.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether something is there that is neither a file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116  (of what a link leads to, even to a pipe)
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def _sent_on(path: str | os.PathLike[str]) -> Iterator[Path]:
+    with TemporaryDirectory(prefix="sortal-") as folder:
+        draft = Path(folder) / "draft"
+        draft.touch()
+        yield draft
+        with draft.open("rb") as source, Path(path).open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def _begin(draft: Path, path: str | os.PathLike[str]) -> None:
+    """An empty file; if there cannot be one, the error names the file that was asked for."""
+    try:
+        # x: a file of that name, or a link, is never written through
+        with draft.open("xb"):
+            pass
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def _keep_mode(old: Path, new: Path) -> None:
