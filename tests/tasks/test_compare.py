@@ -137,7 +137,7 @@ def test_by_log_loss_less_is_better_and_some_cannot_be_judged(tmp_path: Path) ->
         found = compare(
             tmp_path / "penguins.csv", "species", learners=["bayes", "fisher", "lda"],
             baselines=["majority"], metric="log_loss", folds=3, repeats=1, drop=["island"],
-            categories=["year"], n_jobs=1,
+            categories=["year"], tune=True, n_jobs=1,
         )  # fmt: skip
     ranked = [model.name for model in found.models]
     assert ranked[-2:] == ["majority", "fisher"]
@@ -149,7 +149,8 @@ def test_by_log_loss_less_is_better_and_some_cannot_be_judged(tmp_path: Path) ->
     assert (found.settings.rows, found.settings.left_out) == (337, 7)
     assert "7 rows have no 'species' and are left out." in found.notes
     code = found.code("lda")
-    assert "categorical_features=['year']" in code
+    assert "GridSearchCV(LinearDiscriminant(categorical_features=['year'])" in code
+    assert len(found["lda"].chosen) == 3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         namespace: dict[str, Any] = {"print": lambda _: None}

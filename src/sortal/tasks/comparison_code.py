@@ -41,7 +41,8 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
         "",
         *([] if settings.path else ["# table: the data frame that was compared"]),
         f"rows = training_rows({_arguments(table, settings)})",
-        "X, y = nw.from_native(rows.X, eager_only=True), np.asarray(rows.y)",
+        "X = nw.from_native(rows.X, eager_only=True)",
+        "y = np.array(nw.from_native(rows.y, series_only=True).to_list())",
         *make[:-1],
         (
             f"folds = RepeatedStratifiedKFold(n_splits={folds.folds}, n_repeats={folds.repeats}, "
