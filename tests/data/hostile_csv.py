@@ -83,6 +83,13 @@ def _other_ends(rng: random.Random, data: bytes) -> bytes:
     )
 
 
+def _tangled(rng: random.Random, data: bytes) -> bytes:
+    """Quotes, blanks and letters in one place, as parsers understand them differently."""
+    at = _place(rng, data)
+    knot = "".join(rng.choices(['"', '""', " ", "a", '"a"', "\n"], k=rng.randint(2, 6)))
+    return data[:at] + knot.encode() + data[at:]
+
+
 def _ragged(rng: random.Random, data: bytes) -> bytes:
     lines = data.splitlines()
     at = rng.randrange(len(lines)) if lines else 0
@@ -115,6 +122,7 @@ DAMAGES: dict[str, Damage] = {
     "remove": _remove,
     "quote": _insert(b'"'),
     "two quotes": lambda rng, data: _insert(b'"')(rng, _insert(b'"')(rng, data)),
+    "tangled": _tangled,
     "blank and quote": _insert(b' "'),
     "delimiter": lambda rng, data: _insert(rng.choice([b",", b";", b"\t", b"|"]))(rng, data),
     "end": lambda rng, data: _insert(rng.choice([b"\n", b"\r", b"\r\n", b"\n\n"]))(rng, data),

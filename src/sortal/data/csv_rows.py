@@ -106,8 +106,8 @@ def with_rows(lines: Lines, found: Survey, use: Callable[[duckdb.DuckDBPyConnect
 def _is_plain(lines: Lines, found: Survey) -> bool:
     """Whether DuckDB and the rules of this file are known to agree on what a row is.
 
-    With one column, a blank line and an empty cell look the same to DuckDB. Of a quote that ends a
-    cell and the blanks after it, DuckDB may make one cell with the next quoted one.
+    With one column, a blank line and an empty cell look the same to DuckDB. Blanks before a quoted
+    cell, or after it, it reads in ways of its own.
     """
     if lines.width == 1 or found.newline == "" or lines.delimiter == " " or found.n_loose:
         return False

@@ -24,7 +24,7 @@ class Survey:
     n_pairs: int
     """Carriage returns that a line feed follows."""
     n_loose: int
-    """Quotes that a blank follows."""
+    """Quotes beside blanks."""
     has_bom: bool
 
     def n(self, character: str) -> int:
@@ -51,7 +51,8 @@ def survey(path: str, name: str) -> Survey:
             for character in _COUNTED:
                 counts[character] += int(np.count_nonzero(codes == ord(character)))
             n_pairs += block.count(b"\r\n") + (before + block[:1] == b"\r\n")
-            n_loose += block.count(b'" ') + (before + block[:1] == b'" ')
+            n_loose += block.count(b'" ') + block.count(b' "')
+            n_loose += before + block[:1] in {b'" ', b' "'}
             before, n_read = block[-1:], n_read + len(block)
         _check_utf8(decoder, b"", path, name, n_read)
     found = Survey(n_read - len(BOM) * has_bom, counts, n_pairs, n_loose, has_bom)
