@@ -48,7 +48,10 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
         with duck_for(path) as con:
             names = _load(con, path, file)
             check_text(wishes.text, names, file.name)
-            kinds = _kinds(con, names, wishes.text)
+            types = _types(con, names)
+            if any(kinds & {"OBJECT", "ARRAY"} for kinds in types):
+                _find_fault(path, file.name)
+            kinds = _kinds(names, types, wishes.text)
             _spread(con, names)
             n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
             check_rows(n_rows, file.name, "keys")
@@ -93,9 +96,6 @@ def _load(con: Connection, path: str, file: PlainFile) -> list[str]:
     if not names or any(len(set(keys)) < len(keys) for keys, _ in rows):
         _find_fault(path, file.name)
         raise InputError(f"{file.name} has no keys: there is nothing to read.")
-    nested = _nested(con, names)
-    if nested:
-        _find_fault(path, file.name)
     return names
 
 
@@ -114,13 +114,9 @@ def _types(con: Connection, names: Sequence[str]) -> list[set[str]]:
     return [kinds - {None, "NULL"} for kinds in found]
 
 
-def _nested(con: Connection, names: Sequence[str]) -> bool:
-    return any(kinds & {"OBJECT", "ARRAY"} for kinds in _types(con, names))
-
-
-def _kinds(con: Connection, names: Sequence[str], text: Sequence[str]) -> list[set[str]]:
+def _kinds(names: Sequence[str], types: Sequence[set[str]], text: Sequence[str]) -> list[set[str]]:
     """What each column may be: of one kind in all rows, or text."""
-    kinds = [{_KINDS.get(type_, "") for type_ in types} for types in _types(con, names)]
+    kinds = [{_KINDS.get(type_, "") for type_ in each} for each in types]
     return [
         kind if len(kind) == 1 and name not in text else set()
         for name, kind in zip(names, kinds, strict=True)
@@ -129,12 +125,12 @@ def _kinds(con: Connection, names: Sequence[str], text: Sequence[str]) -> list[s
 
 def _spread(con: Connection, names: Sequence[str]) -> None:
     """The values as text in a table `raw` with a column a key."""
+    cells = "SELECT json_extract_string(json, $paths) AS v FROM lines"
+    listed = ", ".join(f"v[{j + 1}] AS c{j}" for j in range(len(names)))
     con.execute(
-        "CREATE TEMP TABLE cells AS SELECT json_extract_string(json, $paths) AS v FROM lines",
+        f"CREATE TEMP TABLE raw AS SELECT {listed} FROM ({cells})",  # noqa: S608  (of our own words)
         {"paths": _pointers(names)},
     )
-    listed = ", ".join(f"v[{j + 1}] AS c{j}" for j in range(len(names)))
-    con.execute(f"CREATE TEMP TABLE raw AS SELECT {listed} FROM cells")  # noqa: S608  (of our own words)
 
 
 def _find_fault(path: str, name: str) -> None:
