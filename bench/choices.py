@@ -30,7 +30,13 @@ from resampled import (
     resample,
 )
 from sortal import TreeClassifier
-from sortal.tasks.judging import Contestant, balanced_rows, choose, corrected_variance, interval
+from sortal.tasks.comparing.judging import (
+    Contestant,
+    balanced_rows,
+    choose,
+    corrected_variance,
+    interval,
+)
 
 SEED = 0
 PACKAGES = ["sortal", "scikit-learn", "numpy", "scipy"]

@@ -18,7 +18,7 @@ from harness import Result
 from sortal.tasks.compare import compare
 
 if TYPE_CHECKING:
-    from sortal.tasks.comparison import Comparison
+    from sortal.tasks.comparing.comparison import Comparison
 
 SEED = 0
 PACKAGES = ["sortal", "scikit-learn", "numpy", "pandas"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sortal
-from sortal.data.files import read_file
+from sortal.data.files.reader import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

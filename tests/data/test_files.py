@@ -20,8 +20,8 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes, datasets
-from sortal.data import csv_rows, duck
-from sortal.data.files import FileTable, read_file
+from sortal.data.files import csv_rows, duck
+from sortal.data.files.reader import FileTable, read_file
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, InputError, OptionError
 

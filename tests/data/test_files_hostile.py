@@ -14,8 +14,8 @@ import duckdb
 import pytest
 from tests.data.hostile_csv import DAMAGES, damaged, table
 
-from sortal.data import csv_rows
-from sortal.data.files import HOLE_WORDS, read_file
+from sortal.data.files import csv_rows
+from sortal.data.files.reader import HOLE_WORDS, read_file
 from sortal.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sortal.data import saving
-from sortal.data.files import read_file
-from sortal.data.saving import format_of, write_table
+from sortal.data.files import saving
+from sortal.data.files.reader import read_file
+from sortal.data.files.saving import format_of, write_table
 from sortal.errors import ColumnError, InputTypeError, OptionError
 
 if TYPE_CHECKING:

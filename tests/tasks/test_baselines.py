@@ -11,7 +11,7 @@ import pytest
 
 from sortal import datasets
 from sortal.errors import OptionError
-from sortal.tasks.baselines import (
+from sortal.tasks.comparing.baselines import (
     as_matrix,
     baselines,
     find_baseline,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sortal.tasks.budget import Run, Schedule, rounded
-from sortal.tasks.contest import FoldResult
+from sortal.tasks.comparing.budget import Run, Schedule, rounded
+from sortal.tasks.comparing.contest import FoldResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,14 +13,14 @@ import pytest
 
 from sortal import datasets
 from sortal.errors import ColumnError, InputError, LabelError, MissingValueWarning, OptionError
-from sortal.tasks.baselines import baselines
 from sortal.tasks.compare import compare
+from sortal.tasks.comparing.baselines import baselines
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sortal.tasks.comparison import Comparison
+    from sortal.tasks.comparing.comparison import Comparison
 
 PENGUINS = datasets.penguins()
 NAMES = {one.name for one in learners()} | {one.name for one in baselines()}

@@ -22,14 +22,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sortal import datasets
 from sortal.errors import SortalError, warn
-from sortal.tasks import budget, registry, workers
+from sortal.tasks import registry
 from sortal.tasks.compare import compare
+from sortal.tasks.comparing import budget, workers
 from sortal.tasks.registry import Facts, Learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sortal.tasks.comparison import Comparison
+    from sortal.tasks.comparing.comparison import Comparison
 
 IRIS = datasets.iris()
 
@@ -255,7 +256,7 @@ def _workers_of(pid: int) -> list[str]:
         ["/bin/ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )
     found = listed.stdout.split()
-    return [child for child in found if b"sortal.tasks.worker" in _command_of(child)]
+    return [child for child in found if b"sortal.tasks.comparing.worker" in _command_of(child)]
 
 
 def _command_of(pid: str) -> bytes:
@@ -266,4 +267,4 @@ def _command_of(pid: str) -> bytes:
 
 
 def _is_alive(pid: str) -> bool:
-    return b"sortal.tasks.worker" in _command_of(pid)
+    return b"sortal.tasks.comparing.worker" in _command_of(pid)

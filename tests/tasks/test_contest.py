@@ -13,8 +13,8 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from sortal import LinearDiscriminant, datasets
 from sortal.errors import LabelError, OptionError
-from sortal.tasks.contest import Entrant, FoldResult, Problem, one_line, run_fold
-from sortal.tasks.folds import Folds, part_of, plan_folds
+from sortal.tasks.comparing.contest import Entrant, FoldResult, Problem, one_line, run_fold
+from sortal.tasks.comparing.folds import Folds, part_of, plan_folds
 from sortal.tasks.registry import Facts, Learner, find
 
 IRIS = datasets.iris()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from sortal.errors import InputError, OptionError
-from sortal.tasks.judging import (
+from sortal.tasks.comparing.judging import (
     Choice,
     Contestant,
     Interval,

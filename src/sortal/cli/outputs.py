@@ -103,7 +103,7 @@ def text_width(output: str | None) -> int | None:
 
 def emit_table(frame: Any, form: str | None, output: str | None) -> None:
     """A table of data; without a format, the name of the output says it."""
-    from sortal.data.saving import write_table
+    from sortal.data.files.saving import write_table
 
     if output is not None and output != STDOUT:
         write_table(frame, output, form)
@@ -116,7 +116,7 @@ def emit_table(frame: Any, form: str | None, output: str | None) -> None:
 
 def _show_table(frame: Any, form: str) -> None:
     """A table on a terminal, which obeys nothing in it."""
-    from sortal.data.saving import write_table
+    from sortal.data.files.saving import write_table
 
     if form == "parquet":
         raise OptionError("Parquet cannot be read on a terminal: give --output a name.")

@@ -75,7 +75,7 @@ def _code(
     form: str | None,
     output: str | None,
 ) -> Script:
-    from sortal.data.saving import format_of
+    from sortal.data.files.saving import format_of
 
     form = form or format_of(output or "", None)
     script = Script()

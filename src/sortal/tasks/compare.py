@@ -15,21 +15,21 @@ from sortal.engines.local import n_threads
 from sortal.errors import InputError, OptionError, listed
 from sortal.estimators.base import refuse_one_class
 from sortal.estimators.target import class_array, read_target
-from sortal.tasks.baselines import baselines as all_baselines
-from sortal.tasks.baselines import find_baseline
-from sortal.tasks.contest import Entrant, Problem
-from sortal.tasks.folds import plan_folds
-from sortal.tasks.racing import Race
+from sortal.tasks.comparing.baselines import baselines as all_baselines
+from sortal.tasks.comparing.baselines import find_baseline
+from sortal.tasks.comparing.contest import Entrant, Problem
+from sortal.tasks.comparing.folds import plan_folds
+from sortal.tasks.comparing.racing import Race
+from sortal.tasks.comparing.settings import METRICS, Settings
+from sortal.tasks.comparing.verdict import judge
 from sortal.tasks.registry import find
 from sortal.tasks.registry import learners as all_learners
-from sortal.tasks.settings import METRICS, Settings
 from sortal.tasks.training import training_rows
-from sortal.tasks.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal.tasks.comparison import Comparison
+    from sortal.tasks.comparing.comparison import Comparison
     from sortal.tasks.training import Rows
 
 # Fast ones first: what they leave of their share goes to those that come later.

@@ -10,7 +10,7 @@ from sortal.tasks.training import make_estimator, training_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sortal.data.files import FileTable
+    from sortal.data.files.reader import FileTable
 
 
 def fit(

@@ -14,7 +14,7 @@ from sortal.models import faces
 from sortal.models.pages import page
 from sortal.models.records import Table
 from sortal.models.text_tables import fold
-from sortal.tasks.findings import (
+from sortal.tasks.inspecting.findings import (
     FEW_ROWS,
     Finding,
     about_column,
@@ -22,10 +22,10 @@ from sortal.tasks.findings import (
     measured,
     option,
 )
-from sortal.tasks.leaks import single_accuracy
+from sortal.tasks.inspecting.leaks import single_accuracy
+from sortal.tasks.inspecting.profiles import profile
+from sortal.tasks.inspecting.repeats import count_repeats
 from sortal.tasks.naming import check_columns
-from sortal.tasks.profiles import profile
-from sortal.tasks.repeats import count_repeats
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.profiles import Profile
+    from sortal.tasks.inspecting.profiles import Profile
 
 # A column that takes away so many of the majority's errors tells the target nearly always.
 _TELLS = 0.97

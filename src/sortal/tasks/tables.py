@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.files import FileTable, read_file
-from sortal.data.saving import write_table
+from sortal.data.files.reader import FileTable, read_file
+from sortal.data.files.saving import write_table
 from sortal.data.table import read_frame
 from sortal.errors import InputTypeError
 

@@ -15,7 +15,7 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sortal.data.files import FileTable
+    from sortal.data.files.reader import FileTable
 
 
 @dataclass(frozen=True)

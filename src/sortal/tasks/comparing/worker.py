@@ -1,4 +1,4 @@
-"""A worker: `python -m sortal.tasks.worker`, started by `compare`, which can kill it at any time.
+"""A worker: `python -m sortal.tasks.comparing.worker`, started by `compare`, killed at any time.
 
 Messages come in by standard input and go out by standard output, each a length of eight bytes and
 a pickle. Whatever a learner prints goes elsewhere. A worker ends with the process that started it.
@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sortal.tasks.contest import Entrant, Problem
+    from sortal.tasks.comparing.contest import Entrant, Problem
 
 _LENGTH = struct.Struct("<q")
 _ON_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -88,7 +88,7 @@ class _Server:
 
     def serve(self, messages: queue.SimpleQueue[bytes]) -> None:
         """Answer one message after the other."""
-        import sortal.tasks.contest  # noqa: F401, PLC0415  (slow, and the pipe is read meanwhile)
+        import sortal.tasks.comparing.contest  # noqa: F401, PLC0415  (slow, and the pipe is read meanwhile)
 
         self._say("ready")
         while True:
@@ -99,7 +99,7 @@ class _Server:
         self._problem: Problem = pickle.loads(packed)  # noqa: S301
 
     def _on_fold(self, name: str, packed: bytes, fold: int, n_rows: int | None) -> None:
-        from sortal.tasks.contest import one_line, prepare, run_fold  # noqa: PLC0415
+        from sortal.tasks.comparing.contest import one_line, prepare, run_fold  # noqa: PLC0415
 
         try:
             if name not in self._entrants:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.errors import SortalError
-from sortal.tasks.budget import Run, Schedule
-from sortal.tasks.contest import one_line
-from sortal.tasks.workers import Crew, pack
+from sortal.tasks.comparing.budget import Run, Schedule
+from sortal.tasks.comparing.contest import one_line
+from sortal.tasks.comparing.workers import Crew, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal.tasks.contest import Entrant, Problem
-    from sortal.tasks.workers import Worker
+    from sortal.tasks.comparing.contest import Entrant, Problem
+    from sortal.tasks.comparing.workers import Worker
 
     Progress = Callable[[int, int, str, float], None]
 

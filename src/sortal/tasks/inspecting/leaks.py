@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.tasks.profiles import Profile
+    from sortal.tasks.inspecting.profiles import Profile
 
 # A number is cut into so many ranges, with about as many rows each.
 _RANGES = 256

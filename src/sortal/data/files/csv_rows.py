@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from sortal.data.csv_dialect import (
+from sortal.data.files.csv_dialect import (
     LONGEST,
     QUOTE,
     check_delimiter,
@@ -27,15 +27,15 @@ from sortal.data.csv_dialect import (
     long_cells,
     reader_of,
 )
-from sortal.data.csv_survey import Survey, survey
-from sortal.data.duck import ask, duck_for, first_line, quoted
-from sortal.data.plain_files import BLOCK, BOM
+from sortal.data.files.csv_survey import Survey, survey
+from sortal.data.files.duck import ask, duck_for, first_line, quoted
+from sortal.data.files.plain_files import BLOCK, BOM
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sortal.data.plain_files import PlainFile
+    from sortal.data.files.plain_files import PlainFile
 
 
 @dataclass(frozen=True)

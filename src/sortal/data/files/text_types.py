@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from sortal.data.duck import ask, quoted
+from sortal.data.files.duck import ask, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from sortal.models.faces import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sortal.tasks.profiles import Profile
+    from sortal.tasks.inspecting.profiles import Profile
 
 
 @dataclass(frozen=True)

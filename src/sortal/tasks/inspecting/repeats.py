@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.profiles import Profile
+    from sortal.tasks.inspecting.profiles import Profile
 
 # So many times more repetition than chance explains is worth a word.
 _MORE = 3

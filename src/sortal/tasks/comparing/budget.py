@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal.tasks.contest import FoldResult
+    from sortal.tasks.comparing.contest import FoldResult
 
 # A forecast may take so much of a share; the rest is for what a first fold does not tell.
 _FULL = 0.9

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sortal.data.duck import COLUMNS_A_QUERY, ask, quoted
-from sortal.data.text_types import TextColumn, judge, typed
+from sortal.data.files.duck import COLUMNS_A_QUERY, ask, quoted
+from sortal.data.files.text_types import TextColumn, judge, typed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     import duckdb
 
-    from sortal.data.text_types import Verdict
+    from sortal.data.files.text_types import Verdict
 
     Connection = duckdb.DuckDBPyConnection
 

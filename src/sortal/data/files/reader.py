@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from sortal.data.csv_frames import read_csv
-from sortal.data.json_lines import read_json_lines
-from sortal.data.parquet import read_parquet
-from sortal.data.plain_files import plain_file
-from sortal.data.reading import Reading
+from sortal.data.files.csv_frames import read_csv
+from sortal.data.files.json_lines import read_json_lines
+from sortal.data.files.parquet import read_parquet
+from sortal.data.files.plain_files import plain_file
+from sortal.data.files.reading import Reading
 from sortal.errors import OptionError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from sortal.data.plain_files import Format
+    from sortal.data.files.plain_files import Format
 
 HOLE_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
 

@@ -15,16 +15,21 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from sortal.data.table import read_frame
 from sortal.errors import InputError, LabelError
-from sortal.tasks.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
-from sortal.tasks.folds import part_of
+from sortal.tasks.comparing.baselines import (
+    as_matrix,
+    find_baseline,
+    make_baseline,
+    size_of_baseline,
+)
+from sortal.tasks.comparing.folds import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.baselines import Matrix
-    from sortal.tasks.folds import Folds
+    from sortal.tasks.comparing.baselines import Matrix
+    from sortal.tasks.comparing.folds import Folds
     from sortal.tasks.registry import Learner
 
 # How scikit-learn calls the metrics where options are chosen.

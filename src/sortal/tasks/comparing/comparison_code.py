@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sortal
-from sortal.tasks.contest import INNER_FOLDS, SCORERS
+from sortal.tasks.comparing.contest import INNER_FOLDS, SCORERS
 
 if TYPE_CHECKING:
-    from sortal.tasks.contest import Entrant
-    from sortal.tasks.settings import Settings
+    from sortal.tasks.comparing.contest import Entrant
+    from sortal.tasks.comparing.settings import Settings
 
 _METRICS = {
     "balanced_accuracy": ("balanced_accuracy_score", "model.predict({X})"),
@@ -31,7 +31,7 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
         "from sortal.tasks.training import training_rows",
     }
     if part is not None:
-        imports.add("from sortal.tasks.folds import part_of")
+        imports.add("from sortal.tasks.comparing.folds import part_of")
     table = repr(settings.path) if settings.path else "table"
     x, some = ("matrix.values", "[{}]") if entrant.baseline else ("X", "[{}].to_native()")
     folds = settings.folds
@@ -68,7 +68,7 @@ def _estimator(entrant: Entrant, settings: Settings) -> tuple[set[str], list[str
     """Imports, lines, and at last what makes an estimator."""
     seed = settings.folds.seed
     if entrant.learner is None:
-        imports = {"from sortal.tasks.baselines import as_matrix, make_baseline"}
+        imports = {"from sortal.tasks.comparing.baselines import as_matrix, make_baseline"}
         lines = [f"matrix = as_matrix(rows.X, {list(settings.categories)!r})"]
         made = f"make_baseline({entrant.name!r}, matrix, {seed})"
     else:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sortal.data.checks import choose
-from sortal.data.duck import duck_for, quoted
-from sortal.data.plain_files import BLOCK, STANDARD_INPUT
+from sortal.data.files.duck import duck_for, quoted
+from sortal.data.files.plain_files import BLOCK, STANDARD_INPUT
 from sortal.data.table import read_frame
 from sortal.data.writing import replace_file
 from sortal.errors import ColumnError, InputTypeError

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.tasks.comparison import Comparison, ModelResult
-from sortal.tasks.judging import Contestant, balanced_rows, choose, interval
-from sortal.tasks.settings import METRICS
+from sortal.tasks.comparing.comparison import Comparison, ModelResult
+from sortal.tasks.comparing.judging import Contestant, balanced_rows, choose, interval
+from sortal.tasks.comparing.settings import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal.tasks.budget import Run
-    from sortal.tasks.contest import Entrant
-    from sortal.tasks.judging import Choice
-    from sortal.tasks.settings import Settings
+    from sortal.tasks.comparing.budget import Run
+    from sortal.tasks.comparing.contest import Entrant
+    from sortal.tasks.comparing.judging import Choice
+    from sortal.tasks.comparing.settings import Settings
 
 
 def judge(runs: Sequence[Run], settings: Settings) -> Comparison:

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from sortal.data.csv_survey import survey
-from sortal.data.duck import duck_for, first_line
-from sortal.data.plain_files import BOM
-from sortal.data.reading import Answer, check_rows, check_text
-from sortal.data.text_cells import fetch_text, type_text
+from sortal.data.files.csv_survey import survey
+from sortal.data.files.duck import duck_for, first_line
+from sortal.data.files.plain_files import BOM
+from sortal.data.files.reading import Answer, check_rows, check_text
+from sortal.data.files.text_cells import fetch_text, type_text
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Reading
+    from sortal.data.files.plain_files import PlainFile
+    from sortal.data.files.reading import Reading
 
     Connection = duckdb.DuckDBPyConnection
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from sortal.errors import SortalError
-from sortal.tasks.worker import read_messages, write_message
+from sortal.tasks.comparing.worker import read_messages, write_message
 
 try:
     import cloudpickle
@@ -28,7 +28,7 @@ except ImportError:  # joblib before 1.6 brings its own
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_COMMAND = ("-P", "-m", "sortal.tasks.worker")
+_COMMAND = ("-P", "-m", "sortal.tasks.comparing.worker")
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

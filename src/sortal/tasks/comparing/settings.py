@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from sortal.tasks.contest import Entrant
-    from sortal.tasks.folds import Folds
+    from sortal.tasks.comparing.contest import Entrant
+    from sortal.tasks.comparing.folds import Folds
 
 
 class Metric(NamedTuple):

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from sortal.data.duck import ask, duck_for, first_line, quoted
-from sortal.data.reading import Answer, check_names, check_rows, check_text
-from sortal.data.text_cells import fetch
-from sortal.data.text_types import LARGEST
+from sortal.data.files.duck import ask, duck_for, first_line, quoted
+from sortal.data.files.reading import Answer, check_names, check_rows, check_text
+from sortal.data.files.text_cells import fetch
+from sortal.data.files.text_types import LARGEST
 from sortal.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
-    from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Reading
+    from sortal.data.files.plain_files import PlainFile
+    from sortal.data.files.reading import Reading
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _MOMENTS: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")

@@ -11,14 +11,14 @@ from sortal.models import faces
 from sortal.models.pages import page
 from sortal.models.records import Table, frame_of
 from sortal.models.text_tables import fold
-from sortal.tasks.comparison_code import code_of
+from sortal.tasks.comparing.comparison_code import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sortal.models.records import Cell
-    from sortal.tasks.judging import Choice
-    from sortal.tasks.settings import Settings
+    from sortal.tasks.comparing.judging import Choice
+    from sortal.tasks.comparing.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sortal.data.csv_dialect import QUOTE
-from sortal.data.csv_rows import look, with_rows
-from sortal.data.reading import Answer, check_names, check_rows, check_text
-from sortal.data.text_cells import ANY_KIND, fetch_text, type_text
+from sortal.data.files.csv_dialect import QUOTE
+from sortal.data.files.csv_rows import look, with_rows
+from sortal.data.files.reading import Answer, check_names, check_rows, check_text
+from sortal.data.files.text_cells import ANY_KIND, fetch_text, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
 
-    from sortal.data.csv_rows import Lines
-    from sortal.data.plain_files import PlainFile
-    from sortal.data.reading import Reading
-    from sortal.data.text_cells import TypedText
+    from sortal.data.files.csv_rows import Lines
+    from sortal.data.files.plain_files import PlainFile
+    from sortal.data.files.reading import Reading
+    from sortal.data.files.text_cells import TypedText
 
 
 def read_csv(file: PlainFile, wishes: Reading) -> Answer:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sortal.data.plain_files import BLOCK, BOM
+from sortal.data.files.plain_files import BLOCK, BOM
 from sortal.errors import InputError
 
 _COUNTED: Final = '"\r\n \0'

@@ -1,0 +1,1 @@
+"""Files: reading and writing tables of any common kind."""

@@ -1,0 +1,1 @@
+"""What `compare` is made of: models in workers, folds, budget, judgment."""

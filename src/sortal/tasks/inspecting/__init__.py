@@ -1,0 +1,1 @@
+"""What `inspect` is made of: profiles of columns, and findings."""
