@@ -198,7 +198,7 @@ def trees() -> Result:
         "| rows | classes | tables | balanced accuracy | log loss |",
         "|---|---|--:|--:|--:|",
     ]
-    for n, tables in ((100, 60), (1_000, 120), (10_000, 150)):
+    for n, tables in ((100, 60), (1_000, 300), (10_000, 150)):
         for classes, share in SHARES.items():
             rng = seeded(n, share, 2)
             runs = [tree_scores(Problem(n, share, (1.0,) * 4, 1.2), rng) for _ in range(tables)]
