@@ -7,6 +7,8 @@ CXX ?= g++
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP := -m pip install --quiet --disable-pip-version-check
+# Tests run in a process a core, so that threads of BLAS would only be in each other's way.
+TEST := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity asan stub clean
@@ -30,14 +32,14 @@ layers: $(VENV)/.installed  ## the floors: imports point down only
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.installed  ## the tests alone
-	$(BIN)/python -m pytest -n 2
+	$(TEST) $(BIN)/python -m pytest -n 2
 
 coverage: $(VENV)/.installed  ## the tests alone, and which lines they reach
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(TEST) $(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 # What older versions can break are the doors: compiled loops and what oracles compare know of none.
 oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sortal needs
-	$(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/test_docs.py --ignore=tests/native \
+	$(TEST) $(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/test_docs.py --ignore=tests/native \
 	  --ignore-glob='*oracle*' --ignore-glob='*_leave_out*'
 
 format: $(VENV)/.installed  ## write the code as ruff has it

@@ -50,12 +50,8 @@ def work(
     --------
     >>> import sortal
     >>> tennis = sortal.datasets.play_tennis()
-    >>> print(sortal.work(tennis, "PlayTennis", "bayes", rows=[2])["priors"])
-    Classes  (ZM 19.11)
-    class  n(c)      P(c)
-    -----  ----  --------
-    No        5  0.357143
-    Yes       9  0.642857
+    >>> sortal.work(tennis, "PlayTennis", "bayes")["priors"].column("n(c)")
+    (5, 9)
     """
     estimator = make_estimator(learner, options, categories)
     if not hasattr(estimator, "working"):
