@@ -167,7 +167,7 @@ def test_the_budget_ends_what_would_not_and_nothing_is_chosen(toys: list[str]) -
     found = compare(IRIS, "species", learners=["hangs"], baselines=False, budget=0.5)
     assert not found["hangs"].eligible
     assert found.choice.chosen == ""
-    assert "none of them was finished" in str(found)
+    assert "none of them has a balanced accuracy on all rows" in str(found)
 
 
 def test_what_progress_raises_ends_the_comparison() -> None:

@@ -310,7 +310,7 @@ def test_the_only_contestant() -> None:
 
 @pytest.mark.parametrize("field", [[], [model("tree", ZIGZAG, eligible=False)]])
 def test_none_eligible(field: list[Contestant]) -> None:
-    said = "No model can be chosen: none of them was finished on all rows."
+    said = "No model can be chosen: none of them has a balanced accuracy on all rows."
     assert choose(field, TEN_FOLDS) == Choice("", "", {}, (), said, None)
 
 
@@ -401,14 +401,29 @@ def test_nothing_was_learned() -> None:
     choice = choose(field, TEN_FOLDS)
     assert (choice.best, choice.chosen, choice.learner) == ("tree", "majority", "tree")
     assert choice.sentence.startswith(
-        "Nothing was learned: by balanced accuracy no model is distinguishably better than always "
-        "saying the commonest class (0.500); the best, tree, has 0.535 (p = "
+        "Nothing was learned, or too little to tell: by balanced accuracy no model is "
+        "distinguishably better than always saying the commonest class (0.500); the best, tree, "
+        "has 0.535 (p = "
     )
     worse = [dataclasses.replace(field[0], scores=(0.4, 0.5) * 5), field[1]]
     assert choose(worse, TEN_FOLDS).sentence == (
-        "Nothing was learned: by balanced accuracy no model is distinguishably better than always "
-        "saying the commonest class (0.500)."
+        "Nothing was learned, or too little to tell: by balanced accuracy no model is "
+        "distinguishably better than always saying the commonest class (0.500)."
     )
+
+
+def test_what_the_majority_beats_is_not_chosen_for_its_size() -> None:
+    """One fold with a huge loss hides from the test that a model is bad."""
+    losses = [0.3, 0.31] * 5
+    field = [
+        model("bayes", losses, 50),
+        model("tree", [0.2] * 9 + [7.0], 9),
+        model("majority", [0.69, 0.7] * 5, 2, baseline=True),
+    ]
+    choice = choose(field, TEN_FOLDS, higher_is_better=False, metric="log loss")
+    assert choice.p_values["tree"] > 0.05 > choice.p_values["majority"]
+    assert (choice.chosen, choice.equals) == ("bayes", ("bayes",))
+    assert choice.sentence.endswith("Not chosen, since no better than the commonest class: tree.")
 
 
 def test_a_perfect_model_is_better_than_the_majority() -> None:

@@ -117,7 +117,7 @@ def compare(
     n_workers = min(n_threads(n_jobs), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))
-    race = Race(problem, entrants, n_workers, began + budget, progress)
+    race = Race(problem, entrants, n_workers, budget, progress)
     race.run()
     settings = Settings(
         target=target,

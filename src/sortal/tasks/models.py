@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
-from sortal.errors import ColumnError
 from sortal.tasks.load import load
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.data.schema import ColumnSchema
+    from sortal.data.values import Value, Values
     from sortal.tasks.tables import Opened
+
+
+# A number as one writes it; 01234 is a word.
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
 def as_model(model: Any) -> Any:
@@ -21,24 +27,47 @@ def as_model(model: Any) -> Any:
 
 
 def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
-    """New rows; columns of a file that the model knows as words are read as words.
+    """New rows. Of a file, the columns that the model knows as categories are read as text.
 
-    Else a new file in which such a column happens to hold nothing but digits would not fit.
+    Else other rows of a file would decide what a cell is: digits in all of them would make numbers
+    of words, and one odd word would make words of truth values.
     """
     if not isinstance(data, str | os.PathLike):
         return open_table(data)
-    text = tuple(reading.get("text", ()))
-    words = tuple(name for name in word_columns(estimator) if name not in text)
-    if words and data != "-":
-        try:
-            return open_table(data, **{**reading, "text": text + words})
-        except ColumnError:  # one of them is missing, which the estimator tells better
-            pass
-    return open_table(data, **reading)
+    known = {c.name: c.values for c in _columns(estimator) if c.kind == "category"}
+    opened = open_table(data, **reading, words=tuple(known))
+    named = reading.get("text") or ()
+    for name, values in known.items():
+        strange = not all(isinstance(value, str) for value in values)
+        if strange and name in opened.frame.columns and name not in named:
+            opened.frame[name] = as_fitted(opened.frame[name], values)
+    return opened
+
+
+def as_fitted(cells: Any, values: Values) -> Any:
+    """Text as the truth values and numbers that it stands for, where these were fitted."""
+    meant: dict[Any, Value] = {value: value for value in values}
+    meant |= {str(value).lower(): value for value in values if isinstance(value, bool)}
+
+    def read(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return None
+        if cell.lower() in ("true", "false"):
+            return meant.get(cell.lower(), cell)
+        return meant.get(float(cell), cell) if _NUMBER.fullmatch(cell) else cell
+
+    return type(cells)([read(cell) for cell in cells], index=cells.index, dtype=object)
+
+
+def _columns(estimator: Any) -> tuple[ColumnSchema, ...]:
+    schema = getattr(estimator, "_schema", None)
+    return () if schema is None else schema.columns
 
 
 def word_columns(estimator: Any) -> list[str]:
     """Columns whose values were words, all of them, when the model was learned."""
-    schema = getattr(estimator, "_schema", None)
-    columns = () if schema is None else schema.columns
-    return [c.name for c in columns if c.values and all(isinstance(v, str) for v in c.values)]
+    return [
+        c.name
+        for c in _columns(estimator)
+        if c.values and all(isinstance(v, str) for v in c.values)
+    ]

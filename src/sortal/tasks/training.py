@@ -55,6 +55,8 @@ def training_rows(
             MissingValueWarning,
         )
     learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))
+    if opened.file is not None and labels.dtype.is_float() and (labels == labels.round()).all():
+        labels = labels.cast(nw.Int64)  # whole numbers, which holes had made fractions
     return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file)
 
 

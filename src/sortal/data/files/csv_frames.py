@@ -38,7 +38,7 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
     if header:
         names = _names(first, notes)
         check_names(names, lines.name, "line 1")
-        check_text(wishes.text, names, lines.name)
+        check_text(wishes.named, names, lines.name)
         text = _typed(con, names, 1, lines, wishes)
         if wishes.header is None and _is_data(first, text):
             header, notes = False, [_NO_NAMES]

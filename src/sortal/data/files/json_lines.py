@@ -47,7 +47,7 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
         path = _without_mark(file, Path(folder))
         with duck_for(path) as con:
             names = _load(con, path, file)
-            check_text(wishes.text, names, file.name)
+            check_text(wishes.named, names, file.name)
             types = _types(con, names)
             if any(kinds & {"OBJECT", "ARRAY"} for kinds in types):
                 _find_fault(path, file.name)

@@ -36,7 +36,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
             raise InputError(
                 f"{file.name} cannot be read as Parquet ({first_line(error)}): write it anew."
             ) from None
-        check_text(wishes.text, names, file.name)
+        check_text(wishes.named, names, file.name)
         n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
         check_rows(n_rows, file.name, "columns")
         types = [str(row[1]) for row in con.execute("DESCRIBE raw").fetchall()]

@@ -55,6 +55,7 @@ def read_file(
     decimal: str | None = None,
     holes: Iterable[str] | None = None,
     text: Iterable[str] | None = None,
+    words: Iterable[str] = (),
 ) -> FileTable:
     """Read a table from a file, or from standard input for "-".
 
@@ -78,6 +79,8 @@ def read_file(
         Words that mean that there is no value, besides the empty one. None means HOLE_WORDS.
     text : iterable of str, default=None
         Columns to be left as text.
+    words : iterable of str, default=()
+        The same, of columns that need not be there.
     """
     if decimal not in (None, ".", ","):
         raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
@@ -86,7 +89,8 @@ def read_file(
         header=header,
         decimal=decimal,
         holes=_words("holes", HOLE_WORDS if holes is None else holes),
-        text=_words("text", () if text is None else text),
+        named=_words("text", () if text is None else text),
+        words=_words("words", words),
     )
     readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
     with plain_file(path, format, encoding) as file:

@@ -19,7 +19,15 @@ class Reading:
     header: bool | None
     decimal: str | None
     holes: tuple[str, ...]
-    text: tuple[str, ...]
+    named: tuple[str, ...]
+    """Columns that are to stay text, and must be there."""
+    words: tuple[str, ...] = ()
+    """Columns that stay text where the file has them."""
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """All columns that stay text."""
+        return self.named + self.words
 
 
 @dataclass(frozen=True)

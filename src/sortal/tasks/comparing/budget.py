@@ -26,6 +26,8 @@ _PATIENCE = 1.5
 _LEAST_SECONDS = 2.0
 # A first fold also warms up: if it seems too slow and took less, the second one tells.
 _CHEAP = 3.0
+# A model that takes so little in all goes on, however small its share is.
+_TRIFLE = 1.0
 # If a first fold was given up, nothing is known but that so many rows are far too many.
 _FAR_TOO_MANY = 8
 # So often a model is tried with fewer rows: what takes long may be something else than they.
@@ -130,10 +132,15 @@ class Schedule:
     """All runs, the workers' time that is left, and who is next."""
 
     def __init__(
-        self, runs: Sequence[Run], n_workers: int, deadline: float, clock: Callable[[], float]
+        self, runs: Sequence[Run], n_workers: int, budget: float, clock: Callable[[], float]
     ) -> None:
-        self.runs, self._n_workers, self._deadline = runs, n_workers, deadline
+        self.runs, self._n_workers, self._budget = runs, n_workers, budget
         self._clock = clock
+        self.begin()
+
+    def begin(self) -> None:
+        """From now on the budget counts."""
+        self._deadline = self._clock() + self._budget
 
     @property
     def over(self) -> bool:
@@ -202,7 +209,8 @@ class Schedule:
     def _judge_first(self, run: Run) -> None:
         run.share = max(run.share, self.share())
         seconds = min(run.seconds)
-        if seconds * run.n_folds > _FULL * run.share:
+        forecast = seconds * run.n_folds
+        if forecast > max(_FULL * run.share, min(_TRIFLE, self.left)):
             if seconds < _CHEAP and len(run.seconds) == 1:
                 run.state = "waiting"
             else:

@@ -197,23 +197,43 @@ def choose(
     The best is the eligible model with the best mean. Another is distinguishably worse if its p,
     times the number of models, is at most the level. Of models of one size, sortal's come before
     baselines, then the better score, then the name. `rows` and `rarest` are those of `interval`.
+
+    Where the majority class is distinguishably worse, so is what scores no better than it. A few
+    folds with huge losses can hide that from the test.
     """
     _check_settings(test_share, level)
     field = [one for one in contestants if one.eligible]
     _check_field(field)
     if not field:
-        words = "No model can be chosen: none of them was finished on all rows."
+        words = f"No model can be chosen: none of them has a {metric} on all rows."
         return Choice("", "", {}, (), words, None)
     sign = 1.0 if higher_is_better else -1.0
     best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
     odds = partial(_p_value, best, sign=sign, test_share=test_share, rows=rows, rarest=rarest)
     p_values = {one.name: min(1.0, len(field) * odds(one)) for one in field if one is not best}
+    idle = _no_better_than_majority(field, p_values, level, sign)
     equals = [one for one in field if one is best or p_values[one.name] > level]
+    equals = [one for one in equals if one not in idle]
     equals.sort(key=lambda one: (one.size, one.baseline, -sign * one.mean, one.name))
     learner = next((one.name for one in equals if not one.baseline), None)
-    sentence = _sentence(field, best, equals, p_values, metric)
+    rest = [one for one in field if one not in idle]
+    sentence = _sentence(rest, best, equals, p_values, metric)
+    if idle:
+        listed = ", ".join(one.words for one in idle)
+        sentence += f" Not chosen, since no better than the commonest class: {listed}."
     names = tuple(one.name for one in equals)
     return Choice(best.name, names[0], p_values, names, sentence, learner)
+
+
+def _no_better_than_majority(
+    field: Sequence[Contestant], p_values: Mapping[str, float], level: float, sign: float
+) -> list[Contestant]:
+    """Models that the test does not exclude, although the majority class scores as well."""
+    majority = next((one for one in field if one.name == MAJORITY), None)
+    if majority is None or p_values.get(MAJORITY, 1.0) > level:
+        return []
+    left = [one for one in field if p_values.get(one.name, 0.0) > level]
+    return [one for one in left if sign * one.mean <= sign * majority.mean]
 
 
 def _p_value(
@@ -333,8 +353,8 @@ def _nothing_learned(
     best: Contestant, majority: Contestant, p_values: Mapping[str, float], metric: str
 ) -> str:
     said = (
-        f"Nothing was learned: by {metric} no model is distinguishably better than always saying "
-        f"the commonest class ({majority.mean:.3f})"
+        f"Nothing was learned, or too little to tell: by {metric} no model is distinguishably "
+        f"better than always saying the commonest class ({majority.mean:.3f})"
     )
     if best is majority:
         return f"{said}."

@@ -47,7 +47,7 @@ class Race:
         problem: Problem,
         entrants: Sequence[Entrant],
         n_workers: int,
-        deadline: float,
+        budget: float,
         progress: Progress | None = None,
     ) -> None:
         folds, n = problem.folds, len(problem.y)
@@ -60,7 +60,7 @@ class Race:
         self._packed: dict[str, bytes] = {}
         self._by_value: set[str] = set()
         self._problem, self._n_workers = problem, n_workers
-        self._schedule = Schedule(self.runs, n_workers, deadline, time.monotonic)
+        self._schedule = Schedule(self.runs, n_workers, budget, time.monotonic)
         self._progress, self._said, self._done = progress, 0.0, 0
         self._changed = False
 
@@ -68,6 +68,7 @@ class Race:
         """To the end, or to the deadline; whatever happens, no worker is left."""
         self._say("starting")
         with Crew(self._problem) as self._crew:
+            self._await_worker()
             while not self._schedule.over:
                 if self._schedule.left <= 0:
                     self._schedule.close()
@@ -77,6 +78,13 @@ class Race:
                 self._crew.listen(min(_TICK, self._schedule.left), self._hear)
                 self._stop_overdue()
         self._say("done")
+
+    def _await_worker(self) -> None:
+        """Time counts from the first worker that is ready: starting Python is no model's affair."""
+        self._crew.keep(min(self._n_workers, self._schedule.jobs_waiting()))
+        while not self._crew.idle():
+            self._crew.listen(_TICK, self._hear)
+        self._schedule.begin()
 
     def _hand_out(self) -> None:
         at_work = len(self._crew.busy())
