@@ -12,11 +12,14 @@ import sys
 import threading
 import zipfile
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sortal import DiscreteBayes, datasets
@@ -436,9 +439,11 @@ def test_parquet() -> None:
         "g": [1, 2],
     }
     assert "'f' is text: 1 of 2 whole numbers are beyond 2^53" in file.notes[0]
+    assert file.notes[1:] == ("'NA' was read as a hole: 'c' 1.",)
+    assert file.holes == ("NA",)
     assert cells(read_file("t.parquet", text=["a", "d"]))["a"] == ["1", None]
     con.execute("COPY (SELECT [1, 2] AS l, 1 AS x) TO 't.parquet'")
-    with pytest.raises(ColumnError, match="the column 'l' holds lists or records"):
+    with pytest.raises(ColumnError, match=r"the column 'l' holds lists .* Turn it into plain"):
         read_file("t.parquet")
     con.execute("COPY (SELECT 'x'::BLOB AS l) TO 't.parquet'")
     with pytest.raises(ColumnError, match="'l' has the type BLOB"):
@@ -448,6 +453,44 @@ def test_parquet() -> None:
         read_file("t.parquet")
     pd.DataFrame({"a": [1], "A": [2]}).to_parquet("t.parquet")
     assert cells(read_file("t.parquet")) == {"a": [1], "A": [2]}
+
+
+def test_parquet_columns_without_any_value() -> None:
+    pq.write_table(pa.table({"a": pa.nulls(2), "b": [1, 2]}), "t.parquet")
+    assert cells(read_file("t.parquet")) == {"a": [None, None], "b": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "is_text"),
+    [
+        ("DECIMAL(38,10)", ["1234567890.1234567891", "1"], True),
+        ("DECIMAL(38,0)", ["-9007199254740993", "1"], True),
+        ("DECIMAL(38,0)", ["9007199254740991", "100"], False),
+        ("DECIMAL(38,18)", ["-0.500000000000000000", "123456789012.345"], False),
+        ("DECIMAL(18,18)", ["0.123456789012345678", "0.5"], True),
+        ("DECIMAL(20,2)", ["100000000000000000.00", "1"], True),
+    ],
+)
+def test_parquet_decimals_are_never_rounded(type_: str, values: list[str], is_text: bool) -> None:
+    rows = ", ".join(f"('{value}'::{type_})" for value in (*values, "0"))
+    duckdb.connect().execute(f"COPY (FROM (VALUES {rows}, (NULL)) t(a)) TO 't.parquet'")
+    file = read_file("t.parquet")
+    found = cells(file)["a"]
+    assert found.pop() is None
+    assert {type(value) for value in found} == {str if is_text else float}
+    assert [Decimal(value) for value in map(str, found)] == list(map(Decimal, (*values, "0")))
+    assert len(file.notes) == is_text
+    assert all(note.startswith("'a' is text: 1 of 3 decimals") for note in file.notes)
+    assert isinstance(cells(read_file("t.parquet", text=["a"]))["a"][2], str)
+
+
+def test_an_index_of_pandas_is_left_out() -> None:
+    pd.DataFrame({"a": [1, 2]}, index=["x", "y"]).to_parquet("t.parquet")
+    file = read_file("t.parquet")
+    assert cells(file) == {"a": [1, 2]}
+    assert "'__index_level_0__' was left out" in file.notes[0]
+    pd.DataFrame(index=["x", "y"]).to_parquet("t.parquet")
+    assert cells(read_file("t.parquet")) == {"__index_level_0__": ["x", "y"]}
 
 
 def test_the_database_sees_one_file_only(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pytest
 from sortal.data.files import saving
 from sortal.data.files.reader import read_file
 from sortal.data.files.saving import format_of, write_table
+from sortal.data.plain_json import dump_json
 from sortal.errors import ColumnError, InputTypeError, OptionError
 
 if TYPE_CHECKING:
@@ -66,6 +69,25 @@ def test_as_it_is_written(tmp_path: Path) -> None:
     )
     write_table(pd.DataFrame({"a": ["x", None, "y"]}), tmp_path / "t.csv")
     assert read_file(tmp_path / "t.csv").frame["a"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_a_hole_is_none_by_its_word(name: str, tmp_path: Path) -> None:
+    words = ["NaT", "<NA>", "None", None, pd.NA, pd.NaT, float("nan"), np.float32("nan")]
+    write_table(pd.DataFrame({"a": pd.Series(words, dtype=object), "b": range(8)}), tmp_path / name)
+    found = read_file(tmp_path / name).frame["a"].tolist()
+    assert found[:3] == words[:3]
+    assert pd.isna(found[3:]).all()
+
+
+def test_json_has_no_infinity(tmp_path: Path) -> None:
+    x = [float("inf"), float("-inf"), float("nan"), 0.5]
+    write_table(pd.DataFrame({"x": x}), tmp_path / "t.jsonl")
+    lines = (tmp_path / "t.jsonl").read_text().splitlines()
+    assert [json.loads(line)["x"] for line in lines] == ["inf", "-inf", None, 0.5]
+    assert json.loads(dump_json({x[0]: (x, {"a": pd.NA})})) == {
+        "inf": [["inf", "-inf", None, 0.5], {"a": None}]
+    }
 
 
 def test_standard_output_and_streams(

@@ -62,7 +62,7 @@ class Script:
         text = told[form]
         if as_json:
             self.need("import json")
-            text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False)"
+            text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)"
         if text.startswith("str("):
             self.write(name if output in (None, "-") else text, output)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sortal.cli.telling import is_quiet
+from sortal.data.plain_json import dump_json
 from sortal.data.printing import printable
 from sortal.data.writing import replace_file
 from sortal.errors import InputError, OptionError
@@ -67,19 +67,15 @@ def wrote(output: str) -> None:
 
 def json_text(value: Any) -> str:
     """One JSON document."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    text = dump_json(value, indent=2)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plain_records(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a frame as JSON has them; a hole is null."""
+    """The rows of a frame, to be printed as JSON."""
     columns = {name: frame[name].tolist() for name in frame.columns}
     rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, map(_or_null, row), strict=True)) for row in rows]
-
-
-def _or_null(cell: Any) -> Any:
-    return None if cell != cell or cell is None else cell  # noqa: PLR0124  (a NaN, or a NaT)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:

@@ -103,10 +103,16 @@ def _code(
     if keep:
         script.add("said = said.astype(object).where(said.notna(), None)")
     script.add("rows = said.to_dict('records')")
+    if keep:
+        script.add(
+            "odd = [float('inf'), float('-inf')]",
+            "rows = [{k: str(v) if v in odd else v for k, v in row.items()} for row in rows]",
+        )
+    strict = "ensure_ascii=False, allow_nan=False"
     script.add(
-        "text = json.dumps(rows, indent=2, ensure_ascii=False)"
+        f"text = json.dumps(rows, indent=2, {strict})"
         if form == "json"
-        else "text = '\\n'.join(json.dumps(row, ensure_ascii=False) for row in rows)"
+        else f"text = '\\n'.join(json.dumps(row, {strict}) for row in rows)"
     )
     script.write("text", where)
     return script

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import re
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from sortal.data.files.duck import ask, duck_for, first_line, quoted
 from sortal.data.files.reading import Answer, check_names, check_rows, check_text
-from sortal.data.files.text_cells import fetch
+from sortal.data.files.text_cells import fetch, hole_notes, hole_words
 from sortal.data.files.text_types import LARGEST
 from sortal.errors import ColumnError, InputError
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _MOMENTS: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _WORDS: Final = ("VARCHAR", "UUID", "TIME", "JSON")
+# What pandas calls an index without a name: numbers or names of rows, and no property of them.
+_INDEX: Final = re.compile("__index_level_[0-9]+__")
+# So many digits a float64 always keeps.
+_DIGITS: Final = 15
 
 
 def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
@@ -36,15 +41,16 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
             raise InputError(
                 f"{file.name} cannot be read as Parquet ({first_line(error)}): write it anew."
             ) from None
-        check_text(wishes.named, names, file.name)
+        places, notes = _without_index(names)
+        check_text(wishes.named, [names[j] for j in places], file.name)
         n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
         check_rows(n_rows, file.name, "columns")
-        types = [str(row[1]) for row in con.execute("DESCRIBE raw").fetchall()]
-        notes: list[str] = []
-        values = [
-            _value(con, j, types[j], names[j], file, wishes, notes) for j in range(len(names))
-        ]
-        return Answer(fetch(con, values, names, "true"), {}, notes)
+        types = [str(row[1]).strip('"') for row in con.execute("DESCRIBE raw").fetchall()]
+        values = [_value(con, j, types[j], names[j], file, wishes, notes) for j in places]
+        words = [(names[j], f"CAST(c{j} AS VARCHAR)") for j in places if _is_word(types[j])]
+        found = hole_words(con, words, "true", wishes.holes)
+        frame = fetch(con, values, [names[j] for j in places], "true")
+        return Answer(frame, {}, [*notes, *hole_notes(found)], [word for word, _ in found])
 
 
 def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
@@ -55,13 +61,30 @@ def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
     if nested:
         raise ColumnError(
             f"{file.name}: the column {nested[0]!r} holds lists or records, and not one value a "
-            "row. Take it apart into columns of their own, or leave it out."
+            "row. Turn it into plain columns first, one for each part, and write the file anew."
         )
     names = [str(name) for name, _ in columns]
     if not names:
         raise InputError(f"{file.name} has no columns: there is nothing to read.")
     check_names(names, file.name, "schema")
     return names
+
+
+def _without_index(names: list[str]) -> tuple[list[int], list[str]]:
+    """The places of the columns without an index of pandas, and a note if there is one."""
+    places = [j for j, name in enumerate(names) if not _INDEX.fullmatch(name)]
+    left_out = [name for name in names if _INDEX.fullmatch(name)]
+    if not left_out or not places:
+        return list(range(len(names))), []
+    note = (
+        f"{', '.join(map(repr, left_out))} was left out: it is the index of a data frame, which "
+        "numbers or names the rows."
+    )
+    return places, [note]
+
+
+def _is_word(type_: str) -> bool:
+    return type_ in _WORDS or type_.startswith("ENUM")
 
 
 def _value(
@@ -75,27 +98,29 @@ def _value(
 ) -> str:
     """SQL of a column as what it is."""
     cell = f"c{j}"
-    if type_ == "BOOLEAN":
-        return f"CAST({cell} AS VARCHAR)" if name in wishes.text else cell
-    if type_.removeprefix("U") in _WHOLE:
-        return _whole(con, cell, name, wishes, notes)
-    if type_ in {"FLOAT", "DOUBLE"} or type_.startswith("DECIMAL"):
-        return f"CAST({cell} AS {'VARCHAR' if name in wishes.text else 'DOUBLE'})"
-    if type_ in _MOMENTS:
-        return f"CAST({cell} AS {'VARCHAR' if name in wishes.text else 'TIMESTAMP'})"
+    words = f"CAST({cell} AS VARCHAR)"
+    if type_ == "NULL":
+        return "CAST(NULL AS VARCHAR)"
+    if _is_word(type_):
+        holes = ", ".join(map(quoted, sorted({"", *wishes.holes})))
+        return f"CASE WHEN {words} IN ({holes}) THEN NULL ELSE {words} END"
     if type_ == "TIMESTAMP WITH TIME ZONE":
         return f"make_timestamp(epoch_us({cell}))"
-    if type_ in _WORDS or type_.startswith("ENUM"):
-        holes = ", ".join(map(quoted, sorted({"", *wishes.holes})))
-        words = f"CAST({cell} AS VARCHAR)"
-        return f"CASE WHEN {words} IN ({holes}) THEN NULL ELSE {words} END"
-    raise ColumnError(
-        f"{file.name}: the column {name!r} has the type {type_}, which sortal does not read. "
-        "Convert it to numbers, words, truth values or dates, or leave it out."
-    )
+    if type_ == "BOOLEAN" or type_ in _MOMENTS:
+        to = type_ if type_ == "BOOLEAN" else "TIMESTAMP"
+        return words if name in wishes.text else f"CAST({cell} AS {to})"
+    is_whole = type_.removeprefix("U") in _WHOLE
+    if not is_whole and type_ not in {"FLOAT", "DOUBLE"} and not type_.startswith("DECIMAL"):
+        raise ColumnError(
+            f"{file.name}: the column {name!r} has the type {type_}, which sortal does not read. "
+            "Convert it to numbers, words, truth values or dates first, and write the file anew."
+        )
+    if name in wishes.text:
+        return words
+    return (_whole if is_whole else _fraction)(con, cell, type_, name, notes)
 
 
-def _whole(con: Any, cell: str, name: str, wishes: Reading, notes: list[str]) -> str:
+def _whole(con: duckdb.DuckDBPyConnection, cell: str, _: str, name: str, notes: list[str]) -> str:
     n_values, n_rows, n_large = ask(
         con,
         [
@@ -110,6 +135,24 @@ def _whole(con: Any, cell: str, name: str, wishes: Reading, notes: list[str]) ->
             f"{name!r} is text: {n_large:,} of {n_values:,} whole numbers are beyond 2^53, and "
             "numbers would lose their last digits."
         )
-    if n_large or name in wishes.text:
         return f"CAST({cell} AS VARCHAR)"
     return f"CAST({cell} AS {'BIGINT' if n_values == n_rows else 'DOUBLE'})"
+
+
+def _fraction(
+    con: duckdb.DuckDBPyConnection, cell: str, type_: str, name: str, notes: list[str]
+) -> str:
+    if type_.startswith("DECIMAL"):
+        words = f"CAST({cell} AS VARCHAR)"
+        digits = f"length(trim(replace(ltrim({words}, '-'), '.', ''), '0'))"
+        beyond = f"abs(TRY_CAST(split_part({words}, '.', 1) AS HUGEINT)) > {LARGEST}"
+        long = f"{digits} > {_DIGITS} AND regexp_matches({words}, '[.]0*[1-9]')"
+        tests = [f"count({cell})", f"count(*) FILTER (coalesce({beyond}, false) OR ({long}))"]
+        n_values, n_lost = ask(con, tests, "true")
+        if n_lost:
+            notes.append(
+                f"{name!r} is text: {n_lost:,} of {n_values:,} decimals have more than {_DIGITS} "
+                "digits or are beyond 2^53, and numbers would lose their last digits."
+            )
+            return words
+    return f"CAST({cell} AS DOUBLE)"

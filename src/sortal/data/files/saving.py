@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from sortal.data.checks import choose
 from sortal.data.files.duck import duck_for, quoted
 from sortal.data.files.plain_files import BLOCK, STANDARD_INPUT
+from sortal.data.plain_json import dump_json, is_hole
 from sortal.data.table import read_frame
 from sortal.data.writing import replace_file
 from sortal.errors import ColumnError, InputTypeError
@@ -67,7 +67,7 @@ def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:
         if kind == "jsonl":
             for row in rows:
                 record = dict(zip(names, row, strict=True))
-                out.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+                out.write(dump_json(record) + "\n")
             return
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(names)
@@ -78,7 +78,7 @@ def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:
 
 def _cells(series: nw.Series[Any]) -> list[Any]:
     """Plain values, None for a hole."""
-    return [None if _is_hole(cell) else cell for cell in series.to_list()]
+    return [None if is_hole(cell) else cell for cell in series.to_list()]
 
 
 def _written(cells: list[Any]) -> list[Any]:
@@ -91,10 +91,6 @@ def _written(cells: list[Any]) -> list[Any]:
         cell if cell is None else str(cell.date() if only_days else cell.isoformat(sep=" "))
         for cell in cells
     ]
-
-
-def _is_hole(cell: Any) -> bool:
-    return cell is None or (cell != cell) is True or str(cell) in {"<NA>", "NaT"}  # noqa: PLR0124
 
 
 def _word(cell: Any) -> Any:

@@ -58,9 +58,9 @@ def type_text(
     ]
     verdicts, decimal = judge(con, columns, where, marks)
     places = [j for j, n in enumerate(n_words) if n]
-    found = _hole_words(con, [(names[j], seen[j]) for j in places], where, words)
+    found = hole_words(con, [(names[j], seen[j]) for j in places], where, words)
     notes = [
-        *(f"{word!r} was read as a hole: {_some(places)}." for word, places in found),
+        *hole_notes(found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
@@ -106,7 +106,7 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
     return seen, n_blank
 
 
-def _hole_words(
+def hole_words(
     con: Connection, columns: Sequence[tuple[str, str]], where: str, words: Sequence[str]
 ) -> list[tuple[str, list[tuple[str, int]]]]:
     """Which words were read as holes, where and how often; the empty one goes without saying."""
@@ -116,6 +116,11 @@ def _hole_words(
     found = [(word, [(name, next(counts)) for name, _ in columns]) for word in told]
     seen = [(word, [(name, n) for name, n in places if n]) for word, places in found]
     return [(word, places) for word, places in seen if places]
+
+
+def hole_notes(found: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> list[str]:
+    """What is said of words that were read as holes."""
+    return [f"{word!r} was read as a hole: {_some(places)}." for word, places in found]
 
 
 def _blank_notes(names: Sequence[str], n_blank: Sequence[int]) -> list[str]:
