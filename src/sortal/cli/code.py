@@ -79,8 +79,9 @@ class Script:
         self.add(f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
 
     def __str__(self) -> str:
-        plain = sorted(line for line in self.imports if "sortal" not in line)
-        ours = sorted(line for line in self.imports if "sortal" in line)
+        ordered = sorted(self.imports, key=lambda line: (line.startswith("from"), line))
+        plain = [line for line in ordered if "sortal" not in line]
+        ours = [line for line in ordered if "sortal" in line]
         heads = "\n\n".join("\n".join(part) for part in (plain, ours) if part)
         return "\n".join([heads, "", *self.lines])
 

@@ -124,7 +124,7 @@ def compare(
     named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
     how = reading(holes, text, delimiter, encoding)
     if show_code:
-        emit(str(_code(data, target, named, how, as_json, output)))
+        emit(str(_code(data, target, named, how, as_json, times, output)))
         return
     from sortal.tasks.compare import compare as task
 
@@ -146,12 +146,16 @@ def _code(
     named: dict[str, Any],
     how: dict[str, Any],
     as_json: bool,
+    times: bool,
     output: str | None,
 ) -> Script:
     script = Script()
     script.read(data, how)
     script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
-    script.finish("comparison", "text", as_json, output)
+    if times or as_json:
+        script.finish("comparison", "text", as_json, output)
+    else:
+        script.write("comparison.to_text(times=False)", output)
     return script
 
 

@@ -73,13 +73,14 @@ def json_text(value: Any) -> str:
 
 def plain_records(frame: Any) -> list[dict[str, Any]]:
     """The rows of a frame as JSON has them; a hole is null."""
-    columns = {name: frame[name].tolist() for name in frame.columns}
+    columns = {name: _or_null(frame[name]) for name in frame.columns}
     rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, map(_or_null, row), strict=True)) for row in rows]
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _or_null(cell: Any) -> Any:
-    return None if cell != cell or cell is None else cell  # noqa: PLR0124  (a NaN, or a NaT)
+def _or_null(series: Any) -> list[Any]:
+    cells = zip(series.tolist(), series.isna(), strict=True)
+    return [None if is_hole else cell for cell, is_hole in cells]
 
 
 def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
