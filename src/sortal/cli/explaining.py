@@ -35,7 +35,8 @@ def explain(
 ) -> None:
     """Say why, for single rows, in parts that add up.
 
-    Rows are numbered as predict numbers them, from 1; without --row, the first 20 are explained.
+    Rows are numbered as predict numbers them, from 1. Without --row, the first 20 rows are shown;
+    --json has them all.
     """
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
