@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -84,3 +85,26 @@ def test_a_comparison_in_every_form() -> None:
     assert "fit s" not in found.to_text(times=False)
     assert found.to_markdown().startswith("### species: 3 classes")
     assert found.to_html().startswith("<!doctype html>")
+
+
+def test_a_comparison_goes_on_with_the_same_table(
+    run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sortal.tasks import compare
+
+    found = quick_comparison()
+    beside = replace(found.choice, chosen="logistic", equals=("logistic", "lda"), learner="lda")
+    monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=beside))
+    text = (here / "penguins.csv").read_text(encoding="utf-8").replace(",", "|")
+    (here / "other table.csv").write_text(text, encoding="latin-1")
+    options = ["--drop", "island", "--category", "year", "--text", "sex", "--holes", "NA,?"]
+    options += ["--delimiter", "|", "--encoding", "latin-1"]
+    told = run("compare", "other table.csv", "-t", "species", *options).out
+    command = shlex.split(told.rpartition("Go on with: ")[2])
+    assert command[:7] == shlex.split("sortal fit 'other table.csv' --target species --learner lda")
+    assert command[7:] == [*options, "-o", "model.sortal"]
+    assert run(*command[1:]).code == 0
+
+    neither = replace(beside, equals=("logistic",), learner=None)
+    monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=neither))
+    assert "Go on" not in run("compare", "penguins.csv", "-t", "species").out

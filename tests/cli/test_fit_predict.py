@@ -130,6 +130,9 @@ def test_explain_one_row_and_several(run: Callable[..., Any]) -> None:
     whole = run("explain", "lda.sortal", "penguins.csv")
     assert whole.out.count("Row ") == 20
     assert "… and 324 more rows" in whole.out
+    assert len(json.loads(run("explain", "lda.sortal", "penguins.csv", "--json").out)) == 344
+    told = " ".join(run("explain", "--help").out.replace("│", " ").split())
+    assert "the first 20 rows are shown; --json has them all" in told
 
 
 def test_explanations_as_markdown_html_and_json(run: Callable[..., Any], here: Path) -> None:

@@ -84,6 +84,19 @@ def test_a_problem_is_one_line(
     assert {path.name: path.read_bytes() for path in here.iterdir()} == before
 
 
+@pytest.mark.parametrize("labels", [("0.5", "1.5"), ("2024-01-01", "2024-01-02")])
+def test_labels_that_look_like_amounts_can_be_read_as_text(
+    run: Callable[..., Any], here: Path, labels: tuple[str, str]
+) -> None:
+    rows = "".join(f"{k},{labels[k % 2]}\n" for k in range(8))
+    (here / "amounts.csv").write_text(f"a,y\n{rows}", encoding="utf-8")
+    command = ("fit", "amounts.csv", "-t", "y", "-o", "new.sortal")
+    done = run(*command)
+    assert done.code == 1
+    assert "read the column as text (on the command line, --text COLUMN)." in done.err
+    assert run(*command, "--text", "y").code == 0
+
+
 def test_no_permission_to_write(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     # root may write everywhere, so that the system's answer is given in its place
     monkeypatch.setattr("os.access", lambda *_: False)

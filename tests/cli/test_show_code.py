@@ -97,6 +97,22 @@ def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, f
     assert found == wanted
 
 
+@pytest.mark.parametrize("form", ["--format=csv", "--format=jsonl", "--json"])
+def test_code_keeps_dates_truths_and_names_that_are_taken(
+    run: Callable[..., Any], here: Path, form: str
+) -> None:
+    rows = [f"{k % 7},{k % 2 == 0},2024-01-{k % 28 + 1:02},{'pq'[k % 2]}" for k in range(40)]
+    text = "\n".join(["a,even,prediction,y", *rows, "1,,,p"])
+    (here / "days.csv").write_text(f"{text}\n", encoding="utf-8")
+    fitted = run("fit", "days.csv", "-t", "y", "--drop", "prediction", "-o", "days.sortal", "-q")
+    assert fitted.code == 0
+    kept = ("--keep", "prediction", "--keep", "even", "--keep", "y")
+    command = ("predict", "days.sortal", "days.csv", *kept, form, "-q")
+    done = run(*command)
+    assert (done.code, "2024-01-02" in done.out, "true" in done.out) == (0, True, True)
+    assert execute(run(*command, "--show-code").out) == done.out
+
+
 def read_again(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".json":
         rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
@@ -133,6 +149,12 @@ def test_code_fits_the_same_model(run: Callable[..., Any], here: Path, learner: 
     assert (found["options"], found["tables"]) == (fitted["options"], fitted["tables"])
 
 
+def test_code_tells_a_machine_of_the_same_fit(run: Callable[..., Any]) -> None:
+    command = ("fit", *TABLE, "-o", "new.sortal", "--json", "-q")
+    code = run(*command, "--show-code").out
+    assert execute(code) == run(*command).out
+
+
 def test_code_compares_the_same(run: Callable[..., Any]) -> None:
     options = (
         "-l",
@@ -150,6 +172,9 @@ def test_code_compares_the_same(run: Callable[..., Any]) -> None:
     command = ("compare", *TABLE, *options, "--seed", "3", "--drop", "year", "--json", "-q")
     code = run(*command, "--show-code").out
     assert without_times(execute(code)) == without_times(run(*command).out)
+    short = [word for word in command if word != "--json"]
+    assert "print(comparison.to_text(times=False))" in run(*short, "--no-times", "--show-code").out
+    assert "print(comparison)" in run(*short, "--show-code").out
 
 
 def test_code_quotes_what_it_is_given(run: Callable[..., Any], here: Path) -> None:

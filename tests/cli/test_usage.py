@@ -6,7 +6,7 @@ import pytest
 
 from sortal.cli import main
 from sortal.cli.code import TABLE, call
-from sortal.cli.reading import reading
+from sortal.cli.reading import as_options, reading
 from sortal.cli.settings import read_settings
 from sortal.errors import OptionError
 
@@ -76,6 +76,15 @@ def test_reading_keeps_what_was_given() -> None:
         "delimiter": "tab",
         "encoding": "latin-1",
     }
+
+
+def test_reading_can_be_said_again_in_options() -> None:
+    how = reading("NA,-", ["zip", "a b"], "\\t", "latin-1")
+    words = as_options(how)
+    assert words[:4] == ["--text", "zip", "--text", "a b"]
+    assert words[4:] == ["--holes", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
+    assert as_options(reading("", None, "space", None)) == ["--holes", "", "--delimiter", " "]
+    assert as_options({}) == []
 
 
 def test_calls_are_written_as_one_would() -> None:

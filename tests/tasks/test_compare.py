@@ -15,6 +15,7 @@ from sortal import datasets
 from sortal.errors import ColumnError, InputError, LabelError, MissingValueWarning, OptionError
 from sortal.tasks.compare import compare
 from sortal.tasks.comparing.baselines import baselines
+from sortal.tasks.comparing.verdict import rows_left_out
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def test_by_log_loss_less_is_better_and_some_cannot_be_judged(tmp_path: Path) ->
     assert list(found.to_frame().columns).count("log_loss") == 1
     assert (found.settings.rows, found.settings.left_out) == (337, 7)
     assert "7 rows have no 'species' and are left out." in found.notes
+    assert rows_left_out(1, "y") == "1 row has no 'y' and is left out."
     code = found.code("lda")
     assert "GridSearchCV(LinearDiscriminant(categorical_features=['year'])" in code
     assert len(found["lda"].chosen) == 3

@@ -261,7 +261,8 @@ def test_a_file_and_its_notes(tmp_path: Path) -> None:
         path, index=False
     )
     looked = inspect(path, "y")
-    assert looked.title == "t.csv: 400 rows, 5 columns, 1 holes"
+    assert looked.title == "t.csv: 400 rows, 5 columns, 1 hole"
+    assert inspect(pd.DataFrame({"a": [1]})).title == "1 row, 1 column, 0 holes"
     assert any("'zip' is text" in note for note in looked.notes)
     assert inspect(path, "y", drop=["zip"]).to_frame().shape == (4, 5)
     assert inspect(path, "y", text=["height"]).columns.column("kind")[0] == "words"

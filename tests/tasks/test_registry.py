@@ -71,6 +71,8 @@ def test_facts_and_grids_are_true(name: str) -> None:
 
 
 def test_a_name_that_is_not_known_is_answered_with_the_nearest() -> None:
+    with pytest.raises(OptionError, match=r"no learner 'QDA': there are 'qda', 'lda', 'tree'"):
+        registry.find("QDA")
     with pytest.raises(OptionError, match=r"no learner 'lad': there are 'lda', 'tree'"):
         registry.find("lad")
     with pytest.raises(OptionError, match=r"called 'os.system': there are 'TreeClassifier'"):

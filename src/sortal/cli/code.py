@@ -47,15 +47,6 @@ class Script:
         """The model as `model`."""
         self.add(f"model = {call('sortal.load', model)}")
 
-    def read_for(self, model: str, data: str, reading: dict[str, Any]) -> None:
-        """New rows as `table`, with the columns as words that the model knows as words."""
-        from sortal.tasks.load import load
-        from sortal.tasks.models import word_columns
-
-        given = reading.get("text", [])
-        words = [name for name in word_columns(load(model)) if name not in given]
-        self.read(data, reading | ({"text": [*given, *words]} if given or words else {}))
-
     def finish(self, name: str, form: TextFormat, as_json: bool, output: str | None) -> None:
         """Print a record, or write it into a file."""
         told = {"text": f"str({name})", "md": f"{name}.to_markdown()", "html": f"{name}.to_html()"}
@@ -79,8 +70,9 @@ class Script:
         self.add(f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
 
     def __str__(self) -> str:
-        plain = sorted(line for line in self.imports if "sortal" not in line)
-        ours = sorted(line for line in self.imports if "sortal" in line)
+        ordered = sorted(self.imports, key=lambda line: (line.startswith("from"), line))
+        plain = [line for line in ordered if "sortal" not in line]
+        ours = [line for line in ordered if "sortal" in line]
         heads = "\n\n".join("\n".join(part) for part in (plain, ours) if part)
         return "\n".join([heads, "", *self.lines])
 

@@ -11,7 +11,7 @@ from sortal.cli import options as o
 from sortal.cli.code import TABLE, Script, call
 from sortal.cli.outputs import check_output, emit, json_text, text_width
 from sortal.cli.progress import show_progress
-from sortal.cli.reading import open_data, reading
+from sortal.cli.reading import as_options, open_data, reading
 from sortal.cli.telling import hush, is_quiet
 from sortal.tasks.registry import learners
 
@@ -124,7 +124,7 @@ def compare(
     named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
     how = reading(holes, text, delimiter, encoding)
     if show_code:
-        emit(str(_code(data, target, named, how, as_json, output)))
+        emit(str(_code(data, target, named, how, as_json, times, output)))
         return
     from sortal.tasks.compare import compare as task
 
@@ -137,7 +137,7 @@ def compare(
     else:
         emit(comparison.to_text(text_width(output), times=times), output)
     if not as_json and output is None:
-        _go_on(comparison, data, target, drop, category, text)
+        _go_on(comparison, data, target, how, drop, category)
 
 
 def _code(
@@ -146,12 +146,16 @@ def _code(
     named: dict[str, Any],
     how: dict[str, Any],
     as_json: bool,
+    times: bool,
     output: str | None,
 ) -> Script:
     script = Script()
     script.read(data, how)
     script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
-    script.finish("comparison", "text", as_json, output)
+    if times or as_json:
+        script.finish("comparison", "text", as_json, output)
+    else:
+        script.write("comparison.to_text(times=False)", output)
     return script
 
 
@@ -159,15 +163,15 @@ def _go_on(
     comparison: Any,
     data: str,
     target: str,
+    how: dict[str, Any],
     drop: list[str] | None,
     category: list[str] | None,
-    text: list[str] | None,
 ) -> None:
-    """The command that fits what was chosen."""
-    names = {learner.name for learner in learners()}
-    if comparison.choice.chosen not in names:
+    """The command that fits what was chosen; beside a baseline, the learner named with it."""
+    learner = comparison.choice.learner
+    if learner not in {known.name for known in learners()}:
         return
-    words = ["sortal", "fit", data, "--target", target, "--learner", comparison.choice.chosen]
-    for option, columns in (("--drop", drop), ("--category", category), ("--text", text)):
+    words = ["sortal", "fit", data, "--target", target, "--learner", learner]
+    for option, columns in (("--drop", drop), ("--category", category)):
         words += [word for column in columns or () for word in (option, column)]
-    emit(f"\nGo on with: {shlex.join([*words, '-o', 'model.sortal'])}")
+    emit(f"\nGo on with: {shlex.join([*words, *as_options(how), '-o', 'model.sortal'])}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sortal.cli import options as o
-from sortal.cli.code import Script
+from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import check_output, emit, emit_record
 from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush
@@ -35,7 +35,8 @@ def explain(
 ) -> None:
     """Say why, for single rows, in parts that add up.
 
-    Rows are numbered as predict numbers them, from 1; without --row, the first 20 are explained.
+    Rows are numbered as predict numbers them, from 1. Without --row, the first 20 rows are shown;
+    --json has them all.
     """
     hush(quiet)
     how = reading(holes, text, delimiter, encoding)
@@ -61,9 +62,8 @@ def _code(
 ) -> Script:
     script = Script()
     script.load(model)
-    script.read_for(model, data, how)
-    given = "" if rows is None else f", {list(dict.fromkeys(rows))!r}"
     script.need("from sortal.tasks.explain import explain")
-    script.add(f"why = explain(model, table{given})")
+    given = () if rows is None else (list(dict.fromkeys(rows)),)
+    script.add(f"why = {call('explain', Name('model'), data, *given, **how)}")
     script.finish("why", form, as_json, output)
     return script

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.code import Script, call
+from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
 from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
@@ -47,7 +47,9 @@ def fit(
     settings = read_settings(setting)
     how = reading(holes, text, delimiter, encoding)
     if show_code:
-        emit(str(fit_code(data, target, learner, settings, drop, category, how, output)))
+        script = _code(data, target, learner, settings, drop, category, how, output)
+        _report_code(script, learner, output, as_json)
+        emit(str(script))
         return
     from sortal.tasks.fit import fit as task
 
@@ -62,7 +64,7 @@ def fit(
     wrote(output)
 
 
-def fit_code(
+def _code(
     data: str,
     target: str,
     learner: str,
@@ -81,24 +83,37 @@ def fit_code(
         f"model = {call(f'sortal.{find(learner).class_name}', **named)}",
         f"model.fit(table, {target!r})",
         f"model.save({output!r})",
-        "print(model.fit_report_)",
     )
     return script
 
 
-def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
-    report = model.fit_report_
-    size = getattr(model, "size_", None)
+def _report_code(script: Script, learner: str, output: str, as_json: bool) -> None:
     if not as_json:
-        emit(f"{find(learner).title}{'' if size is None else f', {size} numbers'}\n{report}")
+        script.add("print(model.fit_report_)")
         return
-    facts = {
+    script.need("from sortal.cli.fitting import report_facts")
+    script.need("from sortal.cli.outputs import json_text")
+    script.write(f"json_text({call('report_facts', Name('model'), learner, output)})", None)
+
+
+def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
+    if as_json:
+        emit(json_text(report_facts(model, learner, output)))
+        return
+    size = getattr(model, "size_", None)
+    numbers = "" if size is None else f", {size} numbers"
+    emit(f"{find(learner).title}{numbers}\n{model.fit_report_}")
+
+
+def report_facts(model: Any, learner: str, output: str) -> dict[str, Any]:
+    """What is said of a fit to a machine."""
+    report = model.fit_report_
+    return {
         "learner": learner,
         "estimator": type(model).__name__,
         "rows": report.rows,
         "holes": dict(report.holes),
         "notes": list(report.notes),
-        "size": size,
+        "size": getattr(model, "size_", None),
         "file": output,
     }
-    emit(json_text(facts))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.code import Script, call
+from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text, plain_records
 from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush
@@ -75,44 +75,17 @@ def _code(
     form: str | None,
     output: str | None,
 ) -> Script:
-    from sortal.data.files.saving import format_of
-
-    form = form or format_of(output or "", None)
     script = Script()
-    script.need("import pandas as pd")
     script.load(model)
-    script.read_for(model, data, how)
-    script.add(
-        "said = pd.DataFrame({'row': range(1, len(table) + 1), 'prediction': model.predict(table)})"
-    )
-    if proba:
-        script.add("said[[f'P({c})' for c in model.classes_]] = model.predict_proba(table)")
-    script.add(*(f"said[{name!r}] = table[{name!r}]" for name in dict.fromkeys(keep)))
-    where = None if output in (None, STDOUT) else output
-    if form == "parquet":
-        script.need("import duckdb")
-        script.add(call("duckdb.sql('SELECT * FROM said').write_parquet", where or "/dev/stdout"))
+    script.need("from sortal.tasks.predict import predict")
+    named = {"proba": proba, "keep": keep}
+    asked = {name: value for name, value in named.items() if value}
+    script.add(f"said = {call('predict', Name('model'), data, **asked, **how)}")
+    if form == "json":
+        script.need("from sortal.cli.outputs import json_text, plain_records")
+        script.write("json_text(plain_records(said))", output)
         return script
-    if form == "csv":
-        options: dict[str, Any] = {"index": False}
-        given = [] if where is None else [where]
-        line = call("said.to_csv", *given, **options)
-        script.add(line if given else f"print({line}, end='')")
-        return script
-    script.need("import json")
-    if keep:
-        script.add("said = said.astype(object).where(said.notna(), None)")
-    script.add("rows = said.to_dict('records')")
-    if keep:
-        script.add(
-            "odd = [float('inf'), float('-inf')]",
-            "rows = [{k: str(v) if v in odd else v for k, v in row.items()} for row in rows]",
-        )
-    strict = "ensure_ascii=False, allow_nan=False"
-    script.add(
-        f"text = json.dumps(rows, indent=2, {strict})"
-        if form == "json"
-        else f"text = '\\n'.join(json.dumps(row, {strict}) for row in rows)"
-    )
-    script.write("text", where)
+    script.need("from sortal.tasks.tables import write_table")
+    given = () if form is None else (form,)
+    script.add(call("write_table", Name("said"), output or STDOUT, *given))
     return script

@@ -27,6 +27,16 @@ def reading(
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
+def as_options(how: dict[str, Any]) -> list[str]:
+    """The words of a command line that `reading` makes this of."""
+    words = [word for column in how.get("text", ()) for word in ("--text", column)]
+    if "holes" in how:
+        words += ["--holes", ",".join(how["holes"])]
+    for name in ("delimiter", "encoding"):
+        words += [f"--{name}", how[name]] if name in how else []
+    return words
+
+
 def open_data(data: str, how: dict[str, Any], model: Any = None) -> Opened:
     """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
     from sortal.tasks.models import open_for

@@ -92,11 +92,16 @@ class TableSource:
         return labels
 
 
+# What helps where values that look like amounts are names.
+AS_TEXT = "read the column as text (on the command line, --text COLUMN)"
+
+
 def refuse_measurements(values: Values) -> None:
     """Numbers with a fraction are measured, not named (whole ones are ints among values)."""
     measured = next((value for value in values if isinstance(value, float)), None)
     if measured is not None:
         raise LabelError(
             f"Unknown label type: continuous (y holds {measured!r}). Labels are words, whole "
-            "numbers or truth values; for a number to be predicted, cut it into classes first."
+            "numbers or truth values; for a number to be predicted, cut it into classes first, and "
+            f"for numbers that are names, {AS_TEXT}."
         )

@@ -14,7 +14,7 @@ from sortal.data.columns import as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of
 from sortal.data.schema import Schema
-from sortal.data.sources import refuse_measurements
+from sortal.data.sources import AS_TEXT, refuse_measurements
 from sortal.data.table import Table, read_frame
 from sortal.data.values import union
 from sortal.errors import ColumnError, LabelError, listed, warn
@@ -74,7 +74,9 @@ def _from_series(series: nw.Series[Any]) -> Target:
     if series.dtype.is_float():
         return read_target(series.to_numpy(), len(series))
     if series.dtype in (nw.Date, nw.Datetime, nw.Duration):
-        raise LabelError("y holds dates or times, which are no labels: convert them to strings.")
+        raise LabelError(
+            f"y holds dates or times, which are no labels: convert them to strings, or {AS_TEXT}."
+        )
     return Target(FrameTable(series.alias("y").to_frame()), _label_dtype(series.dtype))
 
 

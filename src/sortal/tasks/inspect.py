@@ -25,7 +25,7 @@ from sortal.tasks.inspecting.findings import (
 from sortal.tasks.inspecting.leaks import single_accuracy
 from sortal.tasks.inspecting.profiles import profile
 from sortal.tasks.inspecting.repeats import count_repeats
-from sortal.tasks.naming import check_columns
+from sortal.tasks.naming import check_columns, counted
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def inspect(
 
 def _title(columns: Sequence[Profile], name: str) -> str:
     n_rows, n_holes = columns[0].n_rows, sum(column.n_holes for column in columns)
-    facts = f"{n_rows:,} rows, {len(columns)} columns, {n_holes:,} holes"
+    counts = ((n_rows, "row"), (len(columns), "column"), (n_holes, "hole"))
+    facts = ", ".join(counted(n, what) for n, what in counts)
     return f"{name}: {facts}" if name else facts
 
 

@@ -62,12 +62,3 @@ def as_fitted(cells: Any, values: Values) -> Any:
 def _columns(estimator: Any) -> tuple[ColumnSchema, ...]:
     schema = getattr(estimator, "_schema", None)
     return () if schema is None else schema.columns
-
-
-def word_columns(estimator: Any) -> list[str]:
-    """Columns whose values were words, all of them, when the model was learned."""
-    return [
-        c.name
-        for c in _columns(estimator)
-        if c.values and all(isinstance(v, str) for v in c.values)
-    ]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from sortal.errors import OptionError, listed
+from sortal.tasks.naming import nearest_first
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ class Learner:
             if name not in known:
                 raise OptionError(
                     f"The learner {self.name!r} has no option {name!r}: "
-                    f"it has {_nearest_first(name, known)}."
+                    f"it has {listed(nearest_first(name, known), most=40)}."
                 )
         return self.load()(**options)
 
@@ -114,7 +114,7 @@ def learners() -> tuple[Learner, ...]:
 def find(name: str) -> Learner:
     """The learner of a name."""
     if not isinstance(name, str) or name not in _LEARNERS:
-        known = _nearest_first(str(name), list(_LEARNERS))
+        known = listed(nearest_first(str(name), list(_LEARNERS)), most=40)
         raise OptionError(f"There is no learner {name!r}: there are {known}.")
     return _LEARNERS[name]
 
@@ -148,12 +148,6 @@ def _check(learner: Learner) -> None:
         raise OptionError(
             f"estimator={learner.estimator!r} cannot be used: give a class, or 'module:Class'."
         )
-
-
-def _nearest_first(given: str, known: list[str]) -> str:
-    near = get_close_matches(given, known, n=3, cutoff=0.5)
-    rest = [name for name in known if name not in near]
-    return listed(near + rest, most=40)
 
 
 for _learner in (

@@ -40,7 +40,7 @@ class _Job:
 
 
 class Race:
-    """All models on all folds. `results` are the runs, in the order of the entrants."""
+    """All models on all folds. `runs` has one run a model, in the order of the entrants."""
 
     def __init__(
         self,

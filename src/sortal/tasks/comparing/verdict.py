@@ -11,6 +11,7 @@ import numpy as np
 from sortal.tasks.comparing.comparison import Comparison, ModelResult
 from sortal.tasks.comparing.judging import Contestant, balanced_rows, choose, interval
 from sortal.tasks.comparing.settings import METRICS
+from sortal.tasks.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,11 +127,17 @@ def _rank(settings: Settings) -> Callable[[ModelResult], tuple[Any, ...]]:
     )
 
 
+def rows_left_out(n: int, target: str) -> str:
+    """How many rows have no label."""
+    has, are = ("has", "is") if n == 1 else ("have", "are")
+    return f"{counted(n, 'row')} {has} no {target!r} and {are} left out."
+
+
 def _notes(runs: Sequence[Run], settings: Settings) -> tuple[str, ...]:
     """What else is to be said: about rows, folds, and what models warned of."""
     notes = list(settings.folds.notes)
     if settings.left_out:
-        notes.append(f"{settings.left_out:,} rows have no {settings.target!r} and are left out.")
+        notes.append(rows_left_out(settings.left_out, settings.target))
     slow = [run.name for run in runs if run.state == "unfinished" or run.n_rows is not None]
     if slow:
         notes.append(

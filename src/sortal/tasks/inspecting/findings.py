@@ -11,6 +11,7 @@ import numpy as np
 
 from sortal.data.printing import printable
 from sortal.models.faces import number_text
+from sortal.tasks.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +88,7 @@ def about_column(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
 
 
 def _constant(column: Profile) -> Finding:
-    apart = f", apart from {_count(column.n_holes, 'hole')}" if column.n_holes else ""
+    apart = f", apart from {counted(column.n_holes, 'hole')}" if column.n_holes else ""
     words = f"{column.name!r} is {column.text(0)!r} in every row{apart}: it tells nothing"
     more = " but where the holes are." if column.n_holes else "."
     return Finding("constant", column.name, words + more, option("--drop", column.name))
@@ -99,7 +100,7 @@ def identifier(column: Profile) -> str:
         return ""
     if column.kind == "words":
         n = "all" if column.n_distinct == column.n_values else f"{column.n_distinct:,}"
-        return f"{n} of its {_count(column.n_values, 'value')} differ"
+        return f"{n} of its {counted(column.n_values, 'value')} differ"
     if column.is_whole and column.n_distinct == column.n_values:
         return _numbering(column)
     return ""
@@ -155,7 +156,7 @@ def _nearly_numbers(
     n_rows = int(column.counts[others].sum())
     shown = ", ".join(repr(words[v]) for v in others[:3]) + (", …" if len(others) > 3 else "")
     said = (
-        f"{column.name!r} would be numbers but for {_count(n_rows, 'row')} ({shown}), and is "
+        f"{column.name!r} would be numbers but for {counted(n_rows, 'row')} ({shown}), and is "
         "words. If those mean that there is no value, say so."
     )
     safe = len(others) <= 5 and not any("," in words[v] for v in others)
@@ -208,7 +209,7 @@ def about_target(column: Profile) -> Iterator[Finding]:
         yield Finding(
             "target-holes",
             name,
-            f"The target {name!r} has no value in {_count(column.n_holes, 'row')} of "
+            f"The target {name!r} has no value in {counted(column.n_holes, 'row')} of "
             f"{column.n_rows:,}: they are left out of a fit.",
         )
     if column.n_distinct == 1:
@@ -249,7 +250,3 @@ def _rare(column: Profile) -> Iterator[Finding]:
             f"The target {column.name!r} has classes with fewer than 10 rows: {shown}{more}. Too "
             "few to be learned or judged: join them with others, or find more rows.",
         )
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
