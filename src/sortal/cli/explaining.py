@@ -29,6 +29,8 @@ def explain(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
@@ -38,7 +40,7 @@ def explain(
     Rows are numbered as predict numbers them, from 1; without --row, the first 20 are explained.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(model, data, how, row, form, as_json, output)))
         return
