@@ -41,6 +41,8 @@ def without_times(told: str) -> Any:
     [
         ("inspect", "penguins.csv"),
         ("inspect", *TABLE, "--text", "year", "--json"),
+        ("inspect", "penguins.csv", "--no-header", "--decimal", "."),
+        ("predict", "model.sortal", "penguins.csv", "--header", "--decimal", "."),
         ("inspect", *TABLE, "--drop", "year", "--drop", "sex", "--format", "md"),
         ("predict", "model.sortal", "penguins.csv"),
         (
@@ -111,6 +113,20 @@ def test_code_keeps_dates_truths_and_names_that_are_taken(
     done = run(*command)
     assert (done.code, "2024-01-02" in done.out, "true" in done.out) == (0, True, True)
     assert execute(run(*command, "--show-code").out) == done.out
+
+
+@pytest.mark.parametrize("form", [("--json",), ("--format", "jsonl")])
+def test_infinities_are_words_in_json(
+    run: Callable[..., Any], here: Path, form: tuple[str, ...]
+) -> None:
+    table = sortal.read(here / "penguins.csv")[:4]
+    table["odd"] = [float("inf"), float("-inf"), float("nan"), 0.5]
+    table.to_parquet(here / "odd.parquet")
+    command = ("predict", "model.sortal", "odd.parquet", "--keep", "odd", *form)
+    told = run(*command).out
+    assert execute(run(*command, "--show-code").out) == told
+    rows = json.loads(told) if "--json" in form else list(map(json.loads, told.splitlines()))
+    assert [row["odd"] for row in rows] == ["inf", "-inf", None, 0.5]
 
 
 def read_again(path: Path) -> list[dict[str, Any]]:

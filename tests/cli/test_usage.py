@@ -69,12 +69,14 @@ def test_settings_that_cannot_be_read(given: list[str]) -> None:
 
 
 def test_reading_keeps_what_was_given() -> None:
-    assert reading(None, None, None, None) == {}
-    assert reading("NA,-", ["zip"], "tab", "latin-1") == {
+    assert reading(None, None, None, None, None, None) == {}
+    assert reading("NA,-", ["zip"], "tab", "latin-1", header=False, decimal=",") == {
         "holes": ["NA", "-"],
         "text": ["zip"],
         "delimiter": "tab",
         "encoding": "latin-1",
+        "header": False,
+        "decimal": ",",
     }
 
 

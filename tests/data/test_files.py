@@ -205,6 +205,7 @@ def test_decimal_commas() -> None:
     unclear = take("a;b\n1,234;x\n12;y\n")
     assert cells(unclear)["a"] == ["1,234", "12"]
     assert "could part thousands or fractions" in unclear.notes[0]
+    assert "(--decimal)" in unclear.notes[0]
     assert cells(take("a;b\n1,234;x\n12;y\n", decimal=","))["a"] == [1.234, 12.0]
     assert cells(take("a;b\n1,5;x\n12;y\n", decimal="."))["a"] == ["1,5", "12"]
     both = take("a;b\n1,5;1.5\n2,5;2.5\n")
@@ -249,7 +250,7 @@ def test_a_file_without_names() -> None:
     assert list(file.frame) == ["column_1", "column_2", "column_3"]
     assert len(file.frame) == 2
     assert not file.dialect["header"]
-    assert "give header=True if it has the names" in file.notes[0]
+    assert "give header=True (--header) if it has the names" in file.notes[0]
     assert len(take("5.1,3.5,setosa\n4.9,3.0,setosa\n", header=True).frame) == 1
     # a name above a number, or words only, are names
     assert list(take("id,2019,2020\n1,5,6\n").frame) == ["id", "2019", "2020"]

@@ -95,6 +95,8 @@ def compare(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     times: Times = True,
     output: o.Output = None,
     as_json: o.Json = False,
@@ -122,7 +124,7 @@ def compare(
         "n_jobs": jobs,
     }
     named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, named, how, as_json, times, output)))
         return

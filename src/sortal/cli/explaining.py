@@ -29,6 +29,8 @@ def explain(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
@@ -39,7 +41,7 @@ def explain(
     --json has them all.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(model, data, how, row, form, as_json, output)))
         return

@@ -38,6 +38,8 @@ def fit(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
@@ -45,7 +47,7 @@ def fit(
     """Learn to predict a column and write a model file."""
     hush(quiet)
     settings = read_settings(setting)
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         script = _code(data, target, learner, settings, drop, category, how, output)
         _report_code(script, learner, output, as_json)

@@ -25,6 +25,8 @@ def inspect(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     form: o.Format = "text",
     output: o.Output = None,
     as_json: o.Json = False,
@@ -36,7 +38,7 @@ def inspect(
     Every finding comes with the option of fit and compare that answers it.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, drop, how, form, as_json, output)))
         return

@@ -105,6 +105,23 @@ Encoding = Annotated[
         show_default=False,
     ),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a CSV file has the names; found out if not given.",
+        show_default=False,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="SIGN",
+        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write into a file.", show_default=False),

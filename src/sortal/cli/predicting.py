@@ -41,6 +41,8 @@ def predict(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
@@ -50,7 +52,7 @@ def predict(
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return

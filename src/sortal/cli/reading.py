@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def reading(
-    holes: str | None, text: list[str] | None, delimiter: str | None, encoding: str | None
+    holes: str | None,
+    text: list[str] | None,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    decimal: str | None,
 ) -> dict[str, Any]:
     """The options of `sortal.read` that were given."""
     given = {
@@ -19,6 +24,8 @@ def reading(
         "text": text or None,
         "delimiter": _SIGNS.get(delimiter or "", delimiter),
         "encoding": encoding,
+        "header": header,
+        "decimal": decimal,
     }
     return {name: value for name, value in given.items() if value is not None}
 

@@ -41,6 +41,8 @@ def work(
     holes: o.Holes = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
@@ -54,7 +56,7 @@ def work(
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
-    how = reading(holes, text, delimiter, encoding)
+    how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
         script.read(data, how)

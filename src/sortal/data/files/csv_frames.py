@@ -59,7 +59,8 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
 
 _NO_NAMES = (
     "The first line has numbers where the rows below have numbers, so it was read as a row, and "
-    "the columns are called column_1, column_2, …; give header=True if it has the names."
+    "the columns are called column_1, column_2, …; give header=True (--header) if it "
+    "has the names."
 )
 
 

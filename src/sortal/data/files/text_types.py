@@ -275,7 +275,10 @@ def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]
             why = "its numbers have a point, and a comma is the decimal mark of this file"
             agreed.append(Verdict("text", why))
         elif verdict.type == "comma" and not comma:
-            why = "its commas could part thousands or fractions: say which by decimal"
+            why = (
+                "its commas could part thousands or fractions: say which by decimal='.' or "
+                "decimal=',' (--decimal)"
+            )
             agreed.append(Verdict("text", why))
         else:
             agreed.append(verdict)
