@@ -81,11 +81,14 @@ def test_reading_keeps_what_was_given() -> None:
 
 
 def test_reading_can_be_said_again_in_options() -> None:
-    how = reading("NA,-", ["zip", "a b"], "\\t", "latin-1")
+    how = reading("NA,-", ["zip", "a b"], "\\t", "latin-1", None, None)
     words = as_options(how)
     assert words[:4] == ["--text", "zip", "--text", "a b"]
     assert words[4:] == ["--holes", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
-    assert as_options(reading("", None, "space", None)) == ["--holes", "", "--delimiter", " "]
+    signs = reading("", None, "space", None, None, None)
+    assert as_options(signs) == ["--holes", "", "--delimiter", " "]
+    odd = reading(None, None, None, None, False, ",")
+    assert as_options(odd) == ["--decimal", ",", "--no-header"]
     assert as_options({}) == []
 
 

@@ -39,8 +39,10 @@ def as_options(how: dict[str, Any]) -> list[str]:
     words = [word for column in how.get("text", ()) for word in ("--text", column)]
     if "holes" in how:
         words += ["--holes", ",".join(how["holes"])]
-    for name in ("delimiter", "encoding"):
+    for name in ("delimiter", "encoding", "decimal"):
         words += [f"--{name}", how[name]] if name in how else []
+    if "header" in how:
+        words.append("--header" if how["header"] else "--no-header")
     return words
 
 
