@@ -87,7 +87,7 @@ def test_reading_can_be_said_again_in_options() -> None:
     assert words[4:] == ["--holes", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
     signs = reading("", None, "space", None, None, None)
     assert as_options(signs) == ["--holes", "", "--delimiter", " "]
-    odd = reading(None, None, None, None, False, ",")
+    odd = reading(None, None, None, None, header=False, decimal=",")
     assert as_options(odd) == ["--decimal", ",", "--no-header"]
     assert as_options({}) == []
 
