@@ -16,7 +16,7 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem
 h1 { font-size: 1.5rem; } h4 { font-size: 1.1rem; }
 div { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1.5rem 0; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+caption { text-align: left; white-space: nowrap; font-weight: 600; padding-bottom: .4rem; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .8rem .25rem 0; text-align: left; }
 th { border-bottom-width: 2px; vertical-align: bottom; }
 pre { overflow-x: auto; }
