@@ -32,15 +32,15 @@ layers: $(VENV)/.installed  ## the floors: imports point down only
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.installed  ## the tests alone
-	$(TEST) $(BIN)/python -m pytest -n 2
+	$(TEST) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 coverage: $(VENV)/.installed  ## the tests alone, and which lines they reach
-	$(TEST) $(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(TEST) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
 
 # What older versions can break are the doors: compiled loops, laws and what oracles compare know of
 # none.
 oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sortal needs
-	$(TEST) $(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/test_docs.py --ignore=tests/native \
+	$(TEST) $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal --ignore=tests/test_docs.py --ignore=tests/native \
 	  --ignore=tests/learners --ignore-glob='*oracle*' --ignore-glob='*_laws*' \
 	  --ignore-glob='*_leave_out*' --ignore-glob='*test_hostile*' --ignore-glob='*test_tree_html*'
 
