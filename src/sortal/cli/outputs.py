@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from sortal.cli.telling import is_quiet
-from sortal.data.plain_json import dump_json
 from sortal.data.printing import printable
 from sortal.data.writing import replace_file
 from sortal.errors import InputError, OptionError
@@ -67,6 +66,8 @@ def wrote(output: str) -> None:
 
 def json_text(value: Any) -> str:
     """One JSON document."""
+    from sortal.data.plain_json import dump_json
+
     text = dump_json(value, indent=2)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from numbers import Number
 from typing import Any
 
-
-def is_hole(cell: Any) -> bool:
-    """Whether there is no value, by what the cell is; never by its text, which may be any word."""
-    kind = type(cell)
-    if cell is None:
-        return True
-    if kind.__name__ in {"NAType", "NaTType"}:
-        return kind.__module__.startswith("pandas.")
-    is_moment = kind.__module__ == "numpy" and kind.__name__ in {"datetime64", "timedelta64"}
-    return (is_moment or isinstance(cell, Number)) and bool(cell != cell)  # noqa: PLR0124
+from sortal.data.values import is_hole
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from sortal.data.checks import choose
 from sortal.data.files.duck import duck_for, quoted
 from sortal.data.files.plain_files import BLOCK, STANDARD_INPUT
-from sortal.data.plain_json import dump_json, is_hole
+from sortal.data.plain_json import dump_json
 from sortal.data.table import read_frame
+from sortal.data.values import is_hole
 from sortal.data.writing import replace_file
 from sortal.errors import ColumnError, InputTypeError
 
