@@ -71,13 +71,57 @@ def test_interrupting_a_prediction(here: Path) -> None:
     table.to_csv(here / "many.csv", index=False)
     before = sorted(here.iterdir())
     command = ("predict", "lda.sortal", "many.csv", "--proba", "-o", "said.csv")
-    for library in ("numpy", "duckdb", "sortal/native"):  # importing, reading, predicting
+    for library in ("numpy", "sortal/native", "duckdb"):  # importing, opening, reading
         process = start(*command, cwd=here)
         wait_until_loaded(process, library)
         told = interrupt(process)
         assert process.returncode == 130
         assert told == "interrupted: nothing was written.\n"
         assert sorted(here.iterdir()) == before
+
+
+def test_an_import_is_not_interrupted(here: Path) -> None:
+    """A compiled module that is interrupted while it is loaded may abort the whole process."""
+    (here / "half_loaded.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhole = sum(range(1000))\n",
+        encoding="utf-8",
+    )
+    told = run_interrupted("import half_loaded\ntime.sleep(30)", cwd=here)
+    assert told == "interrupted, and half_loaded is whole\n"
+
+
+def test_ctrl_c_that_a_library_forgot(here: Path) -> None:
+    told = run_interrupted(
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(30)\n"
+        "except KeyboardInterrupt:\n    pass\ntime.sleep(30)",
+        cwd=here,
+    )
+    assert told == "interrupted\n"
+
+
+def run_interrupted(body: str, cwd: Path) -> str:
+    """What a process says that has the command line's answer to Ctrl-C."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    program = (
+        "import os, signal, sys, time\n"
+        "from sortal.cli import _interrupt\n"
+        "signal.signal(signal.SIGINT, _interrupt)\n"
+        f"try:\n{lines}\n    print('went on')\n"
+        "except KeyboardInterrupt:\n"
+        "    loaded = getattr(sys.modules.get('half_loaded'), 'whole', None)\n"
+        "    print('interrupted' + (', and half_loaded is whole' if loaded else ''))\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout
 
 
 def test_a_reader_that_had_enough(here: Path) -> None:

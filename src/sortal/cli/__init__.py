@@ -5,8 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 INTERRUPTED = 130
+
+# seconds: until an import may be over, and until whoever ignored Ctrl-C is asked once more
+_SOON, _LATER = 0.02, 1.0
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,9 +43,34 @@ def was_interrupted() -> bool:
 _met: list[int] = []
 
 
-def _interrupt(number: int, _: object) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Stop what is being done, but let an import end first.
+
+    A compiled module that is interrupted while it is loaded may abort the process or forget that
+    it was interrupted; and so may a callback, at any time.
+    """
     _met.append(number)
-    raise KeyboardInterrupt
+    importing = _is_importing(frame)
+    _ask_again(_SOON if importing else _LATER)
+    if not importing:
+        raise KeyboardInterrupt
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _ask_again(seconds: float) -> None:
+    import _thread
+    import threading
+
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()
 
 
 def _leave(code: int) -> None:
