@@ -1,0 +1,1 @@
+"""How a report is made: its facts, and its faces."""

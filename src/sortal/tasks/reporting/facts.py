@@ -1,0 +1,93 @@
+"""The facts of a report: everything that is said in it, before it is said in HTML or Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sortal.models.judged import Confusion, Reliability, Roc
+    from sortal.models.records import Table, Working
+    from sortal.tasks.comparing.comparison import Comparison, ModelResult
+    from sortal.tasks.inspect import Inspection
+    from sortal.tasks.reporting.errors_met import ErrorsMet
+    from sortal.views.parts import Part
+    from sortal.views.pictures.picture import Picture
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader wants to know first, each in a few sentences of plain words.
+
+    `which` model was chosen, `why`, `how_sure` one is that it is right and how often it will be,
+    and what it does with a `new_row`.
+    """
+
+    which: str
+    why: str
+    how_sure: str
+    new_row: str
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One of sortal's learners: how it did in the comparison, and itself, fitted to all rows.
+
+    `note` says why parts are missing. `facts` are those of `show`; `rules` or `tables` are what is
+    read, and `more` says what was left out. `judged` says which predictions the next four rest on.
+    """
+
+    name: str
+    title: str
+    reads: str
+    result: ModelResult
+    facts: Table | None
+    pictures: tuple[Picture, ...]
+    rules: Any
+    tables: tuple[Table, ...]
+    more: str
+    judged: str
+    confusion: Confusion | None
+    reliability: Reliability | None
+    roc: Roc | None
+    errors: ErrorsMet | None
+    judged_pictures: tuple[Picture, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to get the same again: code for the report and for the chosen model, and with what."""
+
+    report_code: str
+    model_code: str
+    command: str
+    versions: Table
+    seed: int
+    fingerprint: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All of a report. `models` are in the order of the comparison, the chosen one first.
+
+    `chosen` is the learner that the page decides with; None where no learner could be fitted.
+    `decide` is the form in which it does. `pictures` are those of the comparison.
+    """
+
+    title: str
+    target: str
+    date: str
+    answer: Answer
+    data: Inspection
+    comparison: Comparison
+    pictures: tuple[Picture, ...]
+    models: tuple[ModelFacts, ...]
+    chosen: str | None
+    decide: Part | None
+    decide_note: str
+    working: Working | None
+    working_note: str
+    reproduction: Reproduction
+    rows: bool
