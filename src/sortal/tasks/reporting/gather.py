@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect as signatures
-import warnings
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sortal.errors import SortalWarning
 from sortal.models.records import Working
-from sortal.tasks.compare import compare
+from sortal.tasks.compare import run_comparison
 from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.cutting import cut_tables, sentence
@@ -38,13 +36,11 @@ _MOST_TABLES, _MOST_ROWS = 12, 40
 def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
     """Everything that a report says."""
     data = inspect(opened, wishes.target, drop=wishes.drop)
+    rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
     steps = _Steps(progress)
-    comparison = compare(
-        opened, wishes.target, progress=steps.of_folds if progress else None, **wishes.comparing()
+    comparison = run_comparison(
+        rows, wishes.target, progress=steps.of_folds, keep=True, **wishes.comparing()
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SortalWarning)  # compare has said it
-        rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
     fitted = _fit_all(comparison, rows, steps)
     chosen = _chosen(comparison, fitted)
     models = []
@@ -58,7 +54,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         title=wishes.title or _title(wishes, opened, comparison),
         target=wishes.target,
         date=datetime.now().astimezone().date().isoformat(),
-        answer=answer(data, comparison, models, chosen, wishes),
+        answer=answer(data, comparison, models, chosen, wishes, opened.file),
         data=data,
         comparison=comparison,
         pictures=(),
