@@ -93,9 +93,7 @@ def _columns(chosen: Fitted) -> list[str]:
     return [name for name, weight in zip(names, weights, strict=True) if weight > 0]
 
 
-def _new_row(
-    comparison: Comparison, chosen: Fitted, wishes: Wishes, file: FileTable | None
-) -> str:
+def _new_row(comparison: Comparison, chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
     """What it does, also with holes and with what it does not know, and how to let it."""
     classes = some_of(comparison.settings.classes)
     return sentences(

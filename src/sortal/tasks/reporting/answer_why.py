@@ -163,4 +163,6 @@ def _told(one: ModelResult, settings: Settings) -> str:
 
 
 def _size(one: ModelResult) -> str:
-    return "an unknown number of numbers" if one.size is None else counted(round(one.size), "number")
+    return (
+        "an unknown number of numbers" if one.size is None else counted(round(one.size), "number")
+    )

@@ -1,11 +1,9 @@
-"""What is shown of long things: the first of it, with words on the rest."""
+"""What is shown of long things: the part that says most, with words on the rest."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-from sortal.tasks.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,27 +11,61 @@ if TYPE_CHECKING:
     from sortal.models.records import Table
 
 
-def cut_rows(table: Table, most: int) -> tuple[Table, str]:
-    """The first rows of a table, and words where there are more."""
-    n = len(table.rows)
-    if n <= most:
-        return table, ""
-    words = f"{most} of {counted(n, 'row')} of “{table.title}” are shown"
-    return replace(table, rows=table.rows[:most]), words
+@dataclass(frozen=True)
+class Room:
+    """How much of tables is shown: so many tables, rows of each and columns of each."""
+
+    tables: int
+    rows: int
+    columns: int
 
 
-def cut_tables(
-    tables: Sequence[Table], most_tables: int, most_rows: int
-) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The first tables and their first rows, and words on what is left out."""
-    pairs = [cut_rows(table, most_rows) for table in tables[:most_tables]]
-    words = [told for _, told in pairs if told]
-    left = tables[most_tables:]
-    if left:
-        titles = ", ".join(f"“{table.title}”" for table in left[:8])
-        more = f" and {len(left) - 8} more" if len(left) > 8 else ""
-        words.insert(0, f"{most_tables} of {len(tables)} tables are shown, without {titles}{more}")
-    return tuple(table for table, _ in pairs), tuple(words)
+# Of many tables the last few are kept, too: there is what all the others lead to.
+_LAST = 3
+
+
+def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Tables as far as there is room, and words on what is left out."""
+    kept, words = list(tables), []
+    if len(tables) > room.tables:
+        first = room.tables - _LAST
+        kept = [*tables[:first], *tables[-_LAST:]]
+        words.append(
+            f"{room.tables} of {len(tables):,} tables are shown, the first {first} and the last "
+            f"{_LAST}"
+        )
+    cut = [_cut(table, room) for table in kept]
+    n = sum(one is not other for one, other in zip(cut, kept, strict=True))
+    if n:
+        words.append(
+            f"of {n} long {'table' if n == 1 else 'tables'} {room.rows} rows at most are shown "
+            f"(the best ones where they are ranked) and {room.columns} columns"
+        )
+    return tuple(cut), tuple(words)
+
+
+def _cut(table: Table, room: Room) -> Table:
+    """The best rows of a table where they are ranked, or else the first; and its first columns."""
+    if len(table.rows) > room.rows:
+        order = range(len(table.rows))
+        if "rank" in table.columns:
+            ranks = [_rank(cell) for cell in table.column("rank")]
+            order = sorted(sorted(order, key=ranks.__getitem__)[: room.rows])
+        rows = tuple(table.rows[i] for i in order[: room.rows])
+        title = f"{table.title} ({room.rows} of {len(table.rows):,} rows)"
+        table = replace(table, rows=rows, title=title)
+    if len(table.columns) > room.columns:
+        table = replace(
+            table,
+            columns=table.columns[: room.columns],
+            rows=tuple(row[: room.columns] for row in table.rows),
+            title=f"{table.title} ({room.columns} of {len(table.columns):,} columns)",
+        )
+    return table
+
+
+def _rank(cell: Any) -> float:
+    return float(cell) if isinstance(cell, int | float) else float("inf")
 
 
 def cut_rules(rules: Any, most: int) -> tuple[Any, str]:
@@ -46,4 +78,7 @@ def cut_rules(rules: Any, most: int) -> tuple[Any, str]:
 def sentence(words: Sequence[str], code: str) -> str:
     """What was cut, and the line of code that shows all; nothing where nothing was."""
     told = [word for word in words if word]
-    return f"{'; '.join(told)}. All of it: {code}" if told else ""
+    if not told:
+        return ""
+    said = "; ".join(told)
+    return f"{said[:1].upper()}{said[1:]}. All of it: {code}"

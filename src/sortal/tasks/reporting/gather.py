@@ -10,8 +10,9 @@ from sortal.models.records import Working
 from sortal.tasks.compare import run_comparison
 from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
-from sortal.tasks.reporting.cutting import cut_tables, sentence
+from sortal.tasks.reporting.cutting import Room, cut_tables, sentence
 from sortal.tasks.reporting.deciding import decide
+from sortal.tasks.reporting.drawing import comparison_picture
 from sortal.tasks.reporting.facts import Facts
 from sortal.tasks.reporting.fitting import fit_again
 from sortal.tasks.reporting.model_facts import model_facts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, str, float | None], None]
 
 # Of the working of the chosen model so much is in the page.
-_MOST_TABLES, _MOST_ROWS = 12, 40
+_ROOM = Room(tables=12, rows=40, columns=30)
 
 
 def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
@@ -46,7 +47,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
     models = []
     for one in _ordered(fitted, chosen):
         steps.say(f"report: {one.learner.name}")
-        models.append(model_facts(one, comparison, rows, wishes))
+        models.append(model_facts(one, comparison, rows, wishes, is_chosen=one is chosen))
     steps.say("report")
     part, decide_note = decide(chosen, rows, models, wishes)
     working, working_note = _working(chosen, rows, wishes)
@@ -57,7 +58,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         answer=answer(data, comparison, models, chosen, wishes, opened.file),
         data=data,
         comparison=comparison,
-        pictures=(),
+        pictures=comparison_picture(comparison),
         models=tuple(models),
         chosen=None if chosen is None else chosen.learner.name,
         decide=part,
@@ -129,9 +130,10 @@ def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working
     work = chosen.estimator.working
     has_nodes = "node" in signatures.signature(work).parameters
     whole: Working = work(0, rows.X, rows.y) if has_nodes else work()
-    tables, cut = cut_tables(whole.tables, _MOST_TABLES, _MOST_ROWS)
-    told = [*cut, *(["this is the working of the root, node 0"] if has_nodes else [])]
-    note = sentence(told, work_line(wishes, chosen))
-    if has_nodes:
-        note += "; node=1 and so on show the other nodes"
-    return Working(whole.title, tables), note
+    tables, cut = cut_tables(whole.tables, _ROOM)
+    line = work_line(wishes, chosen)
+    if not has_nodes:
+        return Working(whole.title, tables), sentence(cut, line)
+    told = ["this is the working of the first question of the tree, node 0", *cut]
+    others = f"; of another node, such as 1: {line[:-1]}, node=1)"
+    return Working(whole.title, tables), sentence(told, line) + others

@@ -42,9 +42,7 @@ def reproduction(
         versions=versions(),
         seed=wishes.random_state,
         fingerprint="" if chosen is None else _fingerprint(chosen.estimator),
-        file=""
-        if file is None
-        else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
+        file="" if file is None else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
     )
 
 
@@ -52,7 +50,13 @@ def report_code(wishes: Wishes, file: FileTable | None) -> str:
     """Python that makes the report again."""
     made = call("sortal.report", ["table", repr(wishes.target)], wishes.named())
     return "\n".join(
-        ["import sortal", "", *_table(wishes, file), f"report = {made}", 'report.save("report.html")']
+        [
+            "import sortal",
+            "",
+            *_table(wishes, file),
+            f"report = {made}",
+            'report.save("report.html")',
+        ]
     )
 
 
