@@ -176,9 +176,9 @@ for _learner in (
                 "at most so much; the answers lead to an end, and the end names the class."
             ),
             holes=(
-                "Where a value is missing, the row goes the way that missing values went among "
-                "the rows it has learned from, or else the way of most rows; and the way of "
-                "most rows is that of a word it has never met, too."
+                "Where a value is missing, a row goes the way that rows with a missing value "
+                "went when the tree was made, or else the way that most rows went. A word that "
+                "the tree has never met goes the way of most rows, too."
             ),
         ),
         {"criterion": ("gain", "gini"), "confidence": (0.001, 0.05), "min_samples_leaf": (1, 10)},

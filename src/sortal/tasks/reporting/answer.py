@@ -33,6 +33,8 @@ def answer(
     chosen: Fitted | None,
     wishes: Wishes,
     file: FileTable | None,
+    *,
+    decides: bool,
 ) -> Answer:
     """What a reader wants to know first; the chosen model is the first of `models`."""
     if chosen is None:
@@ -46,7 +48,7 @@ def answer(
         which=_which(comparison, chosen),
         why=why(comparison, chosen),
         how_sure=how_sure(data, comparison, models[0]),
-        new_row=_new_row(comparison, chosen, wishes, file),
+        new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
     )
 
 
@@ -71,7 +73,7 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
         f"{some_of(settings.classes)}."
     )
     size = getattr(chosen.estimator, "size_", None)
-    read = f"All of it is {counted(size, 'number')}, which can be read below." if size else ""
+    read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
     lead = "To predict" if not learned_nothing(comparison) else "If one must predict"
     return sentences(
         [
@@ -93,22 +95,31 @@ def _columns(chosen: Fitted) -> list[str]:
     return [name for name, weight in zip(names, weights, strict=True) if weight > 0]
 
 
-def _new_row(comparison: Comparison, chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
+def _new_row(
+    comparison: Comparison,
+    chosen: Fitted,
+    wishes: Wishes,
+    file: FileTable | None,
+    *,
+    decides: bool,
+) -> str:
     """What it does, also with holes and with what it does not know, and how to let it."""
-    classes = some_of(comparison.settings.classes)
-    return sentences(
-        [
-            f"It names one class for every row, also for one that is neither: {classes}."
-            if len(comparison.settings.classes) == 2
-            else f"It names one class for every row, also for one that is none of these: {classes}.",
-            chosen.learner.facts.holes
-            or "What becomes of missing values and unknown words is said by its options.",
-            "In the page of this report one can try it: type in a row under “Try a row” and see "
-            "what the model says and why.",
-            f"For a whole file of rows: {_fit_command(chosen, wishes, file)}, and from then on: "
-            "sortal predict model.sortal NEW_ROWS.csv",
-        ]
+    n = len(comparison.settings.classes)
+    none = "neither" if n == 2 else "none"
+    told = [
+        f"It always names one of the {number(n)} classes, even for a row of {none} of them.",
+        chosen.learner.facts.holes,
+    ]
+    if decides:
+        told.append(
+            "To try it, type in a row under “Try a row” in the page of this report: it shows what "
+            "the model says, and why."
+        )
+    told.append(
+        f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "
+        "sortal predict model.sortal NEW.csv"
     )
+    return sentences(told)
 
 
 def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
@@ -117,6 +128,6 @@ def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
     for flag, columns in (("--drop", wishes.drop), ("--category", wishes.categories)):
         words += [word for column in columns for word in (flag, column)]
     for option, value in chosen.options.items():
-        if option not in ("categorical_features",) and value != chosen.learner.options()[option]:
+        if option != "categorical_features" and value != chosen.learner.options()[option]:
             words += ["--set", f"{option}={value}"]
     return shlex.join([*words, "-o", "model.sortal"])

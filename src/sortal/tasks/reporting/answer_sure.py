@@ -1,4 +1,4 @@
-"""How sure one is of a model, in plain words: how often it is right, where not, and what is amiss."""
+"""How sure one is of a model, in plain words: how often it is right, and what is amiss."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def how_sure(data: Inspection, comparison: Comparison, chosen: ModelFacts) -> st
     return sentences(
         [
             _score(chosen.result, settings),
-            _right(chosen.confusion, settings),
+            _right(chosen.confusion),
             _mistakes(chosen.confusion),
             _probabilities(chosen.reliability),
             _rests_on(settings),
@@ -47,12 +47,12 @@ def _score(result: ModelResult, settings: Settings) -> str:
     known = [bound for bound in bounds if bound is not None]
     base, (right, *ends) = out_of([result.score, *known])
     whose = " of each class" if settings.metric == "balanced_accuracy" else ""
-    said = f"Of {base:,} new rows{whose} it will say about {right:,} right"
+    said = f"Of {base:,} new rows{whose} it will get about {right:,} right"
     if len(ends) < 2:
         return f"{said}; how far that may be off is not known."
     return (
         f"{said}; anything from {ends[0]:,} to {ends[1]:,} is plausible "
-        f"(an interval of {100 * (1 - settings.level):g} %)."
+        f"(the {100 * (1 - settings.level):g} % interval)."
     )
 
 
@@ -62,24 +62,24 @@ def _loss(result: ModelResult, settings: Settings) -> str:
         return f"{said}."
     return (
         f"{said}; anything from {result.low:.3f} to {result.high:.3f} is plausible "
-        f"(an interval of {100 * (1 - settings.level):g} %)."
+        f"(the {100 * (1 - settings.level):g} % interval)."
     )
 
 
-def _right(confusion: Confusion | None, settings: Settings) -> str:
+def _right(confusion: Confusion | None) -> str:
     """How many rows were said right, counted once each."""
     if confusion is None:
         return ""
-    right = confusion.n - confusion.n_wrong
-    rows = f"{right:,} of {confusion.n:,} rows"
-    return f"Asked once about each row that it had not learned from, it said {rows} right."
+    right = "all" if not confusion.n_wrong else f"{confusion.n - confusion.n_wrong:,}"
+    return (
+        f"Asked about {confusion.n:,} rows, each time without having learned from the row, it got "
+        f"{right} right."
+    )
 
 
 def _mistakes(confusion: Confusion | None) -> str:
     """Which classes it takes for which."""
-    if confusion is None:
-        return ""
-    if confusion.n_wrong == 0:
+    if confusion is None or not confusion.n_wrong:
         return ""
     of = {c: sum(row) for c, row in zip(confusion.classes, confusion.counts, strict=True)}
     told = [
@@ -97,25 +97,30 @@ def _probabilities(reliability: Reliability | None) -> str:
     off = reliability.expected_error
     points = f"{100 * off:.1f} percentage points"
     within = all(one.share_low <= one.mean <= one.share_high for one in reliability.bins)
-    if off < _NEAR or within:
+    if off < _NEAR:
         return (
-            "Its probabilities can be taken at their word: of what it is 90 % sure of, about nine "
-            f"in ten are right (on average they are off by {points})."
+            "Its probabilities can be taken at their word: when it says 90 %, it is right about "
+            f"nine times in ten (on average they are off by {points})."
         )
-    how = "surer than it may be" if reliability.lead > 0 else "less sure than it could be"
-    word = "should not be taken at their word" if off >= _FAR else "are rough"
+    if within:
+        return (
+            f"Its probabilities are off by {points} on average, which is no more than chance "
+            "makes of so few rows."
+        )
     mean = sum(one.n * one.mean for one in reliability.bins) / reliability.n
     right = sum(one.n * one.share for one in reliability.bins) / reliability.n
+    word = "should not be taken at their word" if off >= _FAR else "are rough"
+    how = "too sure of itself" if reliability.lead > 0 else "righter than it thinks"
     return (
-        f"Its probabilities {word}: off by {points} on average. On the whole it is {how}: it "
-        f"gives what it says {percent(mean)}, and {percent(right)} of it is right."
+        f"Its probabilities {word}: they are off by {points} on average. On the whole it is {how}: "
+        f"it gives its answers {percent(mean)}, and {percent(right)} of them are right."
     )
 
 
 def _rests_on(settings: Settings) -> str:
     return (
-        f"All this rests on {settings.rows:,} rows and holds for new rows that come about in the "
-        "same way; rows of another place, time or kind may be another matter."
+        f"All this holds for new rows that come about in the same way as these {settings.rows:,}; "
+        "rows from elsewhere, or of another time, may be another matter."
     )
 
 

@@ -1,10 +1,10 @@
-"""The facts of a report: the table, the comparison, each model fitted, the chosen one worked out."""
+"""The facts of a report: the table, the comparison, each model, and the working of the chosen."""
 
 from __future__ import annotations
 
 import inspect as signatures
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sortal.models.records import Working
 from sortal.tasks.compare import run_comparison
@@ -55,7 +55,9 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         title=wishes.title or _title(wishes, opened, comparison),
         target=wishes.target,
         date=datetime.now().astimezone().date().isoformat(),
-        answer=answer(data, comparison, models, chosen, wishes, opened.file),
+        answer=answer(
+            data, comparison, models, chosen, wishes, opened.file, decides=part is not None
+        ),
         data=data,
         comparison=comparison,
         pictures=comparison_picture(comparison),

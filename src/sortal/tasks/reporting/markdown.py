@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from sortal.views.pictures.picture import Picture
 
 
+_MODELS = (
+    "Each model was fitted to all rows. How often it is right was judged on rows that it had not "
+    "learned from."
+)
+
+
 def markdown(facts: Facts, folder: str) -> tuple[str, dict[str, bytes]]:
     """The text, and the pictures by file name; the text expects them in the folder."""
     writer = _Writer(folder)
@@ -24,8 +30,7 @@ def markdown(facts: Facts, folder: str) -> tuple[str, dict[str, bytes]]:
         *_data(facts),
         *_comparison(facts, writer),
         "## The models",
-        "Each model was fitted to all rows. How often it is right was judged on rows that it had "
-        "not learned from.",
+        _MODELS,
     ]
     for model in facts.models:
         parts += _model(model, model.name == facts.chosen, writer)

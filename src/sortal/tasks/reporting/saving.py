@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sortal.data.writing import replace_file
@@ -13,6 +12,7 @@ from sortal.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 def save_markdown(text: str, pictures: Mapping[str, bytes], path: Path, folder: Path) -> None:

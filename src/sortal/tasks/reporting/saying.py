@@ -9,7 +9,10 @@ from sortal.data.printing import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SMALL = "no one two three four five six seven eight nine ten eleven twelve".split()
+_SMALL = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 
 
 def number(n: int) -> str:
@@ -48,8 +51,16 @@ def some_of(names: Sequence[Any], most: int = 8) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value in brackets."""
-    return "(p < 0.001)" if p < 0.001 else f"(p = {p:.2g})"
+    """How often chance alone makes so large a gap.
+
+    >>> chance(0.11), chance(0.0028), chance(1e-9)
+    ('in about 11 of 100', 'in about 3 of 1,000', 'in fewer than 1 of 1,000')
+    """
+    if p < 0.001:
+        return "in fewer than 1 of 1,000"
+    if p > 0.95:
+        return "in nearly all"
+    return f"in about {100 * p:.0f} of 100" if p >= 0.015 else f"in about {1000 * p:.0f} of 1,000"
 
 
 def sentences(parts: Sequence[str]) -> str:
