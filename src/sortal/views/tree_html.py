@@ -23,6 +23,7 @@ from sortal.views.tree_drawing import LOOK, arrange, sketch
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_fields import fields_of, tests_of
 from sortal.views.tree_lettering import PAD, plain
+from sortal.views.tree_nested import NestedTrees
 from sortal.views.tree_sketch import depth_with_ends
 from sortal.views.tree_svg import GRAY, class_fill, digest, inline_svg, svg_rules, told_counts
 
@@ -48,17 +49,18 @@ def tree_part(
     name: str = "tree",
     title: str = "Decision tree",
     max_leaves: int | None = 200,
-    complexity: Complexity | None = None,  # noqa: ARG001  (the slider is to come)
+    complexity: Complexity | None = None,
     text: str = "",
     with_form: bool = True,
     follows: str = "",
 ) -> Part:
     """The tree as a part of a page, which has `tree_style()` once and starts `showTree`.
 
-    `text` is the tree in words. With a form one types a row in and sees its path; `follows` names
-    the part elsewhere in the page whose decisions are lit (its own name, where none is given).
+    `complexity`, what `complexity(X, y)` of the fitted tree says, gives it a slider that prunes
+    what is drawn. `text` is the tree in words. With a form one types a row in and sees its path;
+    `follows` names the part of the page whose decisions are lit (its own name by default).
     """
-    view = _View(model, max_leaves, None, with_form=with_form)
+    view = _View(model, max_leaves, None, complexity, with_form=with_form)
     return view.part(name, title, text, follows or name)
 
 
@@ -75,7 +77,7 @@ def html_of(
     `values` are what stands in the form at first, by the names of attributes; `text` is the tree
     in words.
     """
-    view = _View(model, max_leaves, values, with_form=True)
+    view = _View(model, max_leaves, values)
     at_first = [field.value for field in view.fields]
     told = digest(view.whole, title, text, max_leaves, at_first)
     name = f"tree-{told}n{next(_SHOWN)}"
@@ -108,11 +110,14 @@ class _View:
         model: TreeModel,
         max_leaves: int | None,
         values: Mapping[str, Any] | None,
+        complexity: Complexity | None = None,
         *,
-        with_form: bool,
+        with_form: bool = True,
     ) -> None:
         self.model, self.values = model, values
-        self.drawn = sketch(model, None, max_leaves, "auto")
+        self.nested = None if complexity is None else NestedTrees(model, complexity)
+        drawn = sketch(model, None, max_leaves, "auto")
+        self.drawn = self.nested.widen(drawn) if self.nested else drawn
         self.whole = arrange(self.drawn)
         self.closed = _closed_at_first(self.drawn)
         items = self.drawn.items
@@ -125,8 +130,11 @@ class _View:
         html = _template("tree").render(
             name=name,
             title=title,
-            note=self.whole.left_out(),
+            note=self._note(),
             svg=Markup(inline_svg(first, self.whole, name, title)),  # noqa: S704  (escaped when made)
+            nested=self.nested,
+            curve=Markup(self.nested.curve(name) if self.nested else ""),  # noqa: S704
+            colors={"cv": color(0), "own": color(1)},
             marks=_marks(self.whole, name),
             more_classes=self.whole.more_classes,
             fields=self.fields,
@@ -138,7 +146,13 @@ class _View:
         given = bool(self.values) and met_holes(self.model)
         data = _data(self.model, self.drawn, self.fields, name)
         data |= {"model": follows, "closed": sorted(self.closed), "given": given}
+        if self.nested:
+            data |= {"nested": self.nested.data(self.drawn), "few": _ENDS_AT_FIRST}
         return Part(name, "tree", html, data)
+
+    def _note(self) -> str:
+        left_out = self.whole.left_out()
+        return left_out and f"{left_out}; all of them: to_html(max_leaves=None)"
 
 
 def _closed_at_first(drawn: Sketch) -> set[int]:
