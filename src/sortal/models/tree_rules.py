@@ -196,6 +196,10 @@ class Rules(Sequence[Rule]):
         """A data frame of the library that the rows came in, or pandas: one row a rule."""
         return self._table(self, max_values).to_frame()
 
+    def to_table(self, max_values: int | None = None) -> Table:
+        """One row a rule; of long sets of values the first `max_values` and their number."""
+        return self._table(self, max_values)
+
     def to_text(self, max_values: int | None = None) -> str:
         """One line a rule; of long sets of values the first `max_values` and their number."""
         check_max_values(max_values)

@@ -10,18 +10,20 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import sortal
 from sortal.models.faces import cell_text, is_words
+from sortal.views.deciding.part import decide_script, decide_style
+from sortal.views.tree_html import tree_script, tree_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sortal.models.records import Table
+    from sortal.models.records import Cell, Table
     from sortal.tasks.comparing.comparison import ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.facts import Facts
@@ -81,14 +83,20 @@ def _environment() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.globals["most_rows"], environment.globals["first_rows"] = _FOLDED
     environment.filters.update(
-        cell=cell_text,
+        cell=_cell,
         number_columns=_number_columns,
         safe_html=Markup,
-        html_face=lambda record: Markup(record._repr_html_()),  # noqa: S704  (escaped when made)
         score_words=_score_words,
         capital=_capital,
     )
     return environment
+
+
+def _cell(cell: Cell, digits: int | None = None) -> str:
+    """A cell in one line; with `digits`, fractions with so many at most."""
+    if digits is not None and isinstance(cell, float):
+        return f"{cell:.{digits}g}"
+    return cell_text(cell)
 
 
 def _number_columns(table: Table) -> set[int]:
@@ -115,17 +123,17 @@ def _capital(words: str) -> str:
 
 @cache
 def _style() -> str:
-    views = files("sortal.views").joinpath("static")
-    own = files("sortal.tasks.reporting").joinpath("templates", "report.css")
-    sheets: list[Any] = [own, views.joinpath("tree.css"), views.joinpath("decide.css")]
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    return "\n".join([_own("report.css"), tree_style(), decide_style()])
 
 
 @cache
 def _script() -> str:
     """The scripts of all parts and the page's own, without what is there for their readers."""
-    views = files("sortal.views").joinpath("static")
-    own = files("sortal.tasks.reporting").joinpath("templates", "report.js")
-    scripts: list[Any] = [views.joinpath("tree.js"), views.joinpath("decide.js"), own]
-    lines = (line.strip() for script in scripts for line in script.read_text("utf-8").splitlines())
+    scripts = [tree_script(), decide_script(), _own("report.js")]
+    lines = (line.strip() for script in scripts for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _own(name: str) -> str:
+    home = files("sortal.tasks.reporting").joinpath("templates", name)
+    return home.read_text(encoding="utf-8")
