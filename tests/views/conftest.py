@@ -1,9 +1,8 @@
-"""Pictures are drawn without a screen, and none stays open; one browser for each module."""
+"""Pictures are drawn without a screen, and none stays open; one page for each module."""
 
 from __future__ import annotations
 
-import shutil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import pytest
@@ -17,35 +16,11 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET: Final = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @pytest.fixture(autouse=True)
 def _no_figure_stays() -> Iterator[None]:
     yield
     plt.close("all")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed: what scripts do cannot be seen")
-    pytest.importorskip("playwright", reason="playwright is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as player:
-        opened = player.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

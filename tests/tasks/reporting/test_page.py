@@ -1,0 +1,270 @@
+"""The page of a report in a real browser: opened from disk, read, printed, tried, attacked."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from sortal import datasets
+from sortal.tasks.fit import fit
+from sortal.tasks.report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Locator, Page
+
+    from sortal.tasks.report import Report
+
+NASTY: Final = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "{{ 7 * 7 }} $x^2$ & \"quoted\" 'single'",
+    "</svg></style><b onclick=alert(3)>",
+)
+SECRET: Final = 48151.62342
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report and the file that it was saved to."""
+
+    report: Report
+    path: Path
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+
+def save(made: Report, folder: Path) -> Made:
+    path = folder / "report.html"
+    made.save(path)
+    return Made(made, path)
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """All learners, by few folds."""
+    made = report(datasets.penguins(), "species", baselines=["majority"], folds=3, repeats=1)
+    return save(made, tmp_path_factory.mktemp("penguins"))
+
+
+def nasty_table(n: int = 240) -> pd.DataFrame:
+    """Names, words and labels that mean something to browsers; more columns than are shown."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n)
+    words = np.array(NASTY[:2])[(y + (rng.random(n) < 0.2)) % 2]
+    columns: dict[str, Any] = {NASTY[0]: rng.normal(size=n) + y, NASTY[1]: words}
+    columns |= {f"{NASTY[2]} {j}": rng.normal(size=n).round(2) for j in range(18)}
+    columns[NASTY[0]][0] = SECRET
+    return pd.DataFrame(columns).assign(**{NASTY[3]: np.array(NASTY[2:])[y]})
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A tree, chosen for want of others."""
+    made = report(
+        nasty_table(), NASTY[3], learners=["tree", "bayes"], baselines=False, folds=2, repeats=1
+    )
+    return save(made, tmp_path_factory.mktemp("nasty"))
+
+
+@contextmanager
+def opened(browser: Browser, made: Made, **context: Any) -> Iterator[Page]:
+    """The file in a page that asks for nothing else and complains of nothing."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}, **context) as room:
+        room.set_default_timeout(10_000)
+        page, said = room.new_page(), list[str]()
+        address = made.path.as_uri()
+        page.on("request", lambda asked: asked.url == address or said.append(asked.url))
+        for event in ("console", "pageerror", "dialog"):
+            page.on(event, lambda told: said.append(str(told)))
+        page.goto(address)
+        yield page
+        assert said == []
+
+
+def unfold_everything(page: Page) -> None:
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
+def test_one_file_within_two_megabytes(penguins: Made, nasty: Made) -> None:
+    for made in (penguins, nasty):
+        assert made.path.stat().st_size < 2_000_000
+        runs = re.findall(r"<script(?![^>]*application/json)", made.text)
+        assert len(runs) == 1
+        assert not re.findall(r'(?:src|href)="(?!#)', made.text)
+
+
+def test_the_text_answers_what_a_reader_asks(browser: Browser, penguins: Made) -> None:
+    with opened(browser, penguins) as page:
+        answers = page.locator("#summary dt").all_inner_texts()
+        assert answers == [
+            "Which model?",
+            "Why this one?",
+            "How sure is it?",
+            "What does it do with a new row?",
+        ]
+        chosen = penguins.report.facts.models[0]
+        assert chosen.title in page.locator("#summary dd").first.inner_text()
+        score = f"{chosen.result.score:.3f}"
+        assert score in page.locator(f"#model-{chosen.name} summary").first.inner_text()
+        assert page.locator("tr.marked td").first.inner_text() == chosen.name
+
+
+def test_contents_lead_there_and_unfold(browser: Browser, penguins: Made) -> None:
+    with opened(browser, penguins) as page:
+        for link in page.locator("nav a").all():
+            link.click()
+            aim = page.locator(link.get_attribute("href") or "none")
+            aim.wait_for(state="visible")
+            if (link.get_attribute("href") or "").startswith("#model-"):
+                assert aim.get_attribute("open") is not None
+        assert page.locator("nav a[aria-current]").count() == 1
+
+
+def test_every_picture_has_words_and_its_data(browser: Browser, penguins: Made) -> None:
+    with opened(browser, penguins) as page:
+        unfold_everything(page)
+        figures = page.locator("figure[id^=picture-]").all()
+        assert len(figures) >= 12
+        for figure in figures:
+            drawn = figure.locator("svg").first
+            assert drawn.get_attribute("aria-label") or figure.locator("[role=tree]").count()
+            assert figure.locator("figcaption").first.inner_text()
+            assert figure.locator("details.data").count() == 1
+
+
+def test_long_tables_fold(browser: Browser, nasty: Made) -> None:
+    with opened(browser, nasty) as page:
+        rows = page.locator("#data table").first.locator("tbody tr")
+        assert rows.count() == 21
+        assert sum(row.is_visible() for row in rows.all()) == 12
+        page.get_by_role("button", name="Show all 21 rows").click()
+        assert all(row.is_visible() for row in rows.all())
+        page.get_by_role("button", name="Show the first 12 rows").click()
+        assert not rows.last.is_visible()
+
+
+def ground(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def test_dark_and_print(browser: Browser, penguins: Made) -> None:
+    with opened(browser, penguins, color_scheme="dark") as page:
+        assert ground(page) == "rgb(13, 17, 23)"
+        page.emulate_media(media="print")
+        assert ground(page) == "rgb(255, 255, 255)"
+        assert not page.locator("nav").is_visible()
+        assert page.locator("details:not([open])").count() > 5
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details:not([open])").count() == 0
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.locator("details:not([open])").count() > 5
+        assert page.pdf()[:4] == b"%PDF"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_for_readers_with_other_means(
+    browser: Browser, penguins: Made, scheme: str
+) -> None:
+    with opened(browser, penguins, color_scheme=scheme) as page:
+        unfold_everything(page)
+        found = Axe().run(page).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        told = [(one["id"], [n["html"][:120] for n in one["nodes"][:3]]) for one in serious]
+        assert told == []
+
+
+def test_names_stay_text(browser: Browser, nasty: Made) -> None:
+    with opened(browser, nasty) as page:
+        unfold_everything(page)
+        assert page.locator("img, [onclick], [onerror]").count() == 0
+        assert page.locator("script").count() == nasty.text.count("data-for=") + 1
+        assert page.locator("h1").inner_text().startswith("Predicting")
+        text = page.locator("body").inner_text()
+        assert all(name in text for name in NASTY)
+        assert "49" not in page.locator("#summary").inner_text().split()
+
+
+def values_of(form: Locator) -> dict[str, Locator]:
+    fields = form.locator(".field").all()
+    return {one.locator("label").inner_text(): one.locator("[data-field]") for one in fields}
+
+
+def enter(field: Locator, value: Any) -> None:
+    if field.evaluate("(one) => one.tagName") == "SELECT":
+        field.select_option(label=str(value))
+    else:
+        field.fill("")
+        field.press_sequentially(str(value))
+
+
+def test_a_typed_row_is_decided_as_in_python(browser: Browser, penguins: Made) -> None:
+    chosen = penguins.report.facts.chosen
+    assert chosen is not None
+    table = datasets.penguins()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fit(table, "species", chosen)
+        expected = model.predict(table.iloc[[7, 200, 300]])
+    with opened(browser, penguins) as page:
+        form = page.locator("#decide")
+        page.get_by_role("button", name="Empty all fields").click()
+        for row, label in zip([7, 200, 300], expected, strict=True):
+            for name, field in values_of(form).items():
+                enter(field, table[name].iloc[row])
+            assert f"says {label}" in form.locator("[data-part=said]").inner_text()
+
+
+def test_the_tree_in_the_page(browser: Browser, nasty: Made) -> None:
+    with opened(browser, nasty) as page:
+        tree = page.locator(".sortal-tree")
+        boxes = tree.locator(".box")
+        n = boxes.count()
+        tree.get_by_role("button", name="Fold all").click()
+        assert boxes.count() < n
+        tree.get_by_role("button", name="Unfold all").click()
+        assert boxes.count() >= n
+        width = tree.locator(".view svg").bounding_box()
+        tree.get_by_role("button", name="Zoom in").click()
+        after = tree.locator(".view svg").bounding_box()
+        assert width is not None
+        assert after is not None
+        assert after["width"] > width["width"]
+        tree.get_by_role("searchbox").fill(NASTY[0][:8])
+        assert tree.locator(".box.hit").count() > 0
+        stop = tree.locator("[data-part=stop]")
+        told = tree.locator("[data-part=told]").inner_text()
+        before = boxes.count()
+        stop.press("Home")
+        assert boxes.count() == 1 < before
+        assert tree.locator("[data-part=told]").inner_text() != told
+        stop.press("End")
+        page.locator("#decide").get_by_label("Start from").select_option(index=2)
+        one = tree.locator(".box.lit").all_inner_texts()
+        page.locator("#decide").get_by_label("Start from").select_option(index=1)
+        assert tree.locator(".box.lit").all_inner_texts() != one
+
+
+def test_rows_are_there_only_where_they_may_be(nasty: Made) -> None:
+    """Of one row there is a number that nothing else has; the least and the greatest are told."""
+    table = nasty_table()
+    table.loc[1:2, NASTY[0]] = [-1e6, 1e6]
+    options = {"learners": ["tree"], "baselines": False, "folds": 2, "repeats": 1}
+    assert str(SECRET) in nasty.text  # the greatest, in the range of its column
+    without = report(table, NASTY[3], **options).to_html()
+    assert str(SECRET) not in without
+    assert "It holds no rows of the table." in without
+    allowed = report(table, NASTY[3], rows=True, **options).to_html()
+    assert "It holds rows of the table." in allowed
