@@ -20,6 +20,9 @@ _UNSEEN: Final = 0.08
 # From so many numbers on, one decimal has to do.
 _LONG: Final = 60
 
+# A path of more commands is no marker.
+_LONGEST_MARKER: Final = 16
+
 
 class Stroke(NamedTuple):
     """A command of a path and its points (one, two or three; none to close)."""
@@ -94,9 +97,10 @@ def _distances(points: Float, start: Float, stop: Float) -> Float:
     return np.asarray(np.hypot(*(points - start - share[:, None] * along).T))
 
 
-def write_path(path: list[Stroke]) -> str:
+def write_path(path: list[Stroke], digits: int = 2) -> str:
     """The commands, relative to the point before, which is shorter."""
-    digits = 1 if sum(stroke.points.size for stroke in path) > _LONG else 2
+    if sum(stroke.points.size for stroke in path) > _LONG:
+        digits = 1
     written: list[str] = []
     here = start = np.zeros(2)
     before = ""
@@ -149,20 +153,47 @@ def short(number: float, digits: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
-    """Center and radius of a circle that is drawn by eight curves; None of other paths."""
-    if not re.fullmatch("MC{8}Z?", "".join(stroke.command for stroke in path)):
+class Marker(NamedTuple):
+    """A small closed shape, written from its first point on, and where that lies."""
+
+    shape: str
+    x: float
+    y: float
+
+
+def as_marker(path: list[Stroke]) -> Marker | None:
+    """A path that may be one of many alike: circles, triangles, stars; None of longer ones."""
+    if len(path) > _LONGEST_MARKER or not path or path[-1].command != "Z":
         return None
-    ends = np.array([stroke.points[-1] for stroke in path if len(stroke.points)])[:8]
+    if found := _as_circle(path):
+        (x, y), radius = found
+        r = short(radius, 1)
+        return Marker(f"M0 0a{r} {r} 0 1 0 .1 0z", float(x), float(y - radius))
+    x, y = path[0].points[0]
+    return Marker(write_path(moved(path, -x, -y), 1), float(x), float(y))
+
+
+def _as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
+    """Center and radius of a circle that is drawn by eight curves; None of other paths."""
+    if "".join(stroke.command for stroke in path) != "MCCCCCCCCZ":
+        return None
+    ends = np.array([stroke.points[-1] for stroke in path[:-2]])
     center = ends.mean(axis=0)
     radii = np.hypot(*(ends - center).T)
     radius = float(radii.mean())
     return (center, radius) if radius > 0 and np.allclose(radii, radius, rtol=0.01) else None
 
 
-def circle(x: float, y: float, radius: float) -> str:
-    """One arc almost around, closed: much shorter than curves."""
-    top = short(y - radius, 1)
-    start = f"M{short(x, 1)}{'' if top[0] == '-' else ' '}{top}"
-    r = short(radius)
-    return f"{start}a{r} {r} 0 1 0 .1 0z"
+def write_marker(marker: Marker) -> str:
+    """The shape where it lies."""
+    return f"M{pair(marker)}{marker.shape.removeprefix('M0 0')}"
+
+
+def write_places(markers: list[Marker]) -> str:
+    """A path through all places, for markers at its vertices."""
+    return "M" + "L".join(pair(marker) for marker in markers)
+
+
+def pair(marker: Marker) -> str:
+    """Where a marker lies."""
+    return _numbers(np.array([marker.x, marker.y]), 1)
