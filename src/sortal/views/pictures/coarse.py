@@ -20,8 +20,8 @@ CELLS: Final = 40
 _MOST: Final = 70.0
 _LEAST: Final = 7.0
 
-# Markers have so many sizes.
-_SIZES: Final = 8
+# Markers of all classes together have about so many sizes.
+_SIZES: Final = 24
 
 # Markers of several classes stand around the middle of their cell, so many cells away from it.
 _APART: Final = 0.2
@@ -48,7 +48,7 @@ def _coarsen_axes(ax: Axes) -> None:
     for k, (cloud, (cells, counts)) in enumerate(zip(clouds, found, strict=True)):
         middle = (cells + 0.5 + _beside(k, len(clouds))) / CELLS
         cloud.set_offsets(ax.transData.inverted().transform(ax.transAxes.transform(middle)))
-        cloud.set_sizes(_areas(counts / fullest))
+        cloud.set_sizes(_areas(counts / fullest, len(clouds)))
     ax.set_aspect("auto")  # the limits are such that both axes have their unit already
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
@@ -67,9 +67,10 @@ def _cells(ax: Axes, cloud: PathCollection) -> tuple[NDArray[Any], NDArray[np.in
     return found, counts
 
 
-def _areas(shares: Float) -> Float:
+def _areas(shares: Float, n_classes: int) -> Float:
     """Areas in a few steps: markers of one size are written together."""
-    steps = np.ceil(shares * _SIZES) / _SIZES
+    n = max(_SIZES // n_classes, 3)
+    steps = np.ceil(shares * n) / n
     return np.maximum(_MOST * steps, _LEAST)
 
 

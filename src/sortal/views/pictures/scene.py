@@ -33,9 +33,12 @@ if TYPE_CHECKING:
 
     Options = Mapping[str, Any]
 
-# So many points are drawn on a coarse grid; as they are, fewer keep a picture small.
+# So many points are drawn on a coarse grid; as they are, or of many classes, whose markers are
+# seldom alike, fewer keep a picture small.
 MOST_COARSE: Final = 2000
 MOST_SINGLE: Final = 1000
+MOST_OF_MANY: Final = 600
+_FEW_CLASSES: Final = 8
 
 # How often a figure may grow.
 _TRIES: Final = 5
@@ -168,8 +171,14 @@ class Scene:
         """All that was added."""
         return Pictures(tuple(self._pictures), tuple(self._left_out))
 
+    def _most(self) -> int:
+        """How many rows are drawn."""
+        if len(self.classes) > _FEW_CLASSES:
+            return MOST_OF_MANY
+        return MOST_SINGLE if self.rows else MOST_COARSE
+
     def _show(self, plan: Plan, **kw: Any) -> Any:
-        most = {"max_points": MOST_SINGLE if self.rows else MOST_COARSE} if plan.points else {}
+        most = {"max_points": self._most()} if plan.points else {}
         given = (self.estimator, self.X, self.y) if plan.with_rows else (self.estimator,)
         return getattr(displays, plan.display).from_estimator(*given, **plan.options, **most, **kw)
 
@@ -202,7 +211,7 @@ class Scene:
     def _say_points(self, display: Any) -> str:
         """What is seen of the rows, and what is not."""
         n, known = self.table.n_rows, len(display.rows.points)
-        most = MOST_SINGLE if self.rows else MOST_COARSE
+        most = self._most()
         told = []
         if not self.rows:
             told.append(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
+
+import numpy as np
 
 from sortal.errors import OptionError
 from sortal.views.pictures.svg_paths import (
     Marker,
     Stroke,
     as_marker,
+    is_shorter_once,
     moved,
     read_path,
     short,
@@ -30,8 +34,17 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
-# So many markers that look the same are written once.
-_MANY: Final = 5
+# A vertex that lies so close to the line between its neighbors, in units of the picture, is not
+# missed; in a picture that would be long otherwise, a little is.
+_TOLERANCES: Final = (0.15, 0.4)
+_LONG: Final = 36_000
+
+# How lines look, which many elements share; a group is worth it from so many on.
+_LINES: Final = ("stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "fill-opacity")
+_GROUP: Final = 2
+
+# A hatch of one or two strokes repeats itself after this part of matplotlib's tile.
+_TILE: Final = 24
 
 # Commands of a circle: a start, eight curves, the end.
 _CIRCLE: Final = 10
@@ -57,14 +70,18 @@ def cleaned(svg: str, name: str, alt: str, scale: float) -> str:
     root = ET.fromstring(svg)  # noqa: S314  (matplotlib wrote it)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-    return _Cleaning(root, name).page(alt, scale)
+    for tolerance in _TOLERANCES:
+        found = _Cleaning(deepcopy(root), name, tolerance).page(alt, scale)
+        if len(found) < _LONG:
+            break
+    return found
 
 
 class _Cleaning:
     """Elements in the order in which they are painted, in as few as look the same."""
 
-    def __init__(self, root: ET.Element, name: str) -> None:
-        self._root, self._name = root, name
+    def __init__(self, root: ET.Element, name: str, tolerance: float) -> None:
+        self._root, self._name, self._tolerance = root, name, tolerance
         self._by_id = {e.get("id", ""): e for e in root.iter() if e.get("id")}
         self._ids: dict[str, str] = {}
         self._markers: list[ET.Element] = []
@@ -86,12 +103,21 @@ class _Cleaning:
         }
         svg = ET.Element("svg", attributes)
         drawn = self._drawn(self._root, {}, frozenset())
-        body = list(_grouped(self._merged(drawn)))
-        defs = [self._defined(old, new) for old, new in self._ids.items()] + self._markers
+        body = self._body(drawn)
+        defs = [self._defined(old, new) for old, new in self._ids.items()]
+        defs += _grouped(self._markers, _LINES)
         if defs:
             ET.SubElement(svg, "defs").extend(defs)
         svg.extend(body)
         return ET.tostring(svg, encoding="unicode")
+
+    def _body(self, drawn: Iterable[_Drawn]) -> list[ET.Element]:
+        body = list(_grouped(self._merged(drawn), ("clip-path",)))
+        for element in body:
+            if element.tag == "g":
+                members = list(element)
+                element[:] = list(_grouped(members, _LINES))
+        return list(_grouped(body, _LINES))
 
     def _drawn(
         self, parent: ET.Element, inherited: dict[str, str], words: frozenset[str]
@@ -155,28 +181,27 @@ class _Cleaning:
         shapes: dict[str, list[Marker]] = {}
         rest = []
         for path in paths:
-            marker = as_marker(path) if len(paths) >= _MANY else None
+            marker = as_marker(path)
             if marker is None:
                 rest.append(path)
             else:
                 shapes.setdefault(marker.shape, []).append(marker)
-        few = [one for own in shapes.values() if len(own) < _MANY for one in own]
-        d = _written(rest) + "".join(write_marker(one) for one in few)
+        many = {shape: own for shape, own in shapes.items() if is_shorter_once(own)}
+        few = [one for shape, own in shapes.items() if shape not in many for one in own]
+        d = _written(rest, self._tolerance) + "".join(write_marker(one) for one in few)
         if d:
             yield ET.Element("path", {**style, "d": d})
-        for shape, own in shapes.items():
-            if len(own) >= _MANY:
-                yield self._places(shape, own, style)
+        for shape, own in many.items():
+            yield self._places(shape, own, style)
 
     def _places(self, shape: str, markers: list[Marker], style: dict[str, str]) -> ET.Element:
         """A path that is not seen, with a marker at each vertex."""
         look = dict(style)
         clip = look.pop("clip-path", None)
         name = f"{self._name}-m{len(self._markers) + 1}"
-        made = ET.Element(
-            "marker", {"id": name, "overflow": "visible", "markerUnits": "userSpaceOnUse"}
-        )
-        ET.SubElement(made, "path", {**look, "d": shape})
+        own = {"id": name, "overflow": "visible", "markerUnits": "userSpaceOnUse"}
+        made = ET.Element("marker", own | look)
+        ET.SubElement(made, "path", {"d": shape})
         self._markers.append(made)
         attributes = {"clip-path": clip} if clip else {}
         attributes |= {"fill": "none", "style": f"marker:url(#{name})", "d": write_places(markers)}
@@ -188,10 +213,12 @@ class _Cleaning:
         element.set("id", new)
         for part in element.iter():
             if part.tag == "path":
-                d = _written(_pieces(read_path(part.get("d", ""))))
-                part.attrib = {**style_of(part, frozenset()), "d": d}
-            if part.tag == "rect":
+                pieces = [one for one in _pieces(read_path(part.get("d", ""))) if _in_tile(one)]
+                part.attrib = {**style_of(part, frozenset()), "d": _written(pieces, self._tolerance)}
+            else:
                 part.attrib = {name: rounded(value) for name, value in part.attrib.items()}
+            if element.tag == "pattern" and part.tag != "path":
+                part.attrib |= {"width": str(_TILE), "height": str(_TILE)}
             part.text = part.tail = None
         return element
 
@@ -214,25 +241,35 @@ def _pieces(path: list[Stroke]) -> list[list[Stroke]]:
     return found
 
 
-def _written(paths: list[list[Stroke]]) -> str:
+def _in_tile(piece: list[Stroke]) -> bool:
+    """Whether a stroke of a hatch, or a dot, is seen in the part that is repeated."""
+    ends = np.vstack([stroke.points for stroke in piece if len(stroke.points)])
+    share = np.linspace(0, 1, 145)[:, None]
+    places = np.vstack([ends, ends[0] + share * (ends[-1] - ends[0])])
+    return bool(((places >= -1) & (places <= _TILE + 1)).all(axis=1).any())
+
+
+def _written(paths: list[list[Stroke]], tolerance: float) -> str:
     """Paths one after the other; circles are written shorter."""
     told = []
     for path in paths:
         marker = as_marker(path) if len(path) == _CIRCLE else None
-        told.append(write_path(thinned(path)) if marker is None else write_marker(marker))
+        told.append(write_path(thinned(path, tolerance)) if marker is None else write_marker(marker))
     return "".join(told)
 
 
-def _grouped(elements: Iterable[ET.Element]) -> Iterator[ET.Element]:
-    """Elements that are cut off at one place, together."""
-    for clip, group in groupby(elements, key=lambda one: one.get("clip-path")):
+def _grouped(elements: Iterable[ET.Element], names: tuple[str, ...]) -> Iterator[ET.Element]:
+    """Elements in a row that share attributes, in a group that has them instead."""
+    for shared, group in groupby(elements, key=lambda one: [one.get(name) for name in names]):
         members = list(group)
-        if clip is None or len(members) == 1:
+        told = {name: value for name, value in zip(names, shared, strict=True) if value}
+        if not told or len(members) < _GROUP:
             yield from members
             continue
-        together = ET.Element("g", {"clip-path": clip})
         for element in members:
-            del element.attrib["clip-path"]
+            for name in told:
+                del element.attrib[name]
+        together = ET.Element("g", told)
         together.extend(members)
         yield together
 

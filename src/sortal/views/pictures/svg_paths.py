@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 
 _TOKEN: Final = re.compile(r"([MLQCZz])|(-?\d*\.?\d+(?:e[-+]?\d+)?)")
+_LAST: Final = re.compile(r"[\d.]+$")
 _PAIRS: Final = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
-
-# A vertex that lies so close to the line between its neighbors, in units of the picture, is not
-# missed.
-_UNSEEN: Final = 0.08
 
 # From so many numbers on, one decimal has to do.
 _LONG: Final = 60
+
+# What it takes to define a marker, in letters.
+_DEFINITION: Final = 200
 
 # A path of more commands is no marker.
 _LONGEST_MARKER: Final = 16
@@ -54,7 +54,7 @@ def moved(path: list[Stroke], x: float, y: float) -> list[Stroke]:
     return [Stroke(command, points + (x, y)) for command, points in path]
 
 
-def thinned(path: list[Stroke]) -> list[Stroke]:
+def thinned(path: list[Stroke], tolerance: float) -> list[Stroke]:
     """The path without vertices that lie on the line between their neighbors."""
     found: list[Stroke] = []
     run: list[Float] = []
@@ -63,13 +63,13 @@ def thinned(path: list[Stroke]) -> list[Stroke]:
             run = run or [found[-1].points[-1]] if found[-1].command != "Z" else run
             run.append(stroke.points[0])
             continue
-        found += [Stroke("L", point[None]) for point in _essential(np.array(run))[1:]]
+        found += [Stroke("L", point[None]) for point in _essential(np.array(run), tolerance)[1:]]
         run = []
         found.append(stroke)
     return found[:-1]
 
 
-def _essential(line: Float) -> Float:
+def _essential(line: Float, tolerance: float) -> Float:
     """Vertices of a line that are seen: the farthest from a chord stays (Douglas and Peucker)."""
     if len(line) < 3:
         return line
@@ -82,7 +82,7 @@ def _essential(line: Float) -> Float:
             continue
         gaps = _distances(line[start + 1 : stop], line[start], line[stop])
         far = int(gaps.argmax())
-        if gaps[far] > _UNSEEN:
+        if gaps[far] > tolerance:
             middle = start + 1 + far
             keep[middle] = True
             spans += [(start, middle), (middle, stop)]
@@ -119,9 +119,9 @@ def write_path(path: list[Stroke], digits: int = 2) -> str:
         told = _numbers(steps, digits)
         if not told:
             continue
-        # the letter is not said again, nor is a space before a minus sign
+        # the letter is not said again
         again = letter == before
-        written.append(("" if told[0] == "-" else " ") + told if again else letter + told)
+        written.append(_apart(written[-1], told) + told if again else letter + told)
         here, before = places[-1], letter
     return "".join(written)
 
@@ -140,8 +140,16 @@ def _numbers(numbers: Float, digits: int) -> str:
     told = ""
     for number in numbers.tolist():
         text = short(number, digits)
-        told += text if not told or text[0] == "-" else f" {text}"
+        told += _apart(told, text) + text
     return told
+
+
+def _apart(before: str, text: str) -> str:
+    """A space where one is needed: not before a minus sign, nor before a second point."""
+    last = _LAST.search(before)
+    if not before or text[0] == "-" or (text[0] == "." and last and "." in last[0]):
+        return ""
+    return " "
 
 
 def short(number: float, digits: int = 2) -> str:
@@ -187,6 +195,11 @@ def _as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
 def write_marker(marker: Marker) -> str:
     """The shape where it lies."""
     return f"M{pair(marker)}{marker.shape.removeprefix('M0 0')}"
+
+
+def is_shorter_once(markers: list[Marker]) -> bool:
+    """Whether a shape is written once, and then its places."""
+    return len(markers) * (len(markers[0].shape) - 4) > _DEFINITION
 
 
 def write_places(markers: list[Marker]) -> str:
