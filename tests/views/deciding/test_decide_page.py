@@ -190,8 +190,8 @@ def on_mixed(kind: type[Any], labels: Any = None, **options: Any) -> Any:
     X, y = training()
     codes = {"no": 10, "yes": 2, "later": 33}
     y = np.array([codes[label] for label in y]) if labels == "int" else y
-    words = ["kind"] if kind is not TreeClassifier else ["kind"]
-    return fitted(kind(categorical_features=words, **options), X, y == "no" if labels == 2 else y)
+    y = y == "no" if labels == "two" else y
+    return fitted(kind(categorical_features=["kind"], **options), X, y)
 
 
 def tree(**options: Any) -> Any:
@@ -214,7 +214,7 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
     "fisher": (200, lambda: on_mixed(FisherDiscriminant)),
     "fisher, two classes": (
         60,
-        lambda: on_mixed(FisherDiscriminant, 2, threshold="least_error"),
+        lambda: on_mixed(FisherDiscriminant, "two", threshold="least_error"),
     ),
     "indicator": (200, lambda: on_mixed(IndicatorRegression)),
     "bayes": (200, lambda: on_mixed(DiscreteBayes)),
@@ -329,8 +329,8 @@ def test_fractional_rows_end_in_several_leaves(page: Page) -> None:
     found = page.evaluate(DECIDE, as_sent(table))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
-        why = estimator.explain(table)._explain
-    ends = [len(ends_of(estimator._model, why.rows, i)) for i in range(len(table))]
+        rows = estimator._walk(estimator._open(table))
+    ends = [len(ends_of(estimator._model, rows, i)) for i in range(len(table))]
     assert [row["ends"] for row in found] == ends
     assert max(ends) > 3
 
@@ -372,7 +372,7 @@ def test_columns_that_stand_still_or_follow_from_others(page: Page, estimator: A
 
 
 def test_columns_that_separate_classes_without_error(page: Page) -> None:
-    """Functions are of the size of 1e9 there: they agree to 1e-9 of it, and so does what is said."""
+    """Functions are of the size of 1e9 there, and agree to 1e-9 of it."""
     X, y = odd_table()
     X = X[["a", "b"]].assign(apart=y * 2.0)
     estimator = fitted(LinearDiscriminant(), X, y)
@@ -509,10 +509,8 @@ def type_in(page: Page, row: dict[str, Any]) -> None:
         if field.evaluate("(field) => field.tagName") == "SELECT":
             field.select_option(label="" if value is None else value)
         else:
-            field.click()
-            field.press("ControlOrMeta+a")
-            field.press("Delete")
-            field.type("" if value is None else str(value))
+            field.fill("")
+            field.press_sequentially("" if value is None else str(value)[:6])
 
 
 @pytest.mark.parametrize(
@@ -523,7 +521,7 @@ def type_in(page: Page, row: dict[str, Any]) -> None:
 def test_a_typed_row_gets_python_s_answer(page: Page, estimator: Any) -> None:
     penguins(estimator)
     show(page, part_of(estimator))
-    table = datasets.penguins().drop(columns="species").iloc[[0, 3, 160, 250, 340]]
+    table = datasets.penguins().drop(columns="species").iloc[[3, 160]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
         labels, proba = estimator.predict(table), estimator.predict_proba(table)
@@ -539,8 +537,10 @@ def test_a_typed_row_gets_python_s_answer(page: Page, estimator: Any) -> None:
 def test_parts_are_shown_by_size_and_add_up(page: Page) -> None:
     estimator = penguins(LinearDiscriminant())
     show(page, part_of(estimator, starts=penguin_starts()))
-    table = page.locator("[data-part=shown] table").nth(1)
-    rows = [row.split("\t") for row in table.locator("tbody").inner_text().split("\n")]
+    rows = page.evaluate(
+        """() => [...document.querySelectorAll("[data-part=shown] table")[1].tBodies[0].rows]
+          .map((row) => [...row.cells].map((cell) => cell.textContent))"""
+    )
     amounts = [float(row[2].replace("−", "-")) for row in rows]
     assert rows[0][0] == "offset"
     assert rows[-1][0] == "total"
@@ -597,12 +597,11 @@ def test_by_keyboard_alone(page: Page) -> None:
     assert said(page) != before
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # on the button that empties all
-    emptied = said(page)
-    assert "Gentoo" not in emptied
+    assert page.get_by_label("flipper_length_mm").input_value() == ""
     while page.evaluate("document.activeElement.id") != "decide-it-2":
         page.keyboard.press("Tab")
-    page.keyboard.type("230")
-    assert "Gentoo" in said(page)
+    page.keyboard.type("180")
+    assert "Adelie" in said(page)
 
 
 def test_hostile_names_stay_text(page: Page) -> None:
@@ -636,7 +635,8 @@ def test_words_can_be_read_in_both_schemes(page: Page, scheme: Any) -> None:
             probe.fillStyle = color;
             return [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
           };
-          const back = matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+          const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+          const back = Array(3).fill(dark ? 18 : 255);
           const ink = rgb(look.color).map((x, i) => solid * x + (1 - solid) * back[i]);
           const light = (c) => c.map((x) => x / 255)
             .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
