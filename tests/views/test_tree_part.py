@@ -213,7 +213,7 @@ def test_the_last_stop_is_the_tree_as_fitted(page: Page) -> None:
     part = show(page, model, complexity=path, max_leaves=40)
     assert page.locator("[data-part=told]").text_content() == (
         f"{model.n_leaves} leaves · error {round(path.error[-1], 4):g} on the rows of the fit"
-        " · the tree as fitted"
+        " · the tree as fitted, which errs on these rows as the one before"
     )
     drawn = set(part.data["node"])
     found = page.evaluate(STOPS)
