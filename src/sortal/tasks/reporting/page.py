@@ -41,13 +41,17 @@ class Entry(NamedTuple):
 def render(facts: Facts) -> str:
     """The whole page."""
     script = _script()
-    return _environment().get_template("report.html.jinja").render(
-        facts=facts,
-        contents=tuple(_contents(facts)),
-        policy=_policy(script),
-        style=Markup(_style()),  # noqa: S704  (the package's own files)
-        script=Markup(script),  # noqa: S704
-        version=sortal.__version__,
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            facts=facts,
+            contents=tuple(_contents(facts)),
+            policy=_policy(script),
+            style=Markup(_style()),  # noqa: S704  (the package's own files)
+            script=Markup(script),  # noqa: S704
+            version=sortal.__version__,
+        )
     )
 
 
@@ -123,7 +127,5 @@ def _script() -> str:
     views = files("sortal.views").joinpath("static")
     own = files("sortal.tasks.reporting").joinpath("templates", "report.js")
     scripts: list[Any] = [views.joinpath("tree.js"), views.joinpath("decide.js"), own]
-    lines = (
-        line.strip() for script in scripts for line in script.read_text("utf-8").splitlines()
-    )
+    lines = (line.strip() for script in scripts for line in script.read_text("utf-8").splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
