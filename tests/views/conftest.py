@@ -1,8 +1,9 @@
-"""Pictures are drawn without a screen, and none stays open."""
+"""Pictures are drawn without a screen, and none stays open; one browser for each module."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, Final
 
 import matplotlib as mpl
 import pytest
@@ -14,8 +15,60 @@ import matplotlib.pyplot as plt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET: Final = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
 
 @pytest.fixture(autouse=True)
 def _no_figure_stays() -> Iterator[None]:
     yield
     plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed: what scripts do cannot be seen")
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as player:
+        opened = player.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def _window(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page for the tests of a module, and what it complains of."""
+    context = browser.new_context(viewport={"width": 1000, "height": 700})
+    context.set_default_timeout(5000)
+    complaints: list[str] = []
+    context.on("request", lambda request: complaints.append(f"asked for {request.url}"))
+    context.route("**/*", lambda route: route.abort())
+    opened = context.new_page()
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    yield opened, complaints
+    context.close()
+
+
+@pytest.fixture
+def page(_window: tuple[Page, list[str]]) -> Iterator[Page]:
+    """A page that asks nothing from the network and reports no error."""
+    opened, complaints = _window
+    complaints.clear()
+    yield opened
+    opened.set_content("")  # and what was said until now has come
+    assert complaints == []

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_ROWS: Final = 60
 
 # The curve in pixels: its size, and what is left around the lines.
-_WIDE, _HIGH = 360, 132
+_WIDE, _HIGH = 360, 150
 _LEFT, _RIGHT, _TOP, _BELOW = 30, 10, 10, 22
 
 # With so many trees every one has a marker.
@@ -159,8 +159,11 @@ class NestedTrees:
         if self.path.cv_error is not None:
             self._draw_deviations(svg)
             _draw_line(svg, self._points(self.path.cv_error), color(0), "circle")
+        if self.path.chosen is not None:
+            x, y = self._points(self._heights())[self.path.chosen]
+            SubElement(svg, "circle", {"class": "chosen", "cx": str(x), "cy": str(y), "r": "6"})
         x, y = self._points(self._heights())[-1]
-        now = SubElement(svg, "g", {"data-part": "now", "transform": f"translate({x} {y})"})
+        now = SubElement(svg, "g", {"data-part": "now", "transform": f"translate({x:g} {y:g})"})
         SubElement(now, "path", {"class": "now", "d": "M0 -8L8 0L0 8L-8 0Z"})
         return tostring(svg, encoding="unicode")
 
@@ -226,7 +229,7 @@ def _draw_line(svg: Element, points: list[Point], ink: str, shape: str, dashes: 
 
 
 def _short(error: float) -> str:
-    return f"{error:.4f}"
+    return number_text(round(error, 4))
 
 
 def _need_own(model: TreeModel, path: Complexity) -> None:

@@ -251,13 +251,13 @@ function showTree(root, data) {
     scale(Math.min(view.clientWidth / width, 0.75 * window.innerHeight / height, 1));
   }
 
-  // What the reader zooms by; a point of the view stays where it is, its middle if none is named.
-  function zoomBy(factor, x, y) {
+  // What the reader zooms to; a point of the view stays where it is, its middle if none is named.
+  function zoomTo(factor, x, y) {
     const around = view.getBoundingClientRect(), before = svg.getBoundingClientRect();
     if (x === undefined) [x, y] = [around.left + around.width / 2, around.top + around.height / 2];
     const [u, v] = [(x - before.left) / before.width, (y - before.top) / before.height];
     isZoomed = true;
-    scale(zoom * factor);
+    scale(factor);
     const after = svg.getBoundingClientRect();
     view.scrollBy(after.left + u * after.width - x, after.top + v * after.height - y);
   }
@@ -493,7 +493,7 @@ function showTree(root, data) {
   // --- What the reader does ---
 
   const acts = {
-    out: () => zoomBy(1 / 1.25), in: () => zoomBy(1.25), whole: () => zoomBy(1 / zoom),
+    out: () => zoomTo(zoom / 1.25), in: () => zoomTo(zoom * 1.25), whole: () => zoomTo(1),
     fit: () => { isZoomed = true; fit(); },
     unfold: () => { closed.clear(); draw(); },
     fold: () => { items.forEach((i) => i && below(i).length && closed.add(i)); draw(); },
@@ -524,7 +524,7 @@ function showTree(root, data) {
   view.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault(); // the page would be zoomed
-    zoomBy(Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
+    zoomTo(zoom * Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
   }, { passive: false });
 
   // A mouse drags the drawing, except by its words, which it selects; a finger scrolls anyway.
