@@ -58,7 +58,8 @@ def _tried(comparison: Comparison) -> str:
     """How it was found out."""
     settings, folds = comparison.settings, comparison.settings.folds
     n, own = len(comparison.models), sum(not one.baseline for one in comparison.models)
-    both = f", {number(own)} of sortal's and {number(n - own)} others to compare with,"
+    others = "one other" if n - own == 1 else f"{number(n - own)} others"
+    both = f", {number(own)} of sortal's and {others} to compare with,"
     models = f"{number(n)} models{both if 0 < own < n else ''} were" if n > 1 else "the model was"
     same = "the same " if n > 1 else ""
     times = {1: "", 2: " All of that was done twice."}
