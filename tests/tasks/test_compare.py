@@ -56,6 +56,7 @@ def test_every_model_takes_part_and_the_best_comes_first(found: Comparison) -> N
     assert found.choice.best == found.models[0].name
     assert found.models[-1].name == "majority"
     assert all(model.eligible and not model.status for model in found.models)
+    assert found.kept == {}
 
 
 def test_a_model_is_described(found: Comparison) -> None:

@@ -7,9 +7,9 @@ from math import asin, copysign, isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.stats import hypergeom, mannwhitneyu
 
-from sortal.data.columns import as_categories
+from sortal.data.columns import HOLE, as_categories
 from sortal.data.table import read_table
 from sortal.estimators.features import declare_schema
 from sortal.models.faces import moment_text, number_text
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 MOST = 3
-# Chance shows a difference among all columns as seldom as that.
+# Chance alone shows a difference in one of all columns as seldom as that.
 _LEVEL = 0.05
+# Smaller ones, in units of spread, are not worth a word, however many rows show them.
+_LEAST = 0.2
+# So many rows of a side are enough to tell a difference from chance.
+_ENOUGH = 2_000
 _LONGEST = 40
 
 
@@ -92,10 +96,8 @@ class Columns:
         """The columns in which some rows differ most from others, if it is not by chance."""
         if not (len(some) and len(others)):
             return ()
-        found: list[Difference] = []
-        for column in self._columns:
-            level = _LEVEL / len(self._columns)
-            found += column.compare(some, others, level)
+        level = _LEVEL / max(1, len(self._columns))
+        found = [one for column in self._columns for one in column.compare(some, others, level)]
         best: dict[str, Difference] = {}
         for one in sorted(found, key=lambda one: -abs(one.size)):
             best.setdefault(one.column, one)
@@ -111,16 +113,13 @@ class _Numbers:
     def compare(self, some: Places, others: Places, level: float) -> Iterator[Difference]:
         holes = np.isnan(self.values)
         if holes.any():
-            level /= 2
-            here, there = float(holes[some].mean()), float(holes[others].mean())
-            size = share_distance(here, there)
-            if abs(size) > _by_chance(len(some), len(others), level):
-                yield Difference(self.name, "hole", "", here, there, size)
+            level /= 2  # there are two comparisons then
+            yield from _shares_differ(self.name, "hole", "", holes[some], holes[others], level)
         a, b = self.values[some], self.values[others]
         a, b = a[~np.isnan(a)], b[~np.isnan(b)]
         if len(a) and len(b):
             size = median_distance(a, b, float(np.nanstd(self.values)))
-            if abs(size) > _by_chance(len(a), len(b), level):
+            if abs(size) >= _LEAST and rank_chance(a, b, up=size > 0) <= level:
                 here, there = self._median(a), self._median(b)
                 yield Difference(self.name, self.kind, None, here, there, size)
 
@@ -139,15 +138,14 @@ class _Categories:
 
     def compare(self, some: Places, others: Places, level: float) -> Iterator[Difference]:
         n = len(self.values)
-        here, there = self._shares(some), self._shares(others)
-        ahead = here - there
+        ahead = self._shares(some) - self._shares(others)
         up, down = int(ahead.argmax()), int(ahead.argmin())
         # of two values, what one has more the other has less: the first reads better
         v = up if ahead[up] >= -ahead[down] - 1e-12 else down
-        size = share_distance(float(here[v]), float(there[v]))
-        if abs(size) > _by_chance(len(some), len(others), level / max(1, len(here) - 1)):
-            kind, value = ("hole", "") if v == n else ("category", _quoted(self.values[v]))
-            yield Difference(self.name, kind, value, float(here[v]), float(there[v]), size)
+        kind, value = ("hole", "") if v == n else ("category", _quoted(self.values[v]))
+        code = HOLE if v == n else v
+        here, there = self.codes[some] == code, self.codes[others] == code
+        yield from _shares_differ(self.name, kind, value, here, there, level / len(ahead))
 
     def _shares(self, rows: Places) -> Float:
         """The share of each value, and at last of holes."""
@@ -176,9 +174,46 @@ def share_distance(here: float, there: float) -> float:
     return 2 * asin(sqrt(min(here, 1.0))) - 2 * asin(sqrt(min(there, 1.0)))
 
 
-def _by_chance(n: int, m: int, level: float) -> float:
-    """How large a distance may be by chance: its standard error is √(1/n + 1/m)."""
-    return float(ndtri(1 - level / 2)) * sqrt(1 / n + 1 / m)
+def rank_chance(a: Float, b: Float, *, up: bool) -> float:
+    """How probable it is by chance that a lies so far above b, or below it (two-sided, by ranks).
+
+    The normal approximation errs on the side of caution where rows are few: one alone is never
+    remarkable.
+    """
+    a, b = _enough(a), _enough(b)
+    n = len(a) * len(b)
+    above, p = mannwhitneyu(a, b, method="asymptotic")
+    return float(p) if (above > n / 2) == up and above != n / 2 else 1.0
+
+
+def share_chance(k: int, n: int, other_k: int, other_n: int) -> float:
+    """How probable it is by chance that k of n differ so from other_k of other_n (Fisher)."""
+    known = hypergeom(n + other_n, k + other_k, n)
+    return min(1.0, 2 * float(min(known.cdf(k), known.sf(k - 1))))
+
+
+def _shares_differ(
+    name: str,
+    kind: str,
+    value: str,
+    here: NDArray[np.bool_],
+    there: NDArray[np.bool_],
+    level: float,
+) -> Iterator[Difference]:
+    """The difference of two shares, if there is one."""
+    k, other = int(here.sum()), int(there.sum())
+    share, beside = k / len(here), other / len(there)
+    size = share_distance(share, beside)
+    if abs(size) >= _LEAST and share_chance(k, len(here), other, len(there)) <= level:
+        yield Difference(name, kind, value, share, beside, size)
+
+
+def _enough(values: Float) -> Float:
+    """Every so many-th of very many values, in the order of the rows."""
+    n = len(values)
+    if n <= _ENOUGH:
+        return values
+    return values[np.linspace(0, n - 1, _ENOUGH).round().astype(np.intp)]
 
 
 def _quoted(value: Any) -> str:
