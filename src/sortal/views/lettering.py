@@ -19,6 +19,9 @@ _NUMBERS_SHOWN = 4
 # Of the attributes that are held fixed (or of priors), so many are named below the title.
 _FIXED_SHOWN = 3
 
+# A legend of more entries goes on in a next column.
+_LEGEND_ROWS = 24
+
 
 def shown(name: object, most: int = LONGEST) -> str:
     """A name as it can be put into a picture: one line, not too long, without formulas."""
@@ -82,6 +85,11 @@ def name_axes(ax: Axes, x: str, y: str) -> None:
     ax.set_ylabel(y, usetex=False)
 
 
+def legend_columns(n: int) -> int:
+    """Of so many entries a legend is not higher than a picture."""
+    return max(1, -(-n // _LEGEND_ROWS))
+
+
 def write_legend(
     ax: Axes, handles: Sequence[Any], labels: Sequence[str], *, outside: bool, **kw: Any
 ) -> None:
@@ -90,6 +98,7 @@ def write_legend(
     # matplotlib takes a leading underscore as a wish not to be listed
     told = [f" {label}" if label.startswith("_") else label for label in labels]
     place: dict[str, Any] = corner if outside else {"loc": "best"}
+    place["ncols"] = legend_columns(len(told))
     legend = ax.legend(handles, told, **(place | {"fontsize": "small"} | kw))
     for text in legend.get_texts():
         text.set_usetex(False)

@@ -20,6 +20,9 @@ CELLS: Final = 40
 _MOST: Final = 70.0
 _LEAST: Final = 7.0
 
+# Markers of all classes together have about so many sizes.
+_SIZES: Final = 24
+
 # Markers of several classes stand around the middle of their cell, so many cells away from it.
 _APART: Final = 0.2
 
@@ -45,7 +48,7 @@ def _coarsen_axes(ax: Axes) -> None:
     for k, (cloud, (cells, counts)) in enumerate(zip(clouds, found, strict=True)):
         middle = (cells + 0.5 + _beside(k, len(clouds))) / CELLS
         cloud.set_offsets(ax.transData.inverted().transform(ax.transAxes.transform(middle)))
-        cloud.set_sizes(np.maximum(_MOST * counts / fullest, _LEAST))
+        cloud.set_sizes(_areas(counts / fullest, len(clouds)))
     ax.set_aspect("auto")  # the limits are such that both axes have their unit already
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
@@ -62,6 +65,13 @@ def _cells(ax: Axes, cloud: PathCollection) -> tuple[NDArray[Any], NDArray[np.in
     cells = np.clip(np.floor(shares * CELLS), 0, CELLS - 1)
     found, counts = np.unique(cells, axis=0, return_counts=True)
     return found, counts
+
+
+def _areas(shares: Float, n_classes: int) -> Float:
+    """Areas in a few steps: markers of one size are written together."""
+    n = max(_SIZES // n_classes, 3)
+    steps = np.ceil(shares * n) / n
+    return np.maximum(_MOST * steps, _LEAST)
 
 
 def _beside(k: int, n: int) -> Float:

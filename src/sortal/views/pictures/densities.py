@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 # So many columns have a panel.
 MOST_COLUMNS = 6
 
+# Over all panels, so many curves can be told apart and written.
+_MOST_CURVES = 36
+
+
+def n_panels(n_classes: int) -> int:
+    """How many panels there are, of one curve a class each."""
+    return min(max(_MOST_CURVES // n_classes, 1), MOST_COLUMNS)
+
 
 def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
     """Densities of columns of numbers, the most telling first."""
-    told = list(columns[:MOST_COLUMNS])
+    told = list(columns[: n_panels(len(scene.classes))])
     if not told:
         scene.leave_out("Densities of columns", "the model has no column of numbers that varies.")
         return
@@ -46,7 +54,7 @@ def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
 
 def add_directions(scene: Scene, n_directions: int) -> None:
     """Densities along the first two fitted directions."""
-    ordinals = ["first", "second"][:n_directions]
+    ordinals = ["first", "second"][: min(n_directions, n_panels(len(scene.classes)))]
     plans = [
         Plan("DensitiesDisplay", {"component": i, "title": f"Along the {nth} direction"})
         for i, nth in enumerate(ordinals)
@@ -68,7 +76,7 @@ def _words(title: str, names: Sequence[str], displays: Sequence[Any], note: str)
         ]
         cut = display.threshold
         point = "" if cut is None else f"; the separating point is {number_text(cut)}"
-        said.append(f"{name[0].upper()}{name[1:]}: {several(middles, 'classes')}{point}.")
+        said.append(f"Along {name}: {several(middles, 'classes')}{point}.")
         rows += _cells(display)
     heads = ("along", "class", "rows", "mean", "deviation of the curve")
     table, cut_note = cut_table("densities", "Means and deviations", heads, rows)

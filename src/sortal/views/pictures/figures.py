@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.colors import to_rgba
+from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from sortal.views.pictures.svg_elements import cleaned
@@ -32,14 +33,15 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
     """
     target = io.StringIO()
     options: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "sortal"}
-    with mpl.rc_context(options), _quiet(), _as_words(figure), _bare(figure):
+    with mpl.rc_context(options), _quiet(), _as_words(figure), _bare(figure), _wide(figure):
         figure.savefig(
             target,
             format="svg",
             facecolor="none",
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
-    return cleaned(target.getvalue(), name, alt, _PIXELS)
+    with _quiet():
+        return cleaned(target.getvalue(), name, alt, _PIXELS)
 
 
 def png_of(figure: Figure) -> bytes:
@@ -104,3 +106,17 @@ def _bare(figure: Figure) -> Iterator[None]:
 
 def _is_white(ax: Axes) -> bool:
     return to_rgba(ax.get_facecolor())[:3] == (1.0, 1.0, 1.0)
+
+
+@contextmanager
+def _wide(figure: Figure) -> Iterator[None]:
+    """Hatches of two strokes instead of many: six times as dense, they are 36 times as long."""
+    dense = [patch for patch in figure.findobj(Patch) if len(patch.get_hatch() or "") > 2]
+    before = [patch.get_hatch() for patch in dense]
+    for patch, hatch in zip(dense, before, strict=True):
+        patch.set_hatch(hatch[:2])
+    try:
+        yield
+    finally:
+        for patch, hatch in zip(dense, before, strict=True):
+            patch.set_hatch(hatch)

@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import matplotlib as mpl
 import matplotlib.style
@@ -17,6 +17,7 @@ from sortal.errors import MissingValueWarning, SortalError
 from sortal.views import displays
 from sortal.views.axes import detached, open_grid
 from sortal.views.fitted import column_names, number_terms
+from sortal.views.lettering import legend_columns
 from sortal.views.pictures.coarse import CELLS, coarsen
 from sortal.views.pictures.picture import Picture
 from sortal.views.pictures.telling import Telling, most_telling
@@ -25,15 +26,22 @@ from sortal.views.rows import read_labels, split_labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from sortal.models.records import Table
 
     Options = Mapping[str, Any]
 
-# So many points are drawn on a coarse grid; as they are, fewer keep a picture small.
+# So many points are drawn on a coarse grid; as they are, or of many classes, whose markers are
+# seldom alike, fewer keep a picture small.
 MOST_COARSE: Final = 2000
 MOST_SINGLE: Final = 1000
+MOST_OF_MANY: Final = 600
+_FEW_CLASSES: Final = 8
+
+# How often a figure may grow.
+_TRIES: Final = 5
 
 # What can go wrong where a table is too strange to be drawn; a mistake of the program is not it.
 _TROUBLE: Final = (SortalError, ValueError, ArithmeticError, np.linalg.LinAlgError)
@@ -147,10 +155,9 @@ class Scene:
             axes = open_grid(size, n_rows, n_columns).ravel()
             for ax in axes[len(plans) :]:
                 ax.remove()
-            # beside the upper right panel there is room
-            legends = ["beside" if i == n_columns - 1 else False for i in range(len(plans))]
-            pairs = zip(plans, axes, legends, strict=False)
-            shown = [self._show(plan, ax=ax, legend=legend) for plan, ax, legend in pairs]
+            pairs = zip(plans, axes, strict=False)
+            shown = [self._show(plan, ax=ax, legend=i == 0) for i, (plan, ax) in enumerate(pairs)]
+            move_legend(axes[0])
             return axes[0].figure, shown
 
         code = _panel_code(plans, size, n_rows, n_columns)
@@ -164,8 +171,14 @@ class Scene:
         """All that was added."""
         return Pictures(tuple(self._pictures), tuple(self._left_out))
 
+    def _most(self) -> int:
+        """How many rows are drawn."""
+        if len(self.classes) > _FEW_CLASSES:
+            return MOST_OF_MANY
+        return MOST_SINGLE if self.rows else MOST_COARSE
+
     def _show(self, plan: Plan, **kw: Any) -> Any:
-        most = {"max_points": MOST_SINGLE if self.rows else MOST_COARSE} if plan.points else {}
+        most = {"max_points": self._most()} if plan.points else {}
         given = (self.estimator, self.X, self.y) if plan.with_rows else (self.estimator,)
         return getattr(displays, plan.display).from_estimator(*given, **plan.options, **most, **kw)
 
@@ -198,7 +211,7 @@ class Scene:
     def _say_points(self, display: Any) -> str:
         """What is seen of the rows, and what is not."""
         n, known = self.table.n_rows, len(display.rows.points)
-        most = MOST_SINGLE if self.rows else MOST_COARSE
+        most = self._most()
         told = []
         if not self.rows:
             told.append(
@@ -224,15 +237,42 @@ def plainly() -> Iterator[None]:
         warnings.simplefilter("ignore", MissingValueWarning)
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         yield
 
 
+def move_legend(ax: Axes) -> None:
+    """The legend of one panel stands beside all, and the figure is as high as it."""
+    legend = ax.get_legend()
+    figure = cast("Figure", ax.figure)
+    if legend is None:
+        return
+    handles, names = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+    legend.remove()
+    ncols = legend_columns(len(names))
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, max(height, 0.4 + 0.19 * len(names) / ncols))
+    together = figure.legend(
+        handles, names, loc="outside right upper", fontsize="small", ncols=ncols
+    )
+    for text in together.get_texts():
+        text.set_usetex(False)
+
+
 def settle(figure: Figure) -> None:
-    """Find the layout once and keep it: each time a figure is saved, it would be sought again."""
+    """Find the layout once and keep it: each time a figure is saved, it would be sought again.
+
+    A figure that is too small for its legend grows.
+    """
     engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
-        figure.set_layout_engine("none")
+    for _ in range(_TRIES if engine is not None else 0):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            engine.execute(figure)
+        if not any("collapsed" in str(one.message) for one in found):
+            break
+        figure.set_size_inches(*(1.3 * figure.get_size_inches()))
+    figure.set_layout_engine("none")
 
 
 class _Name:

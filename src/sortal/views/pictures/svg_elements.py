@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import text_to_path
+import numpy as np
 
 from sortal.errors import OptionError
-from sortal.views.pictures.svg_colors import PAPER, recolored
 from sortal.views.pictures.svg_paths import (
+    Marker,
     Stroke,
-    as_circle,
-    circle,
+    as_marker,
+    is_shorter_once,
     moved,
     read_path,
     short,
     thinned,
+    write_marker,
     write_path,
+    write_places,
 )
+from sortal.views.pictures.svg_styles import rounded, style_of, text_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,34 +33,30 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
-_TURN: Final = re.compile(r"rotate\((-?[\d.]+)")
-_SHIFT: Final = re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
-_FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:small-caps )?(?:(\d{3}|bold) )?([\d.]+)px ")
-_ANCHORS: Final = {"center": ("middle", 0.5), "right": ("end", 1.0)}
 
-# What is so in any element unless it says otherwise.
-_DEFAULTS: Final = {
-    "stroke-width": "1",
-    "font-weight": "400",
-    "font-style": "normal",
-    "text-anchor": "start",
-    "stroke-linejoin": "round",
-    "stroke-linecap": "butt",
-    "fill-opacity": "1",
-    "stroke-opacity": "1",
-}
+# A vertex that lies so close to the line between its neighbors, in units of the picture, is not
+# missed; in a picture that would be long otherwise, a little is.
+_TOLERANCES: Final = (0.15, 0.4)
+_LONG: Final = 36_000
 
-# Of no use in a page: its own font is taken.
-_DROPPED: Final = ("font-family", "font-stretch", "font-variant", "stroke-miterlimit")
+# How lines look, which many elements share; a group is worth it from so many on.
+_LINES: Final = ("stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "fill-opacity")
+_GROUP: Final = 2
+
+# A hatch of one or two strokes repeats itself after this part of matplotlib's tile.
+_TILE: Final = 24
+
+# Commands of a circle: a start, eight curves, the end.
+_CIRCLE: Final = 10
 
 
 @dataclass
 class _Drawn:
-    """A path, or other element, with its attributes."""
+    """A path or a text with its attributes, in the order in which it is painted."""
 
     tag: str
     style: dict[str, str]
-    d: str = ""
+    path: list[Stroke] = field(default_factory=list)
     children: list[ET.Element] = field(default_factory=list)
     text: str = ""
 
@@ -71,16 +70,21 @@ def cleaned(svg: str, name: str, alt: str, scale: float) -> str:
     root = ET.fromstring(svg)  # noqa: S314  (matplotlib wrote it)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-    return _Cleaning(root, name).page(alt, scale)
+    for tolerance in _TOLERANCES:
+        found = _Cleaning(deepcopy(root), name, tolerance).page(alt, scale)
+        if len(found) < _LONG:
+            break
+    return found
 
 
 class _Cleaning:
     """Elements in the order in which they are painted, in as few as look the same."""
 
-    def __init__(self, root: ET.Element, name: str) -> None:
-        self._root, self._name = root, name
+    def __init__(self, root: ET.Element, name: str, tolerance: float) -> None:
+        self._root, self._name, self._tolerance = root, name, tolerance
         self._by_id = {e.get("id", ""): e for e in root.iter() if e.get("id")}
         self._ids: dict[str, str] = {}
+        self._markers: list[ET.Element] = []
 
     def page(self, alt: str, scale: float) -> str:
         """The whole element."""
@@ -98,29 +102,41 @@ class _Cleaning:
             "font-size": "10",
         }
         svg = ET.Element("svg", attributes)
-        drawn = list(self._drawn(self._root, {}, frozenset()))
-        body = list(_grouped(_merged(drawn)))
-        if self._ids:
-            defs = ET.SubElement(svg, "defs")
-            defs.extend(self._defined(old, new) for old, new in list(self._ids.items()))
+        drawn = self._drawn(self._root, {}, frozenset())
+        body = self._body(drawn)
+        defs = [self._defined(old, new) for old, new in self._ids.items()]
+        defs += _grouped(self._markers, _LINES)
+        if defs:
+            ET.SubElement(svg, "defs").extend(defs)
         svg.extend(body)
         return ET.tostring(svg, encoding="unicode")
+
+    def _body(self, drawn: Iterable[_Drawn]) -> list[ET.Element]:
+        body = list(_grouped(self._merged(drawn), ("clip-path",)))
+        for element in body:
+            if element.tag == "g":
+                members = list(element)
+                element[:] = list(_grouped(members, _LINES))
+        return list(_grouped(body, _LINES))
 
     def _drawn(
         self, parent: ET.Element, inherited: dict[str, str], words: frozenset[str]
     ) -> Iterator[_Drawn]:
+        """What is painted; `words` are those of the gids around it."""
         for element in parent:
             own = inherited | self._clip(element)
             told = words | frozenset(element.get("id", "").split())
             if element.tag == "g":
                 yield from self._drawn(element, own, told)
             elif element.tag == "path":
-                path = _placed(read_path(element.get("d", "")))
+                path = read_path(element.get("d", ""))
                 yield _Drawn("path", own | self._style(element, told), path)
             elif element.tag == "use":
                 yield self._used(element, own, told)
             elif element.tag == "text":
-                yield _text(element, own, told)
+                attributes = own | text_attributes(element, told)
+                text = element.text or ""
+                yield _Drawn("text", attributes, children=list(element), text=text)
             elif element.tag not in ("defs", "metadata"):
                 raise OptionError(
                     f"The figure has an element {element.tag!r}, which a page cannot hold: draw "
@@ -128,7 +144,7 @@ class _Cleaning:
                 )
 
     def _style(self, element: ET.Element, words: frozenset[str]) -> dict[str, str]:
-        return {name: self._renamed(value) for name, value in _style(element, words).items()}
+        return {name: self._renamed(value) for name, value in style_of(element, words).items()}
 
     def _clip(self, element: ET.Element) -> dict[str, str]:
         given = element.get("clip-path")
@@ -146,10 +162,50 @@ class _Cleaning:
     def _used(self, use: ET.Element, own: dict[str, str], words: frozenset[str]) -> _Drawn:
         """A marker where it is used."""
         marker = self._by_id[use.get(_LINK, "").lstrip("#")]
-        path = read_path(marker.get("d", ""))
         x, y = float(use.get("x", "0")), float(use.get("y", "0"))
         style = own | self._style(marker, words) | self._style(use, words)
-        return _Drawn("path", style, _placed(path, x, y))
+        return _Drawn("path", style, moved(read_path(marker.get("d", "")), x, y))
+
+    def _merged(self, drawn: Iterable[_Drawn]) -> Iterator[ET.Element]:
+        """Paths in a row that look the same, as one."""
+        for (tag, _), group in groupby(drawn, key=lambda one: (one.tag, _look(one))):
+            if tag == "text":
+                yield from (_text(one) for one in group)
+                continue
+            seen = [one for one in group if one.path and _is_seen(one)]
+            if seen:
+                yield from self._paths([one.path for one in seen], seen[0].style)
+
+    def _paths(self, paths: list[list[Stroke]], style: dict[str, str]) -> Iterator[ET.Element]:
+        """One path, and for each shape that occurs often, one of its places."""
+        shapes: dict[str, list[Marker]] = {}
+        rest = []
+        for path in paths:
+            marker = as_marker(path)
+            if marker is None:
+                rest.append(path)
+            else:
+                shapes.setdefault(marker.shape, []).append(marker)
+        many = {shape: own for shape, own in shapes.items() if is_shorter_once(own)}
+        few = [one for shape, own in shapes.items() if shape not in many for one in own]
+        d = _written(rest, self._tolerance) + "".join(write_marker(one) for one in few)
+        if d:
+            yield ET.Element("path", {**style, "d": d})
+        for shape, own in many.items():
+            yield self._places(shape, own, style)
+
+    def _places(self, shape: str, markers: list[Marker], style: dict[str, str]) -> ET.Element:
+        """A path that is not seen, with a marker at each vertex."""
+        look = dict(style)
+        clip = look.pop("clip-path", None)
+        name = f"{self._name}-m{len(self._markers) + 1}"
+        own = {"id": name, "overflow": "visible", "markerUnits": "userSpaceOnUse"}
+        made = ET.Element("marker", own | look)
+        ET.SubElement(made, "path", {"d": shape})
+        self._markers.append(made)
+        attributes = {"clip-path": clip} if clip else {}
+        attributes |= {"fill": "none", "style": f"marker:url(#{name})", "d": write_places(markers)}
+        return ET.Element("path", attributes)
 
     def _defined(self, old: str, new: str) -> ET.Element:
         """A clip path or a hatch."""
@@ -157,91 +213,14 @@ class _Cleaning:
         element.set("id", new)
         for part in element.iter():
             if part.tag == "path":
-                style = _style(part, frozenset())
-                part.attrib = {**style, "d": write_path(read_path(part.get("d", "")))}
-            if part.tag == "rect":
-                part.attrib = {k: _rounded(v) for k, v in part.attrib.items()}
-                part.attrib.update(recolored({k: v for k, v in part.attrib.items() if k == "fill"}))
+                pieces = [one for one in _pieces(read_path(part.get("d", ""))) if _in_tile(one)]
+                part.attrib = {**style_of(part, frozenset()), "d": _written(pieces, self._tolerance)}
+            else:
+                part.attrib = {name: rounded(value) for name, value in part.attrib.items()}
+            if element.tag == "pattern" and part.tag != "path":
+                part.attrib |= {"width": str(_TILE), "height": str(_TILE)}
             part.text = part.tail = None
         return element
-
-
-def _placed(path: list[Stroke], x: float = 0.0, y: float = 0.0) -> str:
-    """A path moved, written."""
-    found = as_circle(path)
-    if found is None:
-        return write_path(moved(thinned(path), x, y))
-    (across, down), radius = found
-    return circle(across + x, down + y, radius)
-
-
-def _style(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
-    """What the style says, as attributes, in colors of the page."""
-    pairs = (part.partition(":") for part in element.get("style", "").split(";") if part.strip())
-    style = {name.strip(): value.strip() for name, _, value in pairs}
-    font = _FONT.match(style.pop("font", ""))
-    if font:  # as older versions of matplotlib write it
-        style["font-style"], style["font-weight"] = font[1] or "normal", font[2] or "400"
-        style["font-size"] = font[3]
-    style = {name: _rounded(value) for name, value in style.items() if name not in _DROPPED}
-    if "fixed" in words:
-        style = {"fill": "#000000"} | style if element.tag in ("text", "path") else style
-    else:
-        style = recolored(style)
-    return {name: value for name, value in style.items() if _DEFAULTS.get(name) != value}
-
-
-def _rounded(value: str) -> str:
-    """Numbers with two decimals at most, and without the unit that a picture has anyway."""
-    text = re.sub(r"(?<=\d)px\b", "", value)
-    return re.sub(r"-?\d+\.\d+", lambda found: short(float(found[0])), text)
-
-
-def _text(element: ET.Element, own: dict[str, str], words: frozenset[str]) -> _Drawn:
-    """Words, with an anchor that does not depend on how wide the page's letters are."""
-    style = own | _style(element, words)
-    x, y = float(element.get("x", "0")), float(element.get("y", "0"))
-    transform = element.get("transform", "")
-    if shift := _SHIFT.search(transform):
-        x, y = float(shift[1]), float(shift[2])
-    turn = _TURN.search(transform)
-    turned = bool(turn and float(turn[1]))
-    align = next((word[6:] for word in words if word.startswith("align-")), "")
-    if align in _ANCHORS and shift and not turned:
-        anchor, share = _ANCHORS[align]
-        x, style["text-anchor"] = x + share * _width(element.text or "", style), anchor
-    if turn and turned:
-        style["transform"] = f"rotate({_rounded(turn[1])} {short(x)} {short(y)})"
-    if "rim" in words:
-        style |= {"paint-order": "stroke", "stroke": PAPER, "stroke-width": "3"}
-    if style.get("font-size") == "10":
-        del style["font-size"]
-    for part in element.iter("tspan"):
-        place = {k: v for k, v in part.attrib.items() if k in ("x", "y")}
-        part.attrib = _style(part, words) | place
-    style |= {"x": short(x), "y": short(y)}
-    return _Drawn("text", style, children=list(element), text=element.text or "")
-
-
-def _width(text: str, style: dict[str, str]) -> float:
-    """How wide matplotlib took a line to be."""
-    font = FontProperties(
-        size=float(style.get("font-size", "10")),
-        weight=int(style.get("font-weight", "400")),
-        style=style.get("font-style", "normal"),
-    )
-    return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
-
-
-def _merged(drawn: Iterable[_Drawn]) -> Iterator[_Drawn]:
-    """Paths in a row that look the same, as one."""
-    for (tag, _), group in groupby(drawn, key=lambda one: (one.tag, _look(one))):
-        if tag == "path":
-            members = [one for one in group if one.d and _is_seen(one)]
-            if members:
-                yield _Drawn("path", members[0].style, "".join(one.d for one in members))
-        else:
-            yield from group
 
 
 def _look(one: _Drawn) -> object:
@@ -252,25 +231,51 @@ def _is_seen(one: _Drawn) -> bool:
     return one.style.get("fill") != "none" or one.style.get("stroke", "none") != "none"
 
 
-def _grouped(drawn: Iterable[_Drawn]) -> Iterator[ET.Element]:
-    """Elements that are cut off at one place, together."""
-    for clip, group in groupby(drawn, key=lambda one: one.style.get("clip-path")):
-        elements = [_element(one) for one in group]
-        if clip is None or len(elements) == 1:
-            yield from elements
+def _pieces(path: list[Stroke]) -> list[list[Stroke]]:
+    """A path, parted where it starts anew."""
+    found: list[list[Stroke]] = []
+    for stroke in path:
+        if stroke.command == "M" or not found:
+            found.append([])
+        found[-1].append(stroke)
+    return found
+
+
+def _in_tile(piece: list[Stroke]) -> bool:
+    """Whether a stroke of a hatch, or a dot, is seen in the part that is repeated."""
+    ends = np.vstack([stroke.points for stroke in piece if len(stroke.points)])
+    share = np.linspace(0, 1, 145)[:, None]
+    places = np.vstack([ends, ends[0] + share * (ends[-1] - ends[0])])
+    return bool(((places >= -1) & (places <= _TILE + 1)).all(axis=1).any())
+
+
+def _written(paths: list[list[Stroke]], tolerance: float) -> str:
+    """Paths one after the other; circles are written shorter."""
+    told = []
+    for path in paths:
+        marker = as_marker(path) if len(path) == _CIRCLE else None
+        told.append(write_path(thinned(path, tolerance)) if marker is None else write_marker(marker))
+    return "".join(told)
+
+
+def _grouped(elements: Iterable[ET.Element], names: tuple[str, ...]) -> Iterator[ET.Element]:
+    """Elements in a row that share attributes, in a group that has them instead."""
+    for shared, group in groupby(elements, key=lambda one: [one.get(name) for name in names]):
+        members = list(group)
+        told = {name: value for name, value in zip(names, shared, strict=True) if value}
+        if not told or len(members) < _GROUP:
+            yield from members
             continue
-        together = ET.Element("g", {"clip-path": clip})
-        for element in elements:
-            del element.attrib["clip-path"]
-        together.extend(elements)
+        for element in members:
+            for name in told:
+                del element.attrib[name]
+        together = ET.Element("g", told)
+        together.extend(members)
         yield together
 
 
-def _element(one: _Drawn) -> ET.Element:
-    attributes = dict(one.style)
-    if one.tag == "path":
-        attributes["d"] = one.d
-    element = ET.Element(one.tag, attributes)
+def _text(one: _Drawn) -> ET.Element:
+    element = ET.Element("text", one.style)
     element.extend(one.children)
     element.text = one.text or None
     return element

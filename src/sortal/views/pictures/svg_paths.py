@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 
 _TOKEN: Final = re.compile(r"([MLQCZz])|(-?\d*\.?\d+(?:e[-+]?\d+)?)")
+_LAST: Final = re.compile(r"[\d.]+$")
 _PAIRS: Final = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
-
-# A vertex that lies so close to the line between its neighbors, in units of the picture, is not
-# missed.
-_UNSEEN: Final = 0.08
 
 # From so many numbers on, one decimal has to do.
 _LONG: Final = 60
+
+# What it takes to define a marker, in letters.
+_DEFINITION: Final = 200
+
+# A path of more commands is no marker.
+_LONGEST_MARKER: Final = 16
 
 
 class Stroke(NamedTuple):
@@ -51,7 +54,7 @@ def moved(path: list[Stroke], x: float, y: float) -> list[Stroke]:
     return [Stroke(command, points + (x, y)) for command, points in path]
 
 
-def thinned(path: list[Stroke]) -> list[Stroke]:
+def thinned(path: list[Stroke], tolerance: float) -> list[Stroke]:
     """The path without vertices that lie on the line between their neighbors."""
     found: list[Stroke] = []
     run: list[Float] = []
@@ -60,13 +63,13 @@ def thinned(path: list[Stroke]) -> list[Stroke]:
             run = run or [found[-1].points[-1]] if found[-1].command != "Z" else run
             run.append(stroke.points[0])
             continue
-        found += [Stroke("L", point[None]) for point in _essential(np.array(run))[1:]]
+        found += [Stroke("L", point[None]) for point in _essential(np.array(run), tolerance)[1:]]
         run = []
         found.append(stroke)
     return found[:-1]
 
 
-def _essential(line: Float) -> Float:
+def _essential(line: Float, tolerance: float) -> Float:
     """Vertices of a line that are seen: the farthest from a chord stays (Douglas and Peucker)."""
     if len(line) < 3:
         return line
@@ -79,7 +82,7 @@ def _essential(line: Float) -> Float:
             continue
         gaps = _distances(line[start + 1 : stop], line[start], line[stop])
         far = int(gaps.argmax())
-        if gaps[far] > _UNSEEN:
+        if gaps[far] > tolerance:
             middle = start + 1 + far
             keep[middle] = True
             spans += [(start, middle), (middle, stop)]
@@ -94,9 +97,10 @@ def _distances(points: Float, start: Float, stop: Float) -> Float:
     return np.asarray(np.hypot(*(points - start - share[:, None] * along).T))
 
 
-def write_path(path: list[Stroke]) -> str:
+def write_path(path: list[Stroke], digits: int = 2) -> str:
     """The commands, relative to the point before, which is shorter."""
-    digits = 1 if sum(stroke.points.size for stroke in path) > _LONG else 2
+    if sum(stroke.points.size for stroke in path) > _LONG:
+        digits = 1
     written: list[str] = []
     here = start = np.zeros(2)
     before = ""
@@ -115,9 +119,9 @@ def write_path(path: list[Stroke]) -> str:
         told = _numbers(steps, digits)
         if not told:
             continue
-        # the letter is not said again, nor is a space before a minus sign
+        # the letter is not said again
         again = letter == before
-        written.append(("" if told[0] == "-" else " ") + told if again else letter + told)
+        written.append(_apart(written[-1], told) + told if again else letter + told)
         here, before = places[-1], letter
     return "".join(written)
 
@@ -136,8 +140,16 @@ def _numbers(numbers: Float, digits: int) -> str:
     told = ""
     for number in numbers.tolist():
         text = short(number, digits)
-        told += text if not told or text[0] == "-" else f" {text}"
+        told += _apart(told, text) + text
     return told
+
+
+def _apart(before: str, text: str) -> str:
+    """A space where one is needed: not before a minus sign, nor before a second point."""
+    last = _LAST.search(before)
+    if not before or text[0] == "-" or (text[0] == "." and last and "." in last[0]):
+        return ""
+    return " "
 
 
 def short(number: float, digits: int = 2) -> str:
@@ -149,20 +161,52 @@ def short(number: float, digits: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
-    """Center and radius of a circle that is drawn by eight curves; None of other paths."""
-    if not re.fullmatch("MC{8}Z?", "".join(stroke.command for stroke in path)):
+class Marker(NamedTuple):
+    """A small closed shape, written from its first point on, and where that lies."""
+
+    shape: str
+    x: float
+    y: float
+
+
+def as_marker(path: list[Stroke]) -> Marker | None:
+    """A path that may be one of many alike: circles, triangles, stars; None of longer ones."""
+    if len(path) > _LONGEST_MARKER or not path or path[-1].command != "Z":
         return None
-    ends = np.array([stroke.points[-1] for stroke in path if len(stroke.points)])[:8]
+    if found := _as_circle(path):
+        (x, y), radius = found
+        r = short(radius, 1)
+        return Marker(f"M0 0a{r} {r} 0 1 0 .1 0z", float(x), float(y - radius))
+    x, y = path[0].points[0]
+    return Marker(write_path(moved(path, -x, -y), 1), float(x), float(y))
+
+
+def _as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
+    """Center and radius of a circle that is drawn by eight curves; None of other paths."""
+    if "".join(stroke.command for stroke in path) != "MCCCCCCCCZ":
+        return None
+    ends = np.array([stroke.points[-1] for stroke in path[:-2]])
     center = ends.mean(axis=0)
     radii = np.hypot(*(ends - center).T)
     radius = float(radii.mean())
     return (center, radius) if radius > 0 and np.allclose(radii, radius, rtol=0.01) else None
 
 
-def circle(x: float, y: float, radius: float) -> str:
-    """One arc almost around, closed: much shorter than curves."""
-    top = short(y - radius, 1)
-    start = f"M{short(x, 1)}{'' if top[0] == '-' else ' '}{top}"
-    r = short(radius)
-    return f"{start}a{r} {r} 0 1 0 .1 0z"
+def write_marker(marker: Marker) -> str:
+    """The shape where it lies."""
+    return f"M{pair(marker)}{marker.shape.removeprefix('M0 0')}"
+
+
+def is_shorter_once(markers: list[Marker]) -> bool:
+    """Whether a shape is written once, and then its places."""
+    return len(markers) * (len(markers[0].shape) - 4) > _DEFINITION
+
+
+def write_places(markers: list[Marker]) -> str:
+    """A path through all places, for markers at its vertices."""
+    return "M" + "L".join(pair(marker) for marker in markers)
+
+
+def pair(marker: Marker) -> str:
+    """Where a marker lies."""
+    return _numbers(np.array([marker.x, marker.y]), 1)

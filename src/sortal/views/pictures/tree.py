@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # More ends make a picture that is read nowhere but on a wall.
 _MOST_LEAVES = 24
 
+# Of many classes, bars have many parts.
+_FEW_LEAVES, _FEW_CLASSES = 16, 8
+
 _DAY = np.timedelta64(1, "D")
 
 
@@ -54,7 +57,8 @@ def pictures(
 def _add_tree(scene: Scene) -> None:
     n = int(scene.estimator.get_n_leaves())
     title = f"The tree: {count(n, 'leaf', 'leaves')}, {count(scene.estimator.get_depth(), 'level')}"
-    plan = Plan("TreeDisplay", {"max_leaves": _MOST_LEAVES, "title": ""}, with_rows=False)
+    most = _MOST_LEAVES if len(scene.classes) <= _FEW_CLASSES else _FEW_LEAVES
+    plan = Plan("TreeDisplay", {"max_leaves": most, "title": ""}, with_rows=False)
     scene.add("tree", title, plan, lambda display: _tree_words(scene, title, display))
 
 
