@@ -61,17 +61,12 @@ def decider(
     described = describe(model)
     if described is None:
         return None
-    numbers = dict(described.numbers)
-    whole = numbers | ({} if described.holes is None else {"holes": described.holes})
-    with_holes = packed_bytes(whole) <= most_bytes or described.holes is None
-    kept: dict[str, Any] | None = whole if with_holes else numbers
-    if packed_bytes(kept) > most_bytes:
-        kept = None
+    kept = _fitting(described, most_bytes)
     given = model.costs if isinstance(model, TreeModel) else costs
     return {
         "kind": described.kind,
         "model": kept,
-        "with_holes": with_holes,
+        "with_holes": described.holes is None or "holes" in (kept or {}),
         "classes": [plain(label) for label in model.classes],
         "colors": [color(k) for k in range(len(model.classes))],
         "costs": None if given is None else pack(np.asarray(given, dtype=np.float64)),
@@ -79,3 +74,14 @@ def decider(
         "largest": described.largest,
         "words": dict(described.words),
     }
+
+
+def _fitting(described: Described, most_bytes: int) -> dict[str, Any] | None:
+    """As many of a model's numbers as there is room for; None where there is not enough."""
+    numbers = dict(described.numbers)
+    holes = {} if described.holes is None else {"holes": described.holes}
+    short = {name: item for name, item in numbers.items() if name not in described.spared}
+    for kept in (numbers | holes, short | holes, numbers):
+        if packed_bytes(kept) <= most_bytes:
+            return kept
+    return None

@@ -19,7 +19,8 @@ class Described:
 
     `columns` are places in the schema, in the order of the form; `ranges` say of each where its
     numbers lie, exactly or (`about`) roughly. `numbers` are what the script calculates with, and
-    `holes` those of them that only rows with holes need. `words` name what it shows.
+    `holes` those that only rows with holes need; of the former, `spared` can be done without where
+    there are the latter. `words` name what it shows.
     """
 
     kind: str
@@ -29,5 +30,6 @@ class Described:
     numbers: Mapping[str, Any]
     words: Mapping[str, str] = field(default_factory=dict)
     holes: Mapping[str, Any] | None = None
-    about: str = "about "
+    spared: tuple[str, ...] = ()
+    about: bool = True
     largest: float | None = None

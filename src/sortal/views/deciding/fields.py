@@ -13,6 +13,7 @@ from sortal.errors import OptionError, listed
 from sortal.models.conditions import number_in_full, quoted
 from sortal.models.faces import moment_text, number_text
 from sortal.models.records import unique
+from sortal.views.lettering import number_text as few_digits
 from sortal.views.tree_lettering import plain
 
 if TYPE_CHECKING:
@@ -99,9 +100,18 @@ def _word(value: Any) -> str:
     return text if text.isprintable() and text and text == text.strip() else quoted(value)
 
 
-def range_hint(column: ColumnSchema, ends: tuple[float, float] | None, about: str = "") -> str:
-    """Where the numbers of a column lie: a … b; "" where that is not known."""
+def range_hint(column: ColumnSchema, ends: tuple[float, float] | None) -> str:
+    """The least and the greatest number of a column; "" where they are not known."""
     if ends is None:
         return ""
     write = moment_text if column.kind == "date" else number_text
-    return f"{about}{write(ends[0])} … {write(ends[1])}"
+    return f"{write(ends[0])} … {write(ends[1])}"
+
+
+def rough_hint(column: ColumnSchema, ends: tuple[float, float] | None) -> str:
+    """About where the numbers of a column lie, in three digits or whole days."""
+    if ends is None:
+        return ""
+    if column.kind == "date":
+        return f"about {moment_text(float(round(ends[0])))} … {moment_text(float(round(ends[1])))}"
+    return f"about {few_digits(ends[0])} … {few_digits(ends[1])}"

@@ -39,14 +39,14 @@ _FUNCTIONS: Final = {
 
 def describe_linear(model: LinearModel) -> Described:
     """Gaussian classes with a common covariance."""
-    known = {"prior": pack(model.prior), "anchor": pack(model.gap), "unit": 1.0}
+    known = {"prior": pack(model.prior), "anchor": pack(model.gap), "unit": [1.0]}
     spread = np.sqrt(np.diag(model.covariance))
     return _described(model.scores, model.center + model.gap, spread, known, LOG_ODDS)
 
 
 def describe_fisher(model: FisherModel) -> Described:
     """Distances along Fisher's directions, as linear functions."""
-    known = {"prior": None, "anchor": pack(model.gap), "unit": model.unit}
+    known = {"prior": None, "anchor": pack(model.gap), "unit": pack([model.unit])}
     variance = np.diagonal(model.scatter.sum(axis=0)) / max(model.weight.sum(), 1e-300)
     means = model.center + model.gap
     return _described(model.scores, means, np.sqrt(variance), known, _FUNCTIONS)
@@ -55,13 +55,17 @@ def describe_fisher(model: FisherModel) -> Described:
 def describe_indicator(model: IndicatorModel) -> Described:
     """Regressions on class indicators."""
     anchor = np.broadcast_to(model.mean, model.gap.shape)
-    known = {"prior": None, "anchor": pack(anchor), "unit": 1.0}
+    known = {"prior": None, "anchor": pack(anchor), "unit": [1.0]}
     means = model.center + model.gap
-    return _described(model.scores, means, np.zeros(len(model.center)), known, _FUNCTIONS)
+    return _described(model.scores, means, None, known, _FUNCTIONS)
 
 
 def _described(
-    scores: LinearMap, means: Float, spread: Float, known: dict[str, Any], words: dict[str, str]
+    scores: LinearMap,
+    means: Float,
+    spread: Float | None,
+    known: dict[str, Any],
+    words: dict[str, str],
 ) -> Described:
     design = scores.design
     numbers = known | {
@@ -103,9 +107,14 @@ def _holes(rule: HoleRule) -> dict[str, Any]:
     }
 
 
-def reach(design: Design, means: Float, spread: Float) -> tuple[Ends, ...]:
-    """Of each number, from the least class mean less two deviations to the greatest and two."""
+def reach(design: Design, means: Float, spread: Float | None) -> tuple[Ends, ...]:
+    """Of each number, from the least class mean less two deviations to the greatest and two.
+
+    Where the deviations are not known, nothing is.
+    """
     ends: list[Ends] = [None] * len(design.sizes)
+    if spread is None:
+        return tuple(ends)
     first = np.concatenate([[0], np.cumsum(design.sizes)])[:-1]
     for j in design.numbers:
         i = int(first[j])

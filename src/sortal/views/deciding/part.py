@@ -17,6 +17,7 @@ from sortal.views.deciding.fields import (
     number_field,
     range_hint,
     refuse_strangers,
+    rough_hint,
     typed,
 )
 from sortal.views.parts import Part
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from sortal.views.deciding.fields import Field
 
     Start = tuple[str, Mapping[str, Any]]
+
+# The files of the script, in any order.
+SCRIPTS: Final = ("decide_numbers.js", "decide_models.js", "decide.js")
 
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -41,6 +45,7 @@ def decide_part(
     missing: str = "",
     unknown: str = "",
     costs: Any = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     code: str = "model.predict(rows)",
     most_bytes: int = MOST_BYTES,
 ) -> Part | None:
@@ -48,8 +53,9 @@ def decide_part(
 
     `name` is its own in the page, and that of the tree whose path a decision lights. `starts` are
     rows to start from, each a label and values by column; the first is filled in. `missing`,
-    `unknown` and `costs` are the estimator's. `code` is the Python that decides where the page
-    cannot. `most_bytes` bounds the numbers of the model.
+    `unknown` and `costs` are the estimator's. `ranges` are the least and the greatest number (of
+    dates: days) of columns, told beside their fields; without them what the model knows. `code` is
+    the Python that decides where the page cannot. `most_bytes` bounds the numbers of the model.
     """
     if not _NAME.fullmatch(name):
         raise OptionError(
@@ -59,7 +65,7 @@ def decide_part(
     data = decider(model, missing=missing, unknown=unknown, costs=costs, most_bytes=most_bytes)
     if described is None or data is None:
         return None
-    fields = _fields(described)
+    fields = _fields(described, ranges or {})
     prefix = f"decide-{name}"
     html = _page().render(
         prefix=prefix,
@@ -74,13 +80,16 @@ def decide_part(
     return Part(prefix, "decide", html, data | {"name": name, "fields": told, "starts": filled})
 
 
-def _fields(described: Described) -> list[Field]:
+def _fields(described: Described, ranges: Mapping[str, tuple[float, float]]) -> list[Field]:
     """One a column, all values of a category among those that can be chosen."""
     fields = []
     for j, ends in zip(described.columns, described.ranges, strict=True):
         column = described.schema.columns[j]
         if column.is_number:
-            hint = range_hint(column, ends, described.about)
+            known = ranges.get(column.name)
+            hint = range_hint(column, known or ends)
+            if described.about and known is None:
+                hint = rough_hint(column, ends)
             fields.append(number_field(column, j, None, hint))
         else:
             fields.append(category_field(column, j, range(len(column.values)), None))
@@ -130,7 +139,7 @@ def decide_style() -> str:
 @cache
 def decide_script() -> str:
     """The script without what is there for its readers: indents, empty lines and comments."""
-    lines = (line.strip() for line in _static("decide.js").splitlines())
+    lines = (line.strip() for name in SCRIPTS for line in _static(name).splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 

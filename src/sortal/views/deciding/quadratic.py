@@ -25,7 +25,7 @@ def describe_quadratic(model: QuadraticModel) -> Described:
     spread = np.sqrt(np.maximum(np.diagonal(model.covariances, axis1=1, axis2=2), 0.0))
     numbers = {
         "prior": pack(model.prior),
-        "unit": 1.0,
+        "unit": [1.0],
         "sizes": list(design.sizes),
         "center": pack(scores.center),
         "gap": pack(scores.gap),
@@ -42,7 +42,15 @@ def describe_quadratic(model: QuadraticModel) -> Described:
     ends = reach(design, model.center + model.gap, spread)
     columns = tuple(range(len(design.sizes)))
     return Described(
-        "quadratic", design.schema, columns, ends, numbers, LOG_ODDS, holes, largest=LARGEST
+        "quadratic",
+        design.schema,
+        columns,
+        ends,
+        numbers,
+        LOG_ODDS,
+        holes,
+        spared=("whole",),
+        largest=LARGEST,
     )
 
 

@@ -40,7 +40,7 @@ def describe_tree(model: TreeModel) -> Described:
         **_conditions(model),
     }
     ranges = tuple(None if model.ranges is None else model.ranges[j] for j in asked)
-    return Described("tree", model.schema, tuple(asked), ranges, numbers, about="")
+    return Described("tree", model.schema, tuple(asked), ranges, numbers, about=False)
 
 
 def _children(model: TreeModel, t: int) -> list[int]:

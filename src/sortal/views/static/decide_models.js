@@ -1,0 +1,326 @@
+// The kinds of models: a row's cells → what is said of it, and why. `data` is what Python's `decider`
+// made of a model. A cell has x (a number, or the rank of a category), hole and unknown.
+function decideModels(data) {
+  "use strict";
+  const { EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, eigen, survey } = decideNumbers();
+  const TIE = 16 * EPS, { fields, classes } = data, K = classes.length;
+  const model = unpackAll(data.model), costs = unpackAll(data.costs);
+  const everyClass = [...classes.keys()];
+  if (model.whole) model.whole.roots = model.whole.roots.map(columnsOf);
+
+  // --- Linear functions: offsets and weights where only the terms `o` are known ---
+
+  function gaussian(o, p) {
+    const { weight, gap, mean, within, divisor, magnitude } = model.holes, total = sum(weight);
+    const m = some(mean, o), gaps = gap.map((g) => some(g, o).map((x, i) => x - m[i]));
+    const between = gaps.map((g, k) => g.map((x) => Math.sqrt(weight[k]) * x));
+    const found = survey(block(within, o, o), between, some(magnitude, o));
+    const apart = found.apart.map((v, i) => {
+      const deviation = Math.sqrt(1e-9 * found.spread[i] / total);
+      return v.map((x) => x / deviation);
+    });
+    const roots = [...found.sphere.map((v) => v.map((x) => x * Math.sqrt(divisor))), ...apart];
+    const offsets = [], weights = [];
+    gaps.forEach((g, k) => {
+      const u = roots.map((r) => dot(g, r)), w = combine(u, roots, o.length);
+      weights.push(wide(w, o, p));
+      offsets.push(weight[k] > 0 ? -0.5 * dot(u, u) - dot(m, w) : -Infinity);
+    });
+    return { offsets, weights };
+  }
+
+  function conditional(o, p) {
+    const { total, mean, magnitude } = model.holes, known = new Set(o);
+    const rest = [...Array(p).keys()].filter((i) => !known.has(i));
+    const nothing = [new Float64Array(o.length)];
+    const { sphere } = survey(block(total, o, o), nothing, some(magnitude, o));
+    const across = block(total, o, rest), offsets = [], weights = [];
+    model.weights.forEach((w, k) => {
+      const behind = across.map((row) => dot(row, some(w, rest)));
+      const from = combine(sphere.map((s) => dot(s, behind)), sphere, o.length);
+      offsets.push(model.offsets[k] + dot(some(mean, rest), some(w, rest)) - dot(some(mean, o), from));
+      weights.push(wide(from.map((x, i) => x + w[o[i]]), o, p));
+    });
+    return { offsets, weights };
+  }
+
+  function wide(vector, places, p) {
+    const made = new Float64Array(p);
+    vector.forEach((x, i) => (made[places[i]] = x));
+    return made;
+  }
+
+  // --- Quadratic functions: roots and determinants where only the terms `o` are known ---
+
+  function quadratic(o, p) {
+    const { into, shapes, present } = model.holes, part = into.map((row) => some(row, o));
+    const pooled = o.map((_, i) => Float64Array.from(o, (_, j) => sum(part.map((r) => r[i] * r[j]))));
+    const nothing = new Float64Array(o.length), { sphere, logDet } = survey(pooled, [nothing], nothing);
+    const out = sphere.map((s) => part.map((row) => dot(row, s)));
+    const roots = [], logDets = [];
+    shapes.forEach((C, k) => {
+      const turned = out.map((x) => C.map((row) => dot(row, x)));
+      const { values, vectors } = eigen(out.map((x) => turned.map((y) => dot(x, y))));
+      const floor = EPS * Math.max(0, ...values), sizes = values.map((x) => Math.max(x, floor));
+      roots.push(vectors.map((v, m) =>
+        wide(combine(v.map((x) => x / Math.sqrt(sizes[m])), sphere, o.length), o, p)));
+      logDets.push(present[k] ? sum(sizes.map(Math.log)) + logDet : Infinity);
+    });
+    return { roots, logDets };
+  }
+
+  // Each pattern of holes is worked out once.
+  const patterns = new Map();
+  function where(known, make) {
+    const key = known.map(Number).join("");
+    const places = [...known.keys()].filter((i) => known[i]);
+    if (!patterns.has(key)) patterns.set(key, make(places, known.length));
+    return patterns.get(key);
+  }
+
+  // --- What is said: number for number as in decision.py and tree_shares.py ---
+
+  function posterior(logJoint, prior) {
+    const most = Math.max(...logJoint), peak = most === -Infinity ? 0 : most;
+    const near = -TIE * Math.max(1, Math.abs(peak));
+    const shares = logJoint.map((x) => (x - peak >= near ? 1 : Math.exp(x - peak))), total = sum(shares);
+    return total === 0 ? Array.from(prior) : shares.map((x) => x / total);
+  }
+
+  function leading(functions, unit) {
+    const peak = Math.max(...functions), enough = peak - TIE * Math.max(unit, Math.abs(peak));
+    return Math.max(0, functions.findIndex((x) => x >= enough));
+  }
+
+  const expected = (shares) => everyClass.map((j) => sum(shares.map((p, i) => p * costs[i][j])));
+
+  function cheapest(shares) {
+    const amounts = costs ? expected(shares).map((x) => -x) : shares;
+    return amounts.indexOf(Math.max(...amounts));
+  }
+
+  function say(shares) {
+    const slack = (16 + K) * EPS;
+    if (!costs) return shares.findIndex((x) => x >= Math.max(...shares) * (1 - slack));
+    const amounts = expected(shares), least = Math.min(...amounts) * (1 + slack);
+    return amounts.findIndex((x) => x <= least);
+  }
+
+  // The best of the others by the first measure that tells them apart, then by their order.
+  function runnerUp(label, ...measures) {
+    const others = everyClass.filter((k) => k !== label);
+    const better = (a, b) => measures.map((m) => m[a] - m[b]).find((d) => d > 0 || d < 0) > 0;
+    return others.reduce((best, k) => (better(k, best) ? k : best), others[0]);
+  }
+
+  const difference = (a, b) => (a === b ? 0 : a - b);
+
+  // --- The kinds of models: cells → what is said, and why ---
+
+  // Distances of a row's terms from the center, 0 where nothing is known.
+  function termsOf(cells) {
+    const z = [], known = [], owner = [];
+    cells.forEach((cell, f) => {
+      const blank = cell.hole || cell.unknown, count = model.sizes[f];
+      for (let v = 0; v < count; v++) {
+        const x = fields[f].kind === "category" ? Number(cell.x === v) : cell.x;
+        z.push(blank ? 0 : x - model.center[z.length]);
+        known.push(!blank);
+        owner.push(f);
+      }
+    });
+    return { z, known, owner, whole: known.every(Boolean) };
+  }
+
+  function markOf(cell) {
+    if (cell.hole) return "missing";
+    return cell.unknown ? "unknown" : "";
+  }
+
+  // The functions of the classes, and how the difference of two of them is made up.
+  function compared(cells, row, functions, differ) {
+    const probabilities = model.prior ? posterior(functions, model.prior) : null;
+    const label = costs ? cheapest(probabilities) : leading(functions, model.unit[0]);
+    const against = runnerUp(label, functions), { offset, byTerm } = differ(label, against);
+    const amounts = cells.map(() => 0);
+    byTerm.forEach((x, i) => (amounts[row.owner[i]] += x));
+    const parts = cells.map((cell, f) => ({ field: f, amount: amounts[f], mark: markOf(cell) }));
+    return { label, against, probabilities, functions, offset, parts, total: offset + sum(amounts) };
+  }
+
+  const rules = { gaussian, conditional };
+  const withPrior = (list) => list.map((x, k) => x + (model.prior ? Math.log(model.prior[k]) : 0));
+
+  function linear(cells) {
+    const row = termsOf(cells), { z, known } = row;
+    const { offsets, weights } = row.whole ? model : where(known, rules[model.holes.rule]);
+    const functions = withPrior(everyClass.map((k) => offsets[k] + dot(z, weights[k])));
+    const constants = withPrior(Array.from(offsets));
+    return compared(cells, row, functions, (k, l) => {
+      const w = z.map((_, i) => weights[k][i] - weights[l][i]);
+      const middle = known.map((is, i) => (is ? (model.anchor[k][i] + model.anchor[l][i]) / 2 : 0));
+      const offset = constants[k] - constants[l] + dot(middle, w);
+      return { offset, byTerm: z.map((x, i) => (x - middle[i]) * w[i]) };
+    });
+  }
+
+  function quadratics(cells) {
+    const row = termsOf(cells), { z, known } = row, { gap } = model;
+    let { roots, logDets } = row.whole && model.whole ? model.whole : where(known, quadratic);
+    const from = gap.map((g) => z.map((x, i) => (known[i] ? x - g[i] : 0)));
+    const lengths = (far) => roots.map((R, k) => sum(R.map((r) => (dot(from[k], r) / far) ** 2)));
+    let squares = lengths(1);
+    if (!squares.every(Number.isFinite)) { // beyond 1e150 deviations only who is nearest is left
+      if (row.whole) ({ roots, logDets } = where(known, quadratic));
+      const all = roots.flatMap((R, k) => R.map((r) => Math.abs(dot(from[k], r))));
+      squares = lengths(Math.max(...all, 1e150) / 1e150);
+    }
+    const functions = withPrior(squares.map((s, k) => -0.5 * (s + logDets[k])));
+    const constants = withPrior(Array.from(logDets, (x) => -0.5 * x));
+    return compared(cells, row, functions, (k, l) => {
+      const [own, other] = [k, l].map((c) => {
+        const along = combine(roots[c].map((r) => dot(from[c], r)), roots[c], z.length);
+        return from[c].map((x, i) => 0.5 * x * along[i]);
+      });
+      return { offset: constants[k] - constants[l], byTerm: other.map((x, i) => x - own[i]) };
+    });
+  }
+
+  function logTerms(cell, f) {
+    const zero = everyClass.map(() => 0), { tables, mean, variance, constant } = model;
+    if (cell.hole || cell.unknown || constant.includes(f)) return zero;
+    if (fields[f].kind === "category") return Array.from(tables[f][cell.x]);
+    return zero.map((_, k) => {
+      const d = cell.x - mean[f][k];
+      return -0.5 * (Math.log(2 * Math.PI * variance[f][k]) + d * d / variance[f][k]);
+    });
+  }
+
+  function jointTerms(cells, naive) {
+    const { places, codes, weight, classWeight, alpha } = model.joint;
+    const known = places.map((f, m) => [cells[f].x, m]).filter(([x]) => x >= 0);
+    const cell = everyClass.map(() => 0);
+    weight.forEach((w, i) => {
+      if (known.every(([x, m]) => codes[i][m] === x)) add(cell, w, 1);
+    });
+    const unseen = sum(cell) === 0;
+    const terms = cell.map((n, k) => {
+      const all = classWeight[k], backed = n + alpha * Math.exp(naive[k]);
+      if (alpha > 0 && n === 0 && backed < 1e-290) {
+        return Math.log(alpha) + naive[k] - Math.log(all + alpha);
+      }
+      if (alpha === 0 && (unseen || all === 0)) return naive[k];
+      return Math.log(backed) - Math.log(all + alpha > 0 ? all + alpha : 1);
+    });
+    return { terms, unseen };
+  }
+
+  function bayesParts(cells) {
+    const parts = cells.map((cell, f) => {
+      const mark = markOf(cell) || (model.constant.includes(f) ? "constant" : "");
+      return { fields: [f], terms: logTerms(cell, f), mark };
+    });
+    const words = parts.filter((_, f) => fields[f].kind === "category");
+    if (!model.joint || !words.length) return parts;
+    const naive = everyClass.map((k) => sum(words.map((part) => part.terms[k])));
+    const { terms, unseen } = jointTerms(cells, naive);
+    const mark = unseen ? "unseen cell" : (words.map((part) => part.mark).find(Boolean) || "");
+    const joined = { fields: words.flatMap((part) => part.fields), terms, mark };
+    return parts.flatMap((part) => (part === words[0] ? [joined] : words.includes(part) ? [] : [part]));
+  }
+
+  function bayes(cells) {
+    const made = bayesParts(cells), logPrior = Array.from(model.prior, Math.log);
+    // added up in Python's order: words before numbers
+    const isWord = (part) => fields[part.fields[0]].kind === "category";
+    const ordered = [...made.filter(isWord), ...made.filter((part) => !isWord(part))];
+    const logJoint = everyClass.map((k) => logPrior[k] + sum(ordered.map((part) => part.terms[k])));
+    const probabilities = posterior(logJoint, model.prior), label = cheapest(probabilities);
+    const against = runnerUp(label, probabilities, logJoint), bit = Math.log(2);
+    const bits = (terms) => difference(terms[label] / bit, terms[against] / bit);
+    const parts = made.map(({ fields: list, terms, mark }) => ({
+      fields: list, field: list[0], amount: bits(terms), mark,
+    }));
+    const possible = logJoint.some(Number.isFinite), offset = bits(logPrior);
+    const total = offset + (possible ? sum(parts.map((part) => part.amount)) : 0);
+    return { label, against, probabilities, functions: logJoint, offset, parts, total, possible };
+  }
+
+  // --- Trees ---
+
+  const CUT = 1, SPREAD = -2;
+  const shareOf = data.kind === "tree" ? sharesOfNodes() : null;
+  const below = model.children;
+
+  function sharesOfNodes() {
+    if (model.shares) return model.shares;
+    return model.counts.map((row) => Array.from(row, (n) => n / sum(Array.from(row))));
+  }
+
+  const pulls = (t) => below[t].map((c) => model.pull[c]);
+  const heaviest = (t) => pulls(t).indexOf(Math.max(...pulls(t)));
+
+  // The branch of a row at node t; below 0 it stays there, SPREAD is every branch.
+  function branchOf(t, cell) {
+    const heavier = model.heavier[t];
+    if (cell.hole) return model.missing[t] === -1 ? heavier : model.missing[t];
+    if (cell.unknown) return heavier;
+    if (model.kind[t] === CUT) return Number(cell.x > model.threshold[t]);
+    return model.values[t].find(([code]) => code === cell.x)?.[1] ?? heavier;
+  }
+
+  function treeMark(t, cell) {
+    if (cell.hole) {
+      if (model.missing[t] < 0) return model.missing[t] === SPREAD ? "spread" : "unseen";
+      return model.policy === "majority" ? "majority" : "missing";
+    }
+    if (cell.unknown) return "unknown";
+    if (model.kind[t] === CUT) return "";
+    return model.values[t].some(([code]) => code === cell.x) ? "" : "absent";
+  }
+
+  // Σ part · share over the ends of a row, and how many ends there are.
+  function mixed(cells) {
+    const total = everyClass.map(() => 0), open = [[0, 1]];
+    let ends = 0;
+    while (open.length) {
+      const [t, part] = open.pop();
+      const b = below[t].length ? branchOf(t, cells[model.attribute[t]]) : -1;
+      if (b === SPREAD) {
+        const weights = pulls(t), all = sum(weights);
+        for (let c = weights.length - 1; c >= 0; c--) {
+          if (weights[c]) open.push([below[t][c], part * (weights[c] / all)]);
+        }
+      } else if (b >= 0) open.push([below[t][b], part]);
+      else { add(total, shareOf[t], part); ends++; }
+    }
+    return { total, ends };
+  }
+
+  function tree(cells) {
+    const { total: probabilities, ends } = mixed(cells), nodes = [0], steps = [];
+    for (let t = 0; below[t].length;) {
+      const f = model.attribute[t], cell = cells[f], way = branchOf(t, cell);
+      const b = way === SPREAD ? heaviest(t) : way, next = b >= 0 ? below[t][b] : t;
+      const condition = next === t ? model.stays[t] : model.conditions[next];
+      steps.push({ node: t, next, field: f, condition, mark: treeMark(t, cell) });
+      if (next === t) break;
+      nodes.push(next);
+      t = next;
+    }
+    const end = nodes.at(-1), spreads = model.policy === "fractional";
+    const label = spreads ? say(probabilities) : model.label[end], share = (t) => shareOf[t][label];
+    const path = steps.map((step) => ({
+      ...step, n: model.n[step.node], share: share(step.node),
+      amount: share(step.next) - share(step.node),
+    }));
+    return {
+      label, probabilities, node: end, nodes, path, start: share(0), n: model.n[end], ends,
+      spread: probabilities[label] - share(end),
+    };
+  }
+
+  const kinds = { linear, quadratic: quadratics, bayes, tree };
+
+  return kinds[data.kind];
+}
