@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -212,7 +213,7 @@ def test_the_last_stop_is_the_tree_as_fitted(page: Page) -> None:
     part = show(page, model, complexity=path, max_leaves=40)
     assert page.locator("[data-part=told]").text_content() == (
         f"{model.n_leaves} leaves · error {round(path.error[-1], 4):g} on the rows of the fit"
-        " · the tree as fitted"
+        " · the tree as fitted, which errs on these rows as the one before"
     )
     drawn = set(part.data["node"])
     found = page.evaluate(STOPS)
@@ -379,6 +380,9 @@ def test_several_ways_are_lit_together(page: Page) -> None:
     lit, said = page.evaluate(SEND, ["tree", nodes])
     assert lit == nodes
     assert said == f"the row goes every way, to nodes {', '.join(map(str, leaves))}"
+    show(page, replace(model, policy="fractional"), with_form=False)
+    _, said = page.evaluate(SEND, ["tree", way_to(model, leaves[0])])
+    assert said.startswith(f"the heaviest way ends at node {leaves[0]} (n ")
 
 
 # --- Zoom and pan --------------------------------------------------------------------------------

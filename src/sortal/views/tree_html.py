@@ -146,6 +146,7 @@ class _View:
         given = bool(self.values) and met_holes(self.model)
         data = _data(self.model, self.drawn, self.fields, name)
         data |= {"model": follows, "closed": sorted(self.closed), "given": given}
+        data["spreads"] = self.model.policy == "fractional"
         if self.nested:
             data |= {"nested": self.nested.data(self.drawn), "few": _ENDS_AT_FIRST}
         return Part(name, "tree", html, data)
@@ -222,6 +223,7 @@ def _marks(drawing: Drawing, prefix: str) -> list[dict[str, str]]:
 def _template(name: str) -> Template:
     loader = PackageLoader("sortal.views", "static")
     page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    page.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # a tenth is spaces
     return page.get_template(f"{name}.html.jinja")
 
 

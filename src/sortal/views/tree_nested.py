@@ -91,7 +91,9 @@ class NestedTrees:
             yield "the smallest tree within one deviation of the least"
         if i == path.chosen:
             yield "cost-complexity pruning would choose this one"
-        if i == len(path) - 1 + self.has_more:
+        if i == len(path):
+            yield "the tree as fitted, which errs on these rows as the one before"
+        elif i == len(path) - 1 and not self.has_more:
             yield "the tree as fitted"
 
     def rows(self) -> list[Stop]:

@@ -446,10 +446,11 @@ function showTree(root, data) {
     refresh(before);
     if (at === undefined) return answer("", "");
     const names = ends.map((i) => data.node[i]), final = rest ? nodes.at(-1) : data.node[at];
-    let said = `the row ends at node ${final}`;
+    // where holes take every branch by its weight, the class follows from all ends together
+    let said = `the ${data.spreads ? "heaviest way" : "row"} ends at node ${final}`;
     if (ends.length > 1) said = `the row goes every way, to nodes ${names.join(", ")}`;
     else if (rest) said += `; drawn as far as node ${data.node[at]} ${holdsOf(at)}`;
-    else said += `, which says ${says(at)} ${holdsOf(at)}`;
+    else said += data.spreads ? ` ${holdsOf(at)}` : `, which says ${says(at)} ${holdsOf(at)}`;
     if (rest) said += stop < last ? "; the rest is pruned here" : "; the rest is not drawn";
     answer(said, final);
     show(at);
