@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final, TypeAlias
 
@@ -15,8 +16,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
+from sortal.data.batch import Batch
+from sortal.data.columns import CategoryColumn
+from sortal.data.sources import TableSource
+from sortal.engines.blas import one_blas_thread
 from sortal.errors import CollinearWarning, MissingValueWarning, OptionError, SubtractError
-from sortal.learners.discriminant import multiply, read_statistics
+from sortal.learners.discriminant import ClassStatistics, multiply, read_statistics
 from sortal.learners.loo_choice import GRID
 from sortal.learners.options import read_class_weight
 from sortal.models.decision import log_posterior
@@ -75,30 +80,66 @@ def make_weights(kind: str, n: int, seed: int) -> Any:
     return rng.integers(1, 4, n) if kind == "whole" else rng.uniform(0.2, 2.0, n).round(2)
 
 
-def refit(model: Learner, X: Any, y: Any, w: Any, without: NDArray[np.bool_]) -> Any:
-    """The model of the other rows, by the schema and the chosen shares of a fitted one."""
-    others = X[~without], np.asarray(y)[~without], None if w is None else np.asarray(w)[~without]
+class Rows:
+    """A table read once, by the schema of a fitted model; others are learned from parts of it."""
+
+    def __init__(self, model: Learner, X: Any, y: Any, w: Any = None) -> None:
+        source = model._open_again(X, y, w, model._held()).source
+        self.schema = model._schema
+        self.plan = model._plan_again(source.schema, model._held())
+        self.read = as_read(source)
+        self.asked = as_read(model._open(X))
+
+    def statistics(self, without: NDArray[np.bool_]) -> ClassStatistics:
+        """What is known of the other rows."""
+        with one_blas_thread():
+            return read_statistics(self.plan(only(self.read, ~without)), self.schema)
+
+    def judged(self, made: Any, rows: NDArray[np.bool_]) -> Float:
+        """ln P(k|x) of rows by a model of others."""
+        with one_blas_thread():
+            values = made.scores(self.asked.take(rows)).values
+        found: Float = log_posterior(values + made.log_prior, made.prior)
+        return found
+
+    def each(self) -> Iterator[NDArray[np.bool_]]:
+        """Every row alone."""
+        return iter(np.eye(self.read.n_rows, dtype=bool))
+
+
+def as_read(source: TableSource) -> Batch:
+    assert source.n_blocks == 1
+    return source.block(0)
+
+
+def only(read: Batch, rows: NDArray[np.bool_]) -> Batch:
+    """Some rows of a table, as if there had never been others: values that none has are gone."""
+    part = read.take(rows)
+    columns = tuple(without_absent(column) for column in part.columns)
+    return replace(part, columns=columns, target=without_absent(part.labels()))
+
+
+def without_absent(column: Any) -> Any:
+    if not isinstance(column, CategoryColumn):
+        return column
+    present = np.unique(column.codes[column.codes >= 0])
+    codes = np.where(column.codes < 0, column.codes, np.searchsorted(present, column.codes))
+    return CategoryColumn(tuple(column.values[v] for v in present), codes.astype(np.int32))
+
+
+def relearn(model: Learner, stats: ClassStatistics) -> Any:
+    """The model of other rows, by the options and the chosen shares of a fitted one."""
     options = model._held()
-    source = model._open_again(*others, options).source
-    plan = model._plan_again(source.schema, options)
-    stats = read_statistics(model._engine().reduce(source, plan), model._schema)
     factor = read_class_weight(options.class_weight, stats.classes, stats.weight)
     return model._learn(multiply(stats, factor), options)
 
 
-def judged(model: Learner, made: Any, X: Any) -> Float:
-    """ln P(k|x) of rows by a model of others."""
-    values = np.concatenate([b.values for b in model._engine().map(model._open(X), made.scores)])
-    found: Float = log_posterior(values + made.log_prior, made.prior)
-    return found
-
-
 def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
     """Every row judged by a model that was learned without it."""
-    found = []
-    for j in range(len(y)):
-        without = np.arange(len(y)) == j
-        found.append(judged(model, refit(model, X, y, w, without), X[without])[0])
+    rows = Rows(model, X, y, w)
+    found = [
+        rows.judged(relearn(model, rows.statistics(without)), without)[0] for without in rows.each()
+    ]
     shares: Float = np.exp(np.array(found))
     return shares
 
@@ -309,9 +350,10 @@ def test_folds_are_judged_by_models_without_them(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = model.fold_proba(X, y, folds, sample_weight=w)
+        rows = Rows(model, X, y, w)
         for fold in np.unique(folds):
             own = folds == fold
-            expected = np.exp(judged(model, refit(model, X, y, w, own), X[own]))
+            expected = np.exp(rows.judged(relearn(model, rows.statistics(own)), own))
             assert_allclose(found[own], expected, atol=EIGHT_DIGITS)
 
 
@@ -367,17 +409,21 @@ def test_folds_that_cannot_be_used(folds: Any) -> None:
 
 
 def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]]) -> Float:
-    """Σ v ln P(y|x) for every setting, by refits; rows that lose their class left out."""
+    """Σ v ln P(y|x) for every setting, by refits; rows that lose their class left out.
+
+    What is known without a row does not depend on the setting, and is summed up once.
+    """
+    rows = Rows(quietly(make(**grid[0]), X, y, w), X, y, w)
+    kept = [without for without in rows.each() if (y[~without] == y[without][0]).any()]
+    statistics = [rows.statistics(without) for without in kept]
     sums = []
     for setting in grid:
         model = quietly(make(**setting), X, y, w)
         total = 0.0
-        for j, label in enumerate(y):
-            without = np.arange(len(y)) == j
-            if (y[~without] == label).any():
-                k = model.classes_.tolist().index(label)
-                log_p = judged(model, refit(model, X, y, w, without), X[without])[0, k]
-                total += (1.0 if w is None else w[j]) * log_p
+        for without, stats in zip(kept, statistics, strict=True):
+            (k,) = np.flatnonzero(model.classes_ == y[without][0])
+            log_p = rows.judged(relearn(model, stats), without)[0, k]
+            total += (1.0 if w is None else w[without][0]) * log_p
         sums.append(total)
     return np.array(sums)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from sortal import native
@@ -29,25 +28,27 @@ OFFSETS = (0.0, 1.0, -1e8, 1e8, 1e15)
 quick = settings(max_examples=60, deadline=None)
 
 
-def rows_of_class(rows: Rows, k: int) -> list[tuple[int, Fraction]]:
+Members = list[tuple[int, Fraction]]
+
+
+def rows_of_class(rows: Rows, k: int) -> Members:
     """(units, value) of the rows of class k that have a number."""
     values, classes, _, units = rows
     weights = np.ones(len(values), dtype=np.int64) if units is None else units
-    return [
-        (int(weights[i]), Fraction(float(values[i])))
-        for i in range(len(values))
-        if classes[i] == k and not math.isnan(values[i])
-    ]
+    own = (classes == k) & ~np.isnan(values)
+    return list(zip(weights[own].tolist(), map(Fraction, values[own].tolist()), strict=True))
 
 
-def exact(rows: Rows, k: int) -> tuple[int, Fraction, Fraction]:
-    """Units, mean and squared deviations of class k."""
-    members = rows_of_class(rows, k)
+def exact(members: Members) -> tuple[int, Fraction, Fraction]:
+    """Units, mean and squared deviations of a class, by whole numbers of its finest step."""
     total = sum(u for u, _ in members)
     if total == 0:
         return 0, Fraction(0), Fraction(0)
-    mean = sum((u * x for u, x in members), Fraction(0)) / total
-    return total, mean, sum((u * (x - mean) ** 2 for u, x in members), Fraction(0))
+    steps = max(x.denominator for _, x in members)  # all are powers of two
+    whole = [(u, x.numerator * (steps // x.denominator)) for u, x in members]
+    first, second = sum(u * x for u, x in whole), sum(u * x * x for u, x in whole)
+    spread = Fraction(second * total - first * first, total * steps**2)
+    return total, Fraction(first, total * steps), spread
 
 
 def assert_exact(rows: Rows, found: tuple[Int64, Float, Float, Float]) -> None:
@@ -58,8 +59,9 @@ def assert_exact(rows: Rows, found: tuple[Int64, Float, Float, Float]) -> None:
     """
     units, mean, tail, m2 = found
     for k in range(rows[2]):
-        total, center, spread = exact(rows, k)
-        values = [x for u, x in rows_of_class(rows, k) if u] or [Fraction(0)]
+        members = rows_of_class(rows, k)
+        total, center, spread = exact(members)
+        values = [x for u, x in members if u] or [Fraction(0)]
         step = Fraction(math.ulp(max(abs(x) for x in values)))
         assert units[k] == total
         reach = max(values) - min(values)
@@ -74,11 +76,17 @@ def labeled_numbers(draw: st.DrawFn) -> Rows:
     n_classes = draw(st.integers(1, 4))
     offset = draw(st.sampled_from(OFFSETS))
     scale = draw(st.sampled_from([1.0, 1e-3, 1e6]))
-    number = st.floats(-1, 1, width=32) | st.just(math.nan)
-    values = offset + scale * draw(arrays(np.float64, n, elements=number, fill=number))
-    classes = draw(arrays(np.int32, n, elements=st.integers(0, n_classes - 1)))
-    weights = arrays(np.int64, n, elements=st.integers(0, 3) | st.integers(0, 2**40))
-    return values, classes, n_classes, draw(st.none() | weights)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    odd = [*draw(st.lists(st.floats(-1, 1, width=32), max_size=5)), math.nan, 0.0, -0.0]
+    share = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    numbers = rng.uniform(-1, 1, n).astype(np.float32).astype(np.float64)
+    values = offset + scale * np.where(rng.random(n) < share, rng.choice(odd, n), numbers)
+    classes = rng.integers(0, n_classes, n, dtype=np.int32)
+    if not draw(st.booleans()):
+        return values, classes, n_classes, None
+    large = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    units = np.where(rng.random(n) < large, rng.integers(0, 2**40, n), rng.integers(0, 4, n))
+    return values, classes, n_classes, units
 
 
 @quick

@@ -74,10 +74,13 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
     )
     size = getattr(chosen.estimator, "size_", None)
     read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
-    lead = "To predict" if not learned_nothing(comparison) else "If one must predict"
+    called = f"“{chosen.learner.title}”"
+    lead = f"To predict {target}, take the model called {called}."
+    if learned_nothing(comparison):
+        lead = f"None can be recommended to predict {target}. Shown is the simplest, {called}."
     return sentences(
         [
-            f"{lead} {target}, take the model called “{chosen.learner.title}”.",
+            lead,
             facts.plain or facts.reads,
             looks,
             learned,

@@ -98,9 +98,11 @@ def _probabilities(reliability: Reliability | None) -> str:
     points = f"{100 * off:.1f} percentage points"
     within = all(one.share_low <= one.mean <= one.share_high for one in reliability.bins)
     if off < _NEAR:
+        most = max(reliability.bins, key=lambda one: one.n)
         return (
-            "Its probabilities can be taken at their word: when it says 90 %, it is right about "
-            f"nine times in ten (on average they are off by {points})."
+            f"Its probabilities can be taken at their word: of {counted(most.n, 'answer')} that it "
+            f"gave a probability of {percent(most.mean)} on average, {percent(most.share)} were "
+            "right."
         )
     if within:
         return (

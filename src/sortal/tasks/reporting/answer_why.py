@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.fitting import Fitted
 
+# Fewer folds may be too few to tell models apart.
+_FEW_FOLDS = 10
+
 _MEASURES = {
     "balanced_accuracy": (
         "The percentages are balanced accuracy: of each class the share of rows that a model gets "
@@ -55,12 +58,14 @@ def _tried(comparison: Comparison) -> str:
     """How it was found out."""
     settings, folds = comparison.settings, comparison.settings.folds
     n, own = len(comparison.models), sum(not one.baseline for one in comparison.models)
-    both = f", {number(own)} of sortal's and {number(n - own)} others to compare with,"
+    others = "one other" if n - own == 1 else f"{number(n - own)} others"
+    both = f", {number(own)} of sortal's and {others} to compare with,"
     models = f"{number(n)} models{both if 0 < own < n else ''} were" if n > 1 else "the model was"
+    same = "the same " if n > 1 else ""
     times = {1: "", 2: " All of that was done twice."}
     again = times.get(folds.repeats, f" All of that was done {number(folds.repeats)} times.")
     return (
-        f"How this was found out: {models} tried on the same {settings.rows:,} rows, which were "
+        f"How this was found out: {models} tried on {same}{settings.rows:,} rows, which were "
         f"dealt into {number(folds.folds)} parts. Each part in turn was put aside, "
         f"{'each model' if n > 1 else 'the model'} learned from the others, and was then asked "
         f"about the part put aside, of which it knew nothing.{again}"
@@ -74,15 +79,25 @@ def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
         said = f"No model came so far on all rows that it has a {words} to be chosen by"
         return f"{said}." if chosen is None else f"{said}; shown is the first that could be fitted."
     if learned_nothing(comparison):
-        return (
-            "Nothing was learned, or too little to tell: no model does better than always saying "
-            "the commonest class, beyond what may be chance. Either these columns do not tell the "
-            "target, or the rows are too few to find out. So the models of this report are for "
-            "reading, not for use."
-        )
+        return _nothing(comparison)
     best, first = comparison[choice.best], comparison[choice.chosen]
     said = _first(comparison, best, first)
-    return sentences([said, _for_sortal(comparison, chosen)]) if first.baseline else said
+    if not first.baseline:
+        return said
+    lead = f"What the comparison would take is {_called(first)}."
+    return sentences([lead, said, _for_sortal(comparison, chosen)])
+
+
+def _nothing(comparison: Comparison) -> str:
+    """Why no model is recommended."""
+    folds = comparison.settings.folds
+    short = f", or the trial was too short ({folds})" if folds.n < _FEW_FOLDS else ""
+    return (
+        "Nothing was learned, or too little to tell: no model does better than always saying the "
+        "commonest class by more than chance may do. Either these columns do not tell the target, "
+        f"or the rows are too few to find out{short}. So the models of this report are for "
+        "reading, not for use."
+    )
 
 
 def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
@@ -96,10 +111,11 @@ def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str
         return _simplest(comparison, best, first)
     said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
     simpler = [one for one in field if (one.size or 0) < (best.size or 0)]
-    if not simpler:
-        return f"{said}, and no model is simpler."
+    rivals = [one for one in simpler if one.name != MAJORITY]
+    if not rivals:
+        return f"{said}, and none is simpler{' but always saying the same' if simpler else ''}."
     p_values = comparison.choice.p_values
-    nearest = max(simpler, key=lambda one: p_values[one.name])
+    nearest = max(rivals, key=lambda one: p_values[one.name])
     return (
         f"{said}. Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
         f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
@@ -158,7 +174,7 @@ def _commonest(comparison: Comparison) -> str:
         return f"giving every row the same shares of the classes gets {score:.3f}"
     k = settings.counts.index(max(settings.counts))
     always = some_of([settings.classes[k]])
-    return f"always saying {always}, the commonest class, gets {percent(score)}"
+    return f"always saying {always}, the commonest class, gets {percent(score)} right"
 
 
 def _usual(comparison: Comparison) -> str:

@@ -47,7 +47,7 @@ def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], 
 def _cut(table: Table, room: Room) -> Table:
     """The best rows of a table where they are ranked, or else the first; and its first columns."""
     if len(table.rows) > room.rows:
-        order = range(len(table.rows))
+        order: Sequence[int] = range(len(table.rows))
         if "rank" in table.columns:
             ranks = [_rank(cell) for cell in table.column("rank")]
             order = sorted(sorted(order, key=ranks.__getitem__)[: room.rows])

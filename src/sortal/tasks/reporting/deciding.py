@@ -28,20 +28,22 @@ def decide(
     chosen: Fitted | None, rows: Rows, models: Sequence[ModelFacts], wishes: Wishes
 ) -> tuple[Part | None, str]:
     """The part, or why there is none."""
-    try:
-        from sortal.views.deciding.part import decide_part  # noqa: PLC0415
-    except ImportError:
-        return None, ""
+    from sortal.views.deciding.part import decide_part  # noqa: PLC0415  (templates are slow)
+
     if chosen is None:
         return None, "No model was chosen, and so none decides here."
-    model = getattr(chosen.estimator, "_model", None)
+    estimator = chosen.estimator
+    model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
     part = decide_part(
         model,
-        title=f"What does it say of a row? ({chosen.learner.title})",
+        title=f"A row decided by the {chosen.learner.title}",
         name=DECIDE,
         starts=starts(chosen, rows, models[0], wishes),
+        missing=getattr(estimator, "missing", ""),
+        unknown=getattr(estimator, "unknown", ""),
+        costs=getattr(estimator, "costs", None),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
 

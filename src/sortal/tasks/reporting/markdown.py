@@ -27,6 +27,7 @@ def markdown(facts: Facts, folder: str) -> tuple[str, dict[str, bytes]]:
         f"# {faces.marked(facts.title)}",
         f"{faces.marked(facts.data.title)} · {facts.date}",
         *_answer(facts),
+        *_deciding(facts),
         *_data(facts),
         *_comparison(facts, writer),
         "## The models",
@@ -57,6 +58,8 @@ class _Writer:
             parts.append(faces.marked(picture.note))
         if picture.table is not None:
             parts.append(_folded(picture.table.to_markdown(level + 1), "The data of this picture"))
+        if picture.code:
+            parts.append(_folded(_code(picture.code, "python"), "The code that draws it"))
         return parts
 
 
@@ -73,6 +76,20 @@ def _answer(facts: Facts) -> list[str]:
         "What does it do with a new row?": told.new_row,
     }
     return ["## In short", *(f"**{ask}** {faces.marked(say)}" for ask, say in asked.items())]
+
+
+def _deciding(facts: Facts) -> Iterator[str]:
+    """What stands here for the form of the page."""
+    if facts.chosen is None:
+        return
+    yield "## Try a row"
+    if facts.decide is not None:
+        yield "In the page of this report (HTML) one types in a row. In Python:"
+    yield _code(
+        'import sortal\n\nmodel = sortal.load("model.sortal")  # see “The same again”\n'
+        "print(model.explain(new_rows))",
+        "python",
+    )
 
 
 def _data(facts: Facts) -> Iterator[str]:
@@ -108,8 +125,6 @@ def _model(model: ModelFacts, is_chosen: bool, writer: _Writer) -> Iterator[str]
     for words in (model.reads, model.note):
         if words:
             yield faces.marked(words)
-    if model.facts is not None:
-        yield model.facts.to_markdown(4)
     for picture in model.pictures:
         yield from writer.show(picture, 4)
     yield from _read(model)
@@ -120,6 +135,8 @@ def _model(model: ModelFacts, is_chosen: bool, writer: _Writer) -> Iterator[str]
         yield from writer.show(picture, 4)
     if model.errors is not None:
         yield model.errors.to_markdown(4)
+    if model.facts is not None:
+        yield model.facts.to_markdown(4)
 
 
 def _read(model: ModelFacts) -> Iterator[str]:

@@ -31,8 +31,9 @@ def save_markdown(text: str, pictures: Mapping[str, bytes], path: Path, folder: 
                 folder.rename(old)
             new.rename(folder)
     except BaseException:
-        if old.exists():
+        if not new.exists():  # it has its place, and the text has not
             shutil.rmtree(folder, ignore_errors=True)
+        if old.exists():
             old.rename(folder)
         raise
     finally:

@@ -22,9 +22,11 @@ def number(n: int) -> str:
 
 def percent(share: float) -> str:
     """A share in percent, with as many digits as it takes not to call all what is not all."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
     for digits in range(1, 6):
         text = f"{100 * share:.{digits}f}"
-        if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
+        if float(text) not in (0.0, 100.0):
             return f"{text} %"
     return f"{text} %"
 

@@ -1,0 +1,124 @@
+"""Comparisons and models made by hand, for the words that are said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from sortal.models.judged import Confusion, Reliability
+from sortal.tasks.comparing.comparison import Comparison, ModelResult
+from sortal.tasks.comparing.contest import Entrant
+from sortal.tasks.comparing.folds import Folds
+from sortal.tasks.comparing.judging import Contestant, choose
+from sortal.tasks.comparing.settings import METRICS, Settings
+from sortal.tasks.registry import find
+from sortal.tasks.reporting.facts import ModelFacts
+from sortal.tasks.reporting.fitting import Fitted
+
+CLASSES = ("ant", "bee", "cow")
+TITLES = {"majority": "majority class", "logistic": "logistic regression"}
+SPREAD = (-0.01, 0.0, 0.01, 0.0, 0.005, -0.005, 0.0, 0.01, -0.01, 0.0)
+
+
+def model(name: str, mean: float, size: float, *, eligible: bool = True) -> ModelResult:
+    """A model with ten scores around a mean; what is not in the registry is a baseline."""
+    baseline = name in TITLES
+    title = TITLES[name] if baseline else find(name).title
+    turn = len(name)  # else one would lead by the same in every fold
+    spread = (0.0,) * 10 if name == "majority" else (*SPREAD[turn % 10 :], *SPREAD[: turn % 10])
+    return ModelResult(
+        name=name,
+        title=title,
+        baseline=baseline,
+        score=mean if eligible else None,
+        low=mean - 0.02,
+        high=mean + 0.015,
+        log_loss=None,
+        size=size,
+        fit_seconds=0.1 if eligible else None,
+        predict_seconds=0.1,
+        rows=90,
+        status="" if eligible else "error: no",
+        eligible=eligible,
+        behind=None,
+        p=None,
+        scores=tuple(mean + d for d in spread) if eligible else (),
+    )
+
+
+def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given: Any) -> Comparison:
+    """These models, judged."""
+    fields: dict[str, Any] = {
+        "target": "kind",
+        "metric": metric,
+        "folds": Folds(10, 1, 0),
+        "level": 0.05,
+        "budget": 150.0,
+        "tune": False,
+        "drop": (),
+        "categories": (),
+        "rows": 100,
+        "left_out": 0,
+        "classes": CLASSES,
+        "counts": (50, 30, 20),
+        "n_jobs": 1,
+        "seconds": 1.0,
+        "backend": "pandas",
+        "path": None,
+        "entrants": (),
+    }
+    settings = Settings(**(fields | given))
+    sign = METRICS[metric].higher_is_better
+    contestants = [
+        Contestant(one.name, one.scores, one.size or 0.0, one.eligible, one.baseline, one.title)
+        for one in models
+    ]
+    choice = choose(contestants, 1 / 9, higher_is_better=sign, metric=METRICS[metric].words)
+    ranked = sorted(models, key=lambda one: (one.score is None, -(one.score or 0.0)))
+    return Comparison(tuple(ranked if sign else ranked[::-1]), choice, settings)
+
+
+def fitted(found: Comparison, name: str, **given: Any) -> Fitted:
+    """A learner that stands for one that was fitted."""
+    names = np.array(["x", "wide one", "z"], dtype=object)
+    estimator = SimpleNamespace(feature_names_in_=names, size_=12, classes_=np.array(CLASSES))
+    return replace(Fitted(find(name), found[name], {}, estimator), **given)
+
+
+def facts(
+    found: Comparison, name: str, truth: Any = None, said: Any = None, sure: Any = None
+) -> ModelFacts:
+    """What is known of a learner's predictions: codes, and probabilities of what was said."""
+    confusion = None if truth is None else Confusion.of(truth, said, CLASSES)
+    reliability = None
+    if sure is not None:
+        shares = np.full((len(said), 3), 0.5 * (1 - np.asarray(sure))[:, None])
+        shares[np.arange(len(said)), said] = sure
+        reliability = Reliability.of(truth, said, shares)
+    learner = find(name)
+    return ModelFacts(
+        name=name,
+        title=learner.title,
+        reads=learner.facts.reads,
+        result=found[name],
+        facts=None,
+        pictures=(),
+        rules=None,
+        tables=(),
+        more="",
+        judged="",
+        confusion=confusion,
+        reliability=reliability,
+        roc=None,
+        errors=None,
+        judged_pictures=(),
+    )
+
+
+def entrant(name: str) -> Entrant:
+    """A learner that takes part."""
+    learner = find(name)
+    return Entrant(name, learner.title, learner.facts.probabilistic, learner)

@@ -1,0 +1,220 @@
+"""The answer says what is so, in words that need no statistics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tests.tasks.reporting.cases import comparison, facts, fitted, model
+
+from sortal import datasets
+from sortal.tasks.comparing.folds import Folds
+from sortal.tasks.inspect import inspect
+from sortal.tasks.registry import learners
+from sortal.tasks.reporting.answer import answer
+from sortal.tasks.reporting.answer_sure import how_sure
+from sortal.tasks.reporting.answer_why import why
+from sortal.tasks.reporting.wishes import Wishes
+
+if TYPE_CHECKING:
+    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.inspect import Inspection
+    from sortal.tasks.reporting.facts import Answer
+
+MAJORITY = model("majority", 1 / 3, 1)
+
+
+@pytest.fixture(scope="module")
+def data() -> Inspection:
+    return inspect(datasets.penguins(), "species")
+
+
+def told(found: Comparison, name: str, data: Inspection, **given: Any) -> Answer:
+    chosen = fitted(found, name)
+    wishes = Wishes("kind", **given)
+    return answer(data, found, [facts(found, name)], chosen, wishes, None, decides=True)
+
+
+def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> None:
+    found = comparison(model("lda", 0.974, 12), model("tree", 0.7, 5), MAJORITY)
+    said = told(found, "lda", data)
+    assert said.which.startswith("To predict kind, take the model called “linear discriminant”. ")
+    assert "It looks at 3 columns: x, wide one and z." in said.which
+    assert "100 rows and tells three classes apart: ant, bee and cow." in said.which
+    assert "The whole model is 12 numbers" in said.which
+    assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
+    assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
+    assert "in fewer than 1 of 1,000 such trials" in said.why
+    assert "always saying ant, the commonest class, gets 33.3 % right" in said.why
+    assert "three models, two of sortal's and one other to compare with, were tried" in said.why
+    assert "of which it knew nothing" in said.why
+    assert said.how_sure.startswith(
+        "Of 100 new rows of each class it will get about 97 right; anything from 95 to 99 is "
+        "plausible (the 95 % interval)."
+    )
+
+
+def test_the_simplest_is_chosen_among_equals(data: Inspection) -> None:
+    found = comparison(model("tree", 0.9742, 90), model("lda", 0.974, 12), MAJORITY)
+    assert found.choice.chosen == "lda"
+    said = told(found, "lda", data).why
+    assert said.startswith("It is the simplest of the models that do best.")
+    assert "“decision tree”, which gets 97.4 % right" in said
+    assert "it decides by about 12 numbers, the other by about 90 numbers" in said
+    assert "such trials" in said
+
+
+def test_one_model_alone() -> None:
+    found = comparison(model("lda", 0.9, 12))
+    said = why(found, fitted(found, "lda"))
+    assert said.startswith("There was nothing to choose: only “linear discriminant”")
+    assert "the model was tried on 100 rows" in said
+
+
+def test_a_baseline_that_comes_first_is_not_shown(data: Inspection) -> None:
+    close = comparison(model("logistic", 0.974, 12), model("lda", 0.973, 14), MAJORITY)
+    said = told(close, "lda", data).why
+    assert said.startswith(
+        "What the comparison would take is “logistic regression”. It is the best"
+    )
+    assert "This report goes on with “linear discriminant”, which gets 97.3 % right" in said
+    far = comparison(model("logistic", 0.974, 12), model("lda", 0.6, 14), MAJORITY)
+    assert far.choice.learner is None
+    said = told(far, "lda", data).why
+    assert "the best of sortal's own. It gets 60.0 % right, which is worse" in said
+    assert "cannot be read here" in why(far, None)
+
+
+def test_nothing_learned_is_said_first(data: Inspection) -> None:
+    found = comparison(model("lda", 0.334, 12), MAJORITY)
+    said = told(found, "lda", data)
+    assert said.which.startswith("None can be recommended to predict kind.")
+    assert said.why.startswith("Nothing was learned, or too little to tell")
+    assert "too short" not in said.why
+    short = comparison(model("lda", 0.334, 12), MAJORITY, folds=Folds(3, 1, 0))
+    assert "or the trial was too short (3 folds, once)" in told(short, "lda", data).why
+
+
+def test_no_model_at_all(data: Inspection) -> None:
+    found = comparison(model("lda", 0.9, 12, eligible=False))
+    said = answer(data, found, [], None, Wishes("kind"), None, decides=False)
+    assert said.which == "None: no model of sortal's own could be fitted to predict kind."
+    assert said.why.startswith("No model came so far on all rows that it has a balanced accuracy")
+    assert (said.how_sure, said.new_row) == (
+        "There is no model to be sure of.",
+        "Without a model, nothing can be said of a new row.",
+    )
+    none = comparison(model("logistic", 0.9, 12), MAJORITY)
+    said = answer(data, none, [], None, Wishes("kind"), None, decides=False)
+    assert said.which.startswith("None: no model of sortal's own took part")
+
+
+def test_log_loss_is_explained_and_has_no_percentages(data: Inspection) -> None:
+    found = comparison(
+        model("lda", 0.1, 12), model("majority", 1.05, 1), metric="log_loss", rows=1234
+    )
+    said = told(found, "lda", data)
+    assert "gets a log loss of 0.100" in said.why
+    assert "giving every row the same shares of the classes gets 1.050" in said.why
+    assert "it is 0 if the true class always got 100 %" in said.why
+    assert said.how_sure.startswith("Its log loss on rows it had not seen is 0.100; anything from")
+    assert "as these 1,234" in said.how_sure
+
+
+def test_accuracy_is_of_rows_not_of_classes(data: Inspection) -> None:
+    found = comparison(model("lda", 0.997, 12), MAJORITY, metric="accuracy")
+    said = told(found, "lda", data)
+    assert said.how_sure.startswith("Of 1,000 new rows it will get about 997 right")
+    assert "The percentages are accuracy" in said.why
+
+
+def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    truth = np.array([0] * 6 + [1] * 4)
+    said = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
+    words = how_sure(data, found, facts(found, "lda", truth, said))
+    assert "Asked about 10 rows, each time without having learned from the row, it got 7" in words
+    assert "mistakes: ant taken for bee (2 of 6) and bee taken for cow (1 of 4)." in words
+    assert "It names a class without saying how probable that is." in words
+    words = how_sure(data, found, facts(found, "lda", truth, truth))
+    assert "it got all right" in words
+    assert "taken for" not in words
+
+
+@pytest.mark.parametrize(
+    ("sure", "right", "words"),
+    [
+        (0.9, 0.9, "can be taken at their word: of 1,000 answers that it gave a probability of "),
+        (0.99, 0.8, "should not be taken at their word: they are off by 19.0 percentage points"),
+        (
+            0.9,
+            0.85,
+            "are rough: they are off by 5.0 percentage points on average. On the whole it ",
+        ),
+        (0.6, 0.7, "it is righter than it thinks: it gives its answers 60.0 %, and 70.0 % of them"),
+    ],
+)
+def test_probabilities_are_believed_as_far_as_they_hold(
+    data: Inspection, sure: float, right: float, words: str
+) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    truth = np.zeros(1000, dtype=int)
+    said = (np.arange(1000) >= 1000 * right).astype(int)
+    shown = facts(found, "lda", truth, said, np.full(1000, sure))
+    assert words in how_sure(data, found, shown)
+
+
+def test_few_rows_excuse_probabilities(data: Inspection) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    shown = facts(found, "lda", np.zeros(5, int), np.array([0, 0, 0, 0, 1]), np.full(5, 0.95))
+    assert "no more than chance makes of so few rows" in how_sure(data, found, shown)
+
+
+def test_doubts_come_from_findings_small_classes_and_rows_left_out() -> None:
+    table = datasets.penguins()
+    table["twin"] = table["species"]
+    table["always"] = 1
+    data = inspect(table, "species")
+    found = comparison(model("lda", 0.9, 12), MAJORITY, counts=(70, 18, 12), left_out=7)
+    words = how_sure(data, found, facts(found, "lda"))
+    assert "What may make it doubtful: " in words
+    assert "'twin' alone tells the target" in words
+    assert "Little is known of classes with few rows: bee (18) and cow (12)." in words
+    assert "7 rows without a kind played no part." in words
+    many = replace(data, findings=data.findings * 3)
+    assert "more such findings are listed below.)" in how_sure(many, found, facts(found, "lda"))
+
+
+def test_a_new_row_and_what_to_type(data: Inspection) -> None:
+    found = comparison(model("tree", 0.9, 12), MAJORITY)
+    chosen = fitted(found, "tree", options={"confidence": 0.05, "random_state": 0})
+    wishes = Wishes("the kind", drop=("a b",), categories=("zip",))
+    one = [facts(found, "tree")]
+    said = answer(data, found, one, chosen, wishes, None, decides=True).new_row
+    assert said.startswith("It always names one of the three classes, even for a row of none")
+    assert "under “Try a row”" in said
+    assert (
+        "sortal fit TABLE.csv --target 'the kind' --learner tree --drop 'a b' --category zip "
+        "--set confidence=0.05 -o model.sortal and then sortal predict model.sortal NEW.csv"
+    ) in said
+    said = answer(data, found, one, chosen, wishes, None, decides=False).new_row
+    assert "Try a row" not in said
+
+
+def test_two_classes_and_thirty(data: Inspection) -> None:
+    two = comparison(model("lda", 0.9, 12), classes=("no", "yes"), counts=(50, 50))
+    assert "even for a row of neither of them" in told(two, "lda", data).new_row
+    labels = tuple(f"class {k}" for k in range(30))
+    many = comparison(model("lda", 0.9, 12), classes=labels, counts=(10,) * 30)
+    assert "tells 30 classes apart: class 0, class 1," in told(many, "lda", data).which
+    assert "class 7 and 22 more." in told(many, "lda", data).which
+
+
+def test_every_learner_is_described_without_code() -> None:
+    for learner in learners():
+        for words in (learner.facts.plain, learner.facts.holes):
+            assert words.endswith(".")
+            assert "()" not in words
+            assert len(words) < 300

@@ -1,0 +1,175 @@
+"""Small parts of a report: words for numbers, what is cut, typical rows, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import sortal
+from sortal.errors import InputError, OptionError
+from sortal.models.records import Table
+from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
+from sortal.tasks.reporting.forms import pictures_folder, report_format
+from sortal.tasks.reporting.saving import save_markdown
+from sortal.tasks.reporting.saying import chance, number, out_of, percent, some_of
+from sortal.tasks.reporting.typical import real_rows, typical_rows
+from sortal.tasks.reporting.wishes import Wishes, names
+
+
+def test_numbers_as_people_say_them() -> None:
+    assert [number(n) for n in (0, 1, 12, 13, 1234)] == ["no", "one", "twelve", "13", "1,234"]
+    assert [percent(x) for x in (0.0, 1 / 3, 0.99999, 1.0)] == [
+        "0 %",
+        "33.3 %",
+        "99.999 %",
+        "100 %",
+    ]
+    assert out_of([0.5, 0.25]) == (100, (50, 25))
+    assert out_of([0.995, 0.98, 1.0]) == (1000, (995, 980, 1000))
+    assert out_of([1.0, 0.91]) == (100, (100, 91))
+    assert [chance(p) for p in (1.0, 0.4, 0.002, 0.0001)] == [
+        "in nearly all",
+        "in about 40 of 100",
+        "in about 2 of 1,000",
+        "in fewer than 1 of 1,000",
+    ]
+    assert some_of(["a"]) == "a"
+    assert some_of(["a", 2, "c\nd"]) == "a, 2 and c d"
+    assert some_of(range(10), 8) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
+    assert some_of(range(9), 8).endswith("7 and 8")
+
+
+def table(name: str, n: int, width: int = 2) -> Table:
+    heads = ("rank", *(f"c{j}" for j in range(1, width)))
+    rows = tuple((n - i, *([i] * (width - 1))) for i in range(n))
+    return Table(name, name, heads, rows)
+
+
+def test_what_is_cut_keeps_what_says_most() -> None:
+    many = [table(f"t{i}", 3) for i in range(20)]
+    kept, words = cut_tables(many, Room(6, 10, 10))
+    assert [one.name for one in kept] == ["t0", "t1", "t2", "t17", "t18", "t19"]
+    assert words == ("6 of 20 tables are shown, the first 3 and the last 3",)
+    (long,), words = cut_tables([table("long", 50, 5)], Room(6, 10, 3))
+    assert long.column("rank") == tuple(range(10, 0, -1))  # the best ten, in their order
+    assert long.columns == ("rank", "c1", "c2")
+    assert long.title == "long (10 of 50 rows) (3 of 5 columns)"
+    assert words[0].startswith("of 1 long table 10 rows at most are shown")
+    plain = Table("p", "p", ("a",), tuple((i,) for i in range(9)))
+    (first,), _ = cut_tables([plain], Room(6, 4, 3))
+    assert first.column("a") == (0, 1, 2, 3)
+    whole, words = cut_tables(many[:2], Room(6, 10, 10))
+    assert (whole, words) == (tuple(many[:2]), ())
+    assert cut_rules(None, 3) == (None, "")
+    assert cut_rules([1, 2, 3, 4], 3) == ([1, 2, 3], "3 of 4 rules are shown")
+    assert sentence([], "f()") == ""
+    assert sentence(["one", "", "two"], "f()") == "One; two. All of it: f()"
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_typical_rows_are_middles_and_most_frequent(library: Any) -> None:
+    frame = {
+        "x": [1.0, 2.0, 3.0, 4.0, None, 9.0] + [0.0] * 4,
+        "word": ["a", "b", "b", None, "b", "a"] + ["c"] * 4,
+        "empty": [None] * 6 + ["e"] * 4,
+    }
+    y = ["p"] * 6 + ["q"] * 4
+    model = sortal.DiscreteBayes().fit(pd.DataFrame(frame), y)
+    X, labels = library.DataFrame(frame), library.Series(y)
+    found = typical_rows(X, labels, ["p", "q"], model._schema.columns)
+    # of q there are four rows, and what is typical of them would nearly be one of them
+    assert found == [("a typical row of p", {"x": 3.0, "word": "b", "empty": None})]
+    shown = real_rows(X, [5, 10], model._schema.columns)
+    assert shown[0] == ("row 5", {"x": None, "word": "b", "empty": None})
+    assert shown[1][0] == "row 10"
+
+
+def test_typical_rows_of_at_most_twelve_classes() -> None:
+    y = np.repeat(np.arange(20), np.arange(5, 25))
+    frame = pd.DataFrame({"x": np.arange(len(y), dtype=float)})
+    model = sortal.LinearDiscriminant().fit(frame, y)
+    found = typical_rows(frame, pd.Series(y), model.classes_.tolist(), model._schema.columns)
+    assert [label for label, _ in found] == [f"a typical row of {k}" for k in range(8, 20)]
+
+
+def test_the_name_says_the_form() -> None:
+    assert report_format("a.html", None) == "html"
+    assert report_format(Path("A.HTM"), None) == "html"
+    assert report_format("a.markdown", None) == "md"
+    assert report_format("a.txt", "md") == "md"
+    with pytest.raises(OptionError, match=r"end it with \.html or \.md"):
+        report_format("a.txt", None)
+    with pytest.raises(OptionError, match="format='pdf'"):
+        report_format("a.html", "pdf")
+    assert pictures_folder("x/a.b.md") == Path("x/a.b_pictures")
+
+
+def test_markdown_and_pictures_are_written_together(tmp_path: Path) -> None:
+    path, folder = tmp_path / "r.md", tmp_path / "r_pictures"
+    save_markdown("one", {"a.png": b"1", "b.png": b"2"}, path, folder)
+    save_markdown("two", {"a.png": b"3"}, path, folder)
+    assert path.read_text(encoding="utf-8") == "two"
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == {"a.png": b"3"}
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.md", "r_pictures"]
+
+
+def test_what_fails_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, folder = tmp_path / "r.md", tmp_path / "r_pictures"
+    save_markdown("one", {"a.png": b"1"}, path, folder)
+    with pytest.raises(TypeError):
+        save_markdown("two", {"a.png": b"2", "b.png": "no bytes"}, path, folder)  # type: ignore[dict-item]
+    # the last step fails, when the pictures are in their place already
+    replaced = Path.replace
+
+    def refuse(self: Path, target: Path) -> Path:
+        if target == path:
+            raise OSError(28, "No space left on device")
+        return replaced(self, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="No space"):
+        save_markdown("two", {"a.png": b"2"}, path, folder)
+    assert path.read_text(encoding="utf-8") == "one"
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == {"a.png": b"1"}
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.md", "r_pictures"]
+
+
+def test_the_last_step_fails_without_an_old_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="No space"):
+        save_markdown("two", {"a.png": b"2"}, tmp_path / "r.md", tmp_path / "r_pictures")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "r_pictures"
+    folder.mkdir()
+    (folder / "thesis.docx").write_text("years of work", encoding="utf-8")
+    with pytest.raises(InputError, match=r"thesis\.docx"):
+        save_markdown("text", {}, tmp_path / "r.md", folder)
+    assert not (tmp_path / "r.md").exists()
+    (folder / "thesis.docx").unlink()
+    folder.rmdir()
+    folder.write_text("a file", encoding="utf-8")
+    with pytest.raises(InputError, match="is no folder"):
+        save_markdown("text", {}, tmp_path / "r.md", folder)
+
+
+def test_wishes_tell_what_is_not_usual() -> None:
+    assert Wishes("y").named() == {}
+    wishes = Wishes("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
+    assert wishes.named() == {"learners": ["lda"], "drop": ["a"]}
+    assert wishes.fitting() == {"drop": ["a"]}
+    assert "rows" not in wishes.comparing()
+    assert names("one") == ("one",)
+    assert names(["one", "two"]) == ("one", "two")

@@ -1,0 +1,366 @@
+"""A report, from a table to its facts, pages and files."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sortal
+from sortal import datasets
+from sortal.errors import ColumnError, MissingValueWarning, OptionError, SortalWarning
+from sortal.tasks import tables
+from sortal.tasks.compare import compare
+from sortal.tasks.registry import Facts, Learner, register, unregister
+from sortal.tasks.report import report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sortal.tasks.report import Report
+
+FEW: dict[str, Any] = {"folds": 3, "repeats": 1, "n_jobs": 1}
+
+
+class Told:
+    """What a progress callback was told."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int, str, float | None]] = []
+
+    def __call__(self, *told: Any) -> None:
+        self.calls.append(told)
+
+
+@pytest.fixture(scope="module")
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Penguins in a file, of which some have no species."""
+    folder = tmp_path_factory.mktemp("report")
+    table = datasets.penguins()
+    table.loc[[3, 200], "species"] = None
+    table.to_csv(folder / "penguins.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(folder: Path, told: Told) -> Report:
+    with pytest.warns(MissingValueWarning, match="2 of 344 rows have no 'species'"):
+        return report(
+            folder / "penguins.csv",
+            "species",
+            learners=["tree", "lda", "fisher"],
+            baselines=["majority"],
+            drop=["year"],
+            progress=told,
+            **FEW,
+        )
+
+
+@pytest.fixture(scope="module")
+def with_rows() -> Report:
+    iris = datasets.iris()
+    return report(
+        iris, "species", learners="bayes", baselines=False, rows=True, title="Iris", **FEW
+    )
+
+
+def execute(code: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "code"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        exec(compile(code, "<code>", "exec"), names)  # noqa: S102  (our own)
+    return names
+
+
+def test_the_facts(made: Report, folder: Path) -> None:
+    facts = made.facts
+    assert facts.title == "Predicting species from penguins.csv"
+    assert facts.chosen in ("tree", "lda", "fisher")
+    assert facts.models[0].name == facts.chosen
+    assert {model.name for model in facts.models} == {"tree", "lda", "fisher"}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", facts.date)
+    assert facts.data.n_rows == 344
+    assert (facts.comparison.settings.rows, facts.comparison.settings.left_out) == (342, 2)
+    assert facts.decide is not None
+    assert facts.working is not None
+    assert facts.rows is False
+    assert [picture.name for picture in facts.pictures] == ["comparison"]
+
+
+def test_models_are_fitted_and_judged(made: Report) -> None:
+    for model in made.facts.models:
+        assert model.note == ""
+        assert model.facts is not None
+        assert model.pictures
+        assert (model.rules is not None) == (model.name == "tree")
+        assert model.tables or model.rules
+        assert model.confusion is not None
+        assert model.confusion.n == 342
+        assert "each by a model that had not seen the row" in model.judged
+        assert (model.reliability is None) == (model.name == "fisher")
+        assert (model.roc is None) == (model.name == "fisher")
+        assert model.errors is not None
+        assert model.errors.cells is None
+
+
+def test_scores_are_those_of_compare(made: Report, folder: Path) -> None:
+    with pytest.warns(MissingValueWarning):
+        again = compare(
+            folder / "penguins.csv",
+            "species",
+            learners=["tree", "lda", "fisher"],
+            baselines=["majority"],
+            drop=["year"],
+            **FEW,
+        )
+    assert made.facts.comparison.scores == again.scores
+    assert made.facts.comparison.choice == again.choice
+
+
+def test_the_tree_follows_the_form(made: Report) -> None:
+    assert made.facts.decide is not None
+    tree = next(model for model in made.facts.models if model.name == "tree")
+    part = tree.pictures[0].part
+    assert part is not None
+    assert part.kind == "tree"
+    if made.facts.chosen == "tree":
+        assert part.data["model"] == made.facts.decide.data["name"]
+
+
+def test_progress_counts_up_to_its_end(made: Report, told: Told) -> None:
+    done = [call[0] for call in told.calls]
+    assert done == sorted(done)
+    assert all(call[0] <= call[1] for call in told.calls)
+    last = told.calls[-1]
+    assert (last[0] + 1, last[2], last[3]) == (last[1], "report", None)
+    assert "fit: tree" in [call[2] for call in told.calls]
+
+
+def test_names_are_their_own_in_a_report(made: Report) -> None:
+    models = made.facts.models
+    names = [p.name for m in models for p in (*m.pictures, *m.judged_pictures)]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
+
+
+def test_plain_facts_are_json(made: Report) -> None:
+    found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    assert found["answer"]["which"] == made.facts.answer.which
+    assert found["models"][0]["name"] == made.facts.chosen
+    assert found["reproduction"]["file"].startswith("penguins.csv, ")
+
+
+def test_what_is_printed(made: Report) -> None:
+    assert str(made).startswith("Predicting species from penguins.csv\n\nTo predict species, take")
+    assert "balanced accuracy ↑" in repr(made)
+    assert max(map(len, made.to_text(60).splitlines())) <= 60
+
+
+def test_the_page_and_the_notebook(made: Report, tmp_path: Path) -> None:
+    page = made.to_html()
+    assert page.startswith("<!doctype html>")
+    assert len(page.encode()) < 2_000_000
+    made.save(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
+    shown = made._repr_html_()
+    found = re.fullmatch(r'<iframe title="[^"]+" style="[^"]+" srcdoc="([^"]*)"></iframe>', shown)
+    assert found is not None
+    assert unescape(found[1]) == page
+
+
+def test_markdown_and_its_pictures(made: Report, tmp_path: Path) -> None:
+    made.save(tmp_path / "my report.md")
+    text = (tmp_path / "my report.md").read_text(encoding="utf-8")
+    files = {one.name for one in (tmp_path / "my report_pictures").iterdir()}
+    shown = re.findall(r"!\[.+\]\(my%20report_pictures/([a-z0-9-]+\.png)\)", text)
+    assert set(shown) == files
+    assert len(shown) == len(files) >= 8
+    heads = re.findall(r"^## (.+)$", text, re.M)
+    assert heads == [
+        "In short",
+        "Try a row",
+        "The data",
+        "The comparison",
+        "The models",
+        "The working",
+        "The same again",
+    ]
+    data = (tmp_path / "my report_pictures" / shown[0]).read_bytes()
+    assert data.startswith(b"\x89PNG")
+
+
+def test_the_code_makes_the_same_report(
+    made: Report, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how = made.facts.reproduction
+    (tmp_path / "penguins.csv").write_bytes((folder / "penguins.csv").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sortal, "report", report, raising=False)
+    assert "n_jobs" not in how.report_code  # it changes no score
+    again = execute(how.report_code)["report"]
+    assert again.facts.comparison.scores == made.facts.comparison.scores
+    assert again.facts.reproduction == how
+    assert (tmp_path / "report.html").exists()
+    assert how.seed == 0
+    assert how.file in how.file
+    assert dict(how.versions.rows)["sortal"] == sortal.__version__
+
+
+def test_the_code_fits_the_same_model(
+    made: Report, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how = made.facts.reproduction
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "penguins.csv").write_bytes((folder / "penguins.csv").read_bytes())
+    model = execute(how.model_code)["model"]
+    shown = sortal.tasks.show.show(model)
+    facts = made.facts.models[0].facts
+    assert facts is not None
+    assert shown.facts.rows[: len(facts.rows)] == facts.rows[: len(shown.facts.rows)]
+    assert how.fingerprint in dict(shown.facts.rows)["fingerprint"]
+    assert (tmp_path / "model.sortal").exists()
+
+
+def test_the_command_says_the_same(made: Report) -> None:
+    assert made.facts.reproduction.command == (
+        "sortal report penguins.csv --target species --learner tree --learner lda --learner fisher "
+        "--baselines majority --folds 3 --repeats 1 --drop year -o report.html"
+    )
+
+
+def test_the_line_of_the_working_runs(made: Report, folder: Path) -> None:
+    note = made.facts.working_note
+    line = re.search(r"sortal\.work\(.+?\)(?=;|$)", note)
+    assert line is not None
+    table = sortal.read(folder / "penguins.csv")
+    with pytest.warns(SortalWarning):
+        whole = eval(line[0], {"sortal": sortal, "table": table})  # noqa: S307  (our own)
+    assert made.facts.working is not None
+    assert whole.tables[0] == made.facts.working.tables[0]
+    assert len(whole) >= len(made.facts.working)
+
+
+def test_rows_are_there_only_where_they_are_allowed(made: Report, with_rows: Report) -> None:
+    assert with_rows.facts.title == "Iris"
+    starts = with_rows.facts.decide
+    assert starts is not None
+    assert "row 1" in starts.html
+    errors = with_rows.facts.models[0].errors
+    assert errors is not None
+    assert errors.cells is not None
+    assert made.facts.decide is not None
+    assert "typical row of Adelie" in made.facts.decide.html
+    assert not re.search(r"row \d", made.facts.decide.html)
+
+
+def test_one_model_and_a_frame(with_rows: Report) -> None:
+    how = with_rows.facts.reproduction
+    assert (how.file, how.command) == ("", "")
+    assert "# table: the data frame that was reported on" in how.report_code
+    assert "There was nothing to choose" in with_rows.facts.answer.why
+    found = execute(f"from sortal import datasets\ntable = datasets.iris()\n{how.model_code}")
+    assert type(found["model"]).__name__ == "DiscreteBayes"
+
+
+def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    read = tables.read_file
+
+    def count(*given: Any, **named: Any) -> Any:
+        reads.append(given)
+        return read(*given, **named)
+
+    monkeypatch.setattr(tables, "read_file", count)
+    with pytest.warns(MissingValueWarning):
+        found = report(
+            folder / "penguins.csv",
+            "species",
+            learners=["bayes"],
+            baselines=False,
+            tune=True,
+            categories="year",
+            text=["year"],
+            folds=2,
+            repeats=1,
+            n_jobs=1,
+        )
+    assert len(reads) == 1
+    how = found.facts.reproduction
+    assert "text=['year']" in how.report_code
+    assert "--text year" in how.command
+    assert re.search(
+        r"Fitted with alpha=\S+, which \d of 2 folds chose", found.facts.models[0].note
+    )
+
+
+class Crooked:
+    """A learner that cannot be fitted."""
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        return {"random_state": self.random_state}
+
+    def fit(self, X: Any, y: Any) -> Any:
+        raise ValueError("<b>crooked</b>")
+
+
+class Dull(Crooked):
+    """One that has no working, no rules and no pictures."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.fixture
+def strangers() -> Any:
+    for cls in (Crooked, Dull):
+        name = cls.__name__.lower()
+        register(Learner(name, cls, name, Facts(probabilistic=False, reads="Read it not.")))
+    yield
+    for name in ("crooked", "dull"):
+        unregister(name)
+
+
+def test_learners_of_ones_own(strangers: Any, tmp_path: Path) -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10})
+    found = report(table, "y", learners=["crooked", "dull"], baselines=False, **FEW)
+    crooked, dull = sorted(found.facts.models, key=lambda model: model.name)
+    assert "It finished no fold of the comparison" in crooked.note
+    assert "<b>crooked</b>" in crooked.note
+    assert found.facts.chosen == "dull"
+    assert (found.facts.decide, found.facts.working, dull.pictures) == (None, None, ())
+    assert "cannot decide in a page" in found.facts.decide_note
+    assert "<b>crooked" not in found.to_html()
+    found.save(tmp_path / "r.md")
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "<b>" not in text.replace("\\<b>", "")
+
+
+def test_what_is_wrong_is_said_at_once(made: Report, tmp_path: Path) -> None:
+    penguins = datasets.penguins()
+    with pytest.raises(ColumnError, match="is no column"):
+        report(penguins, "specie")
+    with pytest.raises(OptionError, match="metric='auc'"):
+        report(penguins, "species", metric="auc")
+    with pytest.raises(OptionError, match="There is no learner 'tre'"):
+        report(penguins, "species", learners=["tre"])
+    with pytest.raises(OptionError, match="does not say what to write"):
+        made.save(tmp_path / "report.pdf")
+    assert list(tmp_path.iterdir()) == []
