@@ -58,13 +58,15 @@ def penguins(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return save(made, tmp_path_factory.mktemp("penguins"))
 
 
-def nasty_table(n: int = 240) -> pd.DataFrame:
+def nasty_table(n: int = 300) -> pd.DataFrame:
     """Names, words and labels that mean something to browsers; more columns than are shown."""
     rng = np.random.default_rng(0)
-    y = rng.integers(2, size=n)
-    words = np.array(NASTY[:2])[(y + (rng.random(n) < 0.2)) % 2]
-    columns: dict[str, Any] = {NASTY[0]: rng.normal(size=n) + y, NASTY[1]: words}
+    x, other, odd = rng.normal(size=n), rng.normal(size=n).round(2), rng.integers(2, size=n)
+    columns: dict[str, Any] = {NASTY[0]: x, NASTY[1]: np.array(NASTY[:2])[odd]}
     columns |= {f"{NASTY[2]} {j}": rng.normal(size=n).round(2) for j in range(18)}
+    columns[f"{NASTY[2]} 0"] = other
+    y = ((x > 0.3) & (odd == 1)) | (other > 0.8)
+    y = np.where(rng.random(n) < 0.05, ~y, y).astype(int)
     return pd.DataFrame(columns).assign(**{NASTY[3]: np.array(NASTY[2:])[y]})
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MOST_CLASSES = 12
 # The middle of fewer rows would nearly be a row itself, and rows are not shown unasked.
 _FEWEST = 5
+# Digits of a typical number: one with all of them would be somebody's.
+_DIGITS = 4
 # So many rows of a class say what is typical.
 _LOOKED_AT = 5000
 
@@ -59,12 +61,13 @@ def _typical(
 
 
 def _middle(cells: list[Any], is_number: bool) -> Any:
-    """The lower median of numbers and dates, the most frequent of words; None without a value."""
+    """The lower median of numbers, rounded, and of dates; the most frequent of words; or None."""
     known = [cell for cell in cells if not is_hole(cell)]
     if not known:
         return None
     if is_number:
-        return _plain(sorted(known)[(len(known) - 1) // 2])
+        middle = sorted(known)[(len(known) - 1) // 2]
+        return float(f"{middle:.{_DIGITS}g}") if isinstance(middle, float) else _plain(middle)
     counts: dict[Any, int] = {}
     for cell in known:
         counts[cell] = counts.get(cell, 0) + 1
