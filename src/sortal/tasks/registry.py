@@ -71,7 +71,9 @@ class Learner:
         if not self.pictures:
             return None
         module, _, name = self.pictures.partition(":")
-        return cast("Pictures", getattr(import_module(module), name)(estimator, X, y, rows=rows, **extra))
+        return cast(
+            "Pictures", getattr(import_module(module), name)(estimator, X, y, rows=rows, **extra)
+        )
 
     def options(self) -> dict[str, Any]:
         """The options that the estimator's class takes, with their defaults."""
