@@ -443,12 +443,12 @@ def test_the_view_is_dragged_and_a_drag_is_no_click(page: Page) -> None:
     assert page.locator(".box").count() != count
 
 
-def test_a_tree_in_something_closed_is_fitted_when_it_opens(page: Page) -> None:
+def test_a_tree_in_something_hidden_is_fitted_when_it_is_shown(page: Page) -> None:
     part = tree_part(penguins()[0]._model, with_form=False)
-    html = page_of(part).replace("<main>", "<main><details id=outer><summary>More</summary>", 1)
+    html = page_of(part).replace("<main>", "<main hidden>")
     page.set_viewport_size({"width": 1200, "height": 700})
     page.set_content(html)
-    page.locator("#outer > summary").click()
+    page.eval_on_selector("main", "main => (main.hidden = false)")
     room = page.eval_on_selector(".view", "view => view.clientWidth")
     whole = page.eval_on_selector(".view svg", "svg => svg.viewBox.baseVal.width")
     page.wait_for_function("document.querySelector('[data-part=zoom]').textContent !== '100 %'")
