@@ -17,6 +17,7 @@ from sortal import TreeClassifier, datasets
 from sortal.errors import OptionError
 from sortal.learners.tree_complexity import complexity_path, places_in, prune_to
 from sortal.native.trees import LEAF
+from sortal.views.tree_drawing import draw_tree
 from sortal.views.tree_html import tree_part, tree_script, tree_style
 
 if TYPE_CHECKING:
@@ -178,12 +179,15 @@ def test_the_slider_shows_each_tree_of_the_path(page: Page) -> None:
         assert seen["leaves"] == ends
         assert seen["stacks"] == 0  # a leaf, not something folded
         assert seen["heard"] == seen["told"] == told(path, stop)
-    labels = model._model.labels()
-    shares = model._model.purity()
-    lines, facts = found[0]["lines"][0], found[0]["facts"][0]
-    label = model._model.classes[labels[0]]
-    assert lines == [label, f"n 344 · {100 * shares[0]:.0f} %", "0"]
-    assert facts.startswith(f"node 0\nleaf: {label}\nn 344: ")
+        alone = draw_tree(prune_to(model._model, path.strength[stop]), max_leaves=None)
+        numbers = [str(t) for t in boxes]
+        lines = [[*box.lines, t] for box, t in zip(alone.boxes, numbers, strict=True)]
+        assert seen["lines"] == lines
+        assert [fact.partition("\n")[2] for fact in seen["facts"]] == [
+            box.title.partition("\n")[2] for box in alone.boxes
+        ]
+    assert found[0]["lines"] == [["Adelie", "n 344 · 44 %", "0"]]
+    assert found[0]["facts"][0].startswith("node 0\nleaf: Adelie\nn 344: ")
 
 
 def told(path: Complexity, stop: int) -> str:
