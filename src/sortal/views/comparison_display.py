@@ -89,7 +89,7 @@ class ComparisonDisplay:
         **kw: Any,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot`, for the dots."""
-        ax, own = open_axes(ax, (8.4, 1.6 + _LINE * len(self.models)))
+        ax, own = open_axes(ax, (8.4, max(2.6, 1.6 + _LINE * len(self.models))))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         for i, model in enumerate(self.models):
             self._draw(ax, i, model, kw)
