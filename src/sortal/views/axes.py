@@ -16,31 +16,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-_DETACHED = ContextVar("detached", default=False)
+# Whether figures are made without pyplot, and how many inches wider than said; else None.
+_DETACHED: ContextVar[float | None] = ContextVar("detached", default=None)
 
 
 def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
     """The axes to draw on, and whether they are new: then as large as said, in inches."""
     if ax is not None:
         return ax, False
-    if _DETACHED.get():
+    if (wider := _DETACHED.get()) is not None:
+        size = size[0] + wider, size[1]
         return Figure(figsize=size, layout="constrained").add_subplot(), True
     return plt.subplots(figsize=size, layout="constrained")[1], True
 
 
 def open_grid(size: tuple[float, float], n_rows: int, n_columns: int, **kw: Any) -> NDArray[Any]:
     """Axes in rows and columns of a new figure, as large as said, in inches."""
-    if _DETACHED.get():
-        figure = Figure(figsize=size, layout="constrained")
+    if (wider := _DETACHED.get()) is not None:
+        figure = Figure(figsize=(size[0] + wider, size[1]), layout="constrained")
         return np.asarray(figure.subplots(n_rows, n_columns, squeeze=False, **kw))
     kw |= {"figsize": size, "squeeze": False, "layout": "constrained"}
     return np.asarray(plt.subplots(n_rows, n_columns, **kw)[1])
 
 
 @contextmanager
-def detached() -> Iterator[None]:
-    """Figures made within belong to nobody: pyplot does not know them, and no window opens."""
-    token = _DETACHED.set(True)
+def detached(wider: float = 0.0) -> Iterator[None]:
+    """Figures made within belong to nobody: pyplot does not know them, and no window opens.
+
+    They are so many inches wider than said, where a legend needs it.
+    """
+    token = _DETACHED.set(wider)
     try:
         yield
     finally:

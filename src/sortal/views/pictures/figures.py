@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # A point of a figure in pixels of a page.
 _PIXELS = 4 / 3
 
+# Inches around what is drawn.
+_MARGIN = 0.04
+
 
 def svg_of(figure: Figure, name: str, alt: str) -> str:
     """One svg element without identifiers that another one has: those it needs begin with `name`.
@@ -34,9 +37,14 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
     target = io.StringIO()
     options: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "sortal"}
     with mpl.rc_context(options), _quiet(), _as_words(figure), _bare(figure), _wide(figure):
+        if figure.get_layout_engine() is not None:
+            figure.draw_without_rendering()
+        # nearly what "tight" does, without drawing all a second time
+        box = figure.get_tightbbox().padded(_MARGIN)
         figure.savefig(
             target,
             format="svg",
+            bbox_inches=box,
             facecolor="none",
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )

@@ -40,6 +40,9 @@ MOST_SINGLE: Final = 1000
 MOST_OF_MANY: Final = 600
 _FEW_CLASSES: Final = 8
 
+# Inches of a further column of a legend.
+_COLUMN: Final = 1.8
+
 # How often a figure may grow.
 _TRIES: Final = 5
 
@@ -194,7 +197,7 @@ class Scene:
     ) -> None:
         """One picture that a function draws: its figure, and what `words` is asked of."""
         try:
-            with plainly():
+            with plainly(len(self.classes)):
                 figure, display = draw()
                 settle(figure)
                 if points and not self.rows:
@@ -228,12 +231,13 @@ class Scene:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def plainly(n_classes: int = 2) -> Iterator[None]:
     """Draw in the style of matplotlib's defaults, without a window, and without warnings.
 
-    What is warned of, rows with holes, is said in the note.
+    What is warned of, rows with holes, is said in the note. A legend of many classes has room.
     """
-    with mpl.style.context("default"), detached(), warnings.catch_warnings():
+    wider = _COLUMN * (legend_columns(n_classes + 3) - 1)
+    with mpl.style.context("default"), detached(wider), warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingValueWarning)
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
