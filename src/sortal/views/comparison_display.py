@@ -89,7 +89,8 @@ class ComparisonDisplay:
         **kw: Any,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot`, for the dots."""
-        ax, own = open_axes(ax, (8.4, max(2.6, 1.6 + _LINE * len(self.models))))
+        height = _LINE * max(3, len(self.models))  # with less, the legend leaves no room
+        ax, own = open_axes(ax, (8.4, 1.6 + height))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         for i, model in enumerate(self.models):
             self._draw(ax, i, model, kw)
@@ -106,7 +107,7 @@ class ComparisonDisplay:
             entries = [str(handle.get_label()) for handle in handles]
             # scores stand beside the axes: the legend goes below
             below: Style = {"loc": "upper center", "ncols": len(handles)}
-            below |= {"bbox_to_anchor": (0.5, -0.6 / (_LINE * len(self.models)))}
+            below |= {"bbox_to_anchor": (0.5, -0.6 / height)}
             outside = own or legend == "beside"
             write_legend(ax, handles, entries, outside=outside, **(below if outside else {}))
         return self

@@ -94,7 +94,7 @@ def _draw(comparison: Comparison) -> Any:
     from sortal.views.pictures.scene import plainly  # noqa: PLC0415
 
     with plainly():
-        return ComparisonDisplay.from_comparison(comparison).figure_
+        return ComparisonDisplay.from_comparison(comparison, title="").figure_
 
 
 def _told(one: ModelResult) -> str:
