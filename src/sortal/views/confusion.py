@@ -135,7 +135,7 @@ class ConfusionDisplay:
             masked = np.where(own == right, levels, 0)
             for level in np.unique(masked[masked > 0]).tolist():
                 outlines = [_rectangle(*run) for run in _runs(masked, level)]
-                style: Style = {"facecolor": shade(level, right=right), "linewidth": 0.0}
+                style: Style = {"facecolor": _tint(level, right=right), "linewidth": 0.0}
                 style |= {"edgecolor": "none", "zorder": 1} | kw
                 ax.add_patch(PathPatch(Path.make_compound_path(*outlines), **style))
 
@@ -147,6 +147,8 @@ class ConfusionDisplay:
             if size >= _SMALLEST:
                 ink = letters_on(shade(int(levels[i, j]), right=i == j))
                 style: Style = {"color": ink, "fontsize": size, "usetex": False, "zorder": 3}
+                # light letters stay so on a dark page
+                style |= {"gid": "fixed"} if ink == _LIGHT else {}
                 ax.text(j, i, text, ha="center", va="center", **style)
 
     def _numbers(self) -> Iterator[tuple[int, int, int]]:
@@ -157,7 +159,7 @@ class ConfusionDisplay:
 
     def _write_legend(self, ax: Axes, *, outside: bool) -> None:
         handles = [
-            Patch(facecolor=shade(level, right=right), edgecolor="0.5", linewidth=0.4)
+            Patch(facecolor=_tint(level, right=right), edgecolor="0.5", linewidth=0.4)
             for right, level in ((True, 20), (True, 10), (False, 10), (False, 2))
         ]
         entries = ["said right: 100 % of a class", "25 %", "said wrong: 25 % of a class", "1 %"]
@@ -166,9 +168,17 @@ class ConfusionDisplay:
 
 def shade(level: int, *, right: bool) -> str:
     """The color of a cell: blue where right, vermilion where wrong; the paler, the fewer."""
-    part = _PALEST + (1 - _PALEST) * level / _SHADES
     ink = np.array(to_rgb(color(0 if right else 1)))
-    return to_hex((1 - part * (1 - ink)).tolist())
+    return to_hex((1 - _part(level) * (1 - ink)).tolist())
+
+
+def _tint(level: int, *, right: bool) -> tuple[str, float]:
+    """The same, as a color that covers a page of any color by a part."""
+    return color(0 if right else 1), _part(level)
+
+
+def _part(level: int) -> float:
+    return _PALEST + (1 - _PALEST) * level / _SHADES
 
 
 def letters_on(background: str) -> str:

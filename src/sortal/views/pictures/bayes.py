@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,9 +55,7 @@ def _add_evidence(scene: Scene) -> None:
                 "for another one, displays.EvidenceDisplay.from_estimator(model, feature=...)."
             )
         plan = Plan("EvidenceDisplay", {"feature": name}, with_rows=False)
-        scene.add(
-            f"evidence-{i + 1}", title, plan, lambda shown, t=title, n=note: _words(t, n, shown)
-        )
+        scene.plan(f"evidence-{i + 1}", title, plan, partial(_words, title, note))
 
 
 def _words(title: str, note: str, display: Any) -> Words:
@@ -65,10 +64,10 @@ def _words(title: str, note: str, display: Any) -> Words:
     for k, label in enumerate(display.classes):
         v = int(np.argmax(display.bits[:, k]))
         strength = number_text(float(display.bits[v, k]))
-        told.append(f"{plain(label)} most by {plain(display.values[v])} ({strength} bits)")
+        told.append(f"{plain(label)} {plain(display.values[v])} ({strength} bits)")
     said = (
         f"{title}: bits of evidence of each value, for a class and against all others; one bit "
-        f"doubles the odds. Most is said for {several(told, 'classes')}."
+        f"doubles the odds. The value that says most for a class: for {several(told, 'classes')}."
     )
     rows: list[tuple[Cell, ...]] = [
         (

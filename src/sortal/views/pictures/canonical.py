@@ -22,7 +22,7 @@ def add_canonical(scene: Scene, *, arrows: bool) -> None:
     options = {"arrows": True} if with_arrows else {}
     title = "Rows in the directions that part the classes best"
     plan = Plan("CanonicalDisplay", options, points=True)
-    scene.add("canonical", title, plan, lambda display: _words(scene, title, display))
+    scene.plan("canonical", title, plan, lambda display: _words(scene, title, display))
 
 
 def _words(scene: Scene, title: str, display: Any) -> Words:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from matplotlib.collections import PathCollection
 
+from sortal.views.pictures.figures import has_layout
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -33,7 +35,7 @@ def coarsen(figure: Figure) -> Figure:
     A cell has one marker a class, at its middle or a little beside it; the area of a marker grows
     with the number of rows.
     """
-    if figure.get_layout_engine() is not None:  # limits depend on it where axes have one unit
+    if has_layout(figure):  # limits depend on it where axes have one unit
         figure.draw_without_rendering()
     for ax in figure.axes:
         _coarsen_axes(ax)

@@ -47,7 +47,7 @@ def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
     )
     names = [f"{plain(one.name)} ({one.share:.0%} of its variance between classes)" for one in told]
     title = "Columns of numbers by class" if len(told) > 1 else f"{plain(told[0].name)} by class"
-    scene.add_panels(
+    scene.panels(
         "densities", title, plans, lambda displays: _words(title, names, displays, note.strip())
     )
 
@@ -61,7 +61,7 @@ def add_directions(scene: Scene, n_directions: int) -> None:
     ]
     title = "Classes along the fitted direction" + ("s" if len(plans) > 1 else "")
     names = [f"the {nth} direction" for nth in ordinals]
-    scene.add_panels("along", title, plans, lambda displays: _words(title, names, displays, ""))
+    scene.panels("along", title, plans, lambda displays: _words(title, names, displays, ""))
 
 
 def _words(title: str, names: Sequence[str], displays: Sequence[Any], note: str) -> Words:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.colors import to_rgba
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
@@ -35,9 +36,14 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
     the gid "fixed" draws keeps its colors.
     """
     target = io.StringIO()
-    options: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "sortal"}
-    with mpl.rc_context(options), _quiet(), _as_words(figure), _bare(figure), _wide(figure):
-        if figure.get_layout_engine() is not None:
+    with (
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sortal"}),
+        _quiet(),
+        _as_words(figure),
+        _bare(figure),
+        _wide(figure),
+    ):
+        if has_layout(figure):
             figure.draw_without_rendering()
         # nearly what "tight" does, without drawing all a second time
         box = figure.get_tightbbox().padded(_MARGIN)
@@ -50,6 +56,12 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
         )
     with _quiet():
         return cleaned(target.getvalue(), name, alt, _PIXELS)
+
+
+def has_layout(figure: Figure) -> bool:
+    """Whether the places of axes are sought anew each time the figure is drawn."""
+    engine = figure.get_layout_engine()
+    return engine is not None and not isinstance(engine, PlaceHolderLayoutEngine)
 
 
 def png_of(figure: Figure) -> bytes:

@@ -40,4 +40,4 @@ def _add_projection(scene: Scene) -> None:
         said = f"{title}, whose parts are {w}; J = {number_text(display.J)}."
         return Words(said, table, note)
 
-    scene.add("projection", title, plan, words)
+    scene.plan("projection", title, plan, words)

@@ -47,7 +47,7 @@ def add_regions(scene: Scene) -> None:
         else ""
     )
     plan = Plan(display, options, points=True)
-    scene.add("regions", title, plan, lambda shown: _words(scene, title, shown, why))
+    scene.plan("regions", title, plan, lambda shown: _words(scene, title, shown, why))
 
 
 def _display(scene: Scene) -> str:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import matplotlib as mpl
-import matplotlib.style
 import numpy as np
 
 from sortal.data.table import read_table
-from sortal.errors import MissingValueWarning, SortalError
+from sortal.errors import SortalError
 from sortal.views import displays
-from sortal.views.axes import detached, open_grid
+from sortal.views.axes import open_grid
 from sortal.views.fitted import column_names, number_terms
-from sortal.views.lettering import legend_columns
 from sortal.views.pictures.coarse import CELLS, coarsen
+from sortal.views.pictures.laying import move_legend, plainly, settle
 from sortal.views.pictures.picture import Picture
 from sortal.views.pictures.telling import Telling, most_telling
 from sortal.views.rows import read_labels, split_labels
@@ -26,7 +22,6 @@ from sortal.views.rows import read_labels, split_labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from sortal.models.records import Table
@@ -40,11 +35,6 @@ MOST_SINGLE: Final = 1000
 MOST_OF_MANY: Final = 600
 _FEW_CLASSES: Final = 8
 
-# Inches of a further column of a legend.
-_COLUMN: Final = 1.8
-
-# How often a figure may grow.
-_TRIES: Final = 5
 
 # What can go wrong where a table is too strange to be drawn; a mistake of the program is not it.
 _TROUBLE: Final = (SortalError, ValueError, ArithmeticError, np.linalg.LinAlgError)
@@ -94,17 +84,56 @@ class Plan:
         return f"displays.{self.display}.from_estimator({', '.join(given)})"
 
 
-class Scene:
-    """Collects pictures of one estimator; `prefix` begins their names."""
+class Sketches:
+    """Collects pictures, and reasons where there are none; `prefix` begins their names."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._pictures: list[Picture] = []
+        self._left_out: list[str] = []
+
+    def add(
+        self,
+        name: str,
+        title: str,
+        draw: Callable[[], Any],
+        words: Callable[[Any], Words],
+        code: str,
+        n_classes: int = 2,
+    ) -> None:
+        """One picture by a function that gives a Display; what it shows is told by `words`."""
+        try:
+            with plainly(n_classes):
+                display = draw()
+                settle(display.figure_)
+                told = words(display)
+        except _TROUBLE as error:
+            self.leave_out(title, str(error))
+            return
+        figure = display.figure_
+        full = f"{self.prefix}-{name}"
+        made = Picture(full, title, told.alt, lambda: figure, told.table, told.note, code)
+        self._pictures.append(made)
+
+    def leave_out(self, title: str, reason: str) -> None:
+        """A picture that this table does not have."""
+        self._left_out.append(f"{title} is not drawn: {reason}")
+
+    def pictures(self) -> Pictures:
+        """All that was added."""
+        return Pictures(tuple(self._pictures), tuple(self._left_out))
+
+
+class Scene(Sketches):
+    """Collects pictures of one estimator and its rows."""
 
     def __init__(self, prefix: str, estimator: Any, X: Any, y: Any, *, rows: bool) -> None:
-        self.prefix, self.estimator, self.rows = prefix, estimator, rows
+        super().__init__(prefix)
+        self.estimator, self.rows = estimator, rows
         self.X, self.y = split_labels(X, y)
         self.table = read_table(self.X)
         self.classes = tuple(np.asarray(estimator.classes_, dtype=object).tolist())
         self.codes = read_labels(self.y, self.table.n_rows, self.classes)[0]
-        self._pictures: list[Picture] = []
-        self._left_out: list[str] = []
 
     @cached_property
     def names(self) -> list[str]:
@@ -134,45 +163,45 @@ class Scene:
         n = len(self.table.names)
         return [j for j in range(n) if self.table.column_schema(j).is_number]
 
-    def add(self, name: str, title: str, plan: Plan, words: Callable[[Any], Words]) -> None:
+    def plan(self, name: str, title: str, plan: Plan, words: Callable[[Any], Words]) -> None:
         """One picture of one Display; where it cannot be drawn, the reason."""
 
-        def draw() -> tuple[Figure, Any]:
+        def draw() -> Any:
             display = self._show(plan)
-            return display.figure_, display
+            if plan.points and not self.rows:
+                settle(display.figure_)
+                coarsen(display.figure_)
+            return display
+
+        def told(display: Any) -> Words:
+            own = words(display)
+            points = self._say_points(display) if plan.points else ""
+            return replace(own, note=" ".join(filter(None, [own.note, points])))
 
         code = f"from sortal import displays\n\n{plan.code()}"
-        self.add_drawn(name, title, draw, words, code, points=plan.points)
+        self.add(name, title, draw, told, code, len(self.classes))
 
-    def add_panels(
+    def panels(
         self, name: str, title: str, plans: Sequence[Plan], words: Callable[[Any], Words]
     ) -> None:
-        """One picture of several Displays side by side, two in a row, with one legend."""
+        """One picture of several Displays without points, two in a row, with one legend."""
         if len(plans) == 1:
-            self.add(name, title, plans[0], lambda display: words([display]))
+            self.plan(name, title, plans[0], lambda display: words([display]))
             return
         n_rows, n_columns = -(-len(plans) // 2), 2
         size = (9.5, 2.9 * n_rows)
 
-        def draw() -> tuple[Figure, Any]:
+        def draw() -> _Panels:
             axes = open_grid(size, n_rows, n_columns).ravel()
             for ax in axes[len(plans) :]:
                 ax.remove()
             pairs = zip(plans, axes, strict=False)
             shown = [self._show(plan, ax=ax, legend=i == 0) for i, (plan, ax) in enumerate(pairs)]
             move_legend(axes[0])
-            return axes[0].figure, shown
+            return _Panels(axes[0].figure, shown)
 
         code = _panel_code(plans, size, n_rows, n_columns)
-        self.add_drawn(name, title, draw, words, code, points=any(plan.points for plan in plans))
-
-    def leave_out(self, title: str, reason: str) -> None:
-        """A picture that this table does not have."""
-        self._left_out.append(f"{title} is not drawn: {reason}")
-
-    def pictures(self) -> Pictures:
-        """All that was added."""
-        return Pictures(tuple(self._pictures), tuple(self._left_out))
+        self.add(name, title, draw, lambda drawn: words(drawn.displays), code, len(self.classes))
 
     def _most(self) -> int:
         """How many rows are drawn."""
@@ -185,32 +214,6 @@ class Scene:
         given = (self.estimator, self.X, self.y) if plan.with_rows else (self.estimator,)
         return getattr(displays, plan.display).from_estimator(*given, **plan.options, **most, **kw)
 
-    def add_drawn(
-        self,
-        name: str,
-        title: str,
-        draw: Callable[[], tuple[Figure, Any]],
-        words: Callable[[Any], Words],
-        code: str,
-        *,
-        points: bool = False,
-    ) -> None:
-        """One picture that a function draws: its figure, and what `words` is asked of."""
-        try:
-            with plainly(len(self.classes)):
-                figure, display = draw()
-                settle(figure)
-                if points and not self.rows:
-                    coarsen(figure)
-                told = words(display)
-        except _TROUBLE as error:
-            self.leave_out(title, str(error))
-            return
-        note = " ".join(filter(None, [told.note, self._say_points(display) if points else ""]))
-        full = f"{self.prefix}-{name}"
-        made = Picture(full, title, told.alt, lambda: figure, told.table, note, code)
-        self._pictures.append(made)
-
     def _say_points(self, display: Any) -> str:
         """What is seen of the rows, and what is not."""
         n, known = self.table.n_rows, len(display.rows.points)
@@ -222,61 +225,17 @@ class Scene:
                 "class, its area by the number of rows."
             )
         if known > most:
-            told.append(
-                f"{most:,} of {known:,} rows are drawn, evenly spaced; the code draws all."
-            )
+            told.append(f"{most:,} of {known:,} rows are drawn, evenly spaced; the code draws all.")
         if n > known:
             told.append(f"{n - known:,} rows with a hole in these columns are not drawn.")
         return " ".join(told)
 
 
-@contextmanager
-def plainly(n_classes: int = 2) -> Iterator[None]:
-    """Draw in the style of matplotlib's defaults, without a window, and without warnings.
+class _Panels(NamedTuple):
+    """Several Displays in one figure."""
 
-    What is warned of, rows with holes, is said in the note. A legend of many classes has room.
-    """
-    wider = _COLUMN * (legend_columns(n_classes + 3) - 1)
-    with mpl.style.context("default"), detached(wider), warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingValueWarning)
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        yield
-
-
-def move_legend(ax: Axes) -> None:
-    """The legend of one panel stands beside all, and the figure is as high as it."""
-    legend = ax.get_legend()
-    figure = cast("Figure", ax.figure)
-    if legend is None:
-        return
-    handles, names = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
-    legend.remove()
-    ncols = legend_columns(len(names))
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width, max(height, 0.4 + 0.19 * len(names) / ncols))
-    together = figure.legend(
-        handles, names, loc="outside right upper", fontsize="small", ncols=ncols
-    )
-    for text in together.get_texts():
-        text.set_usetex(False)
-
-
-def settle(figure: Figure) -> None:
-    """Find the layout once and keep it: each time a figure is saved, it would be sought again.
-
-    A figure that is too small for its legend grows.
-    """
-    engine = figure.get_layout_engine()
-    for _ in range(_TRIES if engine is not None else 0):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            engine.execute(figure)
-        if not any("collapsed" in str(one.message) for one in found):
-            break
-        figure.set_size_inches(*(1.3 * figure.get_size_inches()))
-    figure.set_layout_engine("none")
+    figure_: Figure
+    displays: list[Any]
 
 
 class _Name:
@@ -290,13 +249,13 @@ class _Name:
 
 
 def _panel_code(plans: Sequence[Plan], size: Sequence[float], n_rows: int, n_columns: int) -> str:
+    shape = f"{n_rows}, {n_columns}, figsize={tuple(size)!r}"
     lines = [
         "import matplotlib.pyplot as plt",
         "",
         "from sortal import displays",
         "",
-        f"figure, axes = plt.subplots({n_rows}, {n_columns}, figsize={tuple(size)!r}, "
-        'layout="constrained")',
+        f'figure, axes = plt.subplots({shape}, layout="constrained")',
         *(plan.code(f"axes.flat[{i}]") for i, plan in enumerate(plans)),
     ]
     return "\n".join(lines)

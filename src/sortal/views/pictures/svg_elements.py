@@ -214,7 +214,10 @@ class _Cleaning:
         for part in element.iter():
             if part.tag == "path":
                 pieces = [one for one in _pieces(read_path(part.get("d", ""))) if _in_tile(one)]
-                part.attrib = {**style_of(part, frozenset()), "d": _written(pieces, self._tolerance)}
+                part.attrib = {
+                    **style_of(part, frozenset()),
+                    "d": _written(pieces, self._tolerance),
+                }
             else:
                 part.attrib = {name: rounded(value) for name, value in part.attrib.items()}
             if element.tag == "pattern" and part.tag != "path":
@@ -254,7 +257,9 @@ def _written(paths: list[list[Stroke]], tolerance: float) -> str:
     told = []
     for path in paths:
         marker = as_marker(path) if len(path) == _CIRCLE else None
-        told.append(write_path(thinned(path, tolerance)) if marker is None else write_marker(marker))
+        told.append(
+            write_path(thinned(path, tolerance)) if marker is None else write_marker(marker)
+        )
     return "".join(told)
 
 

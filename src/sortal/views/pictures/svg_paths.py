@@ -51,7 +51,8 @@ def read_path(d: str) -> list[Stroke]:
 
 def moved(path: list[Stroke], x: float, y: float) -> list[Stroke]:
     """The path somewhere else."""
-    return [Stroke(command, points + (x, y)) for command, points in path]
+    step = np.array([x, y])
+    return [Stroke(command, points + step) for command, points in path]
 
 
 def thinned(path: list[Stroke], tolerance: float) -> list[Stroke]:

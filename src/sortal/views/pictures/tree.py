@@ -14,8 +14,6 @@ from sortal.views.pictures.scene import Plan, Scene, Words
 from sortal.views.pictures.words import class_places, count, cut_table, plain, several
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from sortal.models.complexity import Complexity
     from sortal.models.records import Cell
     from sortal.views.pictures.scene import Pictures
@@ -59,7 +57,7 @@ def _add_tree(scene: Scene) -> None:
     title = f"The tree: {count(n, 'leaf', 'leaves')}, {count(scene.estimator.get_depth(), 'level')}"
     most = _MOST_LEAVES if len(scene.classes) <= _FEW_CLASSES else _FEW_LEAVES
     plan = Plan("TreeDisplay", {"max_leaves": most, "title": ""}, with_rows=False)
-    scene.add("tree", title, plan, lambda display: _tree_words(scene, title, display))
+    scene.plan("tree", title, plan, lambda display: _tree_words(scene, title, display))
 
 
 def _tree_words(scene: Scene, title: str, display: Any) -> Words:
@@ -87,7 +85,7 @@ def plain_rule(text: str) -> str:
 def _add_importances(scene: Scene) -> None:
     title = "What each column counts for"
     plan = Plan("ImportancesDisplay", {"title": ""}, with_rows=False)
-    scene.add("importances", title, plan, lambda display: _importance_words(title, display))
+    scene.plan("importances", title, plan, lambda display: _importance_words(title, display))
 
 
 def _importance_words(title: str, display: Any) -> Words:
@@ -95,7 +93,9 @@ def _importance_words(title: str, display: Any) -> Words:
     counts = [(name, share) for name, share in pairs if share > 0]
     told = [f"{plain(name)} {share:.0%}" for name, share in counts]
     silent = len(pairs) - len(counts)
-    said = f"{title}, as a share of all that the tests of the tree gain: {several(told, 'columns')}."
+    said = (
+        f"{title}, as a share of all that the tests of the tree gain: {several(told, 'columns')}."
+    )
     said += f" {count(silent, 'column')} not asked for." if silent else ""
     table, cut = cut_table("importances", title, ("column", "importance"), pairs, "S 28")
     drawn = len(display.ax_.get_yticks())
@@ -122,7 +122,7 @@ def _add_partition(scene: Scene) -> None:
     options: dict[str, Any] = {"features": [scene.feature(one.place) for one in ranked]}
     options |= {"at": at} if at else {}
     plan = Plan("PartitionDisplay", options, points=True)
-    scene.add("partition", title, plan, lambda display: _partition_words(title, display, at))
+    scene.plan("partition", title, plan, lambda display: _partition_words(title, display, at))
 
 
 def _asked(scene: Scene) -> dict[str, list[Any]]:
@@ -164,7 +164,9 @@ def _partition_words(title: str, display: Any, at: dict[str, Any]) -> Words:
     told = [f"{label} on {share:.0%}" for label, share in sorted(areas.items(), key=_largest)]
     held = [f"{plain(name)} at {_value(value)}" for name, value in at.items()]
     said = f"{title}: {count(len(rows), 'box', 'boxes')} along the axes, {several(told, 'classes')}"
-    said += f" of the picture. Held fixed: {several(held, 'columns')}." if held else " of the picture."
+    said += (
+        f" of the picture. Held fixed: {several(held, 'columns')}." if held else " of the picture."
+    )
     a, b = display.rows.names
     heads = ("region", f"{a} above", f"{a} to", f"{b} above", f"{b} to", "class")
     table, cut = cut_table("partition", "Boxes, cut off at the edge of the picture", heads, rows)
@@ -188,11 +190,10 @@ def _add_complexity(scene: Scene, given: Complexity | None) -> None:
         told = "model.complexity(X, y)"
     code = f"from sortal import displays\n\ndisplays.ComplexityDisplay.from_complexity({told})"
 
-    def draw() -> tuple[Figure, Any]:
-        display = ComplexityDisplay.from_complexity(record, title="")
-        return display.figure_, display
+    def draw() -> ComplexityDisplay:
+        return ComplexityDisplay.from_complexity(record, title="")
 
-    scene.add_drawn("complexity", title, draw, lambda _: _complexity_words(title, record), code)
+    scene.add("complexity", title, draw, lambda _: _complexity_words(title, record), code)
 
 
 def _complexity_words(title: str, record: Complexity) -> Words:

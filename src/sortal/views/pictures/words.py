@@ -75,4 +75,3 @@ def class_places(rows: Rows) -> str:
             place = ", ".join(number_text(x) for x in mine.mean(axis=0))
             told.append(f"{plain(label)} ({count(len(mine), 'row')}) at ({place})")
     return f"Class means: {several(told, 'classes')}."
-
