@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from functools import cache
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,6 @@ from sortal.cli.app import COMMANDS, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @cache
@@ -33,6 +33,23 @@ def quick_comparison() -> Any:
         "learners": ["lda", "bayes"],
     }
     return compare(datasets.penguins(), "species", **few, n_jobs=1)
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that takes what a report takes, and saves a line."""
+    from sortal.tasks import report
+
+    taken = signature(report.report)
+
+    class Quick:
+        def save(self, path: str, form: str | None) -> None:
+            Path(path).write_text("a page", encoding="utf-8")
+
+    def quick(*given: Any, **named: Any) -> Any:
+        taken.bind(*given, **named)
+        return Quick()
+
+    monkeypatch.setattr(report, "report", quick)
 
 
 EXAMPLES = [example for _, examples in COMMANDS for example in examples]
@@ -52,6 +69,8 @@ def test_an_example_runs(
             return found
 
         monkeypatch.setattr(compare, "compare", quick)
+    if example.startswith("sortal report "):
+        stand_in(monkeypatch)
     done = run(*shlex.split(example)[1:])
     assert done.code == 0
     assert done.out or "wrote " in done.err

@@ -20,7 +20,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
     assert [line.split()[0] for line in told.split("Commands:\n")[1].splitlines()] == NAMES
-    assert NAMES == ["inspect", "compare", "fit", "predict", "explain", "show", "work"]
+    assert NAMES == ["inspect", "compare", "report", "fit", "predict", "explain", "show", "work"]
     assert "..." not in told.split("Commands:")[1]
 
 
@@ -53,7 +53,7 @@ def test_every_command_has_the_common_options(name: str) -> None:
     assert {"as_json", "show_code", "quiet", "output"} <= taken
     if name != "show":
         assert {"holes", "text", "delimiter", "encoding", "header", "decimal"} <= taken
-    if name in ("compare", "fit", "work"):
+    if name in ("compare", "report", "fit", "work"):
         assert {"drop", "category"} <= taken
 
 

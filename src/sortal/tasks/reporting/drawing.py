@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sortal.tasks.comparing.contest import one_line
 from sortal.tasks.reporting.trees import is_tree, smaller_trees, tree_part_of
-from sortal.views.pictures.picture import Picture
 
 if TYPE_CHECKING:
     from sortal.models.complexity import Complexity
-    from sortal.tasks.comparing.comparison import Comparison, ModelResult
+    from sortal.tasks.comparing.comparison import Comparison
     from sortal.tasks.reporting.fitting import Fitted
     from sortal.tasks.reporting.judging import Judged
     from sortal.tasks.reporting.wishes import Wishes
     from sortal.tasks.training import Rows
+    from sortal.views.pictures.picture import Picture
 
     Drawn = tuple[tuple[Picture, ...], tuple[str, ...]]
 
@@ -58,45 +58,15 @@ def _with_part(
 
 def judged_pictures(name: str, judged: Judged) -> tuple[Picture, ...]:
     """Confusions, reliability and curves, as far as there are any."""
-    if judged.confusion is None:
-        return ()
-    try:
-        from sortal.views.pictures.judged import judged_pictures as draw  # noqa: PLC0415
-    except ImportError:
-        return ()
-    return tuple(draw(name, judged.confusion, judged.reliability, judged.roc))
+    from sortal.views.pictures import judged as views  # noqa: PLC0415  (matplotlib is slow)
+
+    prefix = name.replace("_", "-")
+    drawn = views.judged_pictures(prefix, judged.confusion, judged.reliability, judged.roc)
+    return tuple(drawn.pictures)
 
 
-def comparison_picture(comparison: Comparison) -> tuple[Picture, ...]:
+def comparison_pictures(comparison: Comparison) -> tuple[Picture, ...]:
     """All models with their intervals."""
-    scored = [one for one in comparison.models if one.score is not None]
-    if not scored:
-        return ()
-    settings = comparison.settings
-    told = "; ".join(_told(one) for one in scored)
-    sure = f"{100 * (1 - settings.level):g} %"
-    return (
-        Picture(
-            name="comparison",
-            title=f"The models by {settings.head}, with intervals of {sure}",
-            alt=f"A dot and an interval for each model, the best at the top. {told}.",
-            draw=lambda: _draw(comparison),
-            code=(
-                "from sortal import displays\n\n"
-                "displays.ComparisonDisplay.from_comparison(report.facts.comparison)"
-            ),
-        ),
-    )
+    from sortal.views.pictures import judged as views  # noqa: PLC0415
 
-
-def _draw(comparison: Comparison) -> Any:
-    from sortal.views.displays import ComparisonDisplay  # noqa: PLC0415  (matplotlib is slow)
-    from sortal.views.pictures.scene import plainly  # noqa: PLC0415
-
-    with plainly():
-        return ComparisonDisplay.from_comparison(comparison).figure_
-
-
-def _told(one: ModelResult) -> str:
-    bounds = "" if one.low is None or one.high is None else f" ({one.low:.3f} to {one.high:.3f})"
-    return f"{one.title} {one.score:.3f}{bounds}"
+    return tuple(views.comparison_pictures(comparison).pictures)

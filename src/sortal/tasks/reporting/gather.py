@@ -12,7 +12,7 @@ from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.cutting import Room, cut_tables, sentence
 from sortal.tasks.reporting.deciding import decide
-from sortal.tasks.reporting.drawing import comparison_picture
+from sortal.tasks.reporting.drawing import comparison_pictures
 from sortal.tasks.reporting.facts import Facts
 from sortal.tasks.reporting.fitting import fit_again
 from sortal.tasks.reporting.model_facts import model_facts
@@ -60,7 +60,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         ),
         data=data,
         comparison=comparison,
-        pictures=comparison_picture(comparison),
+        pictures=comparison_pictures(comparison),
         models=tuple(models),
         chosen=None if chosen is None else chosen.learner.name,
         decide=part,

@@ -51,7 +51,7 @@ def report_code(wishes: Wishes, file: FileTable | None) -> str:
     if file is None:
         data, reading = "table", {}
     else:
-        data, reading = repr(file.name), dict(wishes.reading)
+        data, reading = repr(_path(file)), dict(wishes.reading)
     made = call("sortal.report", [data, repr(wishes.target)], wishes.named() | reading)
     lines = ["import sortal", "", *(_table(wishes, file) if file is None else [])]
     return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
@@ -103,8 +103,10 @@ def work_line(wishes: Wishes, chosen: Fitted) -> str:
 
 
 def command(wishes: Wishes, file: FileTable) -> str:
-    """What to type, in the folder of the file, for the same report."""
-    words = ["sortal", "report", file.name, "--target", wishes.target]
+    """What to type, in the folder of the file, for the same report; nothing where one cannot."""
+    if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
+        return ""
+    words = ["sortal", "report", _path(file), "--target", wishes.target]
     for name, value in (wishes.named() | dict(wishes.reading)).items():
         words += _flag(name, value)
     return shlex.join([*words, "-o", "report.html"])
@@ -121,11 +123,16 @@ def _flag(name: str, value: Any) -> list[str]:
     return [flag, str(value)]
 
 
+def _path(file: FileTable) -> str:
+    """What the file is called in its folder: a report that is sent on says no more."""
+    return "-" if file.name == "standard input" else file.name
+
+
 def _table(wishes: Wishes, file: FileTable | None) -> list[str]:
     """The lines that read the table."""
     if file is None:
         return ["# table: the data frame that was reported on"]
-    return [f"table = {call('sortal.read', [repr(file.name)], wishes.reading)}"]
+    return [f"table = {call('sortal.read', [repr(_path(file))], wishes.reading)}"]
 
 
 def call(
