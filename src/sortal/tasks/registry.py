@@ -18,6 +18,8 @@ from sortal.tasks.naming import nearest_first
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.views.pictures.scene import Pictures
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -42,7 +44,9 @@ class Learner:
     """A method that can be asked for by name.
 
     `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
-    some options the few values worth trying, the default among them.
+    some options the few values worth trying, the default among them. `pictures` is the function
+    that a report draws the fitted estimator by, "module:function": it takes (estimator, X, y) and
+    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.views.pictures.scene).
     """
 
     name: str
@@ -50,6 +54,7 @@ class Learner:
     title: str
     facts: Facts
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    pictures: str = ""
 
     @property
     def class_name(self) -> str:
@@ -64,6 +69,15 @@ class Learner:
             return self.estimator
         module, _, name = self.estimator.partition(":")
         return cast("type", getattr(import_module(module), name))
+
+    def draw(self, estimator: Any, X: Any, y: Any, *, rows: bool, **extra: Any) -> Pictures | None:
+        """Pictures of a fitted estimator; None of a learner that brings no function for them."""
+        if not self.pictures:
+            return None
+        module, _, name = self.pictures.partition(":")
+        return cast(
+            "Pictures", getattr(import_module(module), name)(estimator, X, y, rows=rows, **extra)
+        )
 
     def options(self) -> dict[str, Any]:
         """The options that the estimator's class takes, with their defaults."""
@@ -152,6 +166,10 @@ def _check(learner: Learner) -> None:
         raise OptionError(
             f"estimator={learner.estimator!r} cannot be used: give a class, or 'module:Class'."
         )
+    if learner.pictures and not _HOME.fullmatch(learner.pictures):
+        raise OptionError(
+            f"pictures={learner.pictures!r} cannot be used: give 'module:function', or nothing."
+        )
 
 
 _SAYS_NOTHING = (
@@ -182,6 +200,7 @@ for _learner in (
             ),
         ),
         {"criterion": ("gain", "gini"), "confidence": (0.001, 0.05), "min_samples_leaf": (1, 10)},
+        "sortal.views.pictures.tree:pictures",
     ),
     Learner(
         "bayes",
@@ -201,6 +220,7 @@ for _learner in (
             ),
         ),
         {"alpha": (1.0, 0.1, 10.0)},
+        "sortal.views.pictures.bayes:pictures",
     ),
     Learner(
         "lda",
@@ -216,6 +236,7 @@ for _learner in (
             holes=_SAYS_NOTHING,
         ),
         {"shrinkage": (None, 0.1, 0.5)},
+        "sortal.views.pictures.linear:pictures",
     ),
     Learner(
         "qda",
@@ -232,6 +253,7 @@ for _learner in (
             holes=_SAYS_NOTHING,
         ),
         {"pooling": (0.0, 0.1, 0.5)},
+        "sortal.views.pictures.quadratic:pictures",
     ),
     Learner(
         "fisher",
@@ -248,6 +270,7 @@ for _learner in (
             holes=_EXPECTED,
         ),
         {"threshold": ("midpoint", "least_error")},
+        "sortal.views.pictures.fisher:pictures",
     ),
     Learner(
         "indicator",
@@ -264,6 +287,7 @@ for _learner in (
             holes=_EXPECTED,
         ),
         {"ridge": (0.0, 1.0, 100.0)},
+        "sortal.views.pictures.indicator:pictures",
     ),
 ):
     register(_learner)

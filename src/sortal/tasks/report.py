@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.checks import choose
 from sortal.data.writing import replace_file
-from sortal.errors import OptionError
 from sortal.models.text_tables import fold
+from sortal.tasks.reporting.forms import pictures_folder, report_format
 from sortal.tasks.reporting.gather import gather
 from sortal.tasks.reporting.markdown import markdown
 from sortal.tasks.reporting.plain import plain_facts
@@ -20,12 +18,10 @@ from sortal.tasks.reporting.wishes import Wishes, names
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from sortal.tasks.reporting.facts import Facts
-
-FORMATS = ("html", "md")
-_SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,25 +80,6 @@ class Report:
         page = escape(self.to_html())
         style = "width: 100%; height: 48rem; border: 1px solid #888"
         return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
-
-
-def report_format(path: str | os.PathLike[str], given: str | None) -> str:
-    """The format asked for, or the one that the name of the file says."""
-    if given is not None:
-        return choose("format", given, FORMATS)
-    suffix = Path(os.fspath(path)).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise OptionError(
-            f"The name {os.fspath(path)!r} does not say what to write: end it with .html or .md, "
-            "or give format='html' or format='md'."
-        )
-    return _SUFFIXES[suffix]
-
-
-def pictures_folder(path: str | os.PathLike[str]) -> Path:
-    """Where the pictures of a text of Markdown are."""
-    file = Path(path)
-    return file.with_name(f"{file.stem}_pictures")
 
 
 def report(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 _DETACHED = ContextVar("detached", default=False)
 
@@ -24,6 +26,15 @@ def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
     if _DETACHED.get():
         return Figure(figsize=size, layout="constrained").add_subplot(), True
     return plt.subplots(figsize=size, layout="constrained")[1], True
+
+
+def open_grid(size: tuple[float, float], n_rows: int, n_columns: int, **kw: Any) -> NDArray[Any]:
+    """Axes in rows and columns of a new figure, as large as said, in inches."""
+    if _DETACHED.get():
+        figure = Figure(figsize=size, layout="constrained")
+        return np.asarray(figure.subplots(n_rows, n_columns, squeeze=False, **kw))
+    kw |= {"figsize": size, "squeeze": False, "layout": "constrained"}
+    return np.asarray(plt.subplots(n_rows, n_columns, **kw)[1])
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.views.decisions import DecisionsDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
+from sortal.views.evidence import EvidenceDisplay
+from sortal.views.importances import ImportancesDisplay
 from sortal.views.partition import PartitionDisplay
 from sortal.views.projection import ProjectionDisplay
 from sortal.views.regions import RegionsDisplay
@@ -23,7 +25,9 @@ __all__ = [
     "DecisionsDisplay",
     "DensitiesDisplay",
     "DirectionsDisplay",
+    "EvidenceDisplay",
     "FrequenciesDisplay",
+    "ImportancesDisplay",
     "PartitionDisplay",
     "ProjectionDisplay",
     "RegionsDisplay",

@@ -91,7 +91,7 @@ def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str
     field = [one for one in comparison.models if one.eligible]
     if len(field) == 1:
         told = _told(best, settings)
-        return f"There was nothing to choose: only {_called(best)} took part to the end; it gets {told}."
+        return f"There was nothing to choose: only {_called(best)} came to the end; it gets {told}."
     if first is not best:
         return _simplest(comparison, best, first)
     said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
@@ -114,9 +114,9 @@ def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> 
         f"It is the simplest of the models that do best. The best on average is {_called(best)}, "
         f"which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
         "may be chance: if both were equally good, so large a gap would turn up "
-        f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} decides "
-        f"by {_size(first)}, {_called(best)} by {_size(best)}. Of models that cannot be told apart "
-        "the simplest is taken, because people can read and check it best."
+        f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "
+        f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
+        "be told apart the simplest is taken, because people can read and check it best."
     )
 
 
@@ -181,6 +181,5 @@ def _called(one: ModelResult) -> str:
 
 
 def _size(one: ModelResult) -> str:
-    return (
-        "an unknown number of numbers" if one.size is None else counted(round(one.size), "number")
-    )
+    """How many numbers it needs, which differs a little from fit to fit."""
+    return "more" if one.size is None else f"about {counted(round(one.size), 'number')}"

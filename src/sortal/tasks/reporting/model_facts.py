@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
-from sortal.tasks.reporting.deciding import tree_of
 from sortal.tasks.reporting.drawing import judged_pictures, learner_pictures
 from sortal.tasks.reporting.facts import ModelFacts
 from sortal.tasks.reporting.judging import judge_kept
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from sortal.tasks.reporting.wishes import Wishes
     from sortal.tasks.show import Shown
     from sortal.tasks.training import Rows
-    from sortal.views.pictures.picture import Picture
 
 _ROOM = Room(tables=12, rows=60, columns=80)
 _MOST_RULES = 100
@@ -31,8 +29,7 @@ def model_facts(
     """All that a report says of a learner."""
     shown = None if fitted.estimator is None else show(fitted.estimator)
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
-    pictures, left_out = learner_pictures(fitted, rows, wishes)
-    pictures = _with_tree(pictures, fitted, comparison, rows, is_chosen=is_chosen)
+    pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
     judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
     return ModelFacts(
         name=fitted.learner.name,
@@ -52,25 +49,6 @@ def model_facts(
         judged_pictures=judged_pictures(fitted.learner.name, judged),
         note=" ".join(filter(None, [fitted.note, *left_out])),
     )
-
-
-def _with_tree(
-    pictures: tuple[Picture, ...],
-    fitted: Fitted,
-    comparison: Comparison,
-    rows: Rows,
-    *,
-    is_chosen: bool,
-) -> tuple[Picture, ...]:
-    """The picture of a tree, as the first, with the part that can be unfolded."""
-    if fitted.estimator is None or not pictures:
-        return pictures
-    part, note = tree_of(fitted, comparison, rows, is_chosen=is_chosen)
-    if part is None:
-        return pictures
-    first = pictures[0]
-    said = " ".join(filter(None, [first.note, note]))
-    return (replace(first, part=part, note=said), *pictures[1:])
 
 
 def _read(shown: Shown) -> tuple[Any, tuple[Table, ...], str]:

@@ -48,16 +48,13 @@ def reproduction(
 
 def report_code(wishes: Wishes, file: FileTable | None) -> str:
     """Python that makes the report again."""
-    made = call("sortal.report", ["table", repr(wishes.target)], wishes.named())
-    return "\n".join(
-        [
-            "import sortal",
-            "",
-            *_table(wishes, file),
-            f"report = {made}",
-            'report.save("report.html")',
-        ]
-    )
+    if file is None:
+        data, reading = "table", {}
+    else:
+        data, reading = repr(file.name), dict(wishes.reading)
+    made = call("sortal.report", [data, repr(wishes.target)], wishes.named() | reading)
+    lines = ["import sortal", "", *(_table(wishes, file) if file is None else [])]
+    return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
 
 
 def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out: int = 0) -> str:
