@@ -1,0 +1,1 @@
+"""Models that decide in a page: their numbers for JSON, a form for a row, and a script."""

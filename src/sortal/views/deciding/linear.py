@@ -1,0 +1,114 @@
+"""Linear functions for a page: those of LDA, of Fisher's discriminant and of indicators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from sortal.data.arrays import LARGEST
+from sortal.models.gaussian import GaussianClasses
+from sortal.views.deciding.described import Described
+from sortal.views.deciding.packing import pack, pack_lower
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.design import Design
+    from sortal.models.fisher import FisherModel
+    from sortal.models.functions import HoleRule, LinearMap
+    from sortal.models.indicator import IndicatorModel
+    from sortal.models.linear import LinearModel
+    from sortal.views.deciding.described import Ends
+
+    Float = NDArray[np.float64]
+
+LOG_ODDS: Final = {
+    "offset": "offset",
+    "unit": "Log-odds",
+    "amount": "what each column adds to the log-odds",
+}
+_FUNCTIONS: Final = {
+    "offset": "offset",
+    "unit": "Amount",
+    "amount": "what each column adds to the difference of the two functions",
+    "function": "Function",
+    "functions": "The function of each class: the largest decides",
+}
+
+
+def describe_linear(model: LinearModel) -> Described:
+    """Gaussian classes with a common covariance."""
+    known = {"prior": pack(model.prior), "anchor": pack(model.gap), "unit": 1.0}
+    spread = np.sqrt(np.diag(model.covariance))
+    return _described(model.scores, model.center + model.gap, spread, known, LOG_ODDS)
+
+
+def describe_fisher(model: FisherModel) -> Described:
+    """Distances along Fisher's directions, as linear functions."""
+    known = {"prior": None, "anchor": pack(model.gap), "unit": model.unit}
+    variance = np.diagonal(model.scatter.sum(axis=0)) / max(model.weight.sum(), 1e-300)
+    means = model.center + model.gap
+    return _described(model.scores, means, np.sqrt(variance), known, _FUNCTIONS)
+
+
+def describe_indicator(model: IndicatorModel) -> Described:
+    """Regressions on class indicators."""
+    anchor = np.broadcast_to(model.mean, model.gap.shape)
+    known = {"prior": None, "anchor": pack(anchor), "unit": 1.0}
+    means = model.center + model.gap
+    return _described(model.scores, means, np.zeros(len(model.center)), known, _FUNCTIONS)
+
+
+def _described(
+    scores: LinearMap, means: Float, spread: Float, known: dict[str, Any], words: dict[str, str]
+) -> Described:
+    design = scores.design
+    numbers = known | {
+        "sizes": list(design.sizes),
+        "center": pack(scores.center),
+        "weights": pack(scores.weights.T),
+        "offsets": pack(scores.offsets),
+    }
+    return Described(
+        "linear",
+        design.schema,
+        tuple(range(len(design.sizes))),
+        reach(design, means, spread),
+        numbers,
+        words,
+        _holes(scores.holes),
+        largest=LARGEST,
+    )
+
+
+def _holes(rule: HoleRule) -> dict[str, Any]:
+    """What the rule for holes needs beyond the functions themselves."""
+    if isinstance(rule, GaussianClasses):
+        return {
+            "rule": "gaussian",
+            "weight": pack(rule.weight),
+            "gap": pack(rule.gap),
+            "mean": pack(rule.mean),
+            "within": pack_lower(rule.within, mirror=True),
+            "divisor": rule.divisor,
+            "magnitude": pack(rule.magnitude),
+        }
+    conditional: Any = rule
+    return {
+        "rule": "conditional",
+        "total": pack_lower(conditional.total, mirror=True),
+        "mean": pack(conditional.mean),
+        "magnitude": pack(conditional.magnitude),
+    }
+
+
+def reach(design: Design, means: Float, spread: Float) -> tuple[Ends, ...]:
+    """Of each number, from the least class mean less two deviations to the greatest and two."""
+    ends: list[Ends] = [None] * len(design.sizes)
+    first = np.concatenate([[0], np.cumsum(design.sizes)])[:-1]
+    for j in design.numbers:
+        i = int(first[j])
+        low, high = means[:, i] - 2 * spread[..., i], means[:, i] + 2 * spread[..., i]
+        ends[j] = float(low.min()), float(high.max())
+    return tuple(ends)
