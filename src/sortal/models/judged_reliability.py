@@ -71,7 +71,7 @@ class Reliability:
         return sum(one.n * (one.mean - one.share) for one in self.bins) / self.n
 
     def table(self, backend: str = "pandas") -> Table:
-        """A row for each bin."""
+        """A row for each bin; its title has the error and the Brier score."""
         heads = ("p above", "p to", "rows", "mean p", "share right", "from", "to")
         rows = tuple(astuple(one) for one in self.bins)
         title = (

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GRAY = "0.45"
+# The height of a model, in inches.
+_LINE = 0.34
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class ComparisonDisplay:
         **kw: Any,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot`, for the dots."""
-        ax, own = open_axes(ax, (8.4, 1.5 + 0.34 * len(self.models)))
+        ax, own = open_axes(ax, (8.4, 1.6 + _LINE * len(self.models)))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         for i, model in enumerate(self.models):
             self._draw(ax, i, model, kw)
@@ -96,13 +98,17 @@ class ComparisonDisplay:
         )
         ax.set_ylim(len(self.models) - 0.5, -0.5)
         ax.grid(visible=True, axis="x", color="0.6", linewidth=0.4, alpha=0.5)
-        ax.margins(x=0.12)
+        ax.margins(x=0.04)
         name_axes(ax, self._axis(), "")
         write_title(ax, "Models compared" if title is None else title, self._told())
         if legend:
             handles = self._handles()
             entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
+            # scores stand beside the axes: the legend goes below
+            below: Style = {"loc": "upper center", "ncols": len(handles)}
+            below |= {"bbox_to_anchor": (0.5, -0.6 / (_LINE * len(self.models)))}
+            outside = own or legend == "beside"
+            write_legend(ax, handles, entries, outside=outside, **(below if outside else {}))
         return self
 
     def _draw(self, ax: Axes, i: int, model: Scored, kw: Style) -> None:
@@ -112,16 +118,8 @@ class ComparisonDisplay:
             ax.plot([model.low, model.high], [i, i], **line)
         ax.plot([model.score], [i], **(style | kw))
         words = f"{number_text(model.score)}{f'  {model.mark}' if model.mark else ''}"
-        ax.annotate(
-            words,
-            (model.score, i),
-            (0, 5),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize="x-small",
-            usetex=False,
-        )
+        beside: Style = {"transform": ax.get_yaxis_transform(), "va": "center"}
+        ax.text(1.01, i, words, fontsize="small", usetex=False, **beside)
 
     def _axis(self) -> str:
         better = {"↑": "more is better", "↓": "less is better"}.get(self.metric[-1:], "")

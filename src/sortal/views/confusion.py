@@ -23,15 +23,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-# Shades between hardly any row and all rows of a class.
+# Shades between hardly any row and all rows of a class. They go with the root of the share, so that
+# 1 % and 5 % of a class, which are what errors often are, can be told apart.
 _SHADES = 20
-_PALEST = 0.12
+_PALEST = 0.06
 # Letters on shades. Black itself is for what stands on the page, whose color it may take.
 _DARK, _LIGHT = "#0a0a0a", "#ffffff"
 # So many numbers can be read; of more, those of the diagonal and of the most frequent confusions.
-_MOST_NUMBERS = 120
+_MOST_NUMBERS = 144
 _LARGEST, _SMALLEST = 10.0, 5.0
 _MOST_NAMES = 40
+# About what names and titles take of a side, and what a letter takes, in inches.
+_MARGIN, _LETTER = 1.6, 0.075
 
 
 class ConfusionDisplay:
@@ -39,7 +42,7 @@ class ConfusionDisplay:
 
     Rows are true classes and columns those said; the darker a cell, the larger its share of the
     true class. Right ones, on the diagonal, and wrong ones differ in color. Cells without rows are
-    empty.
+    empty; of very many numbers, those of the most frequent confusions are written.
 
     Attributes: `confusion`; after `plot`, `ax_` and `figure_`.
     """
@@ -87,8 +90,9 @@ class ConfusionDisplay:
     ) -> Self:
         """Draw; other keywords go to the cells (`PathPatch`)."""
         k = len(self.confusion.classes)
-        side = float(np.clip(1.6 + 0.5 * k, 3.4, 12.0))
-        ax, own = open_axes(ax, (side + 2.6, side))
+        side = float(np.clip(_MARGIN + 0.5 * k, 3.6, 12.0))
+        longest = max(len(shown(label)) for label in self.confusion.classes)
+        ax, own = open_axes(ax, (side + 2.4 + _LETTER * longest, side))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         self._frame(ax)
         matrix = self.confusion.matrix
@@ -114,15 +118,14 @@ class ConfusionDisplay:
         names = [shown(label, 18) for label in self.confusion.classes]
         counts = [sum(row) for row in self.confusion.counts]
         small: Style = {"usetex": False, "fontsize": "small" if k <= 12 else "x-small"}
-        upright = k > 4 or max(map(len, names)) > 8
+        height = ax.figure.get_figheight() * ax.get_position().height  # type: ignore[union-attr]
+        upright = _LETTER * (1 + max(map(len, names))) > min(height, 12.0 - _MARGIN) / k
         ax.set_xticks(range(0, k, every), names[::every], rotation=90 if upright else 0, **small)
         entries = class_entries(self.confusion.classes, counts)
         ax.set_yticks(range(0, k, every), entries[::every], **small)
-        ax.set_xticks(np.arange(k - 1) + 0.5, minor=True)
-        ax.set_yticks(np.arange(k - 1) + 0.5, minor=True)
-        ax.grid(visible=False, which="major")
-        ax.grid(visible=True, which="minor", color="0.6", linewidth=0.4)
-        ax.tick_params(which="both", length=0)
+        ax.grid(visible=False)
+        ax.add_patch(PathPatch(_lines(k), edgecolor="0.6", linewidth=0.4, fill=False, zorder=2))
+        ax.tick_params(length=0)
         name_axes(ax, "class said", "true class (rows)")
 
     def _shade(self, ax: Axes, levels: NDArray[np.intp], kw: Style) -> None:
@@ -155,11 +158,10 @@ class ConfusionDisplay:
     def _write_legend(self, ax: Axes, *, outside: bool) -> None:
         handles = [
             Patch(facecolor=shade(level, right=right), edgecolor="0.5", linewidth=0.4)
-            for right in (True, False)
-            for level in (_SHADES, _SHADES // 2)
+            for right, level in ((True, 20), (True, 10), (False, 10), (False, 2))
         ]
-        entries = ["said right: all of a class", "half of it", "said wrong: all of a class"]
-        write_legend(ax, handles, [*entries, "half of it"], outside=outside)
+        entries = ["said right: 100 % of a class", "25 %", "said wrong: 25 % of a class", "1 %"]
+        write_legend(ax, handles, entries, outside=outside)
 
 
 def shade(level: int, *, right: bool) -> str:
@@ -179,8 +181,8 @@ def letters_on(background: str) -> str:
 
 def _levels(matrix: NDArray[np.int64]) -> NDArray[np.intp]:
     """The shade of each cell by its share of the row: 0 where there is none."""
-    totals = np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    return np.asarray(-(-_SHADES * matrix // totals), dtype=np.intp)
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    return np.asarray(np.ceil(_SHADES * np.sqrt(shares) - 1e-9), dtype=np.intp)
 
 
 def _runs(levels: NDArray[np.intp], level: int) -> Iterator[tuple[int, int, int]]:
@@ -192,6 +194,14 @@ def _runs(levels: NDArray[np.intp], level: int) -> Iterator[tuple[int, int, int]
             if inside:
                 yield i, at, n
             at += n
+
+
+def _lines(k: int) -> Path:
+    """Lines between k rows and k columns, in one path."""
+    between, ends = np.arange(k - 1) + 0.5, (-0.5, k - 0.5)
+    down = [(x, y) for x in between for y in ends]
+    across = [(x, y) for y in between for x in ends]
+    return Path([*down, *across], [Path.MOVETO, Path.LINETO] * (2 * len(between)))
 
 
 def _rectangle(i: int, j: int, n: int) -> Path:

@@ -78,7 +78,7 @@ class ReliabilityDisplay:
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         low = self._frame(ax)
         handles = [self._draw_bins(ax, kw), *self._draw_diagonal(ax, low)]
-        self._write_counts(ax)
+        self._count(ax)
         name_axes(ax, "probability of the class said", "share of rows said right")
         told = (
             f"expected calibration error {number_text(self.reliability.expected_error)}, "
@@ -107,26 +107,24 @@ class ReliabilityDisplay:
         below = [one.share - one.share_low for one in bins]
         above = [one.share_high - one.share for one in bins]
         style: Style = {"color": color(0), "marker": marker(0), "capsize": 3.0, "zorder": 3}
+        style |= {"linewidth": 0.8, "elinewidth": 1.6}
         label = "rows said, interval of 95 %"
         return ax.errorbar(x, y, [below, above], label=label, **(style | kw))
 
     def _draw_diagonal(self, ax: Axes, low: float) -> list[Any]:
         style: Style = {"color": _GRAY, "linestyle": (0, (4, 3)), "linewidth": 1.0, "zorder": 1}
-        said: Style = {"transform": ax.transAxes, "color": _GRAY, "fontsize": "small"}
+        said: Style = {"transform": ax.transAxes, "fontsize": "small", "style": "italic"}
         ax.text(0.02, 0.97, "less sure than right", va="top", usetex=False, **said)
         ax.text(0.98, 0.03, "more sure than right", ha="right", usetex=False, **said)
         return ax.plot([low, 1], [low, 1], label="taken at its word", **style)
 
-    def _write_counts(self, ax: Axes) -> None:
-        """How many rows, below the lower end of each interval."""
-        for one in self.reliability.bins:
-            ax.annotate(
-                f"{one.n:,}",
-                (one.mean, one.share_low),
-                (0, -3),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize="x-small",
-                usetex=False,
-            )
+    def _count(self, ax: Axes) -> None:
+        """How many rows each bin has, above the axes."""
+        bins = self.reliability.bins
+        above = ax.secondary_xaxis("top")
+        counts = [f"{one.n:,}" for one in bins]
+        slanted: Style = {"rotation": 45, "ha": "left"} if max(map(len, counts)) > 4 else {}
+        middles = [(one.low + one.high) / 2 for one in bins]
+        above.set_xticks(middles, counts, usetex=False, fontsize="x-small", **slanted)
+        above.tick_params(length=2)
+        above.set_xlabel("rows", usetex=False, fontsize="small")

@@ -99,7 +99,8 @@ class RocDisplay:
     def _draw(self, ax: Axes, curve: RocCurve, kw: Style) -> Any:
         k = self.roc.classes.index(curve.label)
         style: Style = {"color": color(k), "linewidth": 1.8, "zorder": 2}
-        style |= {"linestyle": _DASHES[(k + k // len(COLORS)) % len(_DASHES)]}
+        if len(self.roc.curves) > 1:
+            style["linestyle"] = _DASHES[(k + k // len(COLORS)) % len(_DASHES)]
         label = f"{shown(curve.label)}: AUC {_area_text(curve.auc)}"
         (line,) = ax.plot(curve.false_positive, curve.true_positive, **(style | kw))
         line.set_label(label)
