@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 CELLS: Final = 40
 
 # Areas of markers, in square points: of the fullest cell, and the least that is still seen.
-_MOST: Final = 64.0
-_LEAST: Final = 5.0
+_MOST: Final = 70.0
+_LEAST: Final = 7.0
 
 # Markers of several classes stand around the middle of their cell, so many cells away from it.
 _APART: Final = 0.2
@@ -30,8 +30,8 @@ def coarsen(figure: Figure) -> Figure:
     A cell has one marker a class, at its middle or a little beside it; the area of a marker grows
     with the number of rows.
     """
-    # limits are known only when both axes have their unit
-    figure.draw_without_rendering()
+    if figure.get_layout_engine() is not None:  # limits depend on it where axes have one unit
+        figure.draw_without_rendering()
     for ax in figure.axes:
         _coarsen_axes(ax)
     return figure
@@ -46,6 +46,7 @@ def _coarsen_axes(ax: Axes) -> None:
         middle = (cells + 0.5 + _beside(k, len(clouds))) / CELLS
         cloud.set_offsets(ax.transData.inverted().transform(ax.transAxes.transform(middle)))
         cloud.set_sizes(np.maximum(_MOST * counts / fullest, _LEAST))
+    ax.set_aspect("auto")  # the limits are such that both axes have their unit already
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
 

@@ -36,8 +36,6 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
         figure.savefig(
             target,
             format="svg",
-            bbox_inches="tight",
-            pad_inches=0.04,
             facecolor="none",
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )

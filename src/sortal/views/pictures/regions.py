@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # With more classes, boundaries of all pairs hide those that decide.
 _MOST_PAIRS = 4
 
+# Lines of the grid in each direction, on whose cells curves are found: exact all the same.
+_RESOLUTION = 80
+
 
 def add_regions(scene: Scene) -> None:
     """Regions over the two most telling columns; straight boundaries where functions are linear."""
@@ -33,7 +36,9 @@ def add_regions(scene: Scene) -> None:
     title = f"Decision regions over {plain(first.name)} and {plain(second.name)}"
     options: dict[str, Any] = {"features": [scene.feature(one.place) for one in chosen]}
     display = _display(scene)
-    if display == "RegionsDisplay" and len(scene.classes) > _MOST_PAIRS:
+    if display == "DecisionsDisplay":
+        options["resolution"] = _RESOLUTION
+    elif len(scene.classes) > _MOST_PAIRS:
         options["pairwise"] = False
     why = (
         f"Of all columns of numbers, these two have the largest shares of variance between "

@@ -183,6 +183,7 @@ class Scene:
         try:
             with plainly():
                 figure, display = draw()
+                settle(figure)
                 if points and not self.rows:
                     coarsen(figure)
                 told = words(display)
@@ -224,6 +225,14 @@ def plainly() -> Iterator[None]:
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         yield
+
+
+def settle(figure: Figure) -> None:
+    """Find the layout once and keep it: each time a figure is saved, it would be sought again."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 class _Name:
