@@ -17,6 +17,7 @@ from sortal.cli import (
     fitting,
     inspecting,
     predicting,
+    reporting,
     showing,
     telling,
     working,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
     (inspecting.inspect, inspecting.EXAMPLES),
     (comparing.compare, comparing.EXAMPLES),
+    (reporting.report, reporting.EXAMPLES),
     (fitting.fit, fitting.EXAMPLES),
     (predicting.predict, predicting.EXAMPLES),
     (explaining.explain, explaining.EXAMPLES),

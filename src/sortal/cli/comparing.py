@@ -60,7 +60,7 @@ Times = Annotated[
     bool, typer.Option("--times/--no-times", help="Also seconds, which differ from run to run.")
 ]
 
-_DEFAULTS = {
+DEFAULTS = {
     "learners": None,
     "baselines": True,
     "metric": "balanced_accuracy",
@@ -123,7 +123,7 @@ def compare(
         "random_state": seed,
         "n_jobs": jobs,
     }
-    named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+    named = {name: value for name, value in given.items() if value != DEFAULTS[name]}
     how = reading(holes, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, named, how, as_json, times, output)))

@@ -58,10 +58,10 @@ def emit(text: str, output: str | None = None) -> None:
     wrote(output)
 
 
-def wrote(output: str) -> None:
+def wrote(output: str, more: str = "") -> None:
     """Say what was written."""
     if not is_quiet():
-        print(f"wrote {printable(output)}", file=sys.stderr)
+        print(f"wrote {printable(output)}{more and f' ({more})'}", file=sys.stderr)
 
 
 def json_text(value: Any) -> str:

@@ -15,28 +15,31 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def show_progress(quiet: bool) -> Iterator[Progress | None]:
-    """What long work calls with how much is done, of how much, words, and seconds left."""
+def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]:
+    """What long work calls with how much is done, of how much, words, and seconds left.
+
+    `what` is counted.
+    """
     if quiet:
         yield None
     elif sys.stderr.isatty():
         with _bar() as progress:
             yield progress
     else:
-        yield _Lines()
+        yield _Lines(what)
 
 
 class _Lines:
     """A line whenever the words change."""
 
-    def __init__(self) -> None:
-        self._last = ""
+    def __init__(self, what: str) -> None:
+        self._last, self._what = "", what
 
     def __call__(self, done: int, total: int, words: str, seconds_left: float | None) -> None:
         if words != self._last:
             self._last = words
             left = _left(seconds_left)
-            told = f"{done}/{total} folds: {printable(words)}{f', {left}' if left else ''}"
+            told = f"{done}/{total} {self._what}: {printable(words)}{left and f', {left}'}"
             print(told, file=sys.stderr, flush=True)
 
 

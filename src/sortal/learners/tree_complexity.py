@@ -51,6 +51,17 @@ def prune_to(model: TreeModel, strength: float) -> TreeModel:
     return cut_below(model, strengths_of(model) / root <= strength)
 
 
+def places_in(path: Complexity, model: TreeModel) -> NDArray[np.intp]:
+    """For each node the first tree of the model's path in which it is a test.
+
+    A node that no tree of the path asks at, since it is a leaf or saves nothing, has their number.
+    """
+    root = float(model.risk()[0]) or 1.0
+    ascending = np.array(path.strength[::-1])
+    # `prune_to` makes a node a leaf at every strength that is no smaller
+    return len(path) - np.searchsorted(ascending, strengths_of(model) / root)
+
+
 def sum_by_level(
     model: TreeModel,
     strengths: Float,

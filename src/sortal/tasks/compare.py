@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,20 @@ from sortal.tasks.comparing.baselines import baselines as all_baselines
 from sortal.tasks.comparing.baselines import find_baseline
 from sortal.tasks.comparing.contest import Entrant, Problem
 from sortal.tasks.comparing.folds import plan_folds
+from sortal.tasks.comparing.kept import join_kept
 from sortal.tasks.comparing.racing import Race
 from sortal.tasks.comparing.settings import METRICS, Settings
 from sortal.tasks.comparing.verdict import judge
 from sortal.tasks.registry import find
 from sortal.tasks.registry import learners as all_learners
-from sortal.tasks.training import training_rows
+from sortal.tasks.training import Rows, training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from sortal.tasks.comparing.budget import Run
     from sortal.tasks.comparing.comparison import Comparison
-    from sortal.tasks.training import Rows
+    from sortal.tasks.comparing.kept import Kept
 
 # Fast ones first: what they leave of their share goes to those that come later.
 _LAST = ("perceptron", "logistic", "linear_svm", "rbf_svm")
@@ -109,11 +112,55 @@ def compare(
     >>> print(found.choice.best, len(found.scores["lda"]))
     lda 10
     """
+    return run_comparison(
+        data,
+        target,
+        learners=learners,
+        baselines=baselines,
+        metric=metric,
+        folds=folds,
+        repeats=repeats,
+        budget=budget,
+        level=level,
+        tune=tune,
+        drop=drop,
+        categories=categories,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def run_comparison(
+    data: Any,
+    target: str,
+    *,
+    learners: Sequence[str] | None,
+    baselines: bool | Sequence[str],
+    metric: str,
+    folds: int,
+    repeats: int | None,
+    budget: float,
+    level: float,
+    tune: bool,
+    drop: Sequence[str],
+    categories: Sequence[str],
+    random_state: int,
+    n_jobs: int | None,
+    progress: Callable[[int, int, str, float], None] | None,
+    keep: bool = False,
+    path: str | None = None,
+) -> Comparison:
+    """Compare as `compare` does; with `keep`, learners' out-of-fold predictions are kept.
+
+    `data` may also be the rows of `training_rows` themselves, for which `target`, `drop` and
+    `categories` were given; `path` is then the file that they came from.
+    """
     began = time.monotonic()
     _check(metric, budget, level)
     entrants = _entrants(learners, baselines)
-    rows = training_rows(data, target, drop, categories, {})
-    problem = _problem(rows, metric, categories, tune, (folds, repeats, random_state))
+    rows = data if isinstance(data, Rows) else training_rows(data, target, drop, categories, {})
+    problem = _problem(rows, metric, categories, tune, (folds, repeats, random_state), keep)
     n_workers = min(n_threads(n_jobs), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))
@@ -135,10 +182,16 @@ def compare(
         n_jobs=n_workers,
         seconds=time.monotonic() - began,
         backend=str(nw.from_native(rows.X, eager_only=True).implementation),
-        path=_path(data),
+        path=_path(data) if path is None else path,
         entrants=tuple(entrants),
     )
-    return judge(race.runs, settings)
+    found = judge(race.runs, settings)
+    return replace(found, kept=_kept(race.runs, problem)) if keep else found
+
+
+def _kept(runs: Sequence[Run], problem: Problem) -> dict[str, Kept]:
+    joined = {run.name: join_kept(run, problem) for run in runs}
+    return {name: one for name, one in joined.items() if one is not None}
 
 
 def _path(data: Any) -> str | None:
@@ -179,7 +232,12 @@ def _taken(entrants: Sequence[Entrant]) -> set[str]:
 
 
 def _problem(
-    rows: Rows, metric: str, categories: Sequence[str], tune: bool, folds: tuple[Any, Any, Any]
+    rows: Rows,
+    metric: str,
+    categories: Sequence[str],
+    tune: bool,
+    folds: tuple[Any, Any, Any],
+    keep: bool,
 ) -> Problem:
     frame = nw.from_native(rows.X, eager_only=True)
     if not frame.columns:
@@ -193,4 +251,4 @@ def _problem(
     y = np.searchsorted(present, column.codes).astype(np.int64)
     plan = plan_folds([counts[k] for k in present], values, *folds)
     labels = class_array(values, target.dtype)
-    return Problem(rows.X, y, labels, plan, metric, tuple(categories), tune)
+    return Problem(rows.X, y, labels, plan, metric, tuple(categories), tune, keep)

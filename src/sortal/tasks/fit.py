@@ -58,11 +58,11 @@ def fit(
     estimator = make_estimator(learner, options, categories)
     rows = training_rows(data, target, drop, categories, reading)
     estimator.fit(rows.X, rows.y)
-    _remember_file(estimator, rows.file)
+    remember_file(estimator, rows.file)
     return estimator
 
 
-def _remember_file(estimator: Any, file: FileTable | None) -> None:
+def remember_file(estimator: Any, file: FileTable | None) -> None:
     """The file that the rows came from, for the model file to name."""
     if file is not None:
         estimator._file = DataFile(file.name, file.n_bytes, file.sha256)

@@ -18,6 +18,8 @@ from sortal.tasks.naming import nearest_first
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.views.pictures.scene import Pictures
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -27,10 +29,14 @@ class Facts:
     """What is true of a learner whatever the data.
 
     `probabilistic`: it has `predict_proba`. `reads`: one sentence on how its model is read.
+    `plain`: what it does, for somebody who has never heard of it. `holes`: what it does, by
+    default, with a value that is missing in a new row, and with a word that it has never met.
     """
 
     probabilistic: bool
     reads: str
+    plain: str = ""
+    holes: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,9 @@ class Learner:
     """A method that can be asked for by name.
 
     `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
-    some options the few values worth trying, the default among them.
+    some options the few values worth trying, the default among them. `pictures` is the function
+    that a report draws the fitted estimator by, "module:function": it takes (estimator, X, y) and
+    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.views.pictures.scene).
     """
 
     name: str
@@ -46,6 +54,7 @@ class Learner:
     title: str
     facts: Facts
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    pictures: str = ""
 
     @property
     def class_name(self) -> str:
@@ -60,6 +69,15 @@ class Learner:
             return self.estimator
         module, _, name = self.estimator.partition(":")
         return cast("type", getattr(import_module(module), name))
+
+    def draw(self, estimator: Any, X: Any, y: Any, *, rows: bool, **extra: Any) -> Pictures | None:
+        """Pictures of a fitted estimator; None of a learner that brings no function for them."""
+        if not self.pictures:
+            return None
+        module, _, name = self.pictures.partition(":")
+        return cast(
+            "Pictures", getattr(import_module(module), name)(estimator, X, y, rows=rows, **extra)
+        )
 
     def options(self) -> dict[str, Any]:
         """The options that the estimator's class takes, with their defaults."""
@@ -148,7 +166,20 @@ def _check(learner: Learner) -> None:
         raise OptionError(
             f"estimator={learner.estimator!r} cannot be used: give a class, or 'module:Class'."
         )
+    if learner.pictures and not _HOME.fullmatch(learner.pictures):
+        raise OptionError(
+            f"pictures={learner.pictures!r} cannot be used: give 'module:function', or nothing."
+        )
 
+
+_SAYS_NOTHING = (
+    "A value that is missing, and a word it has never met, say nothing: the other columns decide, "
+    "as if the model had been made for them alone."
+)
+_EXPECTED = (
+    "In place of a value that is missing, or of a word it has never met, it takes what is to be "
+    "expected there by the other columns of the row."
+)
 
 for _learner in (
     Learner(
@@ -158,8 +189,18 @@ for _learner in (
         Facts(
             probabilistic=True,
             reads="Follow the tests from the root to a leaf; rules() lists every way.",
+            plain=(
+                "It asks one question about a row after the other, such as whether a number is "
+                "at most so much; the answers lead to an end, and the end names the class."
+            ),
+            holes=(
+                "Where a value is missing, a row goes the way that rows with a missing value "
+                "went when the tree was made, or else the way that most rows went. A word that "
+                "the tree has never met goes the way of most rows, too."
+            ),
         ),
         {"criterion": ("gain", "gini"), "confidence": (0.001, 0.05), "min_samples_leaf": (1, 10)},
+        "sortal.views.pictures.tree:pictures",
     ),
     Learner(
         "bayes",
@@ -168,8 +209,18 @@ for _learner in (
         Facts(
             probabilistic=True,
             reads="Multiply, for each class, its prior by one probability a column.",
+            plain=(
+                "It begins with how common each class is, and asks column by column in which "
+                "class such a value is more usual; the class for which most speaks in the end "
+                "is the answer."
+            ),
+            holes=(
+                "A value that is missing, and a word it has never met, say nothing: the other "
+                "columns decide."
+            ),
         ),
         {"alpha": (1.0, 0.1, 10.0)},
+        "sortal.views.pictures.bayes:pictures",
     ),
     Learner(
         "lda",
@@ -178,8 +229,14 @@ for _learner in (
         Facts(
             probabilistic=True,
             reads="Each class has a weighted sum of the columns; the largest sum wins.",
+            plain=(
+                "It gives each class a score: a sum in which every column counts with a weight "
+                "of its own. The class with the highest score is the answer."
+            ),
+            holes=_SAYS_NOTHING,
         ),
         {"shrinkage": (None, 0.1, 0.5)},
+        "sortal.views.pictures.linear:pictures",
     ),
     Learner(
         "qda",
@@ -188,8 +245,15 @@ for _learner in (
         Facts(
             probabilistic=True,
             reads="Each class has a mean and a covariance; the nearest class wins.",
+            plain=(
+                "It knows of each class what is usual there, and how far and in which "
+                "directions rows differ from that; the class to which a row is nearest, so "
+                "measured, is the answer."
+            ),
+            holes=_SAYS_NOTHING,
         ),
         {"pooling": (0.0, 0.1, 0.5)},
+        "sortal.views.pictures.quadratic:pictures",
     ),
     Learner(
         "fisher",
@@ -198,8 +262,15 @@ for _learner in (
         Facts(
             probabilistic=False,
             reads="Project a row on a few directions; the nearest class mean wins.",
+            plain=(
+                "It adds up the columns, each with a weight of its own, to one new number or a "
+                "few in which the classes lie as far apart as they can; the class whose middle "
+                "is nearest is the answer."
+            ),
+            holes=_EXPECTED,
         ),
         {"threshold": ("midpoint", "least_error")},
+        "sortal.views.pictures.fisher:pictures",
     ),
     Learner(
         "indicator",
@@ -208,8 +279,15 @@ for _learner in (
         Facts(
             probabilistic=False,
             reads="Each class has a linear function fitted to its 0s and 1s; the largest wins.",
+            plain=(
+                "It gives each class a sum in which every column counts with a weight of its "
+                "own; the weights are such that the sum is near 1 in rows of the class and near "
+                "0 in others. The class with the largest sum is the answer."
+            ),
+            holes=_EXPECTED,
         ),
         {"ridge": (0.0, 1.0, 100.0)},
+        "sortal.views.pictures.indicator:pictures",
     ),
 ):
     register(_learner)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from sortal.errors import LabelError, MissingValueWarning, OptionError, warn
 from sortal.tasks.naming import check_columns
@@ -15,17 +16,23 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from sortal.data.files.reader import FileTable
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns to learn from and labels; and these columns of all rows, labeled or not."""
+    """Columns to learn from and labels; and these columns of all rows, labeled or not.
+
+    `places` are those of the labeled rows among all, from 0.
+    """
 
     X: Any
     y: Any
     all_rows: Any
     file: FileTable | None
+    places: NDArray[np.intp]
 
 
 def training_rows(
@@ -57,7 +64,8 @@ def training_rows(
     learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))
     if opened.file is not None and labels.dtype.is_float() and (labels == labels.round()).all():
         labels = labels.cast(nw.Int64)  # whole numbers, which holes had made fractions
-    return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file)
+    places = np.flatnonzero(known.to_numpy())
+    return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file, places)
 
 
 def is_hole(series: nw.Series[Any]) -> nw.Series[Any]:

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from sortal.data.checks import is_whole
 from sortal.errors import OptionError, listed
 from sortal.views.axes import open_axes
+from sortal.views.canonical_rows import read_coordinates
 from sortal.views.canonical_strip import draw_strips
 from sortal.views.curves import write_at
 from sortal.views.fitted import attribute
@@ -86,7 +87,7 @@ class CanonicalDisplay:
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
-        """Draw rows of X in canonical coordinates of a fitted linear discriminant.
+        """Draw rows of X in canonical coordinates of a fitted linear or Fisher discriminant.
 
         `components` are one or two of its directions, counted from 0; two classes have only one.
         An axis says which share its direction has in the variance of the class means. With
@@ -94,22 +95,18 @@ class CanonicalDisplay:
         classes (pooled; the structure correlations): it points to where the attribute grows, and
         the shorter it is, the less the two directions tell of the attribute.
         """
-        shares = np.asarray(attribute(estimator, "explained_variance_ratio_"), dtype=np.float64)
-        chosen = _choose(components, len(shares))
-        X, y = split_labels(X, y)
-        points = np.asarray(attribute(estimator, "transform")(X), dtype=np.float64)[:, chosen]
-        directions = np.asarray(attribute(estimator, "scalings_"), dtype=np.float64)[:, chosen]
-        away = np.asarray(estimator.means_) - np.asarray(attribute(estimator, "xbar_"))
+        found = read_coordinates(estimator, *split_labels(X, y))
+        chosen = _choose(components, len(found.shares))
         told: dict[str, Any] = {}
         if arrows and len(chosen) == 2:
-            told = _structure(estimator, directions)
+            told = _structure(estimator, found.directions[:, chosen])
         display = cls(
-            points,
-            y,
-            centroids=away @ directions,
+            found.points[:, chosen],
+            found.labels,
+            centroids=found.centroids[:, chosen],
             level=level,
             classes=attribute(estimator, "classes_"),
-            names=[f"LD{i + 1} ({100 * shares[i]:.1f} %)" for i in chosen],
+            names=[f"{found.letter}{i + 1} ({100 * found.shares[i]:.1f} %)" for i in chosen],
             **told,
         )
         title = f"Canonical coordinates of {type(estimator).__name__}"

@@ -93,6 +93,7 @@ class DecisionsDisplay:
         priors: Any = None,
         costs: ArrayLike | None = None,
         level: float = 0.95,
+        resolution: int = _RESOLUTION,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
@@ -121,6 +122,7 @@ class DecisionsDisplay:
             classes=plane.rows.classes,
             names=plane.rows.names,
             note=_join(plane.note, _say_priors(priors, plane.rows.classes)),
+            resolution=resolution,
         )
         title = f"Decision regions of {type(estimator).__name__}"
         return display.plot(ax, **({"title": title} | kw))

@@ -95,18 +95,31 @@ class DensitiesDisplay:
         *,
         w: ArrayLike | None = None,
         component: int = 0,
+        feature: Any = None,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
         """Draw rows of X along a direction: w, a number a term, or else a fitted one.
 
-        The curves and the separating point are the estimator's own where it has them.
+        The curves and the separating point are the estimator's own where it has them. With
+        `feature`, a column of numbers by name or position, rows are drawn along that column, and
+        the curves are those of its values.
         """
-        if w is None:
+        if feature is not None:
+            display = cls._of_column(estimator, X, y, feature)
+            kw = {"title": f"{shown(display.rows.names[0])} by class"} | kw
+        elif w is None:
             display = cls._fitted(estimator, X, y, component)
         else:
             display = cls._given(estimator, X, y, w)
         return display.plot(ax, **kw)
+
+    @classmethod
+    def _of_column(cls, estimator: Any, X: Any, y: Any, feature: Any) -> Self:
+        classes = attribute(estimator, "classes_")
+        rows = read_rows(X, y, features=[feature], classes=classes)
+        along = rows.points[:, 0]
+        return cls(along, rows.labels, classes=classes, threshold=None, name=rows.names[0])
 
     @classmethod
     def _fitted(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:

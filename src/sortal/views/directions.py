@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.errors import InputError, OptionError
+from sortal.views.axes import open_grid
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.fitted import (
     all_terms_shown,
@@ -145,12 +145,7 @@ class DirectionsDisplay:
 
 
 def _new_axes(n_rows: int) -> NDArray[Any]:
-    size = (13.5, 3.7 * n_rows)
-    heights = (1.3, 1.0)[:n_rows]
-    _, axes = plt.subplots(
-        n_rows, 3, figsize=size, height_ratios=heights, squeeze=False, layout="constrained"
-    )
-    return axes
+    return open_grid((13.5, 3.7 * n_rows), n_rows, 3, height_ratios=(1.3, 1.0)[:n_rows])
 
 
 def _share_limits(axes: NDArray[Any], points: Float) -> None:

@@ -1,26 +1,38 @@
 """The pictures, under one name: `from sortal import displays`."""
 
 from sortal.views.canonical import CanonicalDisplay
+from sortal.views.comparison_display import ComparisonDisplay
 from sortal.views.complexity import ComplexityDisplay
+from sortal.views.confusion import ConfusionDisplay
 from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.views.decisions import DecisionsDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
+from sortal.views.evidence import EvidenceDisplay
+from sortal.views.importances import ImportancesDisplay
 from sortal.views.partition import PartitionDisplay
 from sortal.views.projection import ProjectionDisplay
 from sortal.views.regions import RegionsDisplay
+from sortal.views.reliability import ReliabilityDisplay
+from sortal.views.roc import RocDisplay
 from sortal.views.tree_display import TreeDisplay
 
 __all__ = [
     "CanonicalDisplay",
+    "ComparisonDisplay",
     "ComplexityDisplay",
+    "ConfusionDisplay",
     "DecisionsDisplay",
     "DensitiesDisplay",
     "DirectionsDisplay",
+    "EvidenceDisplay",
     "FrequenciesDisplay",
+    "ImportancesDisplay",
     "PartitionDisplay",
     "ProjectionDisplay",
     "RegionsDisplay",
+    "ReliabilityDisplay",
+    "RocDisplay",
     "ScoresDisplay",
     "TreeDisplay",
 ]

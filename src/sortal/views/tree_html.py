@@ -1,6 +1,7 @@
-"""A tree in a notebook: a drawing that folds, can be searched, and follows a row.
+"""A tree that one can use: a drawing that folds, can be searched, and follows a row.
 
-One piece of HTML with its style and script in it. Without the script the drawing stands still.
+`tree_part` is a part of a page; `html_of` is one by itself, with its style and script, for a
+notebook. Without the script the drawing stands still.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from sortal.models.faces import number_text
 from sortal.models.tree_holes import met_holes
 from sortal.views.lettering import shorten
 from sortal.views.palette import color
+from sortal.views.parts import Part
 from sortal.views.tree_drawing import LOOK, arrange, sketch
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_fields import fields_of, tests_of
 from sortal.views.tree_lettering import PAD, plain
+from sortal.views.tree_nested import NestedTrees
 from sortal.views.tree_sketch import depth_with_ends
-from sortal.views.tree_svg import GRAY, class_fill, digest, inline_svg, told_counts
+from sortal.views.tree_svg import GRAY, class_fill, digest, inline_svg, svg_rules, told_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.models.complexity import Complexity
     from sortal.models.tree import TreeModel
     from sortal.views.tree_drawing import Drawing
     from sortal.views.tree_fields import Field
@@ -37,6 +41,27 @@ _SHOWN: Final = count()
 
 # At first the tree is folded so far that it has no more ends than this.
 _ENDS_AT_FIRST: Final = 20
+
+
+def tree_part(
+    model: TreeModel,
+    *,
+    name: str = "tree",
+    title: str = "Decision tree",
+    max_leaves: int | None = 200,
+    complexity: Complexity | None = None,
+    text: str = "",
+    with_form: bool = True,
+    follows: str = "",
+) -> Part:
+    """The tree as a part of a page, which has `tree_style()` once and starts `showTree`.
+
+    `complexity`, what `complexity(X, y)` of the fitted tree says, gives it a slider that prunes
+    what is drawn. `text` is the tree in words. With a form one types a row in and sees its path;
+    `follows` names the part of the page whose decisions are lit (its own name by default).
+    """
+    view = _View(model, max_leaves, None, complexity, with_form=with_form)
+    return view.part(name, title, text, follows or name)
 
 
 def html_of(
@@ -52,30 +77,82 @@ def html_of(
     `values` are what stands in the form at first, by the names of attributes; `text` is the tree
     in words.
     """
-    drawn = sketch(model, None, max_leaves, "auto")
-    closed = _closed_at_first(drawn)
-    whole, first = arrange(drawn), arrange(drawn, closed)
-    asking = [item.node for item in drawn.items if not item.is_leaf and not item.is_cut]
-    fields = fields_of(model, asking, values)
-    told = digest(whole, title, text, max_leaves, [field.value for field in fields])
-    prefix = f"tree-{told}n{next(_SHOWN)}"
-    # a row may be given that is all holes
-    at_first = {"closed": sorted(closed), "given": bool(values) and met_holes(model)}
-    return _page().render(
-        prefix=prefix,
-        title=title,
-        note=whole.left_out(),
-        style=Markup(_static("tree.css")),  # noqa: S704  (the package's own file)
-        script=Markup(_script()),  # noqa: S704
-        svg=Markup(inline_svg(first, whole, prefix, title)),  # noqa: S704  (escaped when made)
-        marks=_marks(whole, prefix),
-        more_classes=whole.more_classes,
-        fields=fields,
-        values=values,
-        holes=met_holes(model),
-        text=text,
-        data=_data(model, drawn, fields, prefix) | at_first,
+    view = _View(model, max_leaves, values)
+    at_first = [field.value for field in view.fields]
+    told = digest(view.whole, title, text, max_leaves, at_first)
+    name = f"tree-{told}n{next(_SHOWN)}"
+    part = view.part(name, title, text, name)
+    return _template("tree_cell").render(
+        part=part,
+        html=Markup(part.html),  # noqa: S704  (escaped when made)
+        style=Markup(tree_style()),  # noqa: S704  (the package's own file)
+        script=Markup(tree_script()),  # noqa: S704
     )
+
+
+def tree_style() -> str:
+    """What a page with trees has in its style, once."""
+    return svg_rules(".sortal-tree svg") + "\n" + _static("tree.css")
+
+
+@cache
+def tree_script() -> str:
+    """The function `showTree(root, data)`, without what is there for its readers alone."""
+    lines = (line.strip() for line in _static("tree.js").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+class _View:
+    """A tree with what is drawn of it, what is open at first, and the fields of its form."""
+
+    def __init__(
+        self,
+        model: TreeModel,
+        max_leaves: int | None,
+        values: Mapping[str, Any] | None,
+        complexity: Complexity | None = None,
+        *,
+        with_form: bool = True,
+    ) -> None:
+        self.model, self.values = model, values
+        self.nested = None if complexity is None else NestedTrees(model, complexity)
+        drawn = sketch(model, None, max_leaves, "auto")
+        self.drawn = self.nested.widen(drawn) if self.nested else drawn
+        self.whole = arrange(self.drawn)
+        self.closed = _closed_at_first(self.drawn)
+        items = self.drawn.items
+        asking = [item.node for item in items if not item.is_leaf and not item.is_cut]
+        self.fields = fields_of(model, asking if with_form else [], values)
+
+    def part(self, name: str, title: str, text: str, follows: str) -> Part:
+        """The element and its data, under names that are its own in a page."""
+        first = arrange(self.drawn, self.closed)
+        html = _template("tree").render(
+            name=name,
+            title=title,
+            note=self._note(),
+            svg=Markup(inline_svg(first, self.whole, name, title)),  # noqa: S704  (escaped when made)
+            nested=self.nested,
+            curve=Markup(self.nested.curve(name) if self.nested else ""),  # noqa: S704
+            colors={"cv": color(0), "own": color(1)},
+            marks=_marks(self.whole, name),
+            more_classes=self.whole.more_classes,
+            fields=self.fields,
+            values=self.values,
+            holes=met_holes(self.model),
+            text=text,
+        )
+        # a row may be given that is all holes
+        given = bool(self.values) and met_holes(self.model)
+        data = _data(self.model, self.drawn, self.fields, name)
+        data |= {"model": follows, "closed": sorted(self.closed), "given": given}
+        if self.nested:
+            data |= {"nested": self.nested.data(self.drawn), "few": _ENDS_AT_FIRST}
+        return Part(name, "tree", html, data)
+
+    def _note(self) -> str:
+        left_out = self.whole.left_out()
+        return left_out and f"{left_out}; all of them: to_html(max_leaves=None)"
 
 
 def _closed_at_first(drawn: Sketch) -> set[int]:
@@ -120,7 +197,7 @@ def _data(model: TreeModel, drawn: Sketch, fields: list[Field], prefix: str) -> 
         "names": [names[j] for j in place],
         "classes": {k: _class(model, k, prefix) for k in sorted(shown)},
         "fields": [{"name": place[field.attribute], "kind": field.kind} for field in fields],
-        "tests": tests_of(model, nodes, fields),
+        "tests": tests_of(model, nodes, fields) if fields else [],
     }
 
 
@@ -142,19 +219,12 @@ def _marks(drawing: Drawing, prefix: str) -> list[dict[str, str]]:
 
 
 @cache
-def _page() -> Template:
+def _template(name: str) -> Template:
     loader = PackageLoader("sortal.views", "static")
     page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    return page.get_template("tree.html.jinja")
+    return page.get_template(f"{name}.html.jinja")
 
 
 @cache
 def _static(name: str) -> str:
     return files("sortal.views").joinpath("static", name).read_text(encoding="utf-8")
-
-
-@cache
-def _script() -> str:
-    """The script without what is there for its readers: indents, empty lines and comments."""
-    lines = (line.strip() for line in _static("tree.js").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))

@@ -26,7 +26,7 @@ from sortal.views.tree_lettering import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -136,6 +136,35 @@ def sketch_tree(model: TreeModel, max_depth: int | None, orientation: Orientatio
     return Sketch(items, tuple(room), orientation, marks, n_classes, model.n_nodes, model.n_leaves)
 
 
+def leaf_lines(model: TreeModel, items: Sequence[Item]) -> list[tuple[str, str]]:
+    """What boxes say where their nodes are leaves: the class, the weight and the purity."""
+    labels = {k: _leaf_label(plain(model.classes[k])) for k in {item.label for item in items}}
+    purity = model.purity()[[item.node for item in items]].tolist()
+    pairs = zip(items, purity, strict=True)
+    return [(labels[item.label], _leaf_fact(item.n, share)) for item, share in pairs]
+
+
+def leaf_widths(model: TreeModel, items: Sequence[Item]) -> list[int]:
+    """How wide these boxes are."""
+    pairs = zip(items, leaf_lines(model, items), strict=True)
+    return [_box_width(lines, item.node, is_leaf=True) for item, lines in pairs]
+
+
+def _leaf_label(name: str) -> str:
+    return fit(name, LETTERS, _ROOM, bold=True)
+
+
+def _leaf_fact(n: float, purity: float) -> str:
+    return f"n {number_text(n)} · {share_text(purity)}"
+
+
+def _box_width(lines: tuple[str, str], node: int, *, is_leaf: bool) -> int:
+    """The widest line, the first with the number of the node beside it."""
+    number = text_width(str(node), TINY) + PAD
+    first = text_width(lines[0], LETTERS, bold=is_leaf) + number
+    return max(first, text_width(lines[1], SMALL)) + 2 * PAD
+
+
 def pattern(k: int) -> str:
     """The pattern of class k."""
     return PATTERNS[k // len(COLORS) % len(PATTERNS)]
@@ -234,21 +263,18 @@ class _Drawn:
 
     def _lines(self, i: int, t: int) -> tuple[str, str]:
         """A leaf says its class, another node what it asks; then the weight and the purity."""
-        label, share = self.classes[self.labels[i]], share_text(self.purity[i])
-        n = f"n {number_text(self.n[i])}"
+        label, fact = self.classes[self.labels[i]], _leaf_fact(self.n[i], self.purity[i])
         if self.leaf[i]:
-            return fit(label, LETTERS, _ROOM, bold=True), f"{n} · {share}"
+            return _leaf_label(label), fact
         name = plain(self.model.schema.columns[self.model.attribute[t]].name)
-        facts = f"{n} · {share} "  # the label last: it may be written from right to left
+        facts = f"{fact} "  # the label last: it may be written from right to left
         room = max(_ROOM - text_width(facts, SMALL), _ROOM // 3)
         return fit(name, LETTERS, _ROOM), facts + fit(label, SMALL, room)
 
     def _width(self, i: int, lines: tuple[str, str]) -> int:
-        """The widest line, the first with the number of the node beside it."""
-        number = text_width(str(self.nodes[i]), TINY) + PAD
-        first = text_width(lines[0], LETTERS, bold=self.leaf[i]) + number
-        last = 0 if self.leaf[i] else text_width(more_leaves(self.leaves[i]), SMALL)
-        return max(first, text_width(lines[1], SMALL), last) + 2 * PAD
+        """The widest line, also that which a test has where what is below it is left out."""
+        last = 0 if self.leaf[i] else text_width(more_leaves(self.leaves[i]), SMALL) + 2 * PAD
+        return max(_box_width(lines, int(self.nodes[i]), is_leaf=self.leaf[i]), last)
 
     def _title(self, i: int, t: int, sentence: str) -> str:
         """All facts of a node, a line each."""

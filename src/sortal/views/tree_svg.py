@@ -82,7 +82,7 @@ def svg_of(
     size = max(drawing.width, legend.width), drawing.height + legend.height
     svg = svg_root(prefix, size, title, description)
     style = SubElement(svg, "style")
-    style.text = _rules(prefix) + _themes(prefix, theme)
+    style.text = svg_rules(f"#{prefix}") + _themes(prefix, theme)
     svg.append(pattern_tiles(drawing, prefix))
     svg.append(legend.element(prefix))
     tree = tree_group(drawing, prefix, lit)
@@ -92,9 +92,11 @@ def svg_of(
 
 
 def inline_svg(drawing: Drawing, whole: Drawing, prefix: str, title: str) -> str:
-    """The tree alone, in the colors of the page around it; `whole` is the tree unfolded."""
-    svg = svg_root(prefix, (drawing.width, drawing.height), title, "")
-    SubElement(svg, "style").text = _rules(prefix)
+    """The tree alone, in the colors of the page around it; `whole` is the tree unfolded.
+
+    The page's style has `svg_rules`.
+    """
+    svg = svg_root(f"{prefix}-drawn", (drawing.width, drawing.height), title, "")
     svg.append(pattern_tiles(whole, prefix))
     svg.append(tree_group(drawing, prefix, ()))
     return tostring(svg, encoding="unicode")
@@ -254,11 +256,11 @@ class _Legend:
         return legend
 
 
-def _rules(prefix: str) -> str:
-    """Styles for this picture alone: several can stand in one page."""
+def svg_rules(selector: str) -> str:
+    """Styles for pictures that the selector finds, and no others in the page."""
     rules = []
     for names, style in _RULES.items():
-        where = ",".join(f"#{prefix} {name}".strip() for name in names.split(","))
+        where = ",".join(f"{selector} {name}".strip() for name in names.split(","))
         rules.append(f"{where}{{{style}}}")
     return "".join(rules)
 

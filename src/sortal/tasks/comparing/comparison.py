@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sortal.models.records import Cell
     from sortal.tasks.comparing.judging import Choice
+    from sortal.tasks.comparing.kept import Kept
     from sortal.tasks.comparing.settings import Settings
 
 
@@ -53,12 +54,16 @@ class ModelResult:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """What `compare` found: models, best first, the choice, and how it was done."""
+    """What `compare` found: models, best first, the choice, and how it was done.
+
+    `kept` has, by name, what learners said of rows that they had not seen; `compare` keeps none.
+    """
 
     models: tuple[ModelResult, ...]
     choice: Choice
     settings: Settings
     notes: tuple[str, ...] = ()
+    kept: Mapping[str, Kept] = field(default_factory=dict, compare=False)
 
     @property
     def sentence(self) -> str:

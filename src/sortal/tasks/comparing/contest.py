@@ -53,6 +53,12 @@ class Problem:
     metric: str
     categories: tuple[str, ...] = ()
     tune: bool = False
+    keep: bool = False
+    """Whether predictions of the first repeat are sent back."""
+
+    def keeps(self, entrant: Entrant, fold: int) -> bool:
+        """Whether what a model says of this fold's rows is wanted."""
+        return self.keep and not entrant.baseline and fold < self.folds.folds
 
     @cached_property
     def split(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -78,7 +84,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Scores by metric, seconds, numbers needed; or an error in a line. Warnings by kind."""
+    """Scores by metric, seconds, numbers needed; or an error in a line. Warnings by kind.
+
+    `said` and `probabilities` are what was predicted, by codes of classes, where it is kept.
+    """
 
     scores: Mapping[str, float] = field(default_factory=dict)
     fit_seconds: float = 0.0
@@ -88,6 +97,13 @@ class FoldResult:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     warned: tuple[tuple[str, str], ...] = ()
     error: str = ""
+    said: NDArray[np.int32] | None = field(default=None, compare=False, repr=False)
+    probabilities: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+
+    def forget(self) -> None:
+        """Let go of the predictions, which have been joined elsewhere."""
+        object.__setattr__(self, "said", None)
+        object.__setattr__(self, "probabilities", None)
 
 
 @dataclass(frozen=True)
@@ -165,7 +181,7 @@ def run_fold(problem: Problem, entrant: Entrant, fold: int, n_rows: int | None) 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = _fit_and_score(problem, entrant, train, test)
+            result = _fit_and_score(problem, entrant, train, test, problem.keeps(entrant, fold))
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a learner may raise anything)
             return FoldResult(error=f"{type(error).__name__}: {one_line(error)}")
     warned = {w.category.__name__: one_line(w.message) for w in reversed(caught)}
@@ -174,7 +190,11 @@ def run_fold(problem: Problem, entrant: Entrant, fold: int, n_rows: int | None) 
 
 
 def _fit_and_score(
-    problem: Problem, entrant: Entrant, train: NDArray[np.intp], test: NDArray[np.intp]
+    problem: Problem,
+    entrant: Entrant,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    keep: bool,
 ) -> FoldResult:
     estimator = entrant.tuned(problem)
     if entrant.baseline:
@@ -186,10 +206,11 @@ def _fit_and_score(
     start = time.perf_counter()
     estimator.fit(X_train, y_train)
     fitted = time.perf_counter()
-    said = estimator.predict(X_test)
+    answers = estimator.predict(X_test)
     predicted = time.perf_counter()
     place = None if entrant.baseline else problem.place
-    scores = _scores(problem.y[test], _codes(said, place, len(test)))
+    said = _codes(answers, place, len(test))
+    scores, shares = _scores(problem.y[test], said), None
     if hasattr(estimator, "predict_proba"):
         given = estimator.predict_proba(X_test)
         shares = _aligned(given, _codes(estimator.classes_, place), len(problem.labels))
@@ -202,6 +223,8 @@ def _fit_and_score(
         entrant.size(best),
         len(train),
         dict(getattr(estimator, "best_params_", {})),
+        said=said.astype(np.int32) if keep else None,
+        probabilities=shares if keep else None,
     )
 
 

@@ -1,4 +1,4 @@
-// A drawn tree that folds, searches and follows a row. `data` lists its items in preorder, one
+// A drawn tree that folds, searches, is pruned and follows a row. `data` lists its items in preorder, one
 // array a fact; `root` is the element around it. Nothing is asked from the network.
 function showTree(root, data) {
   "use strict";
@@ -11,17 +11,48 @@ function showTree(root, data) {
   const children = items.map(() => []);
   for (const i of items.slice(1)) children[data.parent[i]].push(i);
   const closed = new Set(data.closed);
-  let lit = new Set(), hits = [], current = -1, focus = 0, zoom = 1, boxes = [];
+  const { nested } = data, last = nested ? nested.told.length - 1 : 0;
+  let lit = new Set(), hits = [], current = -1, focus = 0, zoom = 1, boxes = [], stop = last;
+  let isZoomed = false, sent = null;
 
-  const isCut = (i) => data.cut[i] || closed.has(i);
+  // The slider prunes: a node is a leaf up to the stop where it opens, those below it are gone.
+  const isPruned = (i) => stop < last && nested.opens[i] > stop;
+  const isGone = (i) => i > 0 && isPruned(data.parent[i]);
+  const isLeaf = (i) => data.leaf[i] || isPruned(i);
+  const below = (i) => (isLeaf(i) ? [] : children[i]);
+  const isCut = (i) => !isLeaf(i) && (data.cut[i] || closed.has(i));
   const boxOf = (i) => boxes.find((box) => box.at === i);
   const asks = (i) => data.names[data.attribute[i]];
   const says = (i) => data.classes[data.label[i]].name;
 
+  function leavesBelow(i) {
+    if (stop === last) return data.leaves[i];
+    let count = 0;
+    for (let at = i; at < data.end[i]; at = isLeaf(at) ? data.end[at] : at + 1) {
+      if (isLeaf(at)) count++;
+      else if (data.cut[at]) {
+        count += nested.hidden[at].reduce((sum, [from, more]) => sum + (from <= stop && more), 1);
+      }
+    }
+    return count;
+  }
+
+  function factsOf(i) {
+    const [what, counts] = data.facts[i].split("\n");
+    if (data.leaf[i] || stop === last) return data.facts[i];
+    if (isPruned(i)) return `leaf: ${says(i)}\n${counts}`;
+    return `${what}\n${counts}\n${leavesBelow(i)} leaves below`;
+  }
+
+  function linesOf(i) {
+    if (isPruned(i)) return [nested.label[data.label[i]], nested.short[i]];
+    return isCut(i) ? [...data.lines[i], `+${leavesBelow(i)} more leaves`] : data.lines[i];
+  }
+
   // --- Layout: number for number as in tree_layout.py and tree_drawing.py ---
 
-  function tidy(below, sizes, gap) {
-    const cells = [], contours = [[], []], places = below.map(() => []);
+  function tidy(under, sizes, gap) {
+    const cells = [], contours = [[], []], places = under.map(() => []);
     const cell = (reach, shift, next) => cells.push([reach, shift, next]) - 1;
 
     // Go down two contours as far as both reach; `visit` sees the reach of each. What is left.
@@ -62,8 +93,8 @@ function showTree(root, data) {
       return left.map((a, m) => Math.floor((a + last - right[m]) / 2));
     }
 
-    for (let t = below.length - 1; t >= 0; t--) {
-      const list = below[t], order = [...list.keys()];
+    for (let t = under.length - 1; t >= 0; t--) {
+      const list = under[t], order = [...list.keys()];
       if (list.length) {
         const found = spread(list), middle = Math.floor((found[0] + found.at(-1)) / 2);
         places[t] = found.map((place) => place - middle);
@@ -77,20 +108,21 @@ function showTree(root, data) {
         order.reverse();
       }
     }
-    const middles = below.map(() => 0);
-    below.forEach((list, t) => list.forEach((c, m) => (middles[c] = middles[t] + places[t][m])));
+    const middles = under.map(() => 0);
+    under.forEach((list, t) => list.forEach((c, m) => (middles[c] = middles[t] + places[t][m])));
     const least = Math.min(...middles.map((middle, t) => middle - sizes[t] / 2));
     return middles.map((middle) => middle - least);
   }
 
   function arrange() {
     const shown = [], size = [], starts = [look.margin];
-    for (let i = 0; i < items.length; i = closed.has(i) ? data.end[i] : i + 1) shown.push(i);
+    const isEnd = (i) => isLeaf(i) || closed.has(i);
+    for (let i = 0; i < items.length; i = isEnd(i) ? data.end[i] : i + 1) shown.push(i);
     const place = new Map(shown.map((i, m) => [i, m]));
-    const below = shown.map((i) => (closed.has(i) ? [] : children[i].map((c) => place.get(c))));
+    const under = shown.map((i) => (isEnd(i) ? [] : children[i].map((c) => place.get(c))));
     const heights = shown.map((i) => look.height + (isCut(i) ? look.line : 0));
     const wide = shown.map((i) => Math.max(data.width[i], data.labelWidth[i]));
-    const middles = tidy(below, down ? wide : heights, down ? look.beside : look.below);
+    const middles = tidy(under, down ? wide : heights, down ? look.beside : look.below);
     shown.forEach((i, m) => {
       const d = data.depth[i];
       size[d] = Math.max(size[d] || 0, down ? heights[m] : data.width[i]);
@@ -131,16 +163,16 @@ function showTree(root, data) {
   }
 
   function drawBox(parent, { i, x, y, width, height }) {
-    const leaf = data.leaf[i], { color } = data.classes[data.label[i]];
+    const leaf = isLeaf(i), { color } = data.classes[data.label[i]];
     const condition = data.sentence[i] ? `, if ${data.sentence[i]}` : "";
-    const facts = `node ${data.node[i]}${condition}\n${data.facts[i]}`;
+    const facts = `node ${data.node[i]}${condition}\n${factsOf(i)}`;
     const group = add(parent, "g", {
       class: leaf ? "box leaf" : "box", transform: `translate(${x} ${y})`, "data-node": data.node[i],
       role: "treeitem", "aria-level": data.depth[i] + 1, tabindex: i === focus ? 0 : -1,
       "aria-label": facts.replaceAll("\n", "; "),
     });
     group.at = i;
-    if (children[i].length) group.setAttribute("aria-expanded", !closed.has(i));
+    if (below(i).length) group.setAttribute("aria-expanded", !closed.has(i));
     add(group, "title", {}, facts);
     if (isCut(i)) {
       const corner = `Q${width + 4} ${height + 4} ${width + 4} ${height - 2}V6`;
@@ -148,8 +180,7 @@ function showTree(root, data) {
     }
     const [fill, stroke] = leaf ? [color, color] : ["currentColor", look.gray];
     add(group, "rect", { class: "frame", width, height, rx: 6, fill, stroke });
-    const lines = [...data.lines[i], ...(isCut(i) ? [`+${data.leaves[i]} more leaves`] : [])];
-    lines.forEach((line, row) => {
+    linesOf(i).forEach((line, row) => {
       const place = { class: ["name", "fact", "more"][row], x: look.pad, y: [17, 32, 46][row] };
       add(group, "text", place, line);
     });
@@ -220,6 +251,24 @@ function showTree(root, data) {
     scale(Math.min(view.clientWidth / width, 0.75 * window.innerHeight / height, 1));
   }
 
+  // What the reader zooms by; a point of the view stays where it is, its middle if none is named.
+  function zoomBy(factor, x, y) {
+    const around = view.getBoundingClientRect(), before = svg.getBoundingClientRect();
+    if (x === undefined) [x, y] = [around.left + around.width / 2, around.top + around.height / 2];
+    const [u, v] = [(x - before.left) / before.width, (y - before.top) / before.height];
+    isZoomed = true;
+    scale(zoom * factor);
+    const after = svg.getBoundingClientRect();
+    view.scrollBy(after.left + u * after.width - x, after.top + v * after.height - y);
+  }
+
+  // A tree that is too wide is made smaller, as long as it can be read.
+  function begin() {
+    const { width } = svg.viewBox.baseVal;
+    if (!isZoomed) scale(Math.min(1, Math.max(0.6, view.clientWidth / width)));
+    show(0);
+  }
+
   // Bring a box into view, to its middle if it is outside. The page around does not move.
   function show(i) {
     const box = boxOf(i).getBoundingClientRect(), around = view.getBoundingClientRect();
@@ -234,7 +283,7 @@ function showTree(root, data) {
   // --- Folding ---
 
   function toggle(i) {
-    if (!children[i].length) return;
+    if (!below(i).length) return;
     const before = boxOf(i).getBoundingClientRect();
     if (!closed.delete(i)) closed.add(i);
     focus = i;
@@ -249,7 +298,7 @@ function showTree(root, data) {
 
   // Up and down to the box before and after, right into a branch or open it, left out of it.
   function move(key) {
-    const at = boxes.indexOf(boxOf(focus)), open = children[focus].length && !closed.has(focus);
+    const at = boxes.indexOf(boxOf(focus)), open = below(focus).length && !closed.has(focus);
     if (key === (open ? "ArrowLeft" : "ArrowRight")) return toggle(focus);
     const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: boxes.length - 1 }[key];
     const box = to === undefined ? boxOf(open ? children[focus][0] : data.parent[focus]) : boxes[to];
@@ -265,13 +314,13 @@ function showTree(root, data) {
   function matches(i, words) {
     const has = (text) => text.toLowerCase().includes(words), above = data.parent[i];
     if (words.replace(/^node /, "") === String(data.node[i])) return true;
-    if (has(data.leaf[i] ? says(i) : asks(i))) return true;
+    if (has(isLeaf(i) ? says(i) : asks(i))) return true;
     return above >= 0 && has(data.sentence[i]) && !has(asks(above)); // what the node above has
   }
 
   function find() {
     const words = search.value.trim().toLowerCase(), before = closed.size;
-    hits = words ? items.filter((i) => matches(i, words)) : [];
+    hits = words ? items.filter((i) => !isGone(i) && matches(i, words)) : [];
     hits.forEach(reveal);
     current = -1;
     const count = `${hits.length} node${hits.length === 1 ? "" : "s"}`;
@@ -326,7 +375,7 @@ function showTree(root, data) {
   // `met` are the nodes that did not know the value, or where it was missing, with a mark of why.
   function walk() {
     const path = [0], met = [];
-    for (let i = 0; data.tests[i]; path.push(i)) {
+    for (let i = 0; data.tests[i] && !isLeaf(i); path.push(i)) {
       const [f, asked, heavier, hole, mark] = data.tests[i], x = read(f);
       const given = x !== null;
       if (Number.isNaN(x) || (!given && !mark)) return { path, met, field: f, unread: given };
@@ -355,41 +404,107 @@ function showTree(root, data) {
     }[mark];
   }
 
+  const holdsOf = (i) => `(${data.facts[i].split("\n")[1]})`;
+
   function follow() {
     const asked = data.given || data.fields.some((_, f) => read(f) !== null), before = closed.size;
     const { path, met, stays, field, unread } = walk(), at = path.at(-1);
+    sent = null;
     lit = new Set(asked ? path : []);
     lit.forEach(reveal);
-    const node = `node ${data.node[at]}`, holds = `(${data.facts[at].split("\n")[1]})`;
+    const node = `node ${data.node[at]}`, holds = holdsOf(at);
     let said = `${node} says ${says(at)} ${holds}`;
     if (field !== undefined) {
       const why = unread ? "cannot be read" : "is not given";
       said = `${data.names[data.fields[field].name]} ${why}; so far ${node} ${holds}`;
-    } else if (data.cut[at]) said = `${node} ${holds}; the rest is not drawn`;
+    } else if (data.cut[at] && !isLeaf(at)) said = `${node} ${holds}; the rest is not drawn`;
     else if (met.some(([, mark]) => mark === "spread")) {
       said = `the heaviest branches end at ${node} ${holds}; the class follows from all ends ` +
         "together, which predict_proba weighs";
     }
     for (const one of met) said += `; ${tell(one, stays && one[0] === at)}`;
-    part("result").textContent = asked ? said : "";
-    part("result").dataset.node = field === undefined ? data.node[at] : "";
+    if (stop < last) said += `; so says the tree of ${nested.leaves[stop]}`;
+    answer(asked ? said : "", field === undefined ? data.node[at] : "");
     refresh(before);
     if (asked) show(at);
+  }
+
+  function answer(said, node) {
+    part("result").textContent = said;
+    part("result").dataset.node = node;
+  }
+
+  // Light the nodes that another part of the page says; those of all ways, where there are several.
+  function light(nodes) {
+    const places = new Map(data.node.map((node, i) => [node, i])), before = closed.size;
+    const path = nodes.map((node) => places.get(node)).filter((i) => i >= 0 && !isGone(i));
+    sent = nodes;
+    lit = new Set(path);
+    lit.forEach(reveal);
+    const ends = path.filter((i) => !below(i).some((c) => lit.has(c))), at = ends.at(-1);
+    const rest = path.length < nodes.length;
+    refresh(before);
+    if (at === undefined) return answer("", "");
+    const names = ends.map((i) => data.node[i]), final = rest ? nodes.at(-1) : data.node[at];
+    let said = `the row ends at node ${final}`;
+    if (ends.length > 1) said = `the row goes every way, to nodes ${names.join(", ")}`;
+    else if (rest) said += `; drawn as far as node ${data.node[at]} ${holdsOf(at)}`;
+    else said += `, which says ${says(at)} ${holdsOf(at)}`;
+    if (rest) said += stop < last ? "; the rest is pruned here" : "; the rest is not drawn";
+    answer(said, final);
+    show(at);
+  }
+
+  // --- Pruning ---
+
+  // The depth from which on nodes are folded, so that there are few ends; as in tree_html.py.
+  function foldDeep() {
+    const nodes = [], ends = [];
+    for (const i of items.filter((i) => !isGone(i))) {
+      const d = data.depth[i];
+      nodes[d] = (nodes[d] || 0) + 1;
+      ends[d] = (ends[d] || 0) + (isLeaf(i) || data.cut[i] ? 1 : 0);
+    }
+    let above = 0, depth = -1;
+    nodes.forEach((count, d) => {
+      if (count + above <= data.few) depth = d;
+      above += ends[d];
+    });
+    closed.clear();
+    for (const i of items) {
+      if (!isLeaf(i) && !data.cut[i] && data.depth[i] >= Math.max(1, depth)) closed.add(i);
+    }
+  }
+
+  function prune(to) {
+    stop = to;
+    part("told").textContent = nested.told[stop];
+    part("stop").setAttribute("aria-valuetext", nested.told[stop]);
+    part("now").setAttribute("transform", `translate(${nested.at[stop].join(" ")})`);
+    foldDeep();
+    lit = new Set([...lit].filter((i) => !isGone(i)));
+    draw();
+    begin();
+    if (search.value) find();
+    if (sent) light(sent);
+    else if (form) follow();
   }
 
   // --- What the reader does ---
 
   const acts = {
-    out: () => scale(zoom / 1.25), in: () => scale(zoom * 1.25), whole: () => scale(1), fit,
+    out: () => zoomBy(1 / 1.25), in: () => zoomBy(1.25), whole: () => zoomBy(1 / zoom),
+    fit: () => { isZoomed = true; fit(); },
     unfold: () => { closed.clear(); draw(); },
-    fold: () => { items.forEach((i) => i && children[i].length && closed.add(i)); draw(); },
+    fold: () => { items.forEach((i) => i && below(i).length && closed.add(i)); draw(); },
   };
+  const keys = { "+": "in", "=": "in", "-": "out", "−": "out", 0: "whole" };
   for (const button of root.querySelectorAll("[data-do]")) {
     button.addEventListener("click", acts[button.dataset.do]);
   }
   tree.addEventListener("click", (event) => {
     const box = event.target.closest(".box");
-    if (box && String(window.getSelection()) === "") toggle(box.at); // words can be selected
+    if (box && !dragged && String(window.getSelection()) === "") toggle(box.at); // words can be selected
   });
   tree.addEventListener("focusin", (event) => (focus = event.target.at));
   tree.addEventListener("keydown", (event) => {
@@ -399,6 +514,37 @@ function showTree(root, data) {
     else return;
     event.preventDefault();
     event.stopPropagation(); // a notebook has plans of its own for these keys
+  });
+  view.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    acts[keys[event.key]]();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  view.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault(); // the page would be zoomed
+    zoomBy(Math.exp(-event.deltaY / 400), event.clientX, event.clientY);
+  }, { passive: false });
+
+  // A mouse drags the drawing, except by its words, which it selects; a finger scrolls anyway.
+  let dragged = false;
+  view.addEventListener("pointerdown", (event) => {
+    dragged = false;
+    if (event.button || event.pointerType !== "mouse" || event.target.closest("text")) return;
+    let { clientX: x, clientY: y } = event;
+    const drag = (moved) => {
+      const [right, low] = [moved.clientX - x, moved.clientY - y];
+      if (!dragged && Math.hypot(right, low) < 4) return;
+      if (!dragged) view.setPointerCapture(moved.pointerId); // what is under it sees no click
+      dragged = true;
+      view.scrollBy(-right, -low);
+      [x, y] = [moved.clientX, moved.clientY];
+    };
+    const drop = () => view.removeEventListener("pointermove", drag);
+    view.addEventListener("pointermove", drag);
+    for (const end of ["pointerup", "pointercancel"]) view.addEventListener(end, drop, { once: true });
+    event.preventDefault(); // nothing is selected
   });
   search.addEventListener("input", find);
   search.addEventListener("keydown", (event) => {
@@ -410,7 +556,22 @@ function showTree(root, data) {
   svg.setAttribute("role", "tree");
   lines.setAttribute("aria-hidden", true);
   draw();
-  show(0);
+  if (view.clientWidth) begin();
+  else { // it is in something closed
+    new ResizeObserver((_, watch) => {
+      if (!view.clientWidth) return;
+      watch.disconnect();
+      begin();
+    }).observe(view);
+  }
+  root.ownerDocument.addEventListener("sortal:path", ({ detail }) => {
+    if (detail.name === data.model) light(detail.nodes);
+  });
+  if (nested) {
+    const slider = part("stop");
+    slider.setAttribute("aria-valuetext", nested.told[last]);
+    slider.addEventListener("input", () => prune(Number(slider.value)));
+  }
   if (!form) return;
   form.addEventListener("input", follow);
   form.addEventListener("submit", (event) => event.preventDefault());

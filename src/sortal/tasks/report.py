@@ -1,0 +1,165 @@
+"""Report on a table: everything about which model to take, in one page that can be sent on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sortal.data.writing import replace_file
+from sortal.models.text_tables import fold
+from sortal.tasks.reporting.forms import pictures_folder, report_format
+from sortal.tasks.reporting.gather import gather
+from sortal.tasks.reporting.markdown import markdown
+from sortal.tasks.reporting.plain import plain_facts
+from sortal.tasks.reporting.saving import save_markdown
+from sortal.tasks.reporting.wishes import Wishes, names
+from sortal.tasks.tables import open_table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from sortal.tasks.reporting.facts import Facts
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """What `report` found: `facts`, and their faces."""
+
+    facts: Facts
+
+    def to_html(self) -> str:
+        """A page that holds all it needs."""
+        from sortal.tasks.reporting.page import render  # noqa: PLC0415  (templates are slow)
+
+        return render(self.facts)
+
+    def to_markdown(self, folder: str = "report_pictures") -> tuple[str, dict[str, bytes]]:
+        """A text of Markdown, and the PNG pictures that it shows from a folder, by file name."""
+        return markdown(self.facts, folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; without pictures."""
+        return plain_facts(self.facts)
+
+    def to_text(self, width: int | None = None) -> str:
+        """The answer, and the table of the comparison."""
+        told = self.facts.answer
+        parts = [self.facts.title, told.which, told.why, told.how_sure, told.new_row]
+        words = [fold(" ".join(part.split()), width) for part in parts]
+        return "\n\n".join([*words, self.facts.comparison.table.to_text(width)])
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002
+    ) -> None:
+        """Write a page (.html), or Markdown (.md) with a folder of pictures beside it.
+
+        None as a format means what the name of the file says. A file is written whole or not at
+        all; `report.md` comes with the folder `report_pictures`, which is written first.
+        """
+        form = report_format(path, format)
+        if form == "html":
+            text = self.to_html()
+            with replace_file(path) as draft:
+                draft.write_text(text, encoding="utf-8")
+            return
+        folder = pictures_folder(path)
+        save_markdown(*self.to_markdown(folder.name), Path(path), folder)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        title = escape(self.facts.title)
+        page = escape(self.to_html())
+        style = "width: 100%; height: 48rem; border: 1px solid #888"
+        return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def report(
+    data: Any,
+    target: str,
+    *,
+    learners: Sequence[str] | None = None,
+    baselines: bool | Sequence[str] = True,
+    metric: str = "balanced_accuracy",
+    folds: int = 10,
+    repeats: int | None = None,
+    budget: float = 150.0,
+    level: float = 0.05,
+    tune: bool = False,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int, str, float | None], None] | None = None,
+    rows: bool = False,
+    title: str | None = None,
+    **reading: Any,
+) -> Report:
+    """Look at a table, compare all learners on it, and tell everything about them in one page.
+
+    The table is read once. Learners are compared as by `compare`; each is then fitted to all rows,
+    drawn, judged by what it said of rows that it had not seen, and the chosen one is worked out
+    number by number.
+
+    Parameters
+    ----------
+    data : path, "-" or data frame
+        A CSV, Parquet or JSON-lines file, standard input, or a table.
+    target : str
+        The column to predict. Rows without a value there are left out, with a warning.
+    learners, baselines, metric, folds, repeats, budget, level, tune, drop, categories :
+        As of `compare`.
+    random_state, n_jobs :
+        As of `compare`.
+    progress : callable, default=None
+        Called with how many steps are done, how many there are, what is done now, and the seconds
+        left, or None. What it raises ends the report.
+    rows : bool, default=False
+        Whether rows of the table may be in the report. Otherwise there are counts, averages and
+        ranges only, and points are drawn on a coarse grid.
+    title : str, default=None
+        The heading.
+    reading :
+        For a file, options of `sortal.read`.
+
+    Returns
+    -------
+    Report
+        It has `save`, `to_html`, `to_markdown`, `to_dict` and `facts`, and prints the answer.
+
+    Examples
+    --------
+    >>> from sortal import datasets
+    >>> from sortal.tasks.report import report
+    >>> found = report(datasets.iris(), "species", learners=["lda"], baselines=False, folds=3,
+    ...                repeats=1)
+    >>> found.facts.chosen
+    'lda'
+    """
+    wishes = Wishes(
+        target=target,
+        learners=None if learners is None else names(learners),
+        baselines=baselines if isinstance(baselines, bool) else names(baselines),
+        metric=metric,
+        folds=folds,
+        repeats=repeats,
+        budget=budget,
+        level=level,
+        tune=tune,
+        drop=names(drop),
+        categories=names(categories),
+        random_state=random_state,
+        n_jobs=n_jobs,
+        rows=rows,
+        title=title,
+        reading=reading,
+    )
+    return Report(gather(open_table(data, **reading), wishes, progress))

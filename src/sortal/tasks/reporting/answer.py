@@ -1,0 +1,133 @@
+"""The answer of a report: which model, why, how sure, and what of a new row, in plain words.
+
+It is written for somebody who has never seen the project and knows averages. Every number in it is
+one of the facts.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from sortal.tasks.naming import counted
+from sortal.tasks.reporting.answer_sure import how_sure
+from sortal.tasks.reporting.answer_why import learned_nothing, why
+from sortal.tasks.reporting.facts import Answer
+from sortal.tasks.reporting.saying import number, sentences, some_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal.data.files.reader import FileTable
+    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.inspect import Inspection
+    from sortal.tasks.reporting.facts import ModelFacts
+    from sortal.tasks.reporting.fitting import Fitted
+    from sortal.tasks.reporting.wishes import Wishes
+
+
+def answer(
+    data: Inspection,
+    comparison: Comparison,
+    models: Sequence[ModelFacts],
+    chosen: Fitted | None,
+    wishes: Wishes,
+    file: FileTable | None,
+    *,
+    decides: bool,
+) -> Answer:
+    """What a reader wants to know first; the chosen model is the first of `models`."""
+    if chosen is None:
+        return Answer(
+            which=_none(comparison),
+            why=why(comparison, None),
+            how_sure="There is no model to be sure of.",
+            new_row="Without a model, nothing can be said of a new row.",
+        )
+    return Answer(
+        which=_which(comparison, chosen),
+        why=why(comparison, chosen),
+        how_sure=how_sure(data, comparison, models[0]),
+        new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
+    )
+
+
+def _none(comparison: Comparison) -> str:
+    own = [one for one in comparison.models if not one.baseline]
+    target = comparison.settings.target
+    if not own:
+        return f"None: no model of sortal's own took part in predicting {target}."
+    return f"None: no model of sortal's own could be fitted to predict {target}."
+
+
+def _which(comparison: Comparison, chosen: Fitted) -> str:
+    """What was chosen, what kind of thing it is, and what it was made of."""
+    settings = comparison.settings
+    target = some_of([settings.target])
+    facts = chosen.learner.facts
+    columns = _columns(chosen)
+    looks = f"It looks at {counted(len(columns), 'column')}: {some_of(columns)}." if columns else ""
+    classes = f"{number(len(settings.classes))} classes"
+    learned = (
+        f"It was learned from {settings.rows:,} rows and tells {classes} apart: "
+        f"{some_of(settings.classes)}."
+    )
+    size = getattr(chosen.estimator, "size_", None)
+    read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
+    lead = "To predict" if not learned_nothing(comparison) else "If one must predict"
+    return sentences(
+        [
+            f"{lead} {target}, take the model called “{chosen.learner.title}”.",
+            facts.plain or facts.reads,
+            looks,
+            learned,
+            read,
+        ]
+    )
+
+
+def _columns(chosen: Fitted) -> list[str]:
+    """The columns that the model looks at; a tree need not ask all."""
+    names = [str(name) for name in getattr(chosen.estimator, "feature_names_in_", ())]
+    weights = getattr(chosen.estimator, "feature_importances_", None)
+    if weights is None:
+        return names
+    return [name for name, weight in zip(names, weights, strict=True) if weight > 0]
+
+
+def _new_row(
+    comparison: Comparison,
+    chosen: Fitted,
+    wishes: Wishes,
+    file: FileTable | None,
+    *,
+    decides: bool,
+) -> str:
+    """What it does, also with holes and with what it does not know, and how to let it."""
+    n = len(comparison.settings.classes)
+    none = "neither" if n == 2 else "none"
+    told = [
+        f"It always names one of the {number(n)} classes, even for a row of {none} of them.",
+        chosen.learner.facts.holes,
+    ]
+    if decides:
+        told.append(
+            "To try it, type in a row under “Try a row” in the page of this report: it shows what "
+            "the model says, and why."
+        )
+    told.append(
+        f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "
+        "sortal predict model.sortal NEW.csv"
+    )
+    return sentences(told)
+
+
+def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
+    name = "TABLE.csv" if file is None else file.name
+    words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
+    for flag, columns in (("--drop", wishes.drop), ("--category", wishes.categories)):
+        words += [word for column in columns for word in (flag, column)]
+    for option, value in chosen.options.items():
+        if option != "categorical_features" and value != chosen.learner.options()[option]:
+            words += ["--set", f"{option}={value}"]
+    return shlex.join([*words, "-o", "model.sortal"])

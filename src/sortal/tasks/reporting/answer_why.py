@@ -1,0 +1,185 @@
+"""Why a model was chosen, in plain words: how models were tried, and what that showed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sortal.tasks.comparing.judging import MAJORITY
+from sortal.tasks.comparing.settings import METRICS
+from sortal.tasks.naming import counted
+from sortal.tasks.reporting.saying import chance, number, percent, sentences, some_of
+
+if TYPE_CHECKING:
+    from sortal.tasks.comparing.comparison import Comparison, ModelResult
+    from sortal.tasks.comparing.settings import Settings
+    from sortal.tasks.reporting.fitting import Fitted
+
+_MEASURES = {
+    "balanced_accuracy": (
+        "The percentages are balanced accuracy: of each class the share of rows that a model gets "
+        "right, averaged over the classes, so that a small class counts as much as a large one."
+    ),
+    "accuracy": "The percentages are accuracy: the share of rows that a model gets right.",
+    "log_loss": (
+        "The numbers are log loss, which looks at the probabilities that a model gives: it is 0 "
+        "if the true class always got 100 %, and the larger, the less the true class got."
+    ),
+}
+
+
+def learned_nothing(comparison: Comparison) -> bool:
+    """Whether always saying the commonest class is as good as any model."""
+    return MAJORITY in comparison.choice.equals
+
+
+def why(comparison: Comparison, chosen: Fitted | None) -> str:
+    """How the choice was made, and what speaks for it."""
+    return sentences(
+        [
+            _reason(comparison, chosen),
+            _others(comparison),
+            _tried(comparison),
+            _MEASURES[comparison.settings.metric],
+        ]
+    )
+
+
+def score_text(score: float, settings: Settings) -> str:
+    """A score as it is said: in percent, or a loss."""
+    return (
+        f"a log loss of {score:.3f}" if settings.metric == "log_loss" else f"{percent(score)} right"
+    )
+
+
+def _tried(comparison: Comparison) -> str:
+    """How it was found out."""
+    settings, folds = comparison.settings, comparison.settings.folds
+    n, own = len(comparison.models), sum(not one.baseline for one in comparison.models)
+    both = f", {number(own)} of sortal's and {number(n - own)} others to compare with,"
+    models = f"{number(n)} models{both if 0 < own < n else ''} were" if n > 1 else "the model was"
+    times = {1: "", 2: " All of that was done twice."}
+    again = times.get(folds.repeats, f" All of that was done {number(folds.repeats)} times.")
+    return (
+        f"How this was found out: {models} tried on the same {settings.rows:,} rows, which were "
+        f"dealt into {number(folds.folds)} parts. Each part in turn was put aside, "
+        f"{'each model' if n > 1 else 'the model'} learned from the others, and was then asked "
+        f"about the part put aside, of which it knew nothing.{again}"
+    )
+
+
+def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
+    choice = comparison.choice
+    if not choice.best:
+        words = METRICS[comparison.settings.metric].words
+        said = f"No model came so far on all rows that it has a {words} to be chosen by"
+        return f"{said}." if chosen is None else f"{said}; shown is the first that could be fitted."
+    if learned_nothing(comparison):
+        return (
+            "Nothing was learned, or too little to tell: no model does better than always saying "
+            "the commonest class, beyond what may be chance. Either these columns do not tell the "
+            "target, or the rows are too few to find out. So the models of this report are for "
+            "reading, not for use."
+        )
+    best, first = comparison[choice.best], comparison[choice.chosen]
+    said = _first(comparison, best, first)
+    return sentences([said, _for_sortal(comparison, chosen)]) if first.baseline else said
+
+
+def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
+    """Why the first choice comes first."""
+    settings = comparison.settings
+    field = [one for one in comparison.models if one.eligible]
+    if len(field) == 1:
+        told = _told(best, settings)
+        return f"There was nothing to choose: only {_called(best)} came to the end; it gets {told}."
+    if first is not best:
+        return _simplest(comparison, best, first)
+    said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
+    simpler = [one for one in field if (one.size or 0) < (best.size or 0)]
+    if not simpler:
+        return f"{said}, and no model is simpler."
+    p_values = comparison.choice.p_values
+    nearest = max(simpler, key=lambda one: p_values[one.name])
+    return (
+        f"{said}. Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
+        f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
+        f"{chance(p_values[nearest.name])} such trials."
+    )
+
+
+def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
+    """Why the best on average is not the first choice."""
+    settings = comparison.settings
+    return (
+        f"It is the simplest of the models that do best. The best on average is {_called(best)}, "
+        f"which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
+        "may be chance: if both were equally good, so large a gap would turn up "
+        f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "
+        f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
+        "be told apart the simplest is taken, because people can read and check it best."
+    )
+
+
+def _for_sortal(comparison: Comparison, chosen: Fitted | None) -> str:
+    """What this page goes on with where a baseline was chosen."""
+    if chosen is None:
+        return "It is there to compare with and cannot be read here."
+    settings, result = comparison.settings, chosen.result
+    said = (
+        "That model is there to compare with, and cannot be read here. This report goes on with "
+        f"{_called(result)}"
+    )
+    if comparison.choice.learner == result.name:
+        return (
+            f"{said}, which gets {_told(result, settings)}: the simplest of sortal's own models "
+            "that cannot be told apart from the best."
+        )
+    p = comparison.choice.p_values.get(result.name)
+    if p is None:
+        return f"{said}, which gets {_told(result, settings)}."
+    return (
+        f"{said}, the best of sortal's own. It gets {_told(result, settings)}, which is worse: if "
+        f"both were equally good, so large a gap would turn up {chance(p)} such trials."
+    )
+
+
+def _others(comparison: Comparison) -> str:
+    """What always saying the commonest class gets, and the best of the usual models."""
+    told = [one for one in (_commonest(comparison), _usual(comparison)) if one]
+    return f"For comparison: {'; '.join(told)}." if told else ""
+
+
+def _commonest(comparison: Comparison) -> str:
+    settings = comparison.settings
+    score = next((one.score for one in comparison.models if one.name == MAJORITY), None)
+    if score is None:
+        return ""
+    if settings.metric == "log_loss":
+        return f"giving every row the same shares of the classes gets {score:.3f}"
+    k = settings.counts.index(max(settings.counts))
+    always = some_of([settings.classes[k]])
+    return f"always saying {always}, the commonest class, gets {percent(score)}"
+
+
+def _usual(comparison: Comparison) -> str:
+    """The best of scikit-learn's, where it has not been told of already."""
+    told_of = (MAJORITY, comparison.choice.best, comparison.choice.chosen)
+    there = [one for one in comparison.models if one.baseline and one.eligible]
+    usual = [one for one in there if one.name != MAJORITY and one.score is not None]
+    if not usual or usual[0].name in told_of:
+        return ""
+    told = _told(usual[0], comparison.settings)
+    return f"the best of the usual models of scikit-learn, {_called(usual[0])}, gets {told}"
+
+
+def _told(one: ModelResult, settings: Settings) -> str:
+    return "no score" if one.score is None else score_text(one.score, settings)
+
+
+def _called(one: ModelResult) -> str:
+    return f"“{one.title}”"
+
+
+def _size(one: ModelResult) -> str:
+    """How many numbers it needs, which differs a little from fit to fit."""
+    return "more" if one.size is None else f"about {counted(round(one.size), 'number')}"

@@ -1,0 +1,67 @@
+"""The form in which the chosen model decides in the page, and the rows that it starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.tasks.reporting.typical import real_rows, typical_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal.tasks.reporting.facts import ModelFacts
+    from sortal.tasks.reporting.fitting import Fitted
+    from sortal.tasks.reporting.typical import Start
+    from sortal.tasks.reporting.wishes import Wishes
+    from sortal.tasks.training import Rows
+    from sortal.views.parts import Part
+
+# The name of the form, and of what the tree follows.
+DECIDE = "decide"
+# Rows beside those of errors to start from, where rows may be shown.
+_MOST_ROWS = 50
+
+
+def decide(
+    chosen: Fitted | None, rows: Rows, models: Sequence[ModelFacts], wishes: Wishes
+) -> tuple[Part | None, str]:
+    """The part, or why there is none."""
+    try:
+        from sortal.views.deciding.part import decide_part  # noqa: PLC0415
+    except ImportError:
+        return None, ""
+    if chosen is None:
+        return None, "No model was chosen, and so none decides here."
+    model = getattr(chosen.estimator, "_model", None)
+    if model is None:
+        return None, _in_python(chosen)
+    part = decide_part(
+        model,
+        title=f"What does it say of a row? ({chosen.learner.title})",
+        name=DECIDE,
+        starts=starts(chosen, rows, models[0], wishes),
+    )
+    return (part, "") if part is not None else (None, _in_python(chosen))
+
+
+def _in_python(chosen: Fitted) -> str:
+    return (
+        f"A {chosen.learner.title} cannot decide in a page. In Python: "
+        "sortal.load('model.sortal').explain(table)"
+    )
+
+
+def starts(chosen: Fitted, rows: Rows, facts: ModelFacts, wishes: Wishes) -> list[Start]:
+    """Typical rows of the classes; where rows may be shown, those of errors and some others."""
+    estimator = chosen.estimator
+    columns = estimator._schema.columns
+    found = typical_rows(rows.X, rows.y, estimator.classes_.tolist(), columns)
+    if not wishes.rows:
+        return found
+    wrong = () if facts.errors is None else facts.errors.places
+    others = np.linspace(0, len(rows.places) - 1, min(_MOST_ROWS, len(rows.places)))
+    chosen_rows = dict.fromkeys([*wrong, *others.astype(int).tolist()])
+    numbers = [int(rows.places[i]) + 1 for i in chosen_rows]
+    return found + real_rows(rows.all_rows, numbers, columns)

@@ -1,0 +1,102 @@
+"""The pictures of a report: of the comparison, of each learner, and of its predictions."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sortal.tasks.comparing.contest import one_line
+from sortal.tasks.reporting.trees import is_tree, smaller_trees, tree_part_of
+from sortal.views.pictures.picture import Picture
+
+if TYPE_CHECKING:
+    from sortal.models.complexity import Complexity
+    from sortal.tasks.comparing.comparison import Comparison, ModelResult
+    from sortal.tasks.reporting.fitting import Fitted
+    from sortal.tasks.reporting.judging import Judged
+    from sortal.tasks.reporting.wishes import Wishes
+    from sortal.tasks.training import Rows
+
+    Drawn = tuple[tuple[Picture, ...], tuple[str, ...]]
+
+
+def learner_pictures(
+    fitted: Fitted, comparison: Comparison, rows: Rows, wishes: Wishes, *, is_chosen: bool
+) -> Drawn:
+    """The pictures of a learner, a tree with what it can do, and why others are left out."""
+    if fitted.estimator is None:
+        return (), ()
+    if not is_tree(fitted.estimator):
+        return _drawn(fitted, rows, wishes)
+    path, note = smaller_trees(fitted, comparison, rows)
+    pictures, left_out = _drawn(fitted, rows, wishes, path)
+    return tuple(_with_part(one, fitted, path, note, is_chosen) for one in pictures), left_out
+
+
+def _drawn(fitted: Fitted, rows: Rows, wishes: Wishes, path: Complexity | None = None) -> Drawn:
+    """What the learner's own function draws; whatever it raises is its own affair."""
+    extra = {} if path is None else {"complexity": path}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            drawn = fitted.learner.draw(fitted.estimator, rows.X, rows.y, rows=wishes.rows, **extra)
+    except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
+        return (), (f"Its pictures could not be drawn. {type(error).__name__}: {one_line(error)}",)
+    return ((), ()) if drawn is None else (tuple(drawn.pictures), tuple(drawn.left_out))
+
+
+def _with_part(
+    picture: Picture, fitted: Fitted, path: Complexity | None, note: str, is_chosen: bool
+) -> Picture:
+    """The picture of the tree itself, with the tree that unfolds in its place."""
+    if picture.name != "tree-tree":
+        return picture
+    said = " ".join(filter(None, [picture.note, note]))
+    return replace(picture, part=tree_part_of(fitted, path, is_chosen=is_chosen), note=said)
+
+
+def judged_pictures(name: str, judged: Judged) -> tuple[Picture, ...]:
+    """Confusions, reliability and curves, as far as there are any."""
+    if judged.confusion is None:
+        return ()
+    try:
+        from sortal.views.pictures.judged import judged_pictures as draw  # noqa: PLC0415
+    except ImportError:
+        return ()
+    return tuple(draw(name, judged.confusion, judged.reliability, judged.roc))
+
+
+def comparison_picture(comparison: Comparison) -> tuple[Picture, ...]:
+    """All models with their intervals."""
+    scored = [one for one in comparison.models if one.score is not None]
+    if not scored:
+        return ()
+    settings = comparison.settings
+    told = "; ".join(_told(one) for one in scored)
+    sure = f"{100 * (1 - settings.level):g} %"
+    return (
+        Picture(
+            name="comparison",
+            title=f"The models by {settings.head}, with intervals of {sure}",
+            alt=f"A dot and an interval for each model, the best at the top. {told}.",
+            draw=lambda: _draw(comparison),
+            code=(
+                "from sortal import displays\n\n"
+                "displays.ComparisonDisplay.from_comparison(report.facts.comparison)"
+            ),
+        ),
+    )
+
+
+def _draw(comparison: Comparison) -> Any:
+    from sortal.views.displays import ComparisonDisplay  # noqa: PLC0415  (matplotlib is slow)
+    from sortal.views.pictures.scene import plainly  # noqa: PLC0415
+
+    with plainly():
+        return ComparisonDisplay.from_comparison(comparison).figure_
+
+
+def _told(one: ModelResult) -> str:
+    bounds = "" if one.low is None or one.high is None else f" ({one.low:.3f} to {one.high:.3f})"
+    return f"{one.title} {one.score:.3f}{bounds}"

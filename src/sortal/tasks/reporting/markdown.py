@@ -1,0 +1,170 @@
+"""A report in Markdown, with pictures as files beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from sortal.models import faces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sortal.tasks.reporting.facts import Facts, ModelFacts
+    from sortal.views.pictures.picture import Picture
+
+
+_MODELS = (
+    "Each model was fitted to all rows. How often it is right was judged on rows that it had not "
+    "learned from."
+)
+
+
+def markdown(facts: Facts, folder: str) -> tuple[str, dict[str, bytes]]:
+    """The text, and the pictures by file name; the text expects them in the folder."""
+    writer = _Writer(folder)
+    parts = [
+        f"# {faces.marked(facts.title)}",
+        f"{faces.marked(facts.data.title)} · {facts.date}",
+        *_answer(facts),
+        *_data(facts),
+        *_comparison(facts, writer),
+        "## The models",
+        _MODELS,
+    ]
+    for model in facts.models:
+        parts += _model(model, model.name == facts.chosen, writer)
+    parts += [*_working(facts), *_reproduction(facts)]
+    return "\n\n".join(parts) + "\n", writer.pictures
+
+
+class _Writer:
+    """Pictures, written once and shown by name."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self.pictures = quote(folder), dict[str, bytes]()
+
+    def show(self, picture: Picture, level: int) -> list[str]:
+        """A picture with its title, what it shows in words, and its data."""
+        name = f"{picture.name}.png"
+        self.pictures[name] = picture.png()
+        alt = faces.marked(picture.alt)
+        parts = [
+            f"{'#' * level} {faces.marked(picture.title)}",
+            f"![{alt}]({self._folder}/{name})",
+        ]
+        if picture.note:
+            parts.append(faces.marked(picture.note))
+        if picture.table is not None:
+            parts.append(_folded(picture.table.to_markdown(level + 1), "The data of this picture"))
+        return parts
+
+
+def _folded(text: str, title: str) -> str:
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _answer(facts: Facts) -> list[str]:
+    told = facts.answer
+    asked = {
+        "Which model?": told.which,
+        "Why this one?": told.why,
+        "How sure is it?": told.how_sure,
+        "What does it do with a new row?": told.new_row,
+    }
+    return ["## In short", *(f"**{ask}** {faces.marked(say)}" for ask, say in asked.items())]
+
+
+def _data(facts: Facts) -> Iterator[str]:
+    yield "## The data"
+    yield facts.data.columns.to_markdown(3)
+    if facts.data.classes is not None:
+        yield facts.data.classes.to_markdown(3)
+    yield "### Findings"
+    yield _listed([str(finding) for finding in facts.data.findings] or ["none"])
+    if facts.data.notes:
+        yield "### How the file was read"
+        yield _listed(facts.data.notes)
+
+
+def _listed(lines: list[str] | tuple[str, ...]) -> str:
+    return "\n".join(f"- {faces.marked(line)}" for line in lines)
+
+
+def _comparison(facts: Facts, writer: _Writer) -> Iterator[str]:
+    found = facts.comparison
+    yield "## The comparison"
+    yield faces.marked(found.sentence)
+    yield found.table.to_markdown(3)
+    for picture in facts.pictures:
+        yield from writer.show(picture, 3)
+    if found.notes:
+        yield _listed(found.notes)
+
+
+def _model(model: ModelFacts, is_chosen: bool, writer: _Writer) -> Iterator[str]:
+    title = model.title[:1].upper() + model.title[1:]
+    yield f"### {faces.marked(title)}{' (chosen)' if is_chosen else ''}"
+    for words in (model.reads, model.note):
+        if words:
+            yield faces.marked(words)
+    if model.facts is not None:
+        yield model.facts.to_markdown(4)
+    for picture in model.pictures:
+        yield from writer.show(picture, 4)
+    yield from _read(model)
+    if model.judged:
+        yield "#### How often it is right"
+        yield faces.marked(model.judged)
+    for picture in model.judged_pictures:
+        yield from writer.show(picture, 4)
+    if model.errors is not None:
+        yield model.errors.to_markdown(4)
+
+
+def _read(model: ModelFacts) -> Iterator[str]:
+    if model.rules is not None:
+        yield "#### Its rules"
+        yield model.rules.to_markdown()
+    for table in model.tables:
+        yield table.to_markdown(4)
+    if model.more:
+        yield faces.marked(model.more)
+
+
+def _working(facts: Facts) -> Iterator[str]:
+    if facts.working is None:
+        return
+    yield "## The working"
+    yield (
+        "The numbers of the chosen model in the order in which one would work them out, each with "
+        "the tag of its equation."
+    )
+    if facts.working_note:
+        yield faces.marked(facts.working_note)
+    for table in facts.working:
+        yield table.to_markdown(3)
+
+
+def _reproduction(facts: Facts) -> Iterator[str]:
+    how = facts.reproduction
+    yield "## The same again"
+    yield f"The folds follow from the seed {how.seed}."
+    for language, code in (("sh", how.command), ("python", how.report_code)):
+        if code:
+            yield _code(code, language)
+    if how.model_code:
+        yield "The chosen model:"
+        yield _code(how.model_code, "python")
+    for what, value in (("File", how.file), ("Fingerprint of the rows", how.fingerprint)):
+        if value:
+            yield f"{what}: {faces.marked(value)}"
+    yield how.versions.to_markdown(3)
+
+
+def _code(code: str, language: str) -> str:
+    """A block of code, with a fence longer than any in it."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}{language}\n{code}\n{fence}"

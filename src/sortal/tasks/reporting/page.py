@@ -1,0 +1,131 @@
+"""The page of a report: one HTML file that asks nothing from anywhere.
+
+All texts pass through Jinja's escaping; what is marked safe was escaped when it was made. One
+script runs, named in the page's policy by its hash; data lie in blocks that do not run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import sortal
+from sortal.models.faces import cell_text, is_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sortal.models.records import Table
+    from sortal.tasks.comparing.comparison import ModelResult
+    from sortal.tasks.comparing.settings import Settings
+    from sortal.tasks.reporting.facts import Facts
+
+# A table with more rows than the first number is folded to the second.
+_FOLDED: Final = (18, 12)
+
+
+class Entry(NamedTuple):
+    """A line of the table of contents."""
+
+    id: str
+    title: str
+    below: tuple[Entry, ...] = ()
+
+
+def render(facts: Facts) -> str:
+    """The whole page."""
+    script = _script()
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            facts=facts,
+            contents=tuple(_contents(facts)),
+            policy=_policy(script),
+            style=Markup(_style()),  # noqa: S704  (the package's own files)
+            script=Markup(script),  # noqa: S704
+            version=sortal.__version__,
+        )
+    )
+
+
+def _contents(facts: Facts) -> Iterator[Entry]:
+    yield Entry("summary", "In short")
+    if facts.decide is not None:
+        yield Entry("decide", "Try a row")
+    yield Entry("data", "The data")
+    yield Entry("comparison", "The comparison")
+    models = tuple(Entry(f"model-{one.name}", _capital(one.title)) for one in facts.models)
+    yield Entry("models", "The models", models)
+    if facts.working is not None:
+        yield Entry("working", "The working")
+    yield Entry("reproduction", "The same again")
+
+
+def _policy(script: str) -> str:
+    """Nothing is fetched; only the page's own script runs."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader("sortal.tasks.reporting", "templates")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.globals["most_rows"], environment.globals["first_rows"] = _FOLDED
+    environment.filters.update(
+        cell=cell_text,
+        number_columns=_number_columns,
+        safe_html=Markup,
+        html_face=lambda record: Markup(record._repr_html_()),  # noqa: S704  (escaped when made)
+        score_words=_score_words,
+        capital=_capital,
+    )
+    return environment
+
+
+def _number_columns(table: Table) -> set[int]:
+    """The places of columns that are set to the right."""
+    columns = enumerate(zip(*table.rows, strict=True))
+    return {j for j, cells in columns if not is_words(cells)}
+
+
+def _score_words(result: ModelResult, settings: Settings) -> str:
+    """A model's score in a line."""
+    if result.score is None:
+        return result.status
+    said = f"{settings.head} {result.score:.3f}"
+    if result.low is not None and result.high is not None:
+        said += f" ({result.low:.3f} to {result.high:.3f})"
+    if result.size is not None:
+        said += f" · {result.size:,.0f} numbers"
+    return f"{said} · {result.status}" if result.status else said
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+@cache
+def _style() -> str:
+    views = files("sortal.views").joinpath("static")
+    own = files("sortal.tasks.reporting").joinpath("templates", "report.css")
+    sheets: list[Any] = [own, views.joinpath("tree.css"), views.joinpath("decide.css")]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+
+
+@cache
+def _script() -> str:
+    """The scripts of all parts and the page's own, without what is there for their readers."""
+    views = files("sortal.views").joinpath("static")
+    own = files("sortal.tasks.reporting").joinpath("templates", "report.js")
+    scripts: list[Any] = [views.joinpath("tree.js"), views.joinpath("decide.js"), own]
+    lines = (line.strip() for script in scripts for line in script.read_text("utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))

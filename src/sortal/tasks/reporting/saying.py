@@ -1,0 +1,68 @@
+"""Words for numbers and lists, for readers who know averages and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sortal.data.printing import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SMALL = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+
+
+def number(n: int) -> str:
+    """A small number as a word."""
+    return _SMALL[n] if 0 <= n < len(_SMALL) else f"{n:,}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with as many digits as it takes not to call all what is not all."""
+    for digits in range(1, 6):
+        text = f"{100 * share:.{digits}f}"
+        if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
+            return f"{text} %"
+    return f"{text} %"
+
+
+def out_of(shares: Sequence[float]) -> tuple[int, tuple[int, ...]]:
+    """Shares as whole numbers out of 100, or of 1,000 where the first is too near to none or all.
+
+    >>> out_of([0.974, 0.951, 0.988])
+    (100, (97, 95, 99))
+    >>> out_of([0.9978, 0.9835, 0.9997])
+    (1000, (998, 984, 1000))
+    """
+    first = shares[0]
+    base = 100 if first in (0.0, 1.0) or 0.015 <= first <= 0.985 else 1000
+    return base, tuple(round(base * share) for share in shares)
+
+
+def some_of(names: Sequence[Any], most: int = 8) -> str:
+    """Names with commas and an "and"; of many the first, and how many more there are."""
+    told = [printable(" ".join(str(name).split())) for name in names]
+    if len(told) > most + 1:
+        told = [*told[:most], f"{len(told) - most:,} more"]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def chance(p: float) -> str:
+    """How often chance alone makes so large a gap.
+
+    >>> chance(0.11), chance(0.0028), chance(1e-9)
+    ('in about 11 of 100', 'in about 3 of 1,000', 'in fewer than 1 of 1,000')
+    """
+    if p < 0.001:
+        return "in fewer than 1 of 1,000"
+    if p > 0.95:
+        return "in nearly all"
+    return f"in about {100 * p:.0f} of 100" if p >= 0.015 else f"in about {1000 * p:.0f} of 1,000"
+
+
+def sentences(parts: Sequence[str]) -> str:
+    """Sentences after each other, without those that say nothing."""
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,210 @@
+"""Which class is taken for which: counts in cells, shaded by their share of the true class."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
+
+import numpy as np
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
+
+from sortal.models.judged import Confusion
+from sortal.views.axes import open_axes
+from sortal.views.judged_labels import from_fitted, from_labels
+from sortal.views.lettering import class_entries, name_axes, shown, write_legend, write_title
+from sortal.views.palette import Style, color
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+# Shades between hardly any row and all rows of a class. They go with the root of the share, so that
+# 1 % and 5 % of a class, which are what errors often are, can be told apart.
+_SHADES = 20
+_PALEST = 0.06
+# Letters on shades. Black itself is for what stands on the page, whose color it may take.
+_DARK, _LIGHT = "#0a0a0a", "#ffffff"
+# So many numbers can be read; of more, those of the diagonal and of the most frequent confusions.
+_MOST_NUMBERS = 144
+_LARGEST, _SMALLEST = 10.0, 5.0
+_MOST_NAMES = 40
+# About what names and titles take of a side, and what a letter takes, in inches.
+_MARGIN, _LETTER = 1.6, 0.075
+
+
+class ConfusionDisplay:
+    """A cell for each pair of classes: how many rows of the one were said to be of the other.
+
+    Rows are true classes and columns those said; the darker a cell, the larger its share of the
+    true class. Right ones, on the diagonal, and wrong ones differ in color. Cells without rows are
+    empty; of very many numbers, those of the most frequent confusions are written.
+
+    Attributes: `confusion`; after `plot`, `ax_` and `figure_`.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, confusion: Confusion) -> None:
+        self.confusion = confusion
+
+    @classmethod
+    def from_confusion(cls, confusion: Confusion, *, ax: Axes | None = None, **kw: Any) -> Self:
+        """Draw a record of counts."""
+        return cls(confusion).plot(ax, **kw)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        truth: ArrayLike,
+        said: ArrayLike,
+        *,
+        classes: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **kw: Any,
+    ) -> Self:
+        """Count labels said beside true labels."""
+        read = from_labels(truth, said, classes)
+        return cls(Confusion.of(read.truth, read.said, read.classes)).plot(ax, **kw)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **kw: Any
+    ) -> Self:
+        """Count what a fitted estimator says of rows; best of rows that it has not seen."""
+        read = from_fitted(estimator, X, y, probabilities=False)
+        return cls(Confusion.of(read.truth, read.said, read.classes)).plot(ax, **kw)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        title: str | None = None,
+        legend: bool | Literal["beside"] = True,
+        **kw: Any,
+    ) -> Self:
+        """Draw; other keywords go to the cells (`PathPatch`)."""
+        k = len(self.confusion.classes)
+        side = float(np.clip(_MARGIN + 0.5 * k, 3.6, 12.0))
+        longest = max(len(shown(label)) for label in self.confusion.classes)
+        ax, own = open_axes(ax, (side + 2.4 + _LETTER * longest, side))
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
+        self._frame(ax)
+        matrix = self.confusion.matrix
+        levels = _levels(matrix)
+        self._shade(ax, levels, kw)
+        said = "Confusion of classes" if title is None else title
+        right = f"{self.confusion.n - self.confusion.n_wrong:,} of {self.confusion.n:,} rows right"
+        write_title(ax, said, f"{right}; balanced accuracy {self.confusion.balanced_accuracy:.3g}")
+        if legend:
+            self._write_legend(ax, outside=own or legend == "beside")
+        if own:  # the layout makes room first: numbers are as large as cells allow
+            self.figure_.draw_without_rendering()
+        self._write_numbers(ax, levels)
+        return self
+
+    def _frame(self, ax: Axes) -> None:
+        """Axes with a place for each class, the first at the top left, and thin lines between."""
+        k = len(self.confusion.classes)
+        ax.set_xlim(-0.5, k - 0.5)
+        ax.set_ylim(k - 0.5, -0.5)
+        ax.set_aspect("equal")
+        every = -(-k // _MOST_NAMES)
+        names = [shown(label, 18) for label in self.confusion.classes]
+        counts = [sum(row) for row in self.confusion.counts]
+        small: Style = {"usetex": False, "fontsize": "small" if k <= 12 else "x-small"}
+        height = ax.figure.get_figheight() * ax.get_position().height  # type: ignore[union-attr]
+        upright = _LETTER * (1 + max(map(len, names))) > min(height, 12.0 - _MARGIN) / k
+        ax.set_xticks(range(0, k, every), names[::every], rotation=90 if upright else 0, **small)
+        entries = class_entries(self.confusion.classes, counts)
+        ax.set_yticks(range(0, k, every), entries[::every], **small)
+        ax.grid(visible=False)
+        ax.add_patch(PathPatch(_lines(k), edgecolor="0.6", linewidth=0.4, fill=False, zorder=2))
+        ax.tick_params(length=0)
+        name_axes(ax, "class said", "true class (rows)")
+
+    def _shade(self, ax: Axes, levels: NDArray[np.intp], kw: Style) -> None:
+        """One path for all cells of a shade: neighbors in one piece, so that few are drawn."""
+        own = np.eye(len(levels), dtype=bool)
+        for right in (True, False):
+            masked = np.where(own == right, levels, 0)
+            for level in np.unique(masked[masked > 0]).tolist():
+                outlines = [_rectangle(*run) for run in _runs(masked, level)]
+                style: Style = {"facecolor": shade(level, right=right), "linewidth": 0.0}
+                style |= {"edgecolor": "none", "zorder": 1} | kw
+                ax.add_patch(PathPatch(Path.make_compound_path(*outlines), **style))
+
+    def _write_numbers(self, ax: Axes, levels: NDArray[np.intp]) -> None:
+        width = ax.get_window_extent().width / self.figure_.dpi * 72 / len(levels)
+        for i, j, n in self._numbers():
+            text = str(n)
+            size = min(_LARGEST, 0.45 * width, 0.9 * width / (0.62 * len(text)))
+            if size >= _SMALLEST:
+                ink = letters_on(shade(int(levels[i, j]), right=i == j))
+                style: Style = {"color": ink, "fontsize": size, "usetex": False, "zorder": 3}
+                ax.text(j, i, text, ha="center", va="center", **style)
+
+    def _numbers(self) -> Iterator[tuple[int, int, int]]:
+        """The diagonal, and the most frequent confusions, as many as can be read."""
+        counts = self.confusion.counts
+        yield from ((i, i, row[i]) for i, row in enumerate(counts) if row[i])
+        yield from self.confusion.pair_codes()[: max(0, _MOST_NUMBERS - len(counts))]
+
+    def _write_legend(self, ax: Axes, *, outside: bool) -> None:
+        handles = [
+            Patch(facecolor=shade(level, right=right), edgecolor="0.5", linewidth=0.4)
+            for right, level in ((True, 20), (True, 10), (False, 10), (False, 2))
+        ]
+        entries = ["said right: 100 % of a class", "25 %", "said wrong: 25 % of a class", "1 %"]
+        write_legend(ax, handles, entries, outside=outside)
+
+
+def shade(level: int, *, right: bool) -> str:
+    """The color of a cell: blue where right, vermilion where wrong; the paler, the fewer."""
+    part = _PALEST + (1 - _PALEST) * level / _SHADES
+    ink = np.array(to_rgb(color(0 if right else 1)))
+    return to_hex((1 - part * (1 - ink)).tolist())
+
+
+def letters_on(background: str) -> str:
+    """Dark or light letters, whichever stand out more."""
+    rgb = np.array(to_rgb(background))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    return _LIGHT if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.053 else _DARK
+
+
+def _levels(matrix: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The shade of each cell by its share of the row: 0 where there is none."""
+    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    return np.asarray(np.ceil(_SHADES * np.sqrt(shares) - 1e-9), dtype=np.intp)
+
+
+def _runs(levels: NDArray[np.intp], level: int) -> Iterator[tuple[int, int, int]]:
+    """Cells of a shade as (row, first column, number of columns)."""
+    for i, row in enumerate(levels == level):
+        at = 0
+        for inside, group in groupby(row.tolist()):
+            n = len(list(group))
+            if inside:
+                yield i, at, n
+            at += n
+
+
+def _lines(k: int) -> Path:
+    """Lines between k rows and k columns, in one path."""
+    between, ends = np.arange(k - 1) + 0.5, (-0.5, k - 0.5)
+    down = [(x, y) for x in between for y in ends]
+    across = [(x, y) for y in between for x in ends]
+    return Path([*down, *across], [Path.MOVETO, Path.LINETO] * (2 * len(between)))
+
+
+def _rectangle(i: int, j: int, n: int) -> Path:
+    left, right, top, bottom = j - 0.5, j + n - 0.5, i - 0.5, i + 0.5
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+    return Path(corners, closed=True)
