@@ -163,7 +163,14 @@ def asked(rows: int) -> pd.DataFrame:
     """Rows with holes, unknown words and numbers far outside."""
     table, _ = mixed(rows, 9, 0.25)
     rng = np.random.default_rng(9)
-    for name, value in [("color", "mauve"), ("kind", 11), ("x", -0.0), ("x", 50.0), ("far", -1e30)]:
+    for name, value in [
+        ("color", "mauve"),
+        ("color", "declared"),
+        ("kind", 11),
+        ("x", -0.0),
+        ("x", 50.0),
+        ("far", -1e30),
+    ]:
         table.loc[rng.random(rows) < 0.06, name] = value
     return table
 
@@ -186,8 +193,10 @@ def fitted(estimator: Any, X: Any, y: Any) -> Any:
         return estimator.fit(X, y)
 
 
-def on_mixed(kind: type[Any], labels: Any = None, **options: Any) -> Any:
-    X, y = training()
+def on_mixed(kind: type[Any], labels: Any = None, rows: int = 400, **options: Any) -> Any:
+    X, y = (part[:rows] for part in training())
+    declared = pd.CategoricalDtype(["red", "green", "blue", "gray", "declared"])
+    X = X.assign(color=X["color"].astype(declared))  # one of them no row has
     codes = {"no": 10, "yes": 2, "later": 33}
     y = np.array([codes[label] for label in y]) if labels == "int" else y
     y = y == "no" if labels == "two" else y
@@ -206,6 +215,7 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
         60,
         lambda: on_mixed(LinearDiscriminant, "int", shrinkage=0.3, costs=COSTS, missing="mean"),
     ),
+    "lda, balanced": (60, lambda: on_mixed(LinearDiscriminant, class_weight="balanced")),
     "qda": (200, lambda: on_mixed(QuadraticDiscriminant)),
     "qda, pooled, priors": (
         60,
@@ -217,10 +227,14 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
         lambda: on_mixed(FisherDiscriminant, "two", threshold="least_error"),
     ),
     "indicator": (200, lambda: on_mixed(IndicatorRegression)),
+    "indicator, balanced": (60, lambda: on_mixed(IndicatorRegression, class_weight="balanced")),
     "bayes": (200, lambda: on_mixed(DiscreteBayes)),
     "bayes, counts, costs": (60, lambda: on_mixed(DiscreteBayes, alpha=0, costs=COSTS)),
     "bayes, joint": (200, lambda: on_mixed(DiscreteBayes, "int", structure="joint")),
-    "bayes, joint counts": (60, lambda: on_mixed(DiscreteBayes, structure="joint", alpha=0)),
+    "bayes, joint counts": (
+        60,
+        lambda: on_mixed(DiscreteBayes, rows=70, structure="joint", alpha=0),
+    ),
     "tree": (200, tree),
     "tree, fractional": (200, lambda: tree(missing="fractional", max_leaf_nodes=40)),
     "tree, fractional, costs": (
@@ -390,9 +404,10 @@ def test_columns_that_separate_classes_without_error(page: Page) -> None:
 
 @pytest.mark.parametrize("kind", [LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant])
 def test_a_class_without_rows_is_never_said(page: Page, kind: type[Any]) -> None:
+    options = {} if kind is FisherDiscriminant else {"priors": [0.3, 0.3, 0.4]}
     X, y = odd_table()
     X, y = X[["a", "b", "c"]], y % 2 * 2
-    estimator = kind().partial_fit(X, y, classes=[0, 1, 2])
+    estimator = kind(**options).partial_fit(X, y, classes=[0, 1, 2])
     rows = X.iloc[:30].copy()
     rows.loc[::2, "b"] = np.nan
     compare(page, estimator, rows)
@@ -408,6 +423,19 @@ def test_rows_so_far_away_that_squares_are_infinite(page: Page) -> None:
         warnings.simplefilter("ignore", SortalWarning)
         said = estimator.predict(rows)
     assert [row["said"] for row in found] == [str(label) for label in said]
+
+
+def test_products_below_the_smallest_number(page: Page) -> None:
+    words = pd.DataFrame(np.full((200, 200), "a", dtype=object)).add_prefix("w")
+    words.iloc[:2] = "b"
+    estimator = DiscreteBayes(structure="joint").fit(words, ["yes", "no"] * 99 + ["no"] * 2)
+    rows = words.iloc[[0, 5]].copy()
+    rows.iloc[0, 0] = "a"  # a cell that no row has
+    show(page, part_of(estimator))
+    found = page.evaluate(DECIDE, as_sent(rows))
+    proba = estimator.predict_proba(rows)
+    assert estimator.explain(rows)[0].evidence[0].log2_likelihood[0] < np.log2(1e-290)
+    np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
 
 
 def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
@@ -430,7 +458,8 @@ def test_without_room_for_holes_the_page_says_so(page: Page) -> None:
     show(page, part_of(estimator, most_bytes=2500))
     table = asked(40)
     found = page.evaluate(DECIDE, as_sent(table))
-    with_holes = table.isna().any(axis=1) | (table["color"] == "mauve") | (table["kind"] == 11)
+    strange = (table["color"] == "mauve") | (table["kind"] == 11)
+    with_holes = table.isna().any(axis=1) | strange
     assert [bool(row["error"]) for row in found] == with_holes.tolist()
     assert "left out of this page" in next(row["error"] for row in found if row["error"])
 
