@@ -76,8 +76,8 @@ def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
         *("QuadraticDiscriminant", "TreeClassifier", "__version__", "compare", "datasets"),
-        *("displays", "errors", "from_sklearn", "inspect", "load", "read", "score_partition"),
-        "work",
+        *("displays", "errors", "from_sklearn", "inspect", "load", "read", "report"),
+        *("score_partition", "work"),
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)
@@ -87,9 +87,10 @@ def test_the_names_of_the_package() -> None:
 
 def test_the_names_of_the_displays() -> None:
     assert sorted(displays.__all__) == [
-        *("CanonicalDisplay", "ComplexityDisplay", "DecisionsDisplay", "DensitiesDisplay"),
-        *("DirectionsDisplay", "FrequenciesDisplay", "PartitionDisplay", "ProjectionDisplay"),
-        *("RegionsDisplay", "ScoresDisplay", "TreeDisplay"),
+        *("CanonicalDisplay", "ComparisonDisplay", "ComplexityDisplay", "ConfusionDisplay"),
+        *("DecisionsDisplay", "DensitiesDisplay", "DirectionsDisplay", "EvidenceDisplay"),
+        *("FrequenciesDisplay", "ImportancesDisplay", "PartitionDisplay", "ProjectionDisplay"),
+        *("RegionsDisplay", "ReliabilityDisplay", "RocDisplay", "ScoresDisplay", "TreeDisplay"),
     ]
     assert all(hasattr(displays, name) for name in displays.__all__)
 

@@ -1,6 +1,6 @@
 """Photograph a report for the documentation: docs/pictures/report_*.png.
 
-    python tools/report_pictures.py [FOLDER]
+python tools/report_pictures.py [FOLDER]
 """
 
 from __future__ import annotations

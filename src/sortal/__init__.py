@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sortal.tasks.inspect import inspect
     from sortal.tasks.load import load
     from sortal.tasks.partition import score_partition
+    from sortal.tasks.report import report
     from sortal.tasks.sklearn_tree import from_sklearn
     from sortal.tasks.tables import read
     from sortal.tasks.work import work
@@ -43,6 +44,7 @@ __all__ = [
     "inspect",
     "load",
     "read",
+    "report",
     "score_partition",
     "work",
 ]
@@ -62,6 +64,7 @@ _HOMES = {
     "inspect": "sortal.tasks.inspect",
     "load": "sortal.tasks.load",
     "read": "sortal.tasks.tables",
+    "report": "sortal.tasks.report",
     "score_partition": "sortal.tasks.partition",
     "work": "sortal.tasks.work",
 }

@@ -86,12 +86,13 @@ def opened(browser: Browser, made: Made, **context: Any) -> Iterator[Page]:
         room.set_default_timeout(10_000)
         page, said = room.new_page(), list[str]()
         address = made.path.as_uri()
-        page.on("request", lambda asked: asked.url == address or said.append(asked.url))
-        for event in ("console", "pageerror", "dialog"):
-            page.on(event, lambda told: said.append(str(told)))
+        page.on("request", lambda asked: said.append(asked.url))
+        page.on("console", lambda told: said.append(told.text))
+        page.on("pageerror", lambda told: said.append(str(told)))
+        page.on("dialog", lambda told: said.append(told.message))
         page.goto(address)
         yield page
-        assert said == []
+        assert said == [address]
 
 
 def unfold_everything(page: Page) -> None:
