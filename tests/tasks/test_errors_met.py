@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from sortal.tasks.comparing.kept import Kept
-from sortal.tasks.reporting.errors_met import Confusing, ErrorsMet
+from sortal.tasks.reporting.errors_met import Confusing, ErrorsMet, Sure
 from sortal.tasks.reporting.telling import (
     Columns,
     median_distance,
@@ -266,4 +266,14 @@ def test_one_row_is_it() -> None:
     assert alone.sentence == (
         "1 row of 'a' (1 % of them) was said to be 'b'. No column tells it from those said right "
         "by more than chance would."
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"), [(0.0312, "0.031"), (3.56, "3.6"), (9.97, "10"), (1234.4, "1,234")]
+)
+def test_how_many_wrong_ones_are_expected(expected: float, text: str) -> None:
+    assert Sure(0.9, 2_000, 1, expected).sentence == (
+        "Of 2,000 rows said with a probability of 0.9 or more, 1 is wrong; by the probabilities "
+        f"themselves one would expect {text}."
     )

@@ -124,7 +124,9 @@ class ConfusionDisplay:
         entries = class_entries(self.confusion.classes, counts)
         ax.set_yticks(range(0, k, every), entries[::every], **small)
         ax.grid(visible=False)
-        ax.add_patch(PathPatch(_lines(k), edgecolor="0.6", linewidth=0.4, fill=False, zorder=2))
+        if k > 1:
+            thin: Style = {"edgecolor": "0.6", "linewidth": 0.4, "fill": False, "zorder": 2}
+            ax.add_patch(PathPatch(_lines(k), **thin))
         ax.tick_params(length=0)
         name_axes(ax, "class said", "true class (rows)")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sortal.data.objects import objects_of
 from sortal.data.values import union
+from sortal.models.judged_codes import read_probabilities
 from sortal.views.fitted import attribute
 from sortal.views.rows import read_labels, split_labels
 
@@ -42,8 +43,8 @@ def from_probabilities(truth: Any, probabilities: ArrayLike, classes: ArrayLike 
     true, values = read_labels(truth, len(truth), classes)
     if shares.ndim == 1 and len(values) == 2:
         shares = np.column_stack([1 - shares, shares])  # of the second class alone
-    said = shares.argmax(axis=1) if shares.ndim == 2 and shares.shape[1] else np.empty(0, np.intp)
-    return Judged(true, said, values, shares)
+    shares = read_probabilities(shares, len(true), len(values))
+    return Judged(true, shares.argmax(axis=1), values, shares)
 
 
 def from_fitted(estimator: Any, X: Any, y: Any, *, probabilities: bool) -> Judged:

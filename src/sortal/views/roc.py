@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from sortal.errors import OptionError
+from sortal.models.faces import share_text
 from sortal.models.judged import Roc
 from sortal.views.axes import open_axes
 from sortal.views.judged_labels import from_fitted, from_probabilities
@@ -101,7 +102,7 @@ class RocDisplay:
         style: Style = {"color": color(k), "linewidth": 1.8, "zorder": 2}
         if len(self.roc.curves) > 1:
             style["linestyle"] = _DASHES[(k + k // len(COLORS)) % len(_DASHES)]
-        label = f"{shown(curve.label)}: AUC {_area_text(curve.auc)}"
+        label = f"{shown(curve.label)}: AUC {share_text(curve.auc or 0.0)}"
         (line,) = ax.plot(curve.false_positive, curve.true_positive, **(style | kw))
         line.set_label(label)
         return line
@@ -114,12 +115,6 @@ class RocDisplay:
             name_axes(ax, "share of other rows said positive", f"share of {name} said positive")
         else:
             part = f"; the {drawn} worst of {n} classes" if drawn < n else ""
-            told = f"mean AUC {_area_text(self.roc.macro)}{part}"
+            told = f"mean AUC {share_text(self.roc.macro or 0.0)}{part}"
             name_axes(ax, "share of other rows taken for the class", "share of the class found")
         write_title(ax, "Receiver operating characteristic" if title is None else title, told)
-
-
-def _area_text(area: float | None) -> str:
-    """Three digits; never 1 for what is less."""
-    text = f"{area or 0.0:.3f}"
-    return f"{area:.6f}" if area is not None and area < 1 and text == "1.000" else text

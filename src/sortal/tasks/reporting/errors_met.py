@@ -88,8 +88,13 @@ class Sure:
         return (
             f"Of {counted(self.n, 'row')} said with a probability of {self.at_least:g} or more, "
             f"{self.wrong:,} {'is' if self.wrong == 1 else 'are'} wrong; by the probabilities "
-            f"themselves one would expect {self.expected:.2g}."
+            f"themselves one would expect {_about(self.expected)}."
         )
+
+
+def _about(n: float) -> str:
+    """How many are expected: whole ones, where they are not few."""
+    return f"{n:.2g}" if n < 9.95 else f"{n:,.0f}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,378 @@
+"""Pictures of judged predictions and of comparisons: what is drawn is what was counted."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.patches import PathPatch
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from sortal import FisherDiscriminant, LinearDiscriminant, datasets
+from sortal.errors import InputError, LabelError, OptionError
+from sortal.models.judged import Confusion, Reliability, Roc
+from sortal.views.comparison_display import Scored
+from sortal.views.confusion import letters_on, shade
+from sortal.views.displays import (
+    ComparisonDisplay,
+    ConfusionDisplay,
+    ReliabilityDisplay,
+    RocDisplay,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+IRIS = datasets.iris()
+X, Y = IRIS.drop(columns="species"), IRIS["species"]
+EVIL = "_$x^{2$ <b>&\n\u202e\\alpha"
+
+
+def predictions(k: int, n: int = 300) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(k)
+    truth = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    scores = rng.normal(size=(n, k))
+    scores[np.arange(n), truth] += 2.0
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return truth, shares.argmax(axis=1), shares
+
+
+def legend_of(ax: Axes) -> list[str]:
+    legend = ax.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def rendered(display: Any) -> bytes:
+    """Everything is laid out and drawn, so that text which cannot be drawn fails here."""
+    target = io.BytesIO()
+    display.figure_.savefig(target, format="png", dpi=40)
+    return target.getvalue()
+
+
+def numbers_in(ax: Axes) -> dict[tuple[int, int], str]:
+    """What is written in the cell of a true class and a class said."""
+    return {
+        (round(text.get_position()[1]), round(text.get_position()[0])): text.get_text()
+        for text in ax.texts
+    }
+
+
+# Confusion
+
+
+def test_every_count_stands_in_its_cell() -> None:
+    record = Confusion(("a", "b", "c"), ((7, 1, 0), (0, 5, 3), (0, 0, 9)))
+    display = ConfusionDisplay.from_confusion(record)
+    assert numbers_in(display.ax_) == {
+        (0, 0): "7", (0, 1): "1", (1, 1): "5", (1, 2): "3", (2, 2): "9",
+    }  # fmt: skip
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["a", "b", "c"]
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["a (8)", "b (8)", "c (9)"]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
+        "class said", "true class (rows)",
+    )  # fmt: skip
+    assert display.ax_.get_title() == (
+        "Confusion of classes\n21 of 25 rows right; balanced accuracy 0.833"
+    )
+    assert display.ax_.get_ylim() == (2.5, -0.5)  # the first class at the top
+    assert len(legend_of(display.ax_)) == 4
+
+
+def cells_of(ax: Axes) -> dict[tuple[int, int], str]:
+    """The color of each cell, by asking every path whether it holds the middle of the cell."""
+    k = len(ax.get_yticks())
+    paths = [p for p in ax.patches if isinstance(p, PathPatch) and p.get_fill()]
+    return {
+        (i, j): mpl.colors.to_hex(patch.get_facecolor())
+        for i in range(k)
+        for j in range(k)
+        for patch in paths
+        if patch.get_path().contains_point((j, i))
+    }
+
+
+def test_cells_are_shaded_by_their_share_and_joined_without_loss() -> None:
+    truth, said, _ = predictions(8, 120)
+    record = Confusion.of(truth, said, list("abcdefgh"))
+    cells = cells_of(ConfusionDisplay.from_confusion(record).ax_)
+    matrix = record.matrix
+    assert set(cells) == set(zip(*np.nonzero(matrix), strict=True))
+    for (i, j), found in cells.items():
+        share = matrix[i, j] / matrix[i].sum()
+        level = int(np.ceil(20 * np.sqrt(share) - 1e-9))
+        assert found == shade(level, right=i == j)
+
+
+def contrast(a: str, b: str) -> float:
+    def luminance(name: str) -> float:
+        rgb = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(name)]
+        return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+
+    low, high = sorted([luminance(a), luminance(b)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_numbers_stand_out_from_every_shade(right: bool) -> None:
+    for level in range(1, 21):
+        ground = shade(level, right=right)
+        assert contrast(letters_on(ground), ground) >= 4.5
+        assert letters_on(ground) != mpl.colors.to_hex("black")
+
+
+@pytest.mark.parametrize("k", [1, 2, 12, 30, 70])
+def test_few_and_many_classes(k: int) -> None:
+    truth, said, _ = predictions(k, 3_000)
+    record = Confusion.of(truth, said, [f"class {i}" for i in range(k)])
+    display = ConfusionDisplay.from_confusion(record)
+    rendered(display)
+    written = numbers_in(display.ax_)
+    assert len(written) <= 144
+    assert all(text == str(record.counts[i][j]) for (i, j), text in written.items())
+    if k <= 12:
+        assert len(written) == np.count_nonzero(record.matrix)
+    if k <= 30:
+        assert all((i, i) in written for i in range(k))
+        box = display.ax_.get_window_extent()
+        room = box.width / k
+        widths = [t.get_window_extent().width for t in display.ax_.texts]
+        assert max(widths) < room
+    assert len(display.ax_.get_yticks()) <= 40
+
+
+def test_labels_of_any_library_and_an_estimator() -> None:
+    model = LinearDiscriminant().fit(X, Y)
+    said = model.predict(X)
+    first = ConfusionDisplay.from_estimator(model, X, Y).confusion
+    second = ConfusionDisplay.from_predictions(pl.Series(Y.tolist()), said).confusion
+    third = ConfusionDisplay.from_estimator(model, IRIS, "species").confusion
+    assert first == second == third
+    assert first.n == 150
+    part = ConfusionDisplay.from_predictions(["a", "b"], ["b", "c"]).confusion
+    assert part.classes == ("a", "b", "c")
+    ordered = ConfusionDisplay.from_predictions(["a"], ["b"], classes=["b", "a"]).confusion
+    assert ordered.counts == ((0, 0), (1, 0))
+    with pytest.raises(LabelError, match="'c' are none of the classes"):
+        ConfusionDisplay.from_predictions(["a"], ["c"], classes=["a", "b"])
+    with pytest.raises(LabelError, match="2 rows and 1 labels"):
+        ConfusionDisplay.from_predictions(["a", "b"], ["a"])
+
+
+# Reliability
+
+
+def test_points_intervals_and_numbers_of_rows() -> None:
+    record = Reliability.of(*predictions(3))
+    display = ReliabilityDisplay.from_reliability(record)
+    points: Any = display.ax_.lines[0]
+    np.testing.assert_allclose(points.get_xdata().astype(float), [one.mean for one in record.bins])
+    np.testing.assert_allclose(points.get_ydata().astype(float), [one.share for one in record.bins])
+    bars = display.ax_.collections[0].get_segments()  # type: ignore[attr-defined]
+    np.testing.assert_allclose(
+        [bar[:, 1] for bar in bars], [(one.share_low, one.share_high) for one in record.bins]
+    )
+    rendered(display)
+    above = display.ax_.child_axes[0]
+    told = [t.get_text() for t in above.get_xticklabels()]
+    assert told == [f"{one.n:,}" for one in record.bins]
+    assert "expected calibration error" in display.ax_.get_title()
+    assert legend_of(display.ax_) == ["rows said, interval of 95 %", "taken at its word"]
+
+
+def test_all_of_it_lies_within_the_axes() -> None:
+    for truth, said, shares in (
+        ([0, 1], [0, 1], np.eye(2)),
+        ([1, 0], [0, 1], np.eye(2)),
+        predictions(30),
+    ):
+        display = ReliabilityDisplay.from_reliability(Reliability.of(truth, said, shares))
+        (left, right), (low, high) = display.ax_.get_xlim(), display.ax_.get_ylim()
+        for one in display.reliability.bins:
+            assert left <= one.mean <= right
+            assert low <= one.share_low <= one.share_high <= high
+        rendered(display)
+
+
+# ROC
+
+
+def test_curves_and_their_areas() -> None:
+    truth, _, shares = predictions(3)
+    record = Roc.of(truth, shares, ["a", "b", "c"])
+    display = RocDisplay.from_roc(record)
+    for line, curve in zip(display.ax_.lines, record.curves, strict=False):
+        np.testing.assert_allclose(
+            np.asarray(line.get_xydata()).T, [curve.false_positive, curve.true_positive]
+        )
+    assert legend_of(display.ax_) == [
+        *(f"{one.label}: AUC {one.auc:.3f}" for one in record.curves), "by chance: AUC 0.5",
+    ]  # fmt: skip
+    looks = {(line.get_color(), str(line.get_linestyle())) for line in display.ax_.lines}
+    assert len(looks) == len(display.ax_.lines)
+
+
+def test_two_classes_say_which_is_positive() -> None:
+    truth, _, shares = predictions(2)
+    display = RocDisplay.from_predictions(np.array(["no", "yes"])[truth], shares)
+    assert "positive: yes" in display.ax_.get_title()
+    assert len(display.ax_.lines) == 2
+    alone = RocDisplay.from_predictions(np.array(["no", "yes"])[truth], shares[:, 1])
+    assert alone.roc == display.roc
+
+
+def test_of_many_classes_the_worst_are_drawn_and_said() -> None:
+    truth, _, shares = predictions(30, 2_000)
+    display = RocDisplay.from_roc(Roc.of(truth, shares, list(range(30))))
+    assert len(display.ax_.lines) == 7
+    assert "the 6 worst of 30 classes" in display.ax_.get_title()
+
+
+def test_an_area_below_1_is_not_called_1() -> None:
+    truth = np.array([0] * 3_000 + [1] * 3_000)
+    shares = np.linspace(0.0, 1.0, 6_000)
+    shares[2_999], shares[3_000] = shares[3_000], shares[2_999]
+    display = RocDisplay.from_predictions(truth, shares)
+    assert display.roc.macro == 1 - 1 / 9_000_000
+    assert legend_of(display.ax_)[0] == "1: AUC 0.9999999"
+
+
+def test_no_curve_to_draw() -> None:
+    with pytest.raises(OptionError, match="no class has rows of its own beside"):
+        RocDisplay(Roc.of([0], [[1.0, 0.0]], ["a", "b"]))
+
+
+def test_estimators_with_and_without_probabilities() -> None:
+    model = LinearDiscriminant().fit(X, Y)
+    shares = model.predict_proba(X)
+    assert RocDisplay.from_estimator(model, X, Y).roc == RocDisplay.from_predictions(Y, shares).roc
+    first = ReliabilityDisplay.from_estimator(model, X, Y).reliability
+    assert first == ReliabilityDisplay.from_predictions(Y, shares).reliability
+    plain = FisherDiscriminant().fit(X, Y)
+    for display in (RocDisplay, ReliabilityDisplay):
+        with pytest.raises(OptionError, match="FisherDiscriminant has no predict_proba"):
+            display.from_estimator(plain, X, Y)
+        with pytest.raises(InputError, match="probabilities has the shape"):
+            display.from_predictions(Y, shares[:, :2])
+
+
+def test_the_code_that_draws_rows_left_out() -> None:
+    """Predictions of scikit-learn's cross-validation are all that is needed."""
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    shares = cross_val_predict(LinearDiscriminant(), X, Y, cv=folds, method="predict_proba")
+    said = cross_val_predict(LinearDiscriminant(), X, Y, cv=folds)
+    assert ConfusionDisplay.from_predictions(Y, said).confusion.accuracy > 0.95
+    assert RocDisplay.from_predictions(Y, shares).roc.macro == pytest.approx(1, abs=0.01)
+
+
+# Comparison
+
+
+def comparison(head: str = "accuracy ↑", **choice: Any) -> Any:
+    """As much of a comparison as is drawn."""
+
+    def model(name: str, score: float | None, **kw: Any) -> Any:
+        given = {"title": f"the {name}", "baseline": False, "eligible": True}
+        low, high = (None, None) if score is None else (score - 0.1, score + 0.05)
+        return SimpleNamespace(
+            **{"name": name, "score": score, "low": low, "high": high, **given, **kw}
+        )
+
+    models = (
+        model("lda", 0.9),
+        model("tree", 0.88),
+        model("svm", 0.7, baseline=True),
+        model("slow", 0.6, eligible=False),
+        model("broken", None, eligible=False),
+    )
+    told = {"best": "lda", "chosen": "tree", "learner": "tree", **choice}
+    return SimpleNamespace(
+        models=models, choice=SimpleNamespace(**told), settings=SimpleNamespace(head=head)
+    )
+
+
+def dots(display: ComparisonDisplay) -> list[Any]:
+    return [line for line in display.ax_.lines if line.get_linestyle() == "None"]
+
+
+def test_scores_their_intervals_and_the_choice() -> None:
+    display = ComparisonDisplay.from_comparison(comparison())
+    ax = display.ax_
+    lda, tree, svm, slow = dots(display)
+    assert [float(dot.get_xdata()[0]) for dot in (lda, tree, svm, slow)] == [0.9, 0.88, 0.7, 0.6]
+    bars: list[Any] = [line for line in ax.lines if line.get_linestyle() != "None"]
+    np.testing.assert_allclose(bars[0].get_xdata(), [0.8, 0.95])
+    assert [t.get_text() for t in ax.get_yticklabels()] == [
+        "the lda", "the tree", "the svm", "the slow",
+    ]  # fmt: skip
+    assert ax.get_ylim() == (3.5, -0.5)  # the best at the top
+    assert [t.get_text() for t in ax.texts] == ["0.9  best", "0.88  chosen", "0.7", "0.6"]
+    assert tree.get_marker() == "D"
+    assert svm.get_marker() == "o"
+    assert svm.get_markerfacecolor() == "none"
+    assert slow.get_color() != lda.get_color()
+    assert ax.get_xlabel() == "accuracy ↑  (more is better)"
+    assert "without a score: the broken" in ax.get_title()
+    assert legend_of(ax) == [
+        "learner", "baseline", "best", "chosen", "not judged on all rows and folds",
+    ]  # fmt: skip
+    rendered(display)
+
+
+def test_a_baseline_may_be_chosen_and_a_learner_beside_it() -> None:
+    display = ComparisonDisplay.from_comparison(
+        comparison("log loss ↓", best="svm", chosen="svm", learner="lda")
+    )
+    words = [text.get_text() for text in display.ax_.texts]
+    assert words[0] == "0.9  chosen among learners"
+    assert words[2] == "0.7  best and chosen"
+    assert dots(display)[2].get_markerfacecolor() == "none"
+    assert display.ax_.get_xlabel() == "log loss ↓  (less is better)"
+
+
+def test_nothing_chosen_and_nothing_to_draw() -> None:
+    display = ComparisonDisplay.from_comparison(comparison(best="", chosen="", learner=None))
+    assert not any(model.mark for model in display.models)
+    with pytest.raises(OptionError, match="no model with a score"):
+        ComparisonDisplay([], "accuracy ↑")
+    assert ComparisonDisplay([Scored("a", 0.5)], "score").plot().ax_.get_xlabel() == "score"
+
+
+# All of them
+
+
+def all_displays(names: list[Any], **kw: Any) -> list[Any]:
+    truth, said, shares = predictions(3)
+    models = [Scored(str(name), 0.5, 0.4, 0.6, mark="chosen") for name in names]
+    return [
+        ConfusionDisplay(Confusion.of(truth, said, names)).plot(**kw),
+        ReliabilityDisplay(Reliability.of(truth, said, shares)).plot(**kw),
+        RocDisplay(Roc.of(truth, shares, names)).plot(**kw),
+        ComparisonDisplay(models, "score", left_out=names).plot(**kw),
+    ]
+
+
+def test_names_from_data_are_shown_and_settings_are_left_alone() -> None:
+    before = dict(mpl.rcParams)
+    for display in all_displays([EVIL, "b" * 200, ""]):
+        assert rendered(display)
+    assert dict(mpl.rcParams) == before
+
+
+def test_given_axes_titles_and_no_legend() -> None:
+    drawn = all_displays(["a", "b", "c"])
+    for place in range(4):
+        ax = plt.subplots()[1]
+        display = drawn[place]
+        again = type(display).plot(display, ax, title="Mine", legend=False)
+        assert again.ax_ is ax
+        assert again.figure_ is ax.figure
+        assert ax.get_title().startswith("Mine")
+        assert ax.get_legend() is None
