@@ -118,12 +118,18 @@ class EvidenceDisplay:
         said = f"What {shown(self.name)} says of the class" if title is None else title
         write_title(ax, said, part)
         edge = " (12 and more at the edge)" if np.abs(self.bits[drawn]).max() > _MOST_BITS else ""
-        name_axes(ax, f"← against the class · bits of evidence · for the class →{edge}", "")
-        if legend:
+        name_axes(ax, f"{self._axis()}{edge}", "")
+        if legend and len(self.classes) > 2:
             handles = [Line2D([], [], **_dots(k)) for k in self._told()]
             names = [shown(self.classes[k]) for k in self._told()]
             write_legend(ax, handles, names, outside=own or legend == "beside")
         return self
+
+    def _axis(self) -> str:
+        if len(self.classes) != 2:
+            return "← against the class · bits of evidence · for the class →"
+        first, second = (shown(label, 20) for label in self.classes)
+        return f"← for {first} · bits of evidence · for {second} →"
 
     def _told(self) -> list[int]:
         """All classes; of two, what is said for one is said against the other."""

@@ -43,10 +43,11 @@ def coarsen(figure: Figure) -> Figure:
 
 
 def _coarsen_axes(ax: Axes) -> None:
+    ax.apply_aspect()
+    limits = ax.get_xlim(), ax.get_ylim()
     clouds = [c for c in ax.collections if isinstance(c, PathCollection) and len(_places(c))]
     found = [_cells(ax, cloud) for cloud in clouds]
     fullest = max((int(counts.max()) for _, counts in found), default=1)
-    limits = ax.get_xlim(), ax.get_ylim()
     for k, (cloud, (cells, counts)) in enumerate(zip(clouds, found, strict=True)):
         middle = (cells + 0.5 + _beside(k, len(clouds))) / CELLS
         cloud.set_offsets(ax.transData.inverted().transform(ax.transAxes.transform(middle)))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.columns import as_categories
 from sortal.views.pictures.scene import Plan, Words
 from sortal.views.pictures.words import class_places, class_table, cut_table, plain, several
 
@@ -38,8 +39,9 @@ def add_regions(scene: Scene) -> None:
     display = _display(scene)
     if display == "DecisionsDisplay":
         options["resolution"] = _RESOLUTION
-    elif len(scene.classes) > _MOST_PAIRS:
-        options["pairwise"] = False
+    else:
+        options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
+        options |= {"at": at} if (at := _typical_words(scene)) else {}
     why = (
         f"Of all columns of numbers, these two have the largest shares of variance between "
         f"classes: {first.share:.0%} and {second.share:.0%}."
@@ -48,6 +50,22 @@ def add_regions(scene: Scene) -> None:
     )
     plan = Plan(display, options, points=True)
     scene.plan("regions", title, plan, lambda shown: _words(scene, title, shown, why))
+
+
+def _typical_words(scene: Scene) -> dict[str, Any]:
+    """The most frequent value of each category that the model knows by its values."""
+    terms = {str(name) for name in scene.estimator.terms_}
+    found = {}
+    for j, name in enumerate(scene.names):
+        if name in terms or scene.table.column_schema(j).is_number:
+            continue
+        column = as_categories(scene.table.categories(j, 0, scene.table.n_rows))
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
+        order = np.argsort(-counts, kind="stable")
+        known = [column.values[v] for v in order if f"{name}={column.values[v]}" in terms]
+        if known:
+            found[name] = known[0]
+    return found
 
 
 def _display(scene: Scene) -> str:

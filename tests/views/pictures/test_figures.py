@@ -1,0 +1,224 @@
+"""Figures as elements of a page: safe, short, the same each time, and right on any ground."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from sortal.errors import OptionError
+from sortal.views.lettering import name_axes, shown, write_legend, write_title
+from sortal.views.palette import point_style
+from sortal.views.pictures.coarse import CELLS, coarsen
+from sortal.views.pictures.figures import png_of, svg_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_browser: Final = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: what a page shows cannot be seen"
+)
+HOSTILE: Final = (
+    "</svg><script>alert(1)</script>",
+    "$\\alpha_{1}$ & \"quotes\" 'too'",
+    "two\nlines\x00\x1b",
+    "\u202eright to left \u05d0\u05d1 漢字",
+    "_hidden $5 and $6",
+)
+CSP: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def draw(names: tuple[str, ...] = ("one", "two"), n: int = 40) -> Figure:
+    """A picture of points, a line, a hatch and words."""
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    ax = figure.add_subplot()
+    rng = np.random.default_rng(0)
+    handles = [
+        ax.scatter(*rng.normal(size=(2, n)), label=shown(name), **point_style(k))
+        for k, name in enumerate(names)
+    ]
+    ax.plot([-1, 1], [-1, 1], color="#000000")
+    ax.bar([0], [0.5], color="#E69F00", hatch="......", edgecolor="white")
+    rim = [withStroke(linewidth=3, foreground="white")]
+    ax.text(0, 1, shown(names[0]), path_effects=rim)
+    write_title(ax, shown(names[0]), "a second line")
+    name_axes(ax, shown(names[0]), shown(names[-1]))
+    write_legend(ax, handles, [shown(name) for name in names], outside=True)
+    return figure
+
+
+def tree_of(svg: str) -> ET.Element:
+    root = ET.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    return root
+
+
+def ids_of(root: ET.Element) -> set[str]:
+    return {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
+
+
+def test_an_element_of_its_own() -> None:
+    svg = svg_of(draw(), "try-it", 'What "is" seen & <more>')
+    root = tree_of(svg)
+    assert svg.startswith("<svg ")
+    assert root.get("role") == "img"
+    assert root.get("class") == "figure"
+    assert root.get("aria-label") == 'What "is" seen & <more>'
+    tags = {element.tag for element in root.iter()}
+    assert tags <= {"svg", "defs", "clipPath", "pattern", "marker", "rect", "g", "path", "text"}
+    assert not re.search(r"xlink|metadata|<style|<\?xml|DOCTYPE|href|DejaVu", svg)
+    assert all(name.startswith("try-it-") for name in ids_of(root))
+    references = set(re.findall(r"url\(#([^)]+)\)", svg))
+    assert references == ids_of(root)
+    assert not ids_of(root) & ids_of(tree_of(svg_of(draw(), "other", "")))
+
+
+def test_colors_and_words_are_those_of_the_page() -> None:
+    svg = svg_of(draw(), "try", "")
+    assert "#000000" not in svg
+    assert "#ffffff" not in svg
+    words = [element.text for element in tree_of(svg).iter("text")]
+    assert {"one", "two", "a second line"} <= set(words)
+    rims = [e for e in tree_of(svg).iter("text") if e.get("paint-order") == "stroke"]
+    assert [rim.text for rim in rims] == ["one"]
+    lines = [e for e in tree_of(svg).iter("text") if e.text == "a second line"]
+    assert [line.get("text-anchor") for line in lines] == ["middle"]
+
+
+def test_what_is_fixed_keeps_its_color() -> None:
+    figure = Figure()
+    ax = figure.add_subplot()
+    ax.text(0.5, 0.5, "light", color="#ffffff", gid="fixed")
+    ax.text(0.5, 0.2, "page", color="#ffffff")
+    texts = {e.text: e.get("fill") for e in tree_of(svg_of(figure, "a", "")).iter("text")}
+    assert texts["light"] == "#ffffff"
+    assert texts["page"] == "var(--paper, Canvas)"
+
+
+def test_the_same_bytes_each_time_and_the_figure_as_it_was() -> None:
+    figure, before = draw(), dict(mpl.rcParams)
+    text = next(t for t in figure.axes[0].texts)
+    first = svg_of(figure, "a", "x")
+    assert first == svg_of(figure, "a", "x") == svg_of(draw(), "a", "x")
+    assert dict(mpl.rcParams) == before
+    assert text.get_path_effects()
+    assert text.get_gid() is None
+    assert figure.axes[0].patch.get_visible()
+    assert figure.axes[0].patches[0].get_hatch() == "......"
+    png = png_of(draw())
+    assert png == png_of(draw())
+    assert png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_text(name: str) -> None:
+    svg = svg_of(draw((name, "other")), "a", name.replace("\x00", "").replace("\x1b", ""))
+    words = [element.text or "" for element in tree_of(svg).iter("text")]
+    told = shown(name).replace(r"\$", "$")
+    assert any(word.strip() == told for word in words)
+    assert "<script" not in svg
+
+
+def test_pixels_and_bad_names_are_refused() -> None:
+    figure = Figure()
+    figure.add_subplot().imshow([[1, 2]])
+    with pytest.raises(OptionError, match="pcolormesh"):
+        svg_of(figure, "a", "")
+    with pytest.raises(OptionError, match="small letters"):
+        svg_of(draw(), "No Name", "")
+
+
+def test_points_lie_on_a_grid_and_areas_grow_with_rows() -> None:
+    figure = Figure(figsize=(6, 4))
+    ax = figure.add_subplot()
+    rng = np.random.default_rng(1)
+    cloud = ax.scatter(*rng.normal(size=(2, 3000)), s=9)
+    rows = np.asarray(cloud.get_offsets()).copy()
+    coarsen(figure)
+    places = np.asarray(cloud.get_offsets())
+    shares = ax.transAxes.inverted().transform(ax.transData.transform(places))
+    assert np.allclose(shares * CELLS % 1, 0.5)
+    assert len(np.unique(shares.round(9), axis=0)) == len(places) <= CELLS**2
+    cells = np.floor(ax.transAxes.inverted().transform(ax.transData.transform(rows)) * CELLS)
+    counts = {tuple(cell): n for cell, n in zip(*np.unique(cells, axis=0, return_counts=True))}
+    own = np.array([counts[tuple(cell)] for cell in np.floor(shares * CELLS)])
+    assert own.sum() == 3000
+    order = np.argsort(own)
+    assert (np.diff(np.asarray(cloud.get_sizes())[order]) >= 0).all()
+
+
+def test_classes_in_one_cell_stand_beside_each_other() -> None:
+    figure = Figure()
+    ax = figure.add_subplot()
+    clouds = [ax.scatter([1.0, 2.0], [1.0, 2.0]) for _ in range(3)]
+    coarsen(figure)
+    places = np.vstack([np.asarray(cloud.get_offsets()) for cloud in clouds])
+    assert len(np.unique(places.round(9), axis=0)) == 6
+
+
+def test_no_window_and_no_figure_of_pyplot_is_made() -> None:
+    before = plt.get_fignums()
+    svg_of(draw(), "a", "")
+    assert plt.get_fignums() == before
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@needs_browser
+def test_a_page_shows_it_in_its_own_colors(browser: Browser) -> None:
+    svg = svg_of(draw(n=300), "a", "")
+    assert "marker:url(#a-m1)" in svg
+    page_of = (
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{CSP}">'
+        f'<meta name="color-scheme" content="light dark"><body>{svg}</body>'
+    )
+    seen = {}
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+        said: list[str] = []
+        page.on("console", lambda message, said=said: said.append(message.text))
+        page.set_content(page_of)
+        seen[scheme] = page.evaluate(
+            """() => {
+              const text = document.querySelector("svg text"), style = getComputedStyle(text);
+              const own = document.querySelector("svg").getBoundingClientRect();
+              const inside = [...document.querySelectorAll("svg text")].every((one) => {
+                const box = one.getBoundingClientRect();
+                return box.left >= own.left - 1 && box.right <= own.right + 1;
+              });
+              const marked = document.querySelector("svg [style*=marker]");
+              return {
+                fill: style.fill, body: getComputedStyle(document.body).color, inside,
+                marker: getComputedStyle(marked).markerMid,
+              };
+            }"""
+        )
+        assert said == []
+        page.close()
+    for found in seen.values():
+        assert found["fill"] == found["body"]
+        assert found["inside"]
+        assert "a-m1" in found["marker"]
+    assert seen["light"]["fill"] != seen["dark"]["fill"]
