@@ -42,6 +42,9 @@ def decide(
         title=f"What does it say of a row? ({chosen.learner.title})",
         name=DECIDE,
         starts=starts(chosen, rows, models[0], wishes),
+        missing=getattr(chosen.estimator, "missing", ""),
+        unknown=getattr(chosen.estimator, "unknown", ""),
+        costs=getattr(chosen.estimator, "costs", None),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
 
