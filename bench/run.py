@@ -14,6 +14,7 @@ import choices
 import compare
 import discriminants
 import quadratics
+import report
 import tree_use
 import trees
 from harness import render
@@ -27,6 +28,7 @@ SECTIONS = {
     "Accuracy of trees": accuracy,
     "Comparing models": compare,
     "Choices between models": choices,
+    "Reports": report,
 }
 HEAD = "# Results\n\nMade by `make bench`; ratios within one run, not seconds, are the point.\n"
 RESULTS = Path(__file__).parent / "results.md"

@@ -247,6 +247,13 @@ def test_columns() -> None:
     assert "2024-01-31" in inspect(data).columns.column("range or most frequent")
 
 
+def test_names_of_rows_stay_untold() -> None:
+    names = [f"patient {i}" for i in range(40)]
+    found = inspect(pd.DataFrame({"name": names, "twice": names[:20] * 2}))
+    assert found.columns.column("range or most frequent")[0] == "all different"
+    assert "patient 0 (2)" in str(found.columns.column("range or most frequent")[1])
+
+
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_other_libraries_give_the_same(library: str) -> None:
     data = frame(zip=np.arange(N) % 70 + 10001, k=["x"] * N, h=[1.5, None] * (N // 2))

@@ -163,7 +163,14 @@ def asked(rows: int) -> pd.DataFrame:
     """Rows with holes, unknown words and numbers far outside."""
     table, _ = mixed(rows, 9, 0.25)
     rng = np.random.default_rng(9)
-    for name, value in [("color", "mauve"), ("kind", 11), ("x", -0.0), ("x", 50.0), ("far", -1e30)]:
+    for name, value in [
+        ("color", "mauve"),
+        ("color", "declared"),
+        ("kind", 11),
+        ("x", -0.0),
+        ("x", 50.0),
+        ("far", -1e30),
+    ]:
         table.loc[rng.random(rows) < 0.06, name] = value
     return table
 
@@ -186,12 +193,14 @@ def fitted(estimator: Any, X: Any, y: Any) -> Any:
         return estimator.fit(X, y)
 
 
-def on_mixed(kind: type[Any], labels: Any = None, **options: Any) -> Any:
-    X, y = training()
+def on_mixed(kind: type[Any], labels: Any = None, rows: int = 400, **options: Any) -> Any:
+    X, y = (part[:rows] for part in training())
+    declared = pd.CategoricalDtype(["red", "green", "blue", "gray", "declared"])
+    X = X.assign(color=X["color"].astype(declared))  # one of them no row has
     codes = {"no": 10, "yes": 2, "later": 33}
     y = np.array([codes[label] for label in y]) if labels == "int" else y
-    words = ["kind"] if kind is not TreeClassifier else ["kind"]
-    return fitted(kind(categorical_features=words, **options), X, y == "no" if labels == 2 else y)
+    y = y == "no" if labels == "two" else y
+    return fitted(kind(categorical_features=["kind"], **options), X, y)
 
 
 def tree(**options: Any) -> Any:
@@ -206,6 +215,7 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
         60,
         lambda: on_mixed(LinearDiscriminant, "int", shrinkage=0.3, costs=COSTS, missing="mean"),
     ),
+    "lda, balanced": (60, lambda: on_mixed(LinearDiscriminant, class_weight="balanced")),
     "qda": (200, lambda: on_mixed(QuadraticDiscriminant)),
     "qda, pooled, priors": (
         60,
@@ -214,13 +224,17 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
     "fisher": (200, lambda: on_mixed(FisherDiscriminant)),
     "fisher, two classes": (
         60,
-        lambda: on_mixed(FisherDiscriminant, 2, threshold="least_error"),
+        lambda: on_mixed(FisherDiscriminant, "two", threshold="least_error"),
     ),
     "indicator": (200, lambda: on_mixed(IndicatorRegression)),
+    "indicator, balanced": (60, lambda: on_mixed(IndicatorRegression, class_weight="balanced")),
     "bayes": (200, lambda: on_mixed(DiscreteBayes)),
     "bayes, counts, costs": (60, lambda: on_mixed(DiscreteBayes, alpha=0, costs=COSTS)),
     "bayes, joint": (200, lambda: on_mixed(DiscreteBayes, "int", structure="joint")),
-    "bayes, joint counts": (60, lambda: on_mixed(DiscreteBayes, structure="joint", alpha=0)),
+    "bayes, joint counts": (
+        60,
+        lambda: on_mixed(DiscreteBayes, rows=70, structure="joint", alpha=0),
+    ),
     "tree": (200, tree),
     "tree, fractional": (200, lambda: tree(missing="fractional", max_leaf_nodes=40)),
     "tree, fractional, costs": (
@@ -329,8 +343,8 @@ def test_fractional_rows_end_in_several_leaves(page: Page) -> None:
     found = page.evaluate(DECIDE, as_sent(table))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
-        why = estimator.explain(table)._explain
-    ends = [len(ends_of(estimator._model, why.rows, i)) for i in range(len(table))]
+        rows = estimator._walk(estimator._open(table))
+    ends = [len(ends_of(estimator._model, rows, i)) for i in range(len(table))]
     assert [row["ends"] for row in found] == ends
     assert max(ends) > 3
 
@@ -372,7 +386,7 @@ def test_columns_that_stand_still_or_follow_from_others(page: Page, estimator: A
 
 
 def test_columns_that_separate_classes_without_error(page: Page) -> None:
-    """Functions are of the size of 1e9 there: they agree to 1e-9 of it, and so does what is said."""
+    """Functions are of the size of 1e9 there, and agree to 1e-9 of it."""
     X, y = odd_table()
     X = X[["a", "b"]].assign(apart=y * 2.0)
     estimator = fitted(LinearDiscriminant(), X, y)
@@ -390,9 +404,10 @@ def test_columns_that_separate_classes_without_error(page: Page) -> None:
 
 @pytest.mark.parametrize("kind", [LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant])
 def test_a_class_without_rows_is_never_said(page: Page, kind: type[Any]) -> None:
+    options = {} if kind is FisherDiscriminant else {"priors": [0.3, 0.3, 0.4]}
     X, y = odd_table()
     X, y = X[["a", "b", "c"]], y % 2 * 2
-    estimator = kind().partial_fit(X, y, classes=[0, 1, 2])
+    estimator = kind(**options).partial_fit(X, y, classes=[0, 1, 2])
     rows = X.iloc[:30].copy()
     rows.loc[::2, "b"] = np.nan
     compare(page, estimator, rows)
@@ -408,6 +423,19 @@ def test_rows_so_far_away_that_squares_are_infinite(page: Page) -> None:
         warnings.simplefilter("ignore", SortalWarning)
         said = estimator.predict(rows)
     assert [row["said"] for row in found] == [str(label) for label in said]
+
+
+def test_products_below_the_smallest_number(page: Page) -> None:
+    words = pd.DataFrame(np.full((200, 200), "a", dtype=object)).add_prefix("w")
+    words.iloc[:2] = "b"
+    estimator = DiscreteBayes(structure="joint").fit(words, ["yes", "no"] * 99 + ["no"] * 2)
+    rows = words.iloc[[0, 5]].copy()
+    rows.iloc[0, 0] = "a"  # a cell that no row has
+    show(page, part_of(estimator))
+    found = page.evaluate(DECIDE, as_sent(rows))
+    proba = estimator.predict_proba(rows)
+    assert estimator.explain(rows)[0].evidence[0].log2_likelihood[0] < np.log2(1e-290)
+    np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
 
 
 def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
@@ -430,7 +458,8 @@ def test_without_room_for_holes_the_page_says_so(page: Page) -> None:
     show(page, part_of(estimator, most_bytes=2500))
     table = asked(40)
     found = page.evaluate(DECIDE, as_sent(table))
-    with_holes = table.isna().any(axis=1) | (table["color"] == "mauve") | (table["kind"] == 11)
+    strange = (table["color"] == "mauve") | (table["kind"] == 11)
+    with_holes = table.isna().any(axis=1) | strange
     assert [bool(row["error"]) for row in found] == with_holes.tolist()
     assert "left out of this page" in next(row["error"] for row in found if row["error"])
 
@@ -509,10 +538,8 @@ def type_in(page: Page, row: dict[str, Any]) -> None:
         if field.evaluate("(field) => field.tagName") == "SELECT":
             field.select_option(label="" if value is None else value)
         else:
-            field.click()
-            field.press("ControlOrMeta+a")
-            field.press("Delete")
-            field.type("" if value is None else str(value))
+            field.fill("")
+            field.press_sequentially("" if value is None else str(value)[:6])
 
 
 @pytest.mark.parametrize(
@@ -523,7 +550,7 @@ def type_in(page: Page, row: dict[str, Any]) -> None:
 def test_a_typed_row_gets_python_s_answer(page: Page, estimator: Any) -> None:
     penguins(estimator)
     show(page, part_of(estimator))
-    table = datasets.penguins().drop(columns="species").iloc[[0, 3, 160, 250, 340]]
+    table = datasets.penguins().drop(columns="species").iloc[[3, 160]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
         labels, proba = estimator.predict(table), estimator.predict_proba(table)
@@ -539,8 +566,10 @@ def test_a_typed_row_gets_python_s_answer(page: Page, estimator: Any) -> None:
 def test_parts_are_shown_by_size_and_add_up(page: Page) -> None:
     estimator = penguins(LinearDiscriminant())
     show(page, part_of(estimator, starts=penguin_starts()))
-    table = page.locator("[data-part=shown] table").nth(1)
-    rows = [row.split("\t") for row in table.locator("tbody").inner_text().split("\n")]
+    rows = page.evaluate(
+        """() => [...document.querySelectorAll("[data-part=shown] table")[1].tBodies[0].rows]
+          .map((row) => [...row.cells].map((cell) => cell.textContent))"""
+    )
     amounts = [float(row[2].replace("−", "-")) for row in rows]
     assert rows[0][0] == "offset"
     assert rows[-1][0] == "total"
@@ -597,12 +626,11 @@ def test_by_keyboard_alone(page: Page) -> None:
     assert said(page) != before
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # on the button that empties all
-    emptied = said(page)
-    assert "Gentoo" not in emptied
+    assert page.get_by_label("flipper_length_mm").input_value() == ""
     while page.evaluate("document.activeElement.id") != "decide-it-2":
         page.keyboard.press("Tab")
-    page.keyboard.type("230")
-    assert "Gentoo" in said(page)
+    page.keyboard.type("180")
+    assert "Adelie" in said(page)
 
 
 def test_hostile_names_stay_text(page: Page) -> None:
@@ -636,7 +664,8 @@ def test_words_can_be_read_in_both_schemes(page: Page, scheme: Any) -> None:
             probe.fillStyle = color;
             return [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
           };
-          const back = matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+          const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+          const back = Array(3).fill(dark ? 18 : 255);
           const ink = rgb(look.color).map((x, i) => solid * x + (1 - solid) * back[i]);
           const light = (c) => c.map((x) => x / 255)
             .map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))

@@ -85,7 +85,7 @@ def test_rows_to_start_from_are_written_as_one_types_them() -> None:
     towns = [f"town {i}" for i in range(60)]
     table = pd.DataFrame(
         {
-            "when": pd.to_datetime(["2020-01-01", "2020-06-01 12:00"] * 30),
+            "when": pd.to_datetime(["2020-01-01 00:00", "2020-06-01 12:00"] * 30),
             "on": [True, False, True] * 20,
             "town": towns,
             "n": range(60),

@@ -66,12 +66,17 @@ class Profile:
         return self.kind == "whole number"
 
     def summary(self) -> str:
-        """The range of numbers and dates; of other values the most frequent."""
+        """The range of numbers and dates; of other values the most frequent.
+
+        Values that each occur once are names of rows, and none is more frequent: they stay untold.
+        """
         if self.n_distinct == 0:
             return ""
         if self.kind in {"number", "whole number", "date"}:
             ends = [self.text(0), self.text(self.n_distinct - 1)]
             return " … ".join(dict.fromkeys(ends))
+        if self.n_distinct > _SHOWN and self.counts.max() == 1:
+            return "all different"
         often = np.argsort(-self.counts, kind="stable")[:_SHOWN].tolist()
         shown = ", ".join(f"{self.text(v)} ({self.counts[v]:,})" for v in often)
         return shown if self.n_distinct <= _SHOWN else f"{shown}, …"

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 import sortal
 from sortal.models.faces import cell_text, is_words
+from sortal.views.deciding.part import SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,6 @@ def _script() -> str:
     """The scripts of all parts and the page's own, without what is there for their readers."""
     views = files("sortal.views").joinpath("static")
     own = files("sortal.tasks.reporting").joinpath("templates", "report.js")
-    scripts: list[Any] = [views.joinpath("tree.js"), views.joinpath("decide.js"), own]
+    scripts: list[Any] = [*(views.joinpath(name) for name in ("tree.js", *SCRIPTS)), own]
     lines = (line.strip() for script in scripts for line in script.read_text("utf-8").splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
