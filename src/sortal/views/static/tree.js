@@ -16,7 +16,7 @@ function showTree(root, data) {
   let isZoomed = false, sent = null;
 
   // The slider prunes: a node is a leaf up to the stop where it opens, those below it are gone.
-  const isPruned = (i) => stop < last && nested.opens[i] > stop;
+  const isPruned = (i) => stop < last && !data.leaf[i] && nested.opens[i] > stop;
   const isGone = (i) => i > 0 && isPruned(data.parent[i]);
   const isLeaf = (i) => data.leaf[i] || isPruned(i);
   const below = (i) => (isLeaf(i) ? [] : children[i]);
