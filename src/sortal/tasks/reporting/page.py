@@ -10,14 +10,15 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import sortal
 from sortal.models.faces import cell_text, is_words
-from sortal.views.deciding.part import SCRIPTS
+from sortal.views.deciding.part import decide_script, decide_style
+from sortal.views.tree_html import tree_script, tree_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,17 +117,17 @@ def _capital(words: str) -> str:
 
 @cache
 def _style() -> str:
-    views = files("sortal.views").joinpath("static")
-    own = files("sortal.tasks.reporting").joinpath("templates", "report.css")
-    sheets: list[Any] = [own, views.joinpath("tree.css"), views.joinpath("decide.css")]
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    return "\n".join([_own("report.css"), tree_style(), decide_style()])
 
 
 @cache
 def _script() -> str:
     """The scripts of all parts and the page's own, without what is there for their readers."""
-    views = files("sortal.views").joinpath("static")
-    own = files("sortal.tasks.reporting").joinpath("templates", "report.js")
-    scripts: list[Any] = [*(views.joinpath(name) for name in ("tree.js", *SCRIPTS)), own]
-    lines = (line.strip() for script in scripts for line in script.read_text("utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    lines = (line.strip() for line in _own("report.js").splitlines())
+    own = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return "\n".join([tree_script(), decide_script(), own])
+
+
+def _own(name: str) -> str:
+    home = files("sortal.tasks.reporting").joinpath("templates", name)
+    return home.read_text(encoding="utf-8")
