@@ -47,7 +47,8 @@ class Report:
     def to_text(self, width: int | None = None) -> str:
         """The answer, and the table of the comparison."""
         told = self.facts.answer
-        parts = [self.facts.title, told.which, told.why, told.how_sure, told.new_row]
+        answers = "\n\n".join([told.which, told.why, told.how_sure, told.new_row])
+        parts = [self.facts.title, *answers.split("\n\n")]
         words = [fold(" ".join(part.split()), width) for part in parts]
         return "\n\n".join([*words, self.facts.comparison.table.to_text(width)])
 

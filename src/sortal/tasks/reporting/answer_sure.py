@@ -25,16 +25,9 @@ _MOST_DOUBTS = 3
 def how_sure(data: Inspection, comparison: Comparison, chosen: ModelFacts) -> str:
     """How often the model will be right, what that rests on, and what makes it doubtful."""
     settings = comparison.settings
-    return sentences(
-        [
-            _score(chosen.result, settings),
-            _right(chosen.confusion),
-            _mistakes(chosen.confusion),
-            _probabilities(chosen.reliability),
-            _rests_on(settings),
-            *_doubts(data, comparison),
-        ]
-    )
+    right = [_score(chosen.result, settings), _right(chosen.confusion), _mistakes(chosen.confusion)]
+    said = sentences([*right, _probabilities(chosen.reliability)])
+    return f"{said}\n\n{sentences([_rests_on(settings), *_doubts(data, comparison)])}"
 
 
 def _score(result: ModelResult, settings: Settings) -> str:

@@ -37,14 +37,8 @@ def learned_nothing(comparison: Comparison) -> bool:
 
 def why(comparison: Comparison, chosen: Fitted | None) -> str:
     """How the choice was made, and what speaks for it."""
-    return sentences(
-        [
-            _reason(comparison, chosen),
-            _others(comparison),
-            _tried(comparison),
-            _MEASURES[comparison.settings.metric],
-        ]
-    )
+    found = sentences([_reason(comparison, chosen), _others(comparison)])
+    return f"{found}\n\n{_tried(comparison)} {_MEASURES[comparison.settings.metric]}"
 
 
 def score_text(score: float, settings: Settings) -> str:

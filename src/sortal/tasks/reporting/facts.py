@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Answer:
     """What a reader wants to know first, each in a few sentences of plain words.
 
+    An empty line parts paragraphs.
+
     `which` model was chosen, `why`, `how_sure` one is that it is right and how often it will be,
     and what it does with a `new_row`.
     """

@@ -75,7 +75,11 @@ def _answer(facts: Facts) -> list[str]:
         "How sure is it?": told.how_sure,
         "What does it do with a new row?": told.new_row,
     }
-    return ["## In short", *(f"**{ask}** {faces.marked(say)}" for ask, say in asked.items())]
+    return ["## In short", *(f"**{ask}** {_paragraphs(say)}" for ask, say in asked.items())]
+
+
+def _paragraphs(words: str) -> str:
+    return "\n\n".join(faces.marked(part) for part in words.split("\n\n"))
 
 
 def _deciding(facts: Facts) -> Iterator[str]:

@@ -129,9 +129,9 @@ def _style() -> str:
 @cache
 def _script() -> str:
     """The scripts of all parts and the page's own, without what is there for their readers."""
-    scripts = [tree_script(), decide_script(), _own("report.js")]
-    lines = (line.strip() for script in scripts for line in script.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    lines = (line.strip() for line in _own("report.js").splitlines())
+    own = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return "\n".join([tree_script(), decide_script(), own])
 
 
 def _own(name: str) -> str:
