@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -88,7 +88,7 @@ class Bell:
 
 @dataclass(frozen=True)
 class Oracle:
-    """A model is its rows: every question walks over all of them again."""
+    """A model is its rows: every new question walks over all of them again."""
 
     rows: tuple[Row, ...]
     schema: Schema
@@ -111,11 +111,23 @@ class Oracle:
             product *= bell.density(Fraction(cells[j] or 0))
         return product
 
+    @cached_property
+    def answers(self) -> dict[tuple[Any, ...], Any]:
+        """What was asked before: most questions come again with every row to predict."""
+        return {}
+
+    def once(self, question: tuple[Any, ...], find: Callable[[], T]) -> T:
+        if question not in self.answers:
+            self.answers[question] = find()
+        found: T = self.answers[question]
+        return found
+
     def prior(self, label: str) -> Fraction:
         """P(c) = n(c) / N, unless it is given."""
         if self.rules.priors is not None:
             return self.rules.priors[label]
-        return self.n(label) / total(self.n(other) for other in self.schema.classes)
+        everything = self.once(("N",), lambda: total(map(self.n, self.schema.classes)))
+        return self.once(("n", label), lambda: self.n(label)) / everything
 
     def naive(self, cells: Cells, label: str) -> Fraction:
         """The product over the attributes with a known value."""
@@ -124,8 +136,12 @@ class Oracle:
     def share(self, j: int, value: Cell, label: str) -> Fraction:
         """P(v | c) = (n(v, c) + α) / (n_j(c) + α V_j), or 1 / V_j for 0 / 0."""
         n_values = len(self.schema.values[j] or ())
-        with_value = self.n(label, lambda cells: cells[j] == value)
-        with_any = self.n(label, lambda cells: cells[j] is not None)
+        with_value = self.once(
+            ("value", j, value, label), lambda: self.n(label, lambda cells: cells[j] == value)
+        )
+        with_any = self.once(
+            ("any", j, label), lambda: self.n(label, lambda cells: cells[j] is not None)
+        )
         if with_any + self.rules.alpha == 0:
             return Fraction(1, n_values)
         return (with_value + self.rules.alpha) / (with_any + self.rules.alpha * n_values)
@@ -178,10 +194,11 @@ class Oracle:
         found = {}
         numbers = [j for j, known in enumerate(self.schema.values) if known is None]
         for j in numbers:
-            column = moments(j, self.rows)
+            column = self.once(("column", j), partial(moments, j, self.rows))
             if cells[j] is None or column is None or column[1] == 0:
                 continue
-            own = moments(j, [row for row in self.rows if row.label == label])
+            its = [row for row in self.rows if row.label == label]
+            own = self.once(("own", j, label), partial(moments, j, its))
             mean, variance = own or column
             floor = FLOOR * column[1]
             source = column[1] if variance < floor else variance
@@ -299,32 +316,41 @@ def problems(
     labels = LABELS[: draw(st.integers(2, 4))]
     kinds = draw(st.lists(st.sampled_from(list(POOLS)), min_size=1, max_size=4))
     kinds += ["number"] * (draw(st.integers(0, 2)) if numbers else 0)
-    cells = [draw(cell_strategies(kind)) for kind in kinds]
+    pools = [draw(cell_pools(kind)) for kind in kinds]
     levels = tuple(draw(declared_levels()) if kind == "level" else () for kind in kinds)
     weighting = draw(st.sampled_from(weightings or list(WEIGHTS)))
     allowed = [w for w in WEIGHTS[weighting] if w >= least]
-    weight = st.sampled_from(allowed).map(Fraction)
-    trained = st.tuples(*(trained for trained, _ in cells))
-    row = st.builds(Row, trained, st.sampled_from(labels), weight)
-    rows = draw(st.lists(row, min_size=len(labels), max_size=12))
+    rng, n = np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.integers(len(labels), 12))
+    columns = [deal(rng, labels, n), deal(rng, [Fraction(w) for w in allowed], n)]
+    trained = deal_rows(rng, [trained for trained, _ in pools], n)
+    rows = [Row(*row) for row in zip(trained, *columns, strict=True)]
     for i, label in enumerate(labels):
         rows[i] = replace(rows[i], label=label, weight=rows[i].weight or ONE)
-    asked = st.tuples(*(fresh for _, fresh in cells))
-    fresh = draw(st.lists(asked, min_size=1, max_size=6).map(tuple))
+    fresh = tuple(deal_rows(rng, [fresh for _, fresh in pools], draw(st.integers(1, 6))))
     rules, backend = draw(rules_for(labels)), draw(st.sampled_from(["pandas", "polars"]))
     return Problem(tuple(kinds), levels, tuple(rows), weighting, fresh, rules, backend)
 
 
+def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
+    return [pool[i] for i in rng.integers(0, len(pool), n).tolist()]
+
+
+def deal_rows(rng: np.random.Generator, pools: Sequence[Sequence[Cell]], n: int) -> list[Cells]:
+    return list(zip(*(deal(rng, pool, n) for pool in pools), strict=True))
+
+
 @st.composite
-def cell_strategies(draw: st.DrawFn, kind: str) -> tuple[st.SearchStrategy[Cell], ...]:
-    """What a column may hold in the training table, and what in fresh rows."""
+def cell_pools(draw: st.DrawFn, kind: str) -> tuple[list[Cell], list[Cell]]:
+    """What a column may hold in the training table, and what in fresh rows; a seed deals it out."""
     if kind == "number":
         # A shifted column shows who subtracts squares of large numbers.
         shift = draw(st.sampled_from([0.0, 1000.0]))
-        grid = st.integers(-8, 8).map(lambda k: k / 4 + shift)
-        return st.none() | grid, st.none() | grid
+        grid = [k / 4 + shift for k in range(-8, 9)]
+        few = draw(st.sampled_from([grid, grid, grid[4:6], grid[:1]]))
+        holes = [None] * draw(st.sampled_from([0, 1, len(few)]))
+        return [*few, *holes], [*grid, *[None] * len(grid)]
     pool = POOLS[kind][: draw(st.integers(1, 4))]
-    return st.sampled_from([*pool, None]), st.sampled_from([*pool, *STRANGERS[kind], None])
+    return [*pool, None], [*pool, *STRANGERS[kind], None]
 
 
 def declared_levels() -> st.SearchStrategy[tuple[str, ...]]:

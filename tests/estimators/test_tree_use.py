@@ -87,6 +87,12 @@ def wild() -> pd.DataFrame:
     return wild_rows().copy()
 
 
+@cache
+def grown_wild(missing: str) -> TreeClassifier:
+    """The tree of a policy; none who asks it changes it."""
+    return grow(wild(), "label", missing=missing)
+
+
 def strange() -> pd.DataFrame:
     """Rows to come: holes where the fit had none, and values that it never saw."""
     rows = wild()[:6].drop(columns="label")
@@ -149,7 +155,7 @@ def asked(model: TreeClassifier) -> list[str]:
 @every_policy
 def test_a_tree_depends_neither_on_the_library_nor_on_the_order_of_rows(missing: str) -> None:
     frame = wild()
-    text = grow(frame, "label", missing=missing).to_text()
+    text = grown_wild(missing).to_text()
     for to in BACKENDS.values():
         assert grow(to(frame), "label", missing=missing).to_text() == text
     mixed = frame.sample(frac=1, random_state=1)
@@ -182,7 +188,7 @@ def ways_with(missing: str) -> dict[str, dict[str, Any]]:
 @every_policy
 def test_a_table_of_the_wild_is_pruned_like_any_other(missing: str, way: str) -> None:
     table, how = wild(), ways_with(missing).get(way, {"pruning": "pessimistic"})
-    grown = grow(table, "label", missing=missing)
+    grown = grown_wild(missing)
     fitted = grow(table, "label", missing=missing, **how, unknown="error")
     assert fitted.get_n_leaves() <= grown.get_n_leaves()
     assert f"to {fitted.get_n_leaves()} leaves" in str(fitted.fit_report_) or way == "joined"
@@ -201,7 +207,7 @@ def test_a_table_of_the_wild_is_pruned_like_any_other(missing: str, way: str) ->
 @every_backend
 @every_policy
 def test_rows_to_come_are_read_and_what_is_new_in_them_is_told(missing: str, backend: str) -> None:
-    model = grow(wild(), "label", missing=missing)
+    model = grown_wild(missing)
     for ask in (model.predict, model.predict_proba, model.apply, model.explain):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")

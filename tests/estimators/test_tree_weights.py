@@ -288,10 +288,9 @@ def test_equal_costs_change_nothing(data: Data, cost: float) -> None:
 @given(tables)
 def test_the_own_priors_change_nothing(data: Data) -> None:
     shares = [float(np.mean(data.y == label)) for label in sorted(set(data.y))]
-    same(data.fit(), data.fit(priors=shares))
-    np.testing.assert_array_equal(
-        data.fit().predict_proba(data.X), data.fit(priors=shares).predict_proba(data.X)
-    )
+    one, other = data.fit(), data.fit(priors=shares)
+    same(one, other)
+    np.testing.assert_array_equal(one.predict_proba(data.X), other.predict_proba(data.X))
 
 
 @QUICK

@@ -7,8 +7,9 @@ scores them in fractions and in logarithms of 50 digits, and takes the first of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache, cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,19 +47,32 @@ class Case:
     kinds: dict[str, str]
     options: dict[str, Any]
 
-    def weight_of(self, i: int) -> Fraction:
-        return Fraction(1) if self.weight is None else Fraction(self.weight[i])
+    @cached_property
+    def weights(self) -> list[Fraction]:
+        return [Fraction(w) for w in self.weight or [1.0] * len(self.y)]
+
+    @cached_property
+    def classes(self) -> list[str]:
+        return sorted(set(self.y))
+
+    @cached_property
+    def counted(self) -> dict[tuple[int, ...], list[Fraction]]:
+        """What was counted before: the same parts are asked for limits, scores and shares."""
+        return {}
 
     def size_of(self, rows: Sequence[int]) -> int:
-        copies = self.weight is None or all(float(w).is_integer() for w in self.weight)
-        return int(sum(self.weight_of(i) for i in rows)) if copies else len(rows)
+        copies = all(w.denominator == 1 for w in self.weights)
+        return int(sum(self.weights[i] for i in rows)) if copies else len(rows)
 
 
 def counts(case: Case, rows: Sequence[int]) -> list[Fraction]:
-    return [
-        sum((case.weight_of(i) for i in rows if case.y[i] == c), Fraction(0))
-        for c in sorted(set(case.y))
-    ]
+    key = tuple(rows)
+    if key not in case.counted:
+        found = dict.fromkeys(case.classes, Fraction(0))
+        for i in key:
+            found[case.y[i]] += case.weights[i]
+        case.counted[key] = list(found.values())
+    return case.counted[key]
 
 
 def all_options(case: Case, rows: Sequence[int]) -> list[Option]:
@@ -81,7 +95,8 @@ def all_options(case: Case, rows: Sequence[int]) -> list[Option]:
 
 
 def others(rows: Sequence[int], yes: Sequence[int]) -> tuple[int, ...]:
-    return tuple(i for i in rows if i not in set(yes))
+    taken = set(yes)
+    return tuple(i for i in rows if i not in taken)
 
 
 def all_sets(values: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -104,11 +119,8 @@ def is_allowed(case: Case, option: Option, rows: Sequence[int]) -> bool:
     ]
     whole = counts(case, rows)
     n = sum(whole)
-    told = any(
-        c * n != w * sum(counts(case, part))
-        for part in option.parts
-        for c, w in zip(counts(case, part), whole, strict=True)
-    )
+    parts = [(counts(case, part), sum(counts(case, part))) for part in option.parts]
+    told = any(c * n != w * m for part, m in parts for c, w in zip(part, whole, strict=True))
     most = case.options.get("max_subset") or 10**9
     return sum(fit) >= 2 and told and option.n_in_set <= most
 
@@ -118,9 +130,12 @@ def bits(weights: Sequence[Fraction]) -> Decimal:
     return c_log_c(sum(weights, Fraction(0))) - sum(map(c_log_c, weights), Decimal(0))
 
 
+@cache
 def c_log_c(c: Fraction) -> Decimal:
-    x = Decimal(c.numerator) / Decimal(c.denominator)
-    return x * x.ln() / Decimal(2).ln() if c else Decimal(0)
+    """c log2 c to 50 digits, whatever the context."""
+    with localcontext(Context(prec=50)):
+        x = Decimal(c.numerator) / Decimal(c.denominator)
+        return x * x.ln() / Decimal(2).ln() if c else Decimal(0)
 
 
 def gain(parts: list[list[Fraction]]) -> Decimal:
@@ -314,7 +329,7 @@ def check_table(case: Case, table: Table, own: list[Option], rows: Sequence[int]
 
 def check_shares(case: Case, row: dict[str, Any], option: Option) -> None:
     yes, no = (counts(case, part) for part in option.parts)
-    for c, a, b in zip(sorted(set(case.y)), yes, no, strict=True):
+    for c, a, b in zip(case.classes, yes, no, strict=True):
         assert row[f"P({c}|Y)"] == pytest.approx(float(a / sum(yes)), abs=1e-15)
         assert row[f"P({c}|N)"] == pytest.approx(float(b / sum(no)), abs=1e-15)
         if f"P(X<=v|{c})" in row:

@@ -7,6 +7,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -50,15 +51,37 @@ class Case:
     priors: tuple[float, ...] | None = None
     costs: tuple[tuple[float, ...], ...] | None = None
 
-    @property
+    @cached_property
     def classes(self) -> list[str]:
         return sorted(set(self.labels))
 
+    @cached_property
+    def by_label(self) -> dict[str, list[Cells]]:
+        found: dict[str, list[Cells]] = {label: [] for label in self.classes}
+        for row, own in zip(self.rows, self.labels, strict=True):
+            found[own].append(row)
+        return found
+
     def of(self, label: str) -> list[Cells]:
-        return [row for row, own in zip(self.rows, self.labels, strict=True) if own == label]
+        return self.by_label[label]
+
+    @cached_property
+    def values_of_columns(self) -> list[set[Cell]]:
+        return [{row[j] for row in self.rows} - {None} for j in range(len(self.kinds))]
 
     def values(self, j: int) -> set[Cell]:
-        return {row[j] for row in self.rows} - {None}
+        return self.values_of_columns[j]
+
+    @cached_property
+    def moments_met(self) -> dict[tuple[int, str | None], tuple[Fraction, Fraction] | None]:
+        return {}
+
+    def moments(self, j: int, label: str | None = None) -> tuple[Fraction, Fraction] | None:
+        """Of a column, of all rows or of one class; every row to explain asks for them again."""
+        if (j, label) not in self.moments_met:
+            rows = self.rows if label is None else self.of(label)
+            self.moments_met[j, label] = moments(row[j] for row in rows)
+        return self.moments_met[j, label]
 
     def words(self) -> list[int]:
         return [j for j, kind in enumerate(self.kinds) if kind == "word"]
@@ -95,10 +118,10 @@ class Case:
 
     def log2_density(self, j: int, x: float, label: str) -> float:
         """log2 p(x|c) of (S 4); 0 for a column that never varies."""
-        everywhere = moments(row[j] for row in self.rows)
+        everywhere = self.moments(j)
         if everywhere is None or everywhere[1] == 0:
             return 0.0
-        mean, variance = moments(row[j] for row in self.of(label)) or everywhere
+        mean, variance = self.moments(j, label) or everywhere
         v = float(max(variance, everywhere[1] / 10**9))
         squares = float((Fraction(x) - mean) ** 2)
         return -squares / (2 * v) / math.log(2) - math.log2(2 * math.pi * v) / 2
@@ -162,22 +185,33 @@ def log2(p: Fraction) -> float:
     return math.log2(p) if p else -INF
 
 
+def deal_rows(
+    rng: np.random.Generator, kinds: Sequence[str], n: int, strangers: tuple[Cell, ...] = ()
+) -> list[Cells]:
+    """Words of few values and quarters, both with holes; columns may lack most values."""
+    columns: list[list[Cell]] = []
+    for kind in kinds:
+        quarters = [k / 4 for k in range(-8, 9)]
+        pool: list[Cell] = [*strangers, "a", "b", "c", None] if kind == "word" else [*quarters]
+        kept = rng.permutation(len(pool))[: rng.integers(1, len(pool), endpoint=True)]
+        drawn = [pool[i] for i in rng.choice(kept, n)]
+        holes = rng.random(n) < (rng.choice([0.0, 0.5, 1.0], p=[0.3, 0.6, 0.1]))
+        is_number = kind == "number"
+        columns.append([None if is_number and h else c for c, h in zip(drawn, holes, strict=True)])
+    return list(zip(*columns, strict=True))
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     classes = ("p", "q", "r")[: draw(st.integers(2, 3))]
     kinds = tuple(
         draw(st.lists(st.sampled_from(["word", "word", "number"]), min_size=1, max_size=4))
     )
-    numbers = st.integers(-8, 8).map(lambda k: k / 4)
-    pools: dict[str, st.SearchStrategy[Cell]] = {
-        "word": st.sampled_from(["a", "b", "c", None]),
-        "number": st.none() | numbers,
-    }
-    row = st.tuples(*(pools[kind] for kind in kinds))
-    asked = st.tuples(*(st.just("z") | pools[k] if k == "word" else pools[k] for k in kinds))
-    more = draw(st.lists(st.sampled_from(classes), max_size=7))
-    labels = (*classes, *more)
-    rows = draw(st.lists(row, min_size=len(labels), max_size=len(labels)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    more = draw(st.integers(0, 7))
+    labels = (*classes, *(classes[k] for k in rng.integers(0, len(classes), more)))
+    rows = deal_rows(rng, kinds, len(labels))
+    asked = deal_rows(rng, kinds, draw(st.integers(1, 4)), strangers=("z",) * 4)
     words = [j for j, kind in enumerate(kinds) if kind == "word"]
     has_cells = all(any(row[j] for row in rows) for j in words)
     weights = draw(st.tuples(*(st.integers(0, 3) for _ in classes)))
@@ -188,7 +222,7 @@ def cases(draw: st.DrawFn) -> Case:
         kinds,
         tuple(rows),
         labels,
-        tuple(rows + draw(st.lists(asked, min_size=1, max_size=4))),
+        tuple(rows + asked),
         draw(st.sampled_from(["naive", "joint"] if has_cells else ["naive"])),
         draw(st.sampled_from([0.0, 0.5, 1.0])),
         draw(st.sampled_from([None, priors])),

@@ -76,40 +76,45 @@ CATEGORIES: tuple[list[Any], ...] = (
     [False, True],
     ["x", 3, 2.5],
 )
-WHOLE = st.integers(0, 3).map(float)
-FRACTIONS = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0])
+WHOLE = (0.0, 1.0, 2.0, 3.0)
+FRACTIONS = (0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0)
+seeds = st.integers(0, 2**32).map(np.random.default_rng)
 
 
-def with_holes(cells: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.integers(0, 4).flatmap(lambda pick: st.none() if pick == 0 else cells)
+def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
+    """n of the first few values of a pool."""
+    kept = int(rng.integers(1, len(pool), endpoint=True))
+    return [pool[i] for i in rng.integers(0, kept, n).tolist()]
 
 
-@st.composite
-def columns(draw: st.DrawFn, n: int, cells: st.SearchStrategy[Any]) -> list[Any]:
-    """n cells: without holes, with some, or nothing but holes."""
-    kind = draw(st.sampled_from([cells, with_holes(cells), with_holes(cells), st.none()]))
-    return draw(st.lists(kind, min_size=n, max_size=n))
+def with_holes(rng: np.random.Generator, cells: list[Any]) -> list[Any]:
+    """Without holes, with some, or nothing but holes."""
+    is_hole = rng.random(len(cells)) < rng.choice([0.0, 0.2, 0.2, 1.0])
+    return [None if hole else cell for cell, hole in zip(cells, is_hole.tolist(), strict=True)]
 
 
 @st.composite
 def numbers(draw: st.DrawFn, n: int) -> list[float | None]:
-    offset = draw(st.sampled_from([0.0, 0.0, 1e8, -1e8]))
-    step = st.sampled_from([0.0, 0.1, -2.5, 3.0]) | st.floats(-10, 10, width=32)
-    return draw(columns(n, step.map(lambda x: offset + x)))
+    """Of the drawn ones, some come more than once."""
+    offset, rng = draw(st.sampled_from([0.0, 0.0, 1e8, -1e8])), draw(seeds)
+    odd = [0.0, 0.1, -2.5, 3.0, *draw(st.lists(st.floats(-10, 10, width=32), max_size=3))]
+    fresh = rng.uniform(-10, 10, n).astype(np.float32).astype(np.float64)
+    steps = np.where(rng.random(n) < rng.choice([0.0, 0.5, 1.0]), deal(rng, odd, n), fresh)
+    return with_holes(rng, [offset + x for x in steps.tolist()])
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> Rows:
-    n = draw(st.integers(0, 14))
-    labels = st.sampled_from(draw(st.sampled_from(LABELS)))
+    """Shapes, kinds and odd numbers are drawn; which cell holds what, a seed deals out."""
+    n, rng = draw(st.integers(0, 14)), draw(seeds)
     pools = draw(st.lists(st.sampled_from(CATEGORIES), max_size=3))
     weight = draw(st.sampled_from([None, WHOLE, FRACTIONS])) if n else None
-    weights = None if weight is None else draw(st.lists(weight, min_size=n, max_size=n))
+    weights = None if weight is None else deal(rng, weight, n)
     if weights is not None and not any(weights):
         weights[0] = 1.0  # a table without any weight is refused
     return Rows(
-        labels=draw(st.lists(labels, min_size=n, max_size=n)),
-        categories=[draw(columns(n, st.sampled_from(pool))) for pool in pools],
+        labels=deal(rng, draw(st.sampled_from(LABELS)), n),
+        categories=[with_holes(rng, deal(rng, pool, n)) for pool in pools],
         numbers=[draw(numbers(n)) for _ in range(draw(st.integers(0, 2)))],
         weights=weights,
     )
@@ -121,7 +126,7 @@ def partitions(draw: st.DrawFn, at_least: int = 1) -> Blocks:
     rows = draw(tables())
     n_parts = draw(st.integers(at_least, 5))
     n = len(rows.labels)
-    owner = draw(st.lists(st.integers(0, n_parts - 1), min_size=n, max_size=n))
+    owner = deal(draw(seeds), range(n_parts), n)
     return Blocks(rows, [[i for i in range(n) if owner[i] == part] for part in range(n_parts)])
 
 
