@@ -262,14 +262,17 @@ function startDecide(root, data) {
     const found = decide(cells);
     shown.replaceChildren();
     root.dataset.said = found.error ? "" : classes[found.label];
+    if (data.kind === "tree") light(found.error ? [] : found.nodes);
     if (found.error) return said.replaceChildren(found.error);
     said.replaceChildren("The model says ", ...sentence(found));
     shown.append(classTable(found));
     shown.append(...(data.kind === "tree" ? pathTable(found, cells) : partsTable(found, cells)));
-    if (data.kind !== "tree") return found;
-    const detail = { name: data.name, nodes: found.nodes };
-    root.ownerDocument.dispatchEvent(new CustomEvent("sortal:path", { detail }));
     return found;
+  }
+
+  function light(nodes) {
+    const detail = { name: data.name, nodes };
+    root.ownerDocument.dispatchEvent(new CustomEvent("sortal:path", { detail }));
   }
 
   const again = () => show(fields.map((_, f) => typedCell(f)));

@@ -2,11 +2,14 @@
 // what is folded before it is printed.
 (() => {
   "use strict";
-  const starts = { tree: showTree, decide: startDecide };
-  for (const block of document.querySelectorAll("script[data-for]")) {
-    const root = document.querySelector(`[data-part-of="${CSS.escape(block.dataset.for)}"]`);
-    starts[block.dataset.kind](root, JSON.parse(block.textContent));
+  function start(kind, begin) {
+    for (const block of document.querySelectorAll(`script[data-kind="${kind}"]`)) {
+      const root = document.querySelector(`[data-part-of="${CSS.escape(block.dataset.for)}"]`);
+      begin(root, JSON.parse(block.textContent));
+    }
   }
+  start("tree", showTree); // first, to light what is decided
+  start("decide", startDecide);
 
   function foldTable(table) {
     const first = Number(table.dataset.fold), rows = [...table.tBodies[0].rows].slice(first);
