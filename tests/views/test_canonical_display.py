@@ -227,12 +227,22 @@ def test_components_that_cannot_be_drawn(components: Any, words: str) -> None:
         Display.from_estimator(fitted(), iris(), "species", components=components)
 
 
+def test_fisher_has_the_coordinates_of_lda() -> None:
+    frame = iris()
+    fisher = FisherDiscriminant().fit(frame, "species")
+    own = Display.from_estimator(fisher, frame, "species")
+    other = Display.from_estimator(fitted(), frame, "species")
+    signs = np.sign((own.centroids * other.centroids).sum(axis=0))
+    assert np.allclose(own.rows.points, signs * other.rows.points, atol=1e-6)
+    assert np.allclose(own.centroids, signs * other.centroids, atol=1e-6)
+    shares = [name.partition(" ")[2] for name in own.rows.names]
+    assert shares == [name.partition(" ")[2] for name in other.rows.names]
+
+
 def test_what_has_no_canonical_coordinates() -> None:
     frame = iris()
     with pytest.raises(OptionError, match="This QuadraticDiscriminant has no explained_variance"):
         Display.from_estimator(QuadraticDiscriminant().fit(frame, "species"), frame, "species")
-    with pytest.raises(OptionError, match="This FisherDiscriminant has no explained_variance"):
-        Display.from_estimator(FisherDiscriminant().fit(frame, "species"), frame, "species")
     with pytest.raises(OptionError, match="fit it first"):
         Display.from_estimator(LinearDiscriminant(), frame, "species")
     with pytest.raises(LabelError, match="none of the classes"):

@@ -48,7 +48,7 @@ def _of_fisher(estimator: Any, X: Any, y: Any) -> Coordinates:
     known = ~np.isnan(along).any(axis=1)
     means = class_means(along[known], codes[known], len(classes))
     within = along[known] - means[codes[known]]
-    spread = np.sqrt((within**2).mean(axis=0))
+    spread = np.sqrt((within**2).sum(axis=0) / max(len(within) - len(classes), 1))
     scale = np.where(spread > 0, spread, 1.0)
     middle = along[known].mean(axis=0)
     J = np.maximum(np.asarray(estimator.eigenvalues_, dtype=np.float64), 0.0)

@@ -24,7 +24,7 @@ from sortal.views.pictures.scene import Pictures, Plan, Scene, Words
 from sortal.views.pictures.telling import between_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sortal.views.pictures.picture import Picture
 
@@ -87,7 +87,7 @@ def hostile() -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.array(["</svg><b>", "_$\\alpha$"])[codes]
 
 
-CASES = {
+CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "one column": lambda: blobs(80, 1, 2),
     "words": lambda: (mixed()[0][["word", "flag", "many"]], mixed()[1]),
     "60 columns": lambda: blobs(300, 60, 3),
@@ -215,7 +215,7 @@ def test_any_table_has_its_pictures_or_reasons(what: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["tree", "lda"])
 def test_of_many_rows_some_are_drawn_and_it_is_said(name: str) -> None:
     X, y = blobs(100_000, 4, 2)
-    options = {"max_leaf_nodes": 50, "pruning": None} if name == "tree" else {}
+    options: dict[str, Any] = {"max_leaf_nodes": 50, "pruning": None} if name == "tree" else {}
     found = drawn(name, X, y, **options)
     told = [picture for picture in found if "2,000 of 100,000 rows are drawn" in picture.note]
     assert told
@@ -314,7 +314,7 @@ def test_displays_refuse_what_does_not_fit() -> None:
 def test_importances_are_drawn_longest_first_and_cut() -> None:
     display = ImportancesDisplay([0.1, 0.6, 0.0, 0.3], list("abcd")).plot(max_bars=2)
     assert display.names == ("b", "d", "a", "c")
-    assert [bar.get_width() for bar in display.ax_.patches] == [0.6, 0.3]
+    assert [bar.get_width() for bar in display.ax_.containers[0]] == [0.6, 0.3]
     assert "2 of 3 columns" in display.ax_.get_title()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def test_no_vertex_is_missed_by_more_than_the_tolerance(
     assert (kept[0] == points[0]).all()
     assert (kept[-1] == points[-1]).all()
     for point in np.array(points):
-        gaps = [distance(point, a, b) for a, b in zip(kept[:-1], kept[1:], strict=True)]
+        gaps = [distance(point, a, b) for a, b in pairwise(kept)]
         assert min(gaps) <= tolerance * (1 + 1e-9) + 1e-9
 
 
