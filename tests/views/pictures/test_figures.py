@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
@@ -23,7 +24,7 @@ from sortal.views.pictures.figures import png_of, svg_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, ConsoleMessage
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_browser: Final = pytest.mark.skipif(
@@ -59,7 +60,7 @@ def draw(names: tuple[str, ...] = ("one", "two"), n: int = 40) -> Figure:
 
 
 def tree_of(svg: str) -> ET.Element:
-    root = ET.fromstring(svg)
+    root = ET.fromstring(svg)  # noqa: S314  (our own)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
     return root
@@ -144,7 +145,8 @@ def test_points_lie_on_a_grid_and_areas_grow_with_rows() -> None:
     figure = Figure(figsize=(6, 4))
     ax = figure.add_subplot()
     rng = np.random.default_rng(1)
-    cloud = ax.scatter(*rng.normal(size=(2, 3000)), s=9)
+    x, y = rng.normal(size=(2, 3000))
+    cloud = ax.scatter(x, y, s=9)
     rows = np.asarray(cloud.get_offsets()).copy()
     coarsen(figure)
     places = np.asarray(cloud.get_offsets())
@@ -152,7 +154,8 @@ def test_points_lie_on_a_grid_and_areas_grow_with_rows() -> None:
     assert np.allclose(shares * CELLS % 1, 0.5)
     assert len(np.unique(shares.round(9), axis=0)) == len(places) <= CELLS**2
     cells = np.floor(ax.transAxes.inverted().transform(ax.transData.transform(rows)) * CELLS)
-    counts = {tuple(cell): n for cell, n in zip(*np.unique(cells, axis=0, return_counts=True))}
+    met, n_rows = np.unique(cells, axis=0, return_counts=True)
+    counts = {tuple(cell): int(n) for cell, n in zip(met, n_rows, strict=True)}
     own = np.array([counts[tuple(cell)] for cell in np.floor(shares * CELLS)])
     assert own.sum() == 3000
     order = np.argsort(own)
@@ -186,6 +189,10 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+def note(said: list[str], message: ConsoleMessage) -> None:
+    said.append(message.text)
+
+
 @needs_browser
 def test_a_page_shows_it_in_its_own_colors(browser: Browser) -> None:
     svg = svg_of(draw(n=300), "a", "")
@@ -196,9 +203,9 @@ def test_a_page_shows_it_in_its_own_colors(browser: Browser) -> None:
     )
     seen = {}
     for scheme in ("light", "dark"):
-        page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+        page = browser.new_page(color_scheme=scheme)
         said: list[str] = []
-        page.on("console", lambda message, said=said: said.append(message.text))
+        page.on("console", partial(note, said))
         page.set_content(page_of)
         seen[scheme] = page.evaluate(
             """() => {

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
+from sortal.views.pictures.figures import svg_of
 from sortal.views.pictures.svg_colors import INK, PAPER, recolored
 from sortal.views.pictures.svg_paths import (
     Stroke,
@@ -82,7 +87,7 @@ def test_no_vertex_is_missed_by_more_than_the_tolerance(
     assert (kept[0] == points[0]).all()
     assert (kept[-1] == points[-1]).all()
     for point in np.array(points):
-        gaps = [distance(point, a, b) for a, b in zip(kept[:-1], kept[1:], strict=True)]
+        gaps = [distance(point, a, b) for a, b in pairwise(kept)]
         assert min(gaps) <= tolerance * (1 + 1e-9) + 1e-9
 
 
@@ -113,6 +118,25 @@ def test_circles_and_other_markers_are_shapes_with_a_place() -> None:
     assert square is not None
     assert (square.shape, square.x, square.y) == ("M0 0h3v3h-3z", 1.0, 1.0)
     assert as_marker(read_path("M 1 1 L 4 1")) is None
+    # two pieces: the second has a place of its own
+    assert as_marker(read_path("M 1 1 L 4 1 L 4 4 z M 9 9 L 9 8 L 8 8 z")) is None
+
+
+def test_pieces_of_one_path_stay_where_they_are() -> None:
+    figure = Figure(figsize=(2, 2))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.axis("off")
+    ax.set(xlim=(0, 144), ylim=(144, 0))
+    corners = np.array([(0, 0), (20, 0), (20, 20), (0, 20), (0, 0)], dtype=float)
+    pieces = [Path(corners + 100 * k, closed=True) for k in (0, 1)]
+    ax.add_patch(PathPatch(Path.make_compound_path(*pieces), color="#0072B2", linewidth=0))
+    ax.scatter([5, 50], [120, 50], s=20)
+    drawn = re.search(r'd="(M[^"]+z)"', svg_of(figure, "a", ""))
+    assert drawn is not None
+    ends = np.array(read_back(drawn[1]))
+    first, second = ends[:4], ends[4:8]
+    assert np.allclose(second - first, 100, atol=0.11)
+    assert np.allclose(first.max(axis=0) - first.min(axis=0), 20, atol=0.11)
 
 
 @pytest.mark.parametrize(

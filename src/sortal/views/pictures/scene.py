@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # seldom alike, fewer keep a picture small.
 MOST_COARSE: Final = 2000
 MOST_SINGLE: Final = 1000
-MOST_OF_MANY: Final = 600
+MOST_OF_MANY: Final = 400
 _FEW_CLASSES: Final = 8
 
 

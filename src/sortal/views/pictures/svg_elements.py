@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -36,8 +35,7 @@ _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 # A vertex that lies so close to the line between its neighbors, in units of the picture, is not
 # missed; in a picture that would be long otherwise, a little is.
-_TOLERANCES: Final = (0.15, 0.4)
-_LONG: Final = 36_000
+_FINE, _COARSE, _LONG = 0.15, 0.6, 150_000
 
 # How lines look, which many elements share; a group is worth it from so many on.
 _LINES: Final = ("stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "fill-opacity")
@@ -70,11 +68,7 @@ def cleaned(svg: str, name: str, alt: str, scale: float) -> str:
     root = ET.fromstring(svg)  # noqa: S314  (matplotlib wrote it)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-    for tolerance in _TOLERANCES:
-        found = _Cleaning(deepcopy(root), name, tolerance).page(alt, scale)
-        if len(found) < _LONG:
-            break
-    return found
+    return _Cleaning(root, name, _FINE if len(svg) < _LONG else _COARSE).page(alt, scale)
 
 
 class _Cleaning:

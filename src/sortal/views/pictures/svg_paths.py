@@ -172,7 +172,8 @@ class Marker(NamedTuple):
 
 def as_marker(path: list[Stroke]) -> Marker | None:
     """A path that may be one of many alike: circles, triangles, stars; None of longer ones."""
-    if len(path) > _LONGEST_MARKER or not path or path[-1].command != "Z":
+    commands = "".join(stroke.command for stroke in path)
+    if len(path) > _LONGEST_MARKER or not re.fullmatch("M[^MZ]+Z", commands):
         return None
     if found := _as_circle(path):
         (x, y), radius = found

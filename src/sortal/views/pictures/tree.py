@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_LEAVES = 24
 
 # Of many classes, bars have many parts.
-_FEW_LEAVES, _FEW_CLASSES = 16, 8
+_FEW_LEAVES, _FEW_CLASSES = 10, 8
 
 _DAY = np.timedelta64(1, "D")
 
