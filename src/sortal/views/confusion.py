@@ -98,15 +98,22 @@ class ConfusionDisplay:
         matrix = self.confusion.matrix
         levels = _levels(matrix)
         self._shade(ax, levels, kw)
-        said = "Confusion of classes" if title is None else title
-        right = f"{self.confusion.n - self.confusion.n_wrong:,} of {self.confusion.n:,} rows right"
-        write_title(ax, said, f"{right}; balanced accuracy {self.confusion.balanced_accuracy:.3g}")
+        write_title(ax, "Confusion of classes" if title is None else title, *self._told())
         if legend:
             self._write_legend(ax, outside=own or legend == "beside")
         if own:  # the layout makes room first: numbers are as large as cells allow
             self.figure_.draw_without_rendering()
         self._write_numbers(ax, levels)
         return self
+
+    def _told(self) -> list[str]:
+        """What stands below the title; also that numbers are left out, where they are."""
+        record = self.confusion
+        right = f"{record.n - record.n_wrong:,} of {record.n:,} rows right"
+        lines = [f"{right}; balanced accuracy {record.balanced_accuracy:.3g}"]
+        if np.count_nonzero(record.matrix) > _MOST_NUMBERS:
+            lines.append("numbers of the most frequent cells; confusion.table() has all")
+        return lines
 
     def _frame(self, ax: Axes) -> None:
         """Axes with a place for each class, the first at the top left, and thin lines between."""
