@@ -39,6 +39,7 @@ def test_a_page_prints_what_it_says(page: str) -> None:
         "tasks.load",
         "tasks.fit",
         "tasks.partition",
+        "tasks.reporting.saying",
         "tasks.sklearn_tree",
         "tasks.work",
     ],
