@@ -59,7 +59,7 @@ def render(facts: Facts) -> str:
 
 def _contents(facts: Facts) -> Iterator[Entry]:
     yield Entry("summary", "In short")
-    if facts.decide is not None:
+    if facts.decide is not None or facts.decide_note:
         yield Entry("decide", "Try a row")
     yield Entry("data", "The data")
     yield Entry("comparison", "The comparison")
