@@ -40,14 +40,14 @@ def told(found: Comparison, name: str, data: Inspection, **given: Any) -> Answer
 def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> None:
     found = comparison(model("lda", 0.974, 12), model("tree", 0.7, 5), MAJORITY)
     said = told(found, "lda", data)
-    assert said.which.startswith("To predict kind, take the model called “linear discriminant”. ")
+    assert said.which.startswith("To predict kind, take the model called “linear discriminant”.\n")
     assert "It looks at 3 columns: x, wide one and z." in said.which
     assert "100 rows and tells three classes apart: ant, bee and cow." in said.which
     assert "The whole model is 12 numbers" in said.which
     assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
     assert "in fewer than 1 of 1,000 such trials" in said.why
-    assert "always saying ant, the commonest class, gets 33.3 % right" in said.why
+    assert "always saying ant, the commonest class, gets 33.3 % by this measure" in said.why
     assert "three models, two of sortal's and one other to compare with, were tried" in said.why
     assert "of which it knew nothing" in said.why
     assert said.how_sure.startswith(
@@ -136,11 +136,11 @@ def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
     said = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
     words = how_sure(data, found, facts(found, "lda", truth, said))
     assert "Asked about 10 rows, each time without having learned from the row, it got 7" in words
-    assert "mistakes: ant taken for bee (2 of 6) and bee taken for cow (1 of 4)." in words
+    assert "mistakes: ant called bee (2 of 6) and bee called cow (1 of 4)." in words
     assert "It names a class without saying how probable that is." in words
     words = how_sure(data, found, facts(found, "lda", truth, truth))
     assert "it got all right" in words
-    assert "taken for" not in words
+    assert " called " not in words
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_the_text_answers_what_a_reader_asks(browser: Browser, penguins: Made) -
         assert chosen.title in page.locator("#summary dd").first.inner_text()
         score = f"{chosen.result.score:.3f}"
         assert score in page.locator(f"#model-{chosen.name} summary").first.inner_text()
-        assert page.locator("tr.marked td").first.inner_text() == chosen.name
+        assert page.locator("tr.marked td").first.inner_text() == chosen.title
 
 
 def test_contents_lead_there_and_unfold(browser: Browser, penguins: Made) -> None:

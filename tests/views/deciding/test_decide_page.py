@@ -571,7 +571,7 @@ def test_parts_are_shown_by_size_and_add_up(page: Page) -> None:
           .map((row) => [...row.cells].map((cell) => cell.textContent))"""
     )
     amounts = [float(row[2].replace("−", "-")) for row in rows]
-    assert rows[0][0] == "offset"
+    assert rows[0][0] == "start"
     assert rows[-1][0] == "total"
     assert sorted(amounts[1:-1], key=abs, reverse=True) == amounts[1:-1]
     assert amounts[-1] == pytest.approx(sum(amounts[:-1]), abs=0.02)

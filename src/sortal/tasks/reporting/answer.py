@@ -72,21 +72,21 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
         f"It was learned from {settings.rows:,} rows and tells {classes} apart: "
         f"{some_of(settings.classes)}."
     )
+    learned = sentences([learned, *_left_out(chosen)])
     size = getattr(chosen.estimator, "size_", None)
     read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
     called = f"“{chosen.learner.title}”"
     lead = f"To predict {target}, take the model called {called}."
     if learned_nothing(comparison):
         lead = f"None can be recommended to predict {target}. Shown is the simplest, {called}."
-    return sentences(
-        [
-            lead,
-            facts.plain or facts.reads,
-            looks,
-            learned,
-            read,
-        ]
-    )
+    return f"{lead}\n{sentences([facts.plain or facts.reads, looks, learned, read])}"
+
+
+def _left_out(chosen: Fitted) -> list[str]:
+    """Rows that the fit could not use, as its report says it."""
+    report = getattr(chosen.estimator, "fit_report_", None)
+    notes = () if report is None else report.notes
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes if "rows have a hole" in note]
 
 
 def _columns(chosen: Fitted) -> list[str]:
@@ -115,8 +115,8 @@ def _new_row(
     ]
     if decides:
         told.append(
-            "To try it, type in a row under “Try a row” in the page of this report: it shows what "
-            "the model says, and why."
+            "To try it, type in a row under “Try a row”: the page shows what the model says, "
+            "and why."
         )
     told.append(
         f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "

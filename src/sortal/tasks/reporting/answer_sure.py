@@ -76,7 +76,7 @@ def _mistakes(confusion: Confusion | None) -> str:
         return ""
     of = {c: sum(row) for c, row in zip(confusion.classes, confusion.counts, strict=True)}
     told = [
-        f"{some_of([one.true])} taken for {some_of([one.said])} ({one.n:,} of {of[one.true]:,})"
+        f"{some_of([one.true])} called {some_of([one.said])} ({one.n:,} of {of[one.true]:,})"
         for one in confusion.pairs(3)
     ]
     lead = "Its most frequent mistakes:" if len(told) > 1 else "Its only kind of mistake:"
@@ -86,7 +86,7 @@ def _mistakes(confusion: Confusion | None) -> str:
 def _probabilities(reliability: Reliability | None) -> str:
     """Whether what it says of its own sureness can be believed."""
     if reliability is None:
-        return "It names a class without saying how probable that is."
+        return "It names a class without saying how probable that is for a single row."
     off = reliability.expected_error
     points = f"{100 * off:.1f} percentage points"
     within = all(one.share_low <= one.mean <= one.share_high for one in reliability.bins)

@@ -53,7 +53,7 @@ def _tried(comparison: Comparison) -> str:
     settings, folds = comparison.settings, comparison.settings.folds
     n, own = len(comparison.models), sum(not one.baseline for one in comparison.models)
     others = "one other" if n - own == 1 else f"{number(n - own)} others"
-    both = f", {number(own)} of sortal's and {others} to compare with,"
+    both = f", {number(own)} that this report shows and {others} to compare with,"
     models = f"{number(n)} models{both if 0 < own < n else ''} were" if n > 1 else "the model was"
     same = "the same " if n > 1 else ""
     times = {1: "", 2: " All of that was done twice."}
@@ -106,15 +106,27 @@ def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str
     said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
     simpler = [one for one in field if (one.size or 0) < (best.size or 0)]
     rivals = [one for one in simpler if one.name != MAJORITY]
+    also = _as_good(comparison, best)
     if not rivals:
-        return f"{said}, and none is simpler{' but always saying the same' if simpler else ''}."
+        but = " but always saying the same" if simpler else ""
+        return sentences([f"{said}, and none is simpler{but}.", also])
     p_values = comparison.choice.p_values
     nearest = max(rivals, key=lambda one: p_values[one.name])
-    return (
+    worse = (
         f"{said}. Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
         f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
         f"{chance(p_values[nearest.name])} such trials."
     )
+    return sentences([worse, also])
+
+
+def _as_good(comparison: Comparison, best: ModelResult) -> str:
+    """Others that may be as good, but are not simpler."""
+    names = [name for name in comparison.choice.equals if name != best.name]
+    if not names:
+        return ""
+    told = some_of([_called(comparison[name]) for name in names], most=4)
+    return f"Perhaps as good, but no simpler: {told}."
 
 
 def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
@@ -168,7 +180,7 @@ def _commonest(comparison: Comparison) -> str:
         return f"giving every row the same shares of the classes gets {score:.3f}"
     k = settings.counts.index(max(settings.counts))
     always = some_of([settings.classes[k]])
-    return f"always saying {always}, the commonest class, gets {percent(score)} right"
+    return f"always saying {always}, the commonest class, gets {percent(score)} by this measure"
 
 
 def _usual(comparison: Comparison) -> str:
@@ -179,7 +191,7 @@ def _usual(comparison: Comparison) -> str:
     if not usual or usual[0].name in told_of:
         return ""
     told = _told(usual[0], comparison.settings)
-    return f"the best of the usual models of scikit-learn, {_called(usual[0])}, gets {told}"
+    return f"the best of the other usual methods, {_called(usual[0])}, gets {told}"
 
 
 def _told(one: ModelResult, settings: Settings) -> str:

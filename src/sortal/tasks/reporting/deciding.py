@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 
 from sortal.tasks.reporting.typical import real_rows, typical_rows
@@ -44,8 +45,24 @@ def decide(
         missing=getattr(estimator, "missing", ""),
         unknown=getattr(estimator, "unknown", ""),
         costs=getattr(estimator, "costs", None),
+        ranges=_ranges(rows.X),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
+
+
+def _ranges(X: Any) -> dict[str, tuple[float, float]]:
+    """The least and the greatest of each column of numbers."""
+    frame = nw.from_native(X, eager_only=True)
+    found = {}
+    for name in frame.columns:
+        cells = frame.get_column(name)
+        if not cells.dtype.is_numeric():
+            continue
+        known = cells.cast(nw.Float64).drop_nulls()
+        known = known.filter(~known.is_nan())
+        if len(known):
+            found[name] = (float(known.min()), float(known.max()))
+    return found
 
 
 def _in_python(chosen: Fitted) -> str:

@@ -50,6 +50,8 @@ def _with_part(
     picture: Picture, fitted: Fitted, path: Complexity | None, note: str, is_chosen: bool
 ) -> Picture:
     """The picture of the tree itself, with the tree that unfolds in its place."""
+    if picture.name == "tree-complexity":
+        return replace(picture, in_page=path is None)  # the slider shows it
     if picture.name != "tree-tree":
         return picture
     said = " ".join(filter(None, [picture.note, note]))

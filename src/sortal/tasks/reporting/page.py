@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sortal.models.records import Cell, Table
-    from sortal.tasks.comparing.comparison import ModelResult
+    from sortal.tasks.comparing.comparison import Comparison, ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.facts import Facts
 
@@ -68,6 +69,7 @@ def _contents(facts: Facts) -> Iterator[Entry]:
     if facts.working is not None:
         yield Entry("working", "The working")
     yield Entry("reproduction", "The same again")
+    yield Entry("glossary", "Words")
 
 
 def _policy(script: str) -> str:
@@ -87,6 +89,8 @@ def _environment() -> Environment:
         number_columns=_number_columns,
         safe_html=Markup,
         score_words=_score_words,
+        titled=_titled,
+        chosen_title=_chosen_title,
         capital=_capital,
     )
     return environment
@@ -103,6 +107,22 @@ def _number_columns(table: Table) -> set[int]:
     """The places of columns that are set to the right."""
     columns = enumerate(zip(*table.rows, strict=True))
     return {j for j, cells in columns if not is_words(cells)}
+
+
+def _titled(comparison: Comparison) -> Table:
+    """The table of the comparison with the titles of models instead of their names."""
+    table = comparison.table
+    rows = tuple((_title(comparison, row[0]), *row[1:]) for row in table.rows)
+    return replace(table, rows=rows)
+
+
+def _chosen_title(comparison: Comparison) -> str:
+    name = comparison.choice.chosen
+    return _title(comparison, name) if name else ""
+
+
+def _title(comparison: Comparison, name: Cell) -> str:
+    return comparison[str(name)].title or str(name)
 
 
 def _score_words(result: ModelResult, settings: Settings) -> str:

@@ -23,17 +23,20 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
+_HOLE: Final = "missing: the other columns speak for it"
 LOG_ODDS: Final = {
-    "offset": "offset",
+    "offset": "start",
+    "hole": _HOLE,
     "unit": "Log-odds",
     "amount": "what each column adds to the log-odds",
 }
 _FUNCTIONS: Final = {
-    "offset": "offset",
+    "offset": "start",
+    "hole": _HOLE,
     "unit": "Amount",
-    "amount": "what each column adds to the difference of the two functions",
-    "function": "Function",
-    "functions": "The function of each class: the largest decides",
+    "amount": "what each column adds to the difference of the two scores",
+    "function": "Score",
+    "functions": "The score of each class: the largest decides",
 }
 
 

@@ -76,7 +76,7 @@ def decide_part(
         code=code,
     )
     filled = [_filled(described, fields, values) for _, values in starts]
-    told = [_told(described, field) for field in fields]
+    told = [_told(described, field, ranges or {}) for field in fields]
     return Part(prefix, "decide", html, data | {"name": name, "fields": told, "starts": filled})
 
 
@@ -96,11 +96,15 @@ def _fields(described: Described, ranges: Mapping[str, tuple[float, float]]) -> 
     return fields
 
 
-def _told(described: Described, field: Field) -> dict[str, Any]:
+def _told(
+    described: Described, field: Field, ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
     """What the script knows of a field."""
     column = described.schema.columns[field.attribute]
-    known = {"name": column.name, "label": field.label, "kind": field.kind}
-    return known | ({} if column.is_number else {"values": column.values, "words": field.words})
+    known: dict[str, Any] = {"name": column.name, "label": field.label, "kind": field.kind}
+    if not column.is_number:
+        return known | {"values": column.values, "words": field.words}
+    return known | ({"range": ranges[column.name]} if column.name in ranges else {})
 
 
 def _filled(

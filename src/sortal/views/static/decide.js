@@ -38,7 +38,7 @@ function startDecide(root, data) {
     if (text.trim() === "") return hole("");
     const isDate = fields[f].kind === "date";
     const x = isDate ? daysOf(text.trim()) : number.test(text.trim()) ? Number(text) : NaN;
-    const form = isDate ? "a date such as 2024-12-31 or 2024-12-31 18:30" : "a number such as 12.5 or 1e3";
+    const form = isDate ? "a date such as 2024-12-31 or 2024-12-31 18:30" : "a number such as 12.5";
     if (Number.isNaN(x)) return faulty(text, `“${text}” cannot be read: write ${form}.`);
     return checked(x, text);
   }
@@ -153,6 +153,9 @@ function startDecide(root, data) {
   const amountCell = (text) => make("td", { class: "amount" }, text);
 
   function tableOf(caption, heads, rows) {
+    if (heads.at(-1) === "Note" && rows.every((cells) => !cells.at(-1).textContent)) {
+      return tableOf(caption, heads.slice(0, -1), rows.map((cells) => cells.slice(0, -1)));
+    }
     const amounts = rows[0].map((one) => one.className);
     const head = make("tr", {}, ...heads.map((text, j) =>
       (text ? make("th", { scope: "col", class: amounts[j] }, text) : cell())));
@@ -179,7 +182,7 @@ function startDecide(root, data) {
   }
 
   const marks = {
-    missing: "missing", unknown: "not known to the model", constant: "the same in all rows",
+    missing: data.words.hole || "missing", unknown: "not known to the model", constant: "the same in all rows",
     "unseen cell": "no row of the fit has all of these together",
   };
 
@@ -252,10 +255,17 @@ function startDecide(root, data) {
         "are left to go by." : ""];
   }
 
+  // No fault, but worth a thought.
+  function beyond(f, { x, hole }) {
+    const [low, high] = fields[f].range || [-Infinity, Infinity];
+    return !hole && (x < low || x > high) ? "outside of what the model learned from" : "";
+  }
+
   function show(cells) {
     cells.forEach((cell, f) => {
-      const told = root.querySelector(`[data-fault="${f}"]`);
-      if (told.textContent !== (cell.fault || "")) told.textContent = cell.fault || "";
+      const told = root.querySelector(`[data-fault="${f}"]`), words = cell.fault || beyond(f, cell);
+      if (told.textContent !== words) told.textContent = words;
+      told.classList.toggle("mild", !cell.fault);
       if (cell.fault) inputs[f].setAttribute("aria-invalid", "true");
       else inputs[f].removeAttribute("aria-invalid");
     });

@@ -54,7 +54,7 @@
   const links = [...document.querySelectorAll("nav a")];
   const aims = links.map((link) => document.getElementById(link.hash.slice(1)));
   function mark() {
-    const line = window.innerHeight / 3;
+    const line = 120; // pixels below the top
     const passed = aims.map((aim) => aim.getBoundingClientRect().top < line);
     const at = Math.max(0, passed.lastIndexOf(true));
     links.forEach((link, i) => {
