@@ -48,7 +48,10 @@ def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> No
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
     assert "in fewer than 1 of 1,000 such trials" in said.why
     assert "always saying ant, the commonest class, gets 33.3 % by this measure" in said.why
-    assert "three models, two of sortal's and one other to compare with, were tried" in said.why
+    assert (
+        "three models, two that this report shows and one other to compare with, were tried"
+        in said.why
+    )
     assert "of which it knew nothing" in said.why
     assert said.how_sure.startswith(
         "Of 100 new rows of each class it will get about 97 right; anything from 95 to 99 is "
@@ -137,7 +140,7 @@ def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
     words = how_sure(data, found, facts(found, "lda", truth, said))
     assert "Asked about 10 rows, each time without having learned from the row, it got 7" in words
     assert "mistakes: ant called bee (2 of 6) and bee called cow (1 of 4)." in words
-    assert "It names a class without saying how probable that is." in words
+    assert "It names a class without saying how probable that is for a single row." in words
     words = how_sure(data, found, facts(found, "lda", truth, truth))
     assert "it got all right" in words
     assert " called " not in words
