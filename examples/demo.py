@@ -1,7 +1,7 @@
 """The main job on bundled data, by the commands that a user would type.
 
 Palmer penguins from a table to findings, a comparison, the model that it proposes, the rules of a
-tree, predictions and the reasons for one of them.
+tree, predictions and the reasons for one of them, and a report.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ USE = [
     "sortal predict model.sortal new.csv",
     "sortal explain model.sortal new.csv --row 2",
 ]
+REPORT = (
+    "sortal report penguins.csv --target species --learner tree --learner lda --no-baselines "
+    "--folds 5 --repeats 1 --quiet -o report.html"
+)
 READ = [
     "sortal fit penguins.csv --target species --learner tree -o tree.sortal",
     "sortal show tree.sortal",
@@ -54,8 +58,9 @@ def demo() -> None:
     penguins.drop(columns="species").iloc[[0, 3, 150, 300]].to_csv("new.csv", index=False)
     told = [run(command) for command in COMPARE][-1]
     proposal = next(line for line in told.splitlines() if line.startswith(PROPOSAL))
-    for command in [proposal.removeprefix(PROPOSAL), *USE, *READ]:
+    for command in [proposal.removeprefix(PROPOSAL), *USE, *READ, REPORT]:
         run(command)
+    print(f"report.html: {Path('report.html').stat().st_size:,} bytes, to be opened in a browser")
 
 
 if __name__ == "__main__":

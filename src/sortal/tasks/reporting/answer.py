@@ -13,7 +13,7 @@ from sortal.tasks.naming import counted
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import learned_nothing, why
 from sortal.tasks.reporting.facts import Answer
-from sortal.tasks.reporting.saying import number, sentences, some_of
+from sortal.tasks.reporting.saying import number, paragraphs, sentences, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
     lead = f"To predict {target}, take the model called {called}."
     if learned_nothing(comparison):
         lead = f"None can be recommended to predict {target}. Shown is the simplest, {called}."
-    return f"{lead}\n{sentences([facts.plain or facts.reads, looks, learned, read])}"
+    return paragraphs(lead, sentences([facts.plain or facts.reads, looks, learned, read]))
 
 
 def _left_out(chosen: Fitted) -> list[str]:
@@ -122,7 +122,7 @@ def _new_row(
         f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "
         "sortal predict model.sortal NEW.csv"
     )
-    return sentences(told)
+    return paragraphs(told[0], sentences(told[1:]))
 
 
 def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sortal.tasks.naming import counted
-from sortal.tasks.reporting.saying import number, out_of, percent, sentences, some_of
+from sortal.tasks.reporting.saying import number, out_of, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
     from sortal.models.judged import Confusion, Reliability
@@ -25,9 +25,12 @@ _MOST_DOUBTS = 3
 def how_sure(data: Inspection, comparison: Comparison, chosen: ModelFacts) -> str:
     """How often the model will be right, what that rests on, and what makes it doubtful."""
     settings = comparison.settings
-    right = [_score(chosen.result, settings), _right(chosen.confusion), _mistakes(chosen.confusion)]
-    said = sentences([*right, _probabilities(chosen.reliability)])
-    return f"{said}\n\n{sentences([_rests_on(settings), *_doubts(data, comparison)])}"
+    told = [_right(chosen.confusion), _mistakes(chosen.confusion)]
+    return paragraphs(
+        _score(chosen.result, settings),
+        sentences([*told, _probabilities(chosen.reliability)]),
+        sentences([_rests_on(settings), *_doubts(data, comparison)]),
+    )
 
 
 def _score(result: ModelResult, settings: Settings) -> str:

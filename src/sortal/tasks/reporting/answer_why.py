@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sortal.tasks.comparing.judging import MAJORITY
 from sortal.tasks.comparing.settings import METRICS
 from sortal.tasks.naming import counted
-from sortal.tasks.reporting.saying import chance, number, percent, sentences, some_of
+from sortal.tasks.reporting.saying import chance, number, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
@@ -38,7 +38,8 @@ def learned_nothing(comparison: Comparison) -> bool:
 def why(comparison: Comparison, chosen: Fitted | None) -> str:
     """How the choice was made, and what speaks for it."""
     found = sentences([_reason(comparison, chosen), _others(comparison)])
-    return f"{found}\n\n{_tried(comparison)} {_MEASURES[comparison.settings.metric]}"
+    tried = sentences([_tried(comparison), _MEASURES[comparison.settings.metric]])
+    return paragraphs(found, tried)
 
 
 def score_text(score: float, settings: Settings) -> str:
@@ -113,7 +114,7 @@ def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str
     p_values = comparison.choice.p_values
     nearest = max(rivals, key=lambda one: p_values[one.name])
     worse = (
-        f"{said}. Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
+        f"{said}.\n\nSimpler models do worse: the nearest of them, {_called(nearest)}, gets "
         f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
         f"{chance(p_values[nearest.name])} such trials."
     )
@@ -133,7 +134,7 @@ def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> 
     """Why the best on average is not the first choice."""
     settings = comparison.settings
     return (
-        f"It is the simplest of the models that do best. The best on average is {_called(best)}, "
+        f"It is the simplest of the models that do best.\n\nThe best on average is {_called(best)}, "
         f"which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
         "may be chance: if both were equally good, so large a gap would turn up "
         f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "

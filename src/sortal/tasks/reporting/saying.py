@@ -65,6 +65,11 @@ def chance(p: float) -> str:
     return f"in about {100 * p:.0f} of 100" if p >= 0.015 else f"in about {1000 * p:.0f} of 1,000"
 
 
+def paragraphs(*parts: str) -> str:
+    """Paragraphs after each other, the first of which is read first."""
+    return "\n\n".join(part for part in parts if part)
+
+
 def sentences(parts: Sequence[str]) -> str:
     """Sentences after each other, without those that say nothing."""
     return " ".join(part for part in parts if part)
