@@ -134,8 +134,8 @@ def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> 
     """Why the best on average is not the first choice."""
     settings = comparison.settings
     return (
-        f"It is the simplest of the models that do best.\n\nThe best on average is {_called(best)}, "
-        f"which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
+        "It is the simplest of the models that do best.\n\n"
+        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
         "may be chance: if both were equally good, so large a gap would turn up "
         f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "
         f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
