@@ -322,7 +322,10 @@ class Crooked:
 
 
 class Dull(Crooked):
-    """One that has no working, no rules and no pictures."""
+    """One that has no rules and no pictures, and whose working wants to be asked otherwise."""
+
+    def working(self, X: Any, y: Any) -> Any:
+        raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> Any:
         self.classes_ = np.unique(y)
@@ -351,6 +354,8 @@ def test_learners_of_ones_own(strangers: Any, tmp_path: Path) -> None:
     assert found.facts.chosen == "dull"
     assert (found.facts.decide, found.facts.working, dull.pictures) == (None, None, ())
     assert "cannot decide in a page" in found.facts.decide_note
+    assert "It could not be shown. TypeError" in dull.note
+    assert "Its working could not be shown. TypeError" in found.facts.working_note
     assert "<b>crooked" not in found.to_html()
     found.save(tmp_path / "r.md")
     text = (tmp_path / "r.md").read_text(encoding="utf-8")

@@ -267,3 +267,41 @@ def test_rows_are_there_only_where_they_may_be(nasty: Made) -> None:
     allowed = report(nasty_table(), NASTY[3], rows=True, **options).to_html()
     assert "It holds rows of the table." in allowed
     assert len([cell for cell in cells if repr(cell)[:12] in allowed]) > 10
+
+
+def people(n: int = 120) -> pd.DataFrame:
+    """Names, numbers and dates that are somebody's, and columns that are not called by words."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=n)
+    columns: dict[Any, Any] = {
+        "who": [f"Somebody No. {i}" for i in range(n)],
+        7: rng.normal(size=n) + y,
+        "income": rng.choice(10**6, n, replace=False) + 123_456,
+        "born": pd.Timestamp("1960-01-01") + pd.to_timedelta(rng.permutation(9000)[:n], unit="D"),
+    }
+    return pd.DataFrame(columns | {"y": np.array(["ill", "well"])[y]})
+
+
+def test_nobody_is_named(browser: Browser, tmp_path: Path) -> None:
+    """Names of rows take no part; typical numbers and dates are nobody's; the page says so."""
+    table = people()
+    made = report(table, "y", learners=["tree", "bayes"], baselines=False, folds=2, repeats=1)
+    page = save(made, tmp_path)
+    assert "Somebody" not in page.text
+    assert "it names rows and this report holds none: who." in page.text
+    inner = table.sort_values("born")["born"].iloc[1:-1].dt.strftime("%Y-%m-%d")
+    assert not [day for day in inner if day in page.text and not day.endswith("-01")]
+    inner = sorted(table["income"])[1:-1]
+    assert not [number for number in inner if str(number) in page.text]
+    names = {"table": table}
+    exec(made.facts.models[0].code, names)  # noqa: S102  (what the page shows)
+    for picture in made.facts.models[0].pictures:
+        exec(picture.code, dict(names))  # noqa: S102
+    with opened(browser, page) as shown:
+        form = shown.locator("#decide")
+        fields = values_of(form)
+        if "born" in fields:
+            enter(fields["born"], "1975")
+            assert "cannot be read" in form.inner_text()
+        enter(fields["7"], "1e6")
+        assert "outside of what the model learned from" in form.inner_text()

@@ -35,8 +35,9 @@ class Answer:
 class ModelFacts:
     """One of sortal's learners: how it did in the comparison, and itself, fitted to all rows.
 
-    `note` says why parts are missing. `facts` are those of `show`; `rules` or `tables` are what is
-    read, and `more` says what was left out. `judged` says which predictions the next four rest on.
+    `code` is Python that fits it, for the code of its pictures. `note` says why parts are missing.
+    `facts` are those of `show`; `rules` or `tables` are what is read, and `more` says what was left
+    out. `judged` says which predictions the next four rest on.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ModelFacts:
     roc: Roc | None
     errors: ErrorsMet | None
     judged_pictures: tuple[Picture, ...]
+    code: str = ""
     note: str = ""
 
 
@@ -75,7 +77,8 @@ class Facts:
     """All of a report. `models` are in the order of the comparison, the chosen one first.
 
     `chosen` is the learner that the page decides with; None where no learner could be fitted.
-    `decide` is the form in which it does. `pictures` are those of the comparison.
+    `decide` is the form in which it does. `pictures` are those of the comparison. `left_out` says
+    which columns took no part, since they name rows.
     """
 
     title: str
@@ -83,6 +86,7 @@ class Facts:
     date: str
     answer: Answer
     data: Inspection
+    left_out: str
     comparison: Comparison
     pictures: tuple[Picture, ...]
     models: tuple[ModelFacts, ...]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sortal.models.records import Working
 from sortal.tasks.compare import run_comparison
+from sortal.tasks.comparing.contest import one_line
 from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.cutting import Room, cut_tables, sentence
@@ -16,6 +17,7 @@ from sortal.tasks.reporting.drawing import comparison_pictures
 from sortal.tasks.reporting.facts import Facts
 from sortal.tasks.reporting.fitting import fit_again
 from sortal.tasks.reporting.model_facts import model_facts
+from sortal.tasks.reporting.names_of_rows import without_names
 from sortal.tasks.reporting.reproduce import reproduction, work_line
 from sortal.tasks.training import training_rows
 
@@ -37,6 +39,7 @@ _ROOM = Room(tables=12, rows=40, columns=30)
 def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
     """Everything that a report says."""
     data = inspect(opened, wishes.target, drop=wishes.drop)
+    data, wishes, left_out = without_names(data, wishes)
     rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
     steps = _Steps(progress)
     comparison = run_comparison(
@@ -59,6 +62,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
             data, comparison, models, chosen, wishes, opened.file, decides=part is not None
         ),
         data=data,
+        left_out=left_out,
         comparison=comparison,
         pictures=comparison_pictures(comparison),
         models=tuple(models),
@@ -131,7 +135,10 @@ def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working
         return None, ""
     work = chosen.estimator.working
     has_nodes = "node" in signatures.signature(work).parameters
-    whole: Working = work(0, rows.X, rows.y) if has_nodes else work()
+    try:
+        whole: Working = work(0, rows.X, rows.y) if has_nodes else work()
+    except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
+        return None, f"Its working could not be shown. {type(error).__name__}: {one_line(error)}"
     tables, cut = cut_tables(whole.tables, _ROOM)
     line = work_line(wishes, chosen)
     if not has_nodes:

@@ -98,6 +98,8 @@ def _deciding(facts: Facts) -> Iterator[str]:
 
 def _data(facts: Facts) -> Iterator[str]:
     yield "## The data"
+    if facts.left_out:
+        yield faces.marked(facts.left_out)
     yield facts.data.columns.to_markdown(3)
     if facts.data.classes is not None:
         yield facts.data.classes.to_markdown(3)

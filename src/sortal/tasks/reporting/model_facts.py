@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sortal.tasks.comparing.contest import one_line
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.drawing import judged_pictures, learner_pictures
 from sortal.tasks.reporting.facts import ModelFacts
 from sortal.tasks.reporting.judging import judge_kept
+from sortal.tasks.reporting.reproduce import fitting_code
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def model_facts(
     fitted: Fitted, comparison: Comparison, rows: Rows, wishes: Wishes, *, is_chosen: bool
 ) -> ModelFacts:
     """All that a report says of a learner."""
-    shown = None if fitted.estimator is None else show(fitted.estimator)
+    shown, trouble = _shown(fitted)
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
     pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
     judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
@@ -47,8 +49,19 @@ def model_facts(
         roc=judged.roc,
         errors=judged.errors,
         judged_pictures=judged_pictures(fitted.learner.name, judged),
-        note=" ".join(filter(None, [fitted.note, *left_out])),
+        code="" if fitted.estimator is None else fitting_code(wishes, fitted),
+        note=" ".join(filter(None, [fitted.note, trouble, *left_out])),
     )
+
+
+def _shown(fitted: Fitted) -> tuple[Shown | None, str]:
+    """The model to be read, or why it is not."""
+    if fitted.estimator is None:
+        return None, ""
+    try:
+        return show(fitted.estimator), ""
+    except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
+        return None, f"It could not be shown. {type(error).__name__}: {one_line(error)}"
 
 
 def _read(shown: Shown) -> tuple[Any, tuple[Table, ...], str]:

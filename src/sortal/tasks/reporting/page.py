@@ -66,7 +66,7 @@ def _contents(facts: Facts) -> Iterator[Entry]:
     yield Entry("comparison", "The comparison")
     models = tuple(Entry(f"model-{one.name}", _capital(one.title)) for one in facts.models)
     yield Entry("models", "The models", models)
-    if facts.working is not None:
+    if facts.working is not None or facts.working_note:
         yield Entry("working", "The working")
     yield Entry("reproduction", "The same again")
     yield Entry("glossary", "Words")

@@ -73,6 +73,24 @@ def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out:
     )
 
 
+def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
+    """Python that fits one of the models to the table, and names what code of pictures uses."""
+    given = ["table", repr(wishes.target), repr(list(wishes.drop)), repr(list(wishes.categories))]
+    rows = call("training_rows", [*given, "{}"], {}, width=10_000)
+    return "\n".join(
+        [
+            "import sortal",
+            "from sortal.tasks.fit import fit",
+            "from sortal.tasks.training import training_rows",
+            "",
+            "# table: the data frame, or sortal.read(...) of the file",
+            f"model = {_fit(wishes, fitted)}",
+            f"rows = {rows}",
+            "X, y = rows.X, rows.y",
+        ]
+    )
+
+
 def _by_class(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
     """Imports, and a fit by the estimator itself."""
     cls = chosen.learner.load()
@@ -84,9 +102,12 @@ def _by_class(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
 
 def _by_task(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
     """Imports, and a fit that leaves out columns, and rows without a label."""
-    given = ["table", repr(wishes.target), repr(chosen.learner.name)]
-    made = call("fit", given, _told(wishes, chosen))
-    return ["from sortal.tasks.fit import fit"], [f"model = {made}"]
+    return ["from sortal.tasks.fit import fit"], [f"model = {_fit(wishes, chosen)}"]
+
+
+def _fit(wishes: Wishes, fitted: Fitted) -> str:
+    given = ["table", repr(wishes.target), repr(fitted.learner.name)]
+    return call("fit", given, _told(wishes, fitted))
 
 
 def _told(wishes: Wishes, chosen: Fitted) -> dict[str, Any]:

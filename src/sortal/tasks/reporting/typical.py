@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -46,7 +47,7 @@ def real_rows(X: Any, numbers: Sequence[int], columns: Sequence[ColumnSchema]) -
     """Rows as they are, by their numbers from 1."""
     frame = nw.from_native(X, eager_only=True)
     some = frame[[number - 1 for number in numbers]]
-    cells = {column.name: some.get_column(column.name).to_list() for column in columns}
+    cells = _cells(some, columns)
     return [
         (f"row {number}", {name: _plain(cells[name][i]) for name in cells})
         for i, number in enumerate(numbers)
@@ -57,7 +58,14 @@ def _typical(
     frame: nw.DataFrame[Any], rows: Sequence[int], columns: Sequence[ColumnSchema]
 ) -> dict[str, Any]:
     some = frame[list(rows[:: 1 + len(rows) // _LOOKED_AT])]
-    return {c.name: _middle(some.get_column(c.name).to_list(), c.is_number) for c in columns}
+    cells = _cells(some, columns)
+    return {column.name: _middle(cells[column.name], column.is_number) for column in columns}
+
+
+def _cells(frame: nw.DataFrame[Any], columns: Sequence[ColumnSchema]) -> dict[str, list[Any]]:
+    """The cells of columns by the names of the schema; those of a frame need not be words."""
+    own = {str(name): name for name in frame.columns}
+    return {c.name: frame.get_column(own[c.name]).to_list() for c in columns}
 
 
 def _middle(cells: list[Any], is_number: bool) -> Any:
@@ -66,12 +74,21 @@ def _middle(cells: list[Any], is_number: bool) -> Any:
     if not known:
         return None
     if is_number:
-        middle = sorted(known)[(len(known) - 1) // 2]
-        return float(f"{middle:.{_DIGITS}g}") if isinstance(middle, float) else _plain(middle)
+        return _rounded(sorted(known)[(len(known) - 1) // 2])
     counts: dict[Any, int] = {}
     for cell in known:
         counts[cell] = counts.get(cell, 0) + 1
-    return _plain(max(counts, key=lambda cell: counts[cell]))
+    most = max(counts, key=lambda cell: counts[cell])
+    return _plain(most) if counts[most] > 1 else None
+
+
+def _rounded(middle: Any) -> Any:
+    """A few digits of a number, the month of a date."""
+    if isinstance(middle, int | float) and not isinstance(middle, bool):
+        return type(middle)(float(f"{middle:.{_DIGITS}g}"))
+    if isinstance(middle, datetime):
+        return middle.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return middle.replace(day=1) if isinstance(middle, date) else _plain(middle)
 
 
 def _plain(cell: Any) -> Any:

@@ -16,7 +16,8 @@ function startDecide(root, data) {
 
   function daysOf(text) {
     const found = moment.exec(text);
-    if (!found) return number.test(text.replace(/ days$/, "")) ? parseFloat(text) : NaN;
+    const inDays = / days$/.test(text) && number.test(text.slice(0, -5));
+    if (!found) return inDays ? parseFloat(text) : NaN; // a bare number could be a year
     const [year, month, day, hour, minute, second] = found.slice(1, 7).map((x) => Number(x || 0));
     const date = new Date(0);
     date.setUTCFullYear(year, month - 1, day);
