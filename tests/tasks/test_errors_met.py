@@ -69,9 +69,9 @@ def test_what_tells_a_confusion_is_found_and_said() -> None:
     assert [d.column for d in one.differences] == ["when", "size", "known"]
     when, size, known = one.differences
     assert when.kind == "date"
-    assert "when' is earlier (median 2019-12-" in when.words
+    assert "when' is earlier (median 2019-12 " in when.words
     assert size.here - size.there == pytest.approx(5, abs=1)
-    assert size.words.startswith("'size' is greater (median 14.6675 against ")
+    assert size.words.startswith("'size' is greater (median 14.7 against ")
     assert known.words == "'known' is more often missing (100 % against 0 %)"
     assert one.sentence.startswith("20 rows of 'a' (20 % of them) were said to be 'b'. Compared")
     assert "same" not in found.to_text()

@@ -290,7 +290,9 @@ def test_nobody_is_named(browser: Browser, tmp_path: Path) -> None:
     assert "Somebody" not in page.text
     assert "it names rows and this report holds none: who." in page.text
     inner = table.sort_values("born")["born"].iloc[1:-1].dt.strftime("%Y-%m-%d")
-    assert not [day for day in inner if day in page.text and not day.endswith("-01")]
+    inner = inner[~inner.str.endswith("-01")]
+    # a threshold at noon lies between two days
+    assert not [day for day in inner if re.search(rf"{day}(?!T12)", page.text)]
     inner = sorted(table["income"])[1:-1]
     assert not [number for number in inner if str(number) in page.text]
     names = {"table": table}

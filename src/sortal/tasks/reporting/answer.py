@@ -91,8 +91,9 @@ def _left_out(chosen: Fitted) -> list[str]:
 
 def _columns(chosen: Fitted) -> list[str]:
     """The columns that the model looks at; a tree need not ask all."""
-    schema = getattr(chosen.estimator, "_schema", None)
-    names = [] if schema is None else [column.name for column in schema.columns]
+    names = [str(name) for name in getattr(chosen.estimator, "feature_names_in_", ())]
+    if not names and hasattr(chosen.estimator, "_schema"):  # a frame's names need not be words
+        names = [column.name for column in chosen.estimator._schema.columns]
     weights = getattr(chosen.estimator, "feature_importances_", None)
     if weights is None:
         return names

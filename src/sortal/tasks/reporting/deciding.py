@@ -61,7 +61,7 @@ def _ranges(X: Any) -> dict[str, tuple[float, float]]:
         known = cells.cast(nw.Float64).drop_nulls()
         known = known.filter(~known.is_nan())
         if len(known):
-            found[name] = (float(known.min()), float(known.max()))
+            found[str(name)] = (float(known.min()), float(known.max()))
     return found
 
 

@@ -52,7 +52,7 @@ class Difference:
         """The difference, as a part of a sentence."""
         more = self.size > 0
         if self.value is None:
-            text = moment_text if self.kind == "date" else number_text
+            text = _month if self.kind == "date" else _rounded
             word = ("later" if more else "earlier") if self.kind == "date" else None
             word = word or ("greater" if more else "smaller")
             medians = f"median {text(self.here)} against {text(self.there)}"
@@ -152,6 +152,15 @@ class _Categories:
         codes = self.codes[rows]
         n = len(self.values)
         return np.bincount(np.where(codes < 0, n, codes), minlength=n + 1) / len(rows)
+
+
+def _month(days: float) -> str:
+    """The month of a day: the median of a few rows may be that of one of them."""
+    return moment_text(days)[:7]
+
+
+def _rounded(value: float) -> str:
+    return number_text(float(f"{value:.3g}"))
 
 
 def median_distance(a: Float, b: Float, overall: float) -> float:
