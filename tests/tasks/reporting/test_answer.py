@@ -100,6 +100,67 @@ def test_nothing_learned_is_said_first(data: Inspection) -> None:
     assert "or the trial was too short (3 folds, once)" in told(short, "lda", data).why
 
 
+def test_what_is_shown_where_nothing_was_learned(data: Inspection) -> None:
+    found = comparison(model("lda", 0.334, 12), model("tree", 0.333, 5), MAJORITY)
+    assert found.choice.learner == "tree"
+    said = told(found, "tree", data).which
+    assert "Shown is “decision tree”: of the models here that cannot be told apart" in said
+    said = told(found, "lda", data).which
+    assert "Shown is “linear discriminant”, the best of those shown by balanced accuracy." in said
+
+
+@pytest.mark.parametrize(
+    ("metric", "score", "words"),
+    [
+        ("balanced_accuracy", 0.275, "It gets 27.5 % right, and always saying the commonest class"),
+        ("balanced_accuracy", 1 / 3, "class gets 33.3 %.\n"),
+        ("balanced_accuracy", 0.35, "class gets 33.3 %. The lead may be chance.\n"),
+        ("accuracy", 0.49, "class gets 50.0 %.\n"),
+        ("log_loss", 1.04, "giving every row the same shares of the classes gets 1.030.\n"),
+        ("log_loss", 1.02, "gets 1.030. The lead may be chance.\n"),
+    ],
+)
+def test_no_coin_flip_is_recommended_without_baselines(
+    data: Inspection, metric: str, score: float, words: str
+) -> None:
+    said = told(comparison(model("lda", score, 12), metric=metric), "lda", data)
+    assert said.which.startswith("None can be recommended to predict kind. Shown is “linear")
+    assert words in said.which
+    assert said.why.startswith("Nothing was learned, or too little to tell")
+
+
+@pytest.mark.parametrize(("metric", "score"), [("accuracy", 0.53), ("log_loss", 1.0)])
+def test_what_beats_the_commonest_class_is_recommended(
+    data: Inspection, metric: str, score: float
+) -> None:
+    said = told(comparison(model("lda", score, 12), metric=metric), "lda", data)
+    assert said.which.startswith("To predict kind, take")
+
+
+def test_a_coin_flip_behind_a_baseline_is_not_recommended(data: Inspection) -> None:
+    far = comparison(model("logistic", 0.9, 12), model("lda", 0.335, 14), MAJORITY)
+    said = told(far, "lda", data)
+    assert said.which.startswith(
+        "The best found here is a method that this report cannot show (“logistic regression”, "
+        "90.0 % right); of those that it shows, “linear discriminant” cannot be recommended to "
+        "predict kind. It gets 33.5 % right, and always saying the commonest class gets 33.3 %. "
+        "The lead may be chance.\n"
+    )
+    assert "for reading, not for use" in said.why
+    worse = comparison(model("logistic", 0.9, 12), model("lda", 0.6, 14), MAJORITY)
+    said = told(worse, "lda", data)
+    assert "of those that it shows, take “linear discriminant” to predict kind.\n" in said.which
+    assert "not for use" not in said.why
+
+
+def test_the_simplest_of_equals_may_be_no_better_than_the_commonest(data: Inspection) -> None:
+    found = comparison(model("tree", 0.36, 90), model("lda", 0.345, 12))
+    found = replace(found, choice=replace(found.choice, chosen="lda", equals=("lda", "tree")))
+    assert told(found, "lda", data).which.startswith(
+        "The model shown, “linear discriminant”, cannot be recommended to predict kind. It gets "
+    )
+
+
 def test_no_model_at_all(data: Inspection) -> None:
     found = comparison(model("lda", 0.9, 12, eligible=False))
     said = answer(data, found, [], None, Wishes("kind"), None, decides=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sortal.tasks.comparing.judging import MAJORITY
 from sortal.tasks.comparing.settings import METRICS
 from sortal.tasks.naming import counted
+from sortal.tasks.reporting.commonest import beats_commonest, learned_nothing
 from sortal.tasks.reporting.saying import chance, number, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ _MEASURES = {
         "if the true class always got 100 %, and the larger, the less the true class got."
     ),
 }
-
-
-def learned_nothing(comparison: Comparison) -> bool:
-    """Whether always saying the commonest class is as good as any model."""
-    return MAJORITY in comparison.choice.equals
 
 
 def why(comparison: Comparison, chosen: Fitted | None) -> str:
@@ -77,6 +73,8 @@ def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
         return _nothing(comparison)
     best, first = comparison[choice.best], comparison[choice.chosen]
     said = _first(comparison, best, first)
+    if chosen is not None and not beats_commonest(chosen.result, comparison):
+        said = sentences([said, "The model shown is for reading, not for use."])
     if not first.baseline:
         return said
     lead = f"What the comparison would take is {_called(first)}."
