@@ -46,7 +46,8 @@ def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> No
     assert "The whole model is 12 numbers" in said.which
     assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
-    assert "in fewer than 1 of 1,000 such trials" in said.why
+    assert "The difference is larger than chance would make it in a trial like" in said.why
+    assert "(p < 0.001, counted cautiously because three models were compared)" in said.why
     assert "always saying ant, the commonest class, gets 33.3 % by this measure" in said.why
     assert (
         "three models, two that this report shows and one other to compare with, were tried"
@@ -66,7 +67,15 @@ def test_the_simplest_is_chosen_among_equals(data: Inspection) -> None:
     assert said.startswith("It is the simplest of the models that do best.")
     assert "“decision tree”, which gets 97.4 % right" in said
     assert "it decides by about 12 numbers, the other by about 90 numbers" in said
-    assert "such trials" in said
+    assert "The difference is smaller than chance may make it in a trial like this (p = " in said
+
+
+def test_simpler_ones_that_chance_cannot_exclude_are_no_better_than_the_commonest() -> None:
+    found = comparison(model("tree", 0.9, 90), model("lda", 0.3, 12), MAJORITY)
+    odds = {**found.choice.p_values, "lda": 0.4}  # huge losses in a few folds
+    found = replace(found, choice=replace(found.choice, p_values=odds))
+    said = why(found, fitted(found, "tree"))
+    assert "Simpler models do no better than always saying the commonest class." in said
 
 
 def test_one_model_alone() -> None:
@@ -86,7 +95,10 @@ def test_a_baseline_that_comes_first_is_not_shown(data: Inspection) -> None:
     far = comparison(model("logistic", 0.974, 12), model("lda", 0.6, 14), MAJORITY)
     assert far.choice.learner is None
     said = told(far, "lda", data).why
-    assert "the best of sortal's own. It gets 60.0 % right, which is worse" in said
+    assert (
+        "the best of sortal's own. It gets 60.0 % right, which is worse. The difference is larger"
+        in said
+    )
     assert "cannot be read here" in why(far, None)
 
 

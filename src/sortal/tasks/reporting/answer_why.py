@@ -8,9 +8,11 @@ from sortal.tasks.comparing.judging import MAJORITY
 from sortal.tasks.comparing.settings import METRICS
 from sortal.tasks.naming import counted
 from sortal.tasks.reporting.commonest import beats_commonest, learned_nothing
-from sortal.tasks.reporting.saying import chance, number, paragraphs, percent, sentences, some_of
+from sortal.tasks.reporting.saying import gap, number, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.fitting import Fitted
@@ -109,14 +111,26 @@ def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str
     if not rivals:
         but = " but always saying the same" if simpler else ""
         return sentences([f"{said}, and none is simpler{but}.", also])
-    p_values = comparison.choice.p_values
-    nearest = max(rivals, key=lambda one: p_values[one.name])
-    worse = (
-        f"{said}.\n\nSimpler models do worse: the nearest of them, {_called(nearest)}, gets "
-        f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
-        f"{chance(p_values[nearest.name])} such trials."
+    return sentences([f"{said}.\n\n{_worse(comparison, rivals)}", also])
+
+
+def _worse(comparison: Comparison, rivals: Sequence[ModelResult]) -> str:
+    """What the simpler ones get; of some that is no better than the commonest class."""
+    p_values, level = comparison.choice.p_values, comparison.settings.level
+    behind = [one for one in rivals if p_values[one.name] <= level]
+    if not behind:
+        return "Simpler models do no better than always saying the commonest class."
+    nearest = max(behind, key=lambda one: p_values[one.name])
+    return (
+        f"Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
+        f"{_told(nearest, comparison.settings)}. {_gap(comparison, nearest)}"
     )
-    return sentences([worse, also])
+
+
+def _gap(comparison: Comparison, one: ModelResult) -> str:
+    """Whether the distance to the best may be chance."""
+    n = sum(other.eligible for other in comparison.models)
+    return gap(comparison.choice.p_values[one.name], comparison.settings.level, n)
 
 
 def _as_good(comparison: Comparison, best: ModelResult) -> str:
@@ -133,9 +147,9 @@ def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> 
     settings = comparison.settings
     return (
         "It is the simplest of the models that do best.\n\n"
-        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
-        "may be chance: if both were equally good, so large a gap would turn up "
-        f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "
+        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; "
+        f"{_called(first)} gets {_told(first, settings)}. {_gap(comparison, first)} "
+        f"And {_called(first)} is "
         f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
         "be told apart the simplest is taken, because people can read and check it best."
     )
@@ -155,12 +169,11 @@ def _for_sortal(comparison: Comparison, chosen: Fitted | None) -> str:
             f"{said}, which gets {_told(result, settings)}: the simplest of sortal's own models "
             "that cannot be told apart from the best."
         )
-    p = comparison.choice.p_values.get(result.name)
-    if p is None:
+    if result.name not in comparison.choice.p_values:
         return f"{said}, which gets {_told(result, settings)}."
     return (
-        f"{said}, the best of sortal's own. It gets {_told(result, settings)}, which is worse: if "
-        f"both were equally good, so large a gap would turn up {chance(p)} such trials."
+        f"{said}, the best of sortal's own. It gets {_told(result, settings)}, which is worse. "
+        f"{_gap(comparison, result)}"
     )
 
 
