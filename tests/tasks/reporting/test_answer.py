@@ -66,8 +66,22 @@ def test_the_simplest_is_chosen_among_equals(data: Inspection) -> None:
     said = told(found, "lda", data).why
     assert said.startswith("It is the simplest of the models that do best.")
     assert "“decision tree”, which gets 97.4 % right" in said
-    assert "it decides by about 12 numbers, the other by about 90 numbers" in said
+    assert "in the trials it decided by about 12 numbers, the other by about 90 numbers." in said
     assert "The difference is smaller than chance may make it in a trial like this (p = " in said
+
+
+@pytest.mark.parametrize("size", [12, 12.4, None])
+def test_models_of_one_size_are_not_called_simpler(size: float | None) -> None:
+    found = comparison(model("logistic", 0.9742, 12.4), model("lda", 0.974, 12), MAJORITY)
+    assert found.choice.chosen == "lda"
+    models = tuple(replace(one, size=size) if one.name == "lda" else one for one in found.models)
+    if size is None:
+        models = tuple(replace(one, size=None) for one in models)
+    said = why(replace(found, models=models), fitted(found, "lda"))
+    assert said.startswith("Of the models that do best, none is simpler.\n")
+    both = "numbers not counted" if size is None else "about 12 numbers"
+    assert f"“linear discriminant” is no larger: in the trials both decided by {both}." in said
+    assert "is simpler:" not in said
 
 
 def test_simpler_ones_that_chance_cannot_exclude_are_no_better_than_the_commonest() -> None:

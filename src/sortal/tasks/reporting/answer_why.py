@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sortal.tasks.comparing.judging import MAJORITY
@@ -144,15 +145,32 @@ def _as_good(comparison: Comparison, best: ModelResult) -> str:
 
 def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
     """Why the best on average is not the first choice."""
-    settings = comparison.settings
+    settings, equals = comparison.settings, comparison.choice.equals
+    alone = all(_larger(comparison[name], first) for name in equals if name != first.name)
+    lead = "It is the simplest of the models that do best."
     return (
-        "It is the simplest of the models that do best.\n\n"
+        f"{lead if alone else 'Of the models that do best, none is simpler.'}\n\n"
         f"The best on average is {_called(best)}, which gets {_told(best, settings)}; "
         f"{_called(first)} gets {_told(first, settings)}. {_gap(comparison, first)} "
-        f"And {_called(first)} is "
-        f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
-        "be told apart the simplest is taken, because people can read and check it best."
+        f"{_sizes(best, first)} Of models that cannot be told apart the simplest is taken, because "
+        "people can read and check it best."
     )
+
+
+def _sizes(best: ModelResult, first: ModelResult) -> str:
+    """Both sizes, which are those of the trials; the model that is shown has its own."""
+    if _larger(best, first):
+        return (
+            f"And {_called(first)} is simpler: in the trials it decided by {_size(first)}, the "
+            f"other by {_size(best)}."
+        )
+    return f"And {_called(first)} is no larger: in the trials both decided by {_size(first)}."
+
+
+def _larger(one: ModelResult, other: ModelResult) -> bool:
+    """Whether it needs more numbers, as one says them; of what is not known more than any."""
+    sizes = [math.inf if of.size is None else round(of.size) for of in (one, other)]
+    return sizes[0] > sizes[1]
 
 
 def _for_sortal(comparison: Comparison, chosen: Fitted | None) -> str:
@@ -216,4 +234,6 @@ def _called(one: ModelResult) -> str:
 
 def _size(one: ModelResult) -> str:
     """How many numbers it needs, which differs a little from fit to fit."""
-    return "more" if one.size is None else f"about {counted(round(one.size), 'number')}"
+    return (
+        "numbers not counted" if one.size is None else f"about {counted(round(one.size), 'number')}"
+    )
