@@ -16,6 +16,7 @@ from sortal.tasks.registry import learners
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
+from sortal.tasks.reporting.gather import _chosen
 from sortal.tasks.reporting.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -190,7 +191,13 @@ def test_the_simplest_of_equals_may_be_no_better_than_the_commonest(data: Inspec
 def test_no_model_at_all(data: Inspection) -> None:
     found = comparison(model("lda", 0.9, 12, eligible=False))
     said = answer(data, found, [], None, Wishes("kind"), None, decides=False)
-    assert said.which == "None: no model of sortal's own could be fitted to predict kind."
+    assert said.which == (
+        "None: no model of sortal's own was fitted to predict kind.\n\n"
+        "“linear discriminant”: error: no."
+    )
+    slow = replace(facts(found, "lda"), note="It would take long.")
+    said = answer(data, found, [slow], None, Wishes("kind"), None, decides=False)
+    assert said.which.endswith("“linear discriminant”: It would take long.")
     assert said.why.startswith("No model came so far on all rows that it has a balanced accuracy")
     assert (said.how_sure, said.new_row) == (
         "There is no model to be sure of.",
@@ -199,6 +206,50 @@ def test_no_model_at_all(data: Inspection) -> None:
     none = comparison(model("logistic", 0.9, 12), MAJORITY)
     said = answer(data, none, [], None, Wishes("kind"), None, decides=False)
     assert said.which.startswith("None: no model of sortal's own took part")
+
+
+def test_a_model_that_could_not_be_chosen_is_shown_with_the_reason(data: Inspection) -> None:
+    lda = replace(model("lda", 0.9, 12, eligible=False), status="no probabilities", low=None)
+    alone = comparison(lda)
+    said = told(alone, "lda", data)
+    assert said.which.startswith(
+        "None can be recommended to predict kind: none could be chosen. Shown is “linear "
+        "discriminant”, which could not be chosen (no probabilities).\n"
+    )
+    assert "shown is the first that could be fitted" in said.why
+    part = comparison(replace(lda, score=0.8))
+    assert "the best as far as they came" in told(part, "lda", data).why
+    said = told(comparison(lda, model("logistic", 0.9, 12), MAJORITY), "lda", data)
+    assert "of those that it shows, none could be chosen. Shown is “linear" in said.which
+    assert "which could not be chosen (no probabilities) and gets no score." in said.why
+    said = told(comparison(lda, MAJORITY), "lda", data)
+    assert said.which.startswith("None can be recommended to predict kind. Shown is “linear")
+    assert "no model was judged on all rows" in said.why
+
+
+def test_what_is_shown_falls_back_to_what_was_fitted() -> None:
+    found = comparison(
+        model("lda", 0.9, 12),
+        model("tree", 0.8, 12),
+        replace(model("qda", 0.7, 12), eligible=False, status="unfinished"),
+        model("bayes", 0.6, 12, eligible=False),
+    )
+    lda, tree, qda, bayes = (fitted(found, name) for name in ("lda", "tree", "qda", "bayes"))
+    unfit = replace(lda, estimator=None)
+    assert _chosen(found, [lda, tree, qda, bayes]) is lda
+    assert _chosen(found, [unfit, tree, qda, bayes]) is tree
+    assert _chosen(found, [unfit, bayes, qda]) is qda
+    assert _chosen(found, [unfit, bayes]) is bayes
+    assert _chosen(found, [unfit]) is None
+    said = why(found, tree)
+    assert "What the comparison would take is “linear discriminant”. It is the best" in said
+    assert "That model was not fitted to all rows" in said
+    assert "goes on with “decision tree”, the best that could be fitted. It gets 80.0 %" in said
+
+
+def test_majority_alone(data: Inspection) -> None:
+    said = answer(data, comparison(MAJORITY), [], None, Wishes("kind"), None, decides=False)
+    assert "beside always saying the commonest class, no model was tried." in said.why
 
 
 def test_log_loss_is_explained_and_has_no_percentages(data: Inspection) -> None:

@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from sortal.tasks.naming import counted
-from sortal.tasks.reporting.answer_lead import lead
+from sortal.tasks.reporting.answer_lead import lead, none_fitted
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.facts import Answer
@@ -40,7 +40,7 @@ def answer(
     """What a reader wants to know first; the chosen model is the first of `models`."""
     if chosen is None:
         return Answer(
-            which=_none(comparison),
+            which=none_fitted(comparison, models),
             why=why(comparison, None),
             how_sure="There is no model to be sure of.",
             new_row="Without a model, nothing can be said of a new row.",
@@ -51,14 +51,6 @@ def answer(
         how_sure=how_sure(data, comparison, models[0]),
         new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
     )
-
-
-def _none(comparison: Comparison) -> str:
-    own = [one for one in comparison.models if not one.baseline]
-    target = comparison.settings.target
-    if not own:
-        return f"None: no model of sortal's own took part in predicting {target}."
-    return f"None: no model of sortal's own could be fitted to predict {target}."
 
 
 def _which(comparison: Comparison, chosen: Fitted) -> str:

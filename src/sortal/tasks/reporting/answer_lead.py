@@ -12,10 +12,13 @@ from sortal.tasks.reporting.commonest import (
     leads_commonest,
     learned_nothing,
 )
-from sortal.tasks.reporting.saying import percent, sentences, some_of
+from sortal.tasks.reporting.saying import paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
+    from sortal.tasks.reporting.facts import ModelFacts
     from sortal.tasks.reporting.fitting import Fitted
 
 
@@ -27,6 +30,8 @@ def lead(comparison: Comparison, chosen: Fitted) -> str:
         shown = f"Shown is {called}{_place(comparison, result)}."
         none = f"None can be recommended to predict {target}."
         return sentences([none, shown, _no_better(comparison, result)])
+    if not result.eligible:
+        return _not_eligible(comparison, chosen)
     hidden = result.name not in comparison.choice.equals
     found = _best(comparison) if hidden else ""
     if not beats_commonest(result, comparison):
@@ -36,6 +41,31 @@ def lead(comparison: Comparison, chosen: Fitted) -> str:
     if hidden:
         return f"{found}take {called} to predict {target}."
     return f"To predict {target}, take the model called {called}."
+
+
+def none_fitted(comparison: Comparison, models: Sequence[ModelFacts]) -> str:
+    """That there is none, and why."""
+    target = some_of([comparison.settings.target])
+    own = [one for one in comparison.models if not one.baseline]
+    if not own:
+        return f"None: no model of sortal's own took part in predicting {target}."
+    notes = {one.name: one.note for one in models}
+    reasons = [
+        f"“{one.title}”: {notes.get(one.name) or one.status or 'it was not fitted'}" for one in own
+    ]
+    told = " ".join(reason if reason.endswith(".") else f"{reason}." for reason in reasons)
+    return paragraphs(
+        f"None: no model of sortal's own was fitted to predict {target}.", some_of([told])
+    )
+
+
+def _not_eligible(comparison: Comparison, chosen: Fitted) -> str:
+    """What is shown where nothing that is shown could be chosen."""
+    shown = f"Shown is “{chosen.learner.title}”{_place(comparison, chosen.result)}."
+    if comparison.choice.best:
+        return f"{_best(comparison)}none could be chosen. {shown}"
+    target = some_of([comparison.settings.target])
+    return f"None can be recommended to predict {target}: none could be chosen. {shown}"
 
 
 def _best(comparison: Comparison) -> str:
@@ -50,6 +80,8 @@ def _best(comparison: Comparison) -> str:
 
 def _place(comparison: Comparison, result: ModelResult) -> str:
     """Why this one is shown first, where it is not because it is recommended."""
+    if not result.eligible:
+        return f", which could not be chosen ({some_of([result.status])})"
     if sum(not one.baseline for one in comparison.models) == 1:
         return ""
     if result.name == comparison.choice.learner:

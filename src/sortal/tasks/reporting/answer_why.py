@@ -69,23 +69,36 @@ def _tried(comparison: Comparison) -> str:
 def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
     choice = comparison.choice
     if not choice.best:
-        words = METRICS[comparison.settings.metric].words
-        said = f"No model came so far on all rows that it has a {words} to be chosen by"
-        return f"{said}." if chosen is None else f"{said}; shown is the first that could be fitted."
+        return _unjudged(comparison, chosen)
     if learned_nothing(comparison):
         return _nothing(comparison)
     best, first = comparison[choice.best], comparison[choice.chosen]
-    said = _first(comparison, best, first)
+    said = [_first(comparison, best, first)]
+    if chosen is None or chosen.result.name != first.name:
+        lead = f"What the comparison would take is {_called(first)}."
+        said = [lead, *said, _instead(comparison, first, chosen)]
     if chosen is not None and not beats_commonest(chosen.result, comparison):
-        said = sentences([said, "The model shown is for reading, not for use."])
-    if not first.baseline:
-        return said
-    lead = f"What the comparison would take is {_called(first)}."
-    return sentences([lead, said, _for_sortal(comparison, chosen)])
+        said.append("The model shown is for reading, not for use.")
+    return sentences(said)
+
+
+def _unjudged(comparison: Comparison, chosen: Fitted | None) -> str:
+    """Where no model is eligible: what is shown all the same."""
+    words = METRICS[comparison.settings.metric].words
+    said = f"No model came so far on all rows that it has a {words} to be chosen by"
+    if chosen is None:
+        return f"{said}."
+    if chosen.result.score is None:
+        return f"{said}; shown is the first that could be fitted."
+    return f"{said}; shown is, of those that could be fitted, the best as far as they came."
 
 
 def _nothing(comparison: Comparison) -> str:
     """Why no model is recommended."""
+    others = [one for one in comparison.models if one.name != MAJORITY]
+    if not any(one.eligible for one in others):
+        end = "was judged on all rows" if others else "was tried"
+        return f"Nothing can be said: beside always saying the commonest class, no model {end}."
     folds = comparison.settings.folds
     short = f", or the trial was too short ({folds})" if folds.n < _FEW_FOLDS else ""
     return (
@@ -173,24 +186,30 @@ def _larger(one: ModelResult, other: ModelResult) -> bool:
     return sizes[0] > sizes[1]
 
 
-def _for_sortal(comparison: Comparison, chosen: Fitted | None) -> str:
-    """What this page goes on with where a baseline was chosen."""
+def _instead(comparison: Comparison, first: ModelResult, chosen: Fitted | None) -> str:
+    """What this page goes on with where it cannot show the first choice."""
+    reason = "is there to compare with" if first.baseline else "was not fitted to all rows"
+    reason = f"That model {reason}, and cannot be read here."
     if chosen is None:
-        return "It is there to compare with and cannot be read here."
-    settings, result = comparison.settings, chosen.result
-    said = (
-        "That model is there to compare with, and cannot be read here. This report goes on with "
-        f"{_called(result)}"
-    )
+        return reason
+    result, told = chosen.result, _told(chosen.result, comparison.settings)
+    said = f"{reason} This report goes on with {_called(result)}"
+    if not result.eligible:
+        return f"{said}, which could not be chosen ({some_of([result.status])}) and gets {told}."
     if comparison.choice.learner == result.name:
         return (
-            f"{said}, which gets {_told(result, settings)}: the simplest of sortal's own models "
-            "that cannot be told apart from the best."
+            f"{said}, which gets {told}: of sortal's own models that cannot be told apart from the "
+            "best, none is simpler."
         )
     if result.name not in comparison.choice.p_values:
-        return f"{said}, which gets {_told(result, settings)}."
+        return f"{said}, which gets {told}."
+    own = next(one for one in comparison.models if one.eligible and not one.baseline)
+    which = (
+        "the best of sortal's own" if own.name == result.name else "the best that could be fitted"
+    )
+    worse = result.name not in comparison.choice.equals
     return (
-        f"{said}, the best of sortal's own. It gets {_told(result, settings)}, which is worse. "
+        f"{said}, {which}. It gets {told}{', which is worse' if worse else ''}. "
         f"{_gap(comparison, result)}"
     )
 
