@@ -96,8 +96,40 @@ def test_simpler_ones_that_chance_cannot_exclude_are_no_better_than_the_commones
 def test_one_model_alone() -> None:
     found = comparison(model("lda", 0.9, 12))
     said = why(found, fitted(found, "lda"))
-    assert said.startswith("There was nothing to choose: only “linear discriminant”")
+    assert said.startswith(
+        "There was nothing to choose: “linear discriminant” was the only one asked for; it gets "
+    )
     assert "the model was tried on 100 rows" in said
+    found = comparison(model("lda", 0.9, 12), model("tree", 0.9, 5, eligible=False))
+    said = why(found, fitted(found, "lda"))
+    assert said.startswith("There was nothing to choose: only “linear discriminant” came to the")
+
+
+def test_exact_ties_are_told(data: Inspection) -> None:
+    tied = comparison(model("lda", 0.9, 12), model("qda", 0.9, 12), MAJORITY)
+    said = told(tied, "lda", data).why
+    assert said.startswith(
+        "None is better: “linear discriminant” gets 90.0 % right, and none is simpler but always "
+        "saying the same. “quadratic discriminant” gets the same by as many numbers; of such "
+        "models the first by name is taken."
+    )
+    assert "Perhaps as good" not in said
+    one = replace(
+        model("lda", 0.9, 12), name="logistic", title="logistic regression", baseline=True
+    )
+    said = told(comparison(model("lda", 0.9, 12), one, MAJORITY), "lda", data).why
+    assert "of such models one that this report can show is taken." in said
+    larger = comparison(model("lda", 0.9, 12), model("qda", 0.9, 20), MAJORITY)
+    said = told(larger, "lda", data).why
+    assert said.startswith("None is better: ")
+    assert "Perhaps as good, but no simpler: “quadratic discriminant”." in said
+
+
+def test_a_size_that_is_not_known_is_not_small() -> None:
+    found = comparison(model("lda", 0.9, 12), model("tree", 0.5, 20), MAJORITY)
+    models = tuple(replace(one, size=None) if one.name == "tree" else one for one in found.models)
+    said = why(replace(found, models=models), fitted(found, "lda"))
+    assert "none is simpler but always saying the same" in said
 
 
 def test_a_baseline_that_comes_first_is_not_shown(data: Inspection) -> None:
@@ -288,6 +320,16 @@ def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
     ("sure", "right", "words"),
     [
         (0.9, 0.9, "can be taken at their word: of 1,000 answers that it gave a probability of "),
+        (
+            1.0,
+            1.0,
+            "can be taken at their word: of 1,000 answers that it gave a probability of 100",
+        ),
+        (
+            0.995,
+            0.975,
+            "at their word; but of 1,000 answers that it gave 99.5 % on average, 97.5 % were ",
+        ),
         (0.99, 0.8, "should not be taken at their word: they are off by 19.0 percentage points"),
         (
             0.9,

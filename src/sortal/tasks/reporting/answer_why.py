@@ -111,21 +111,47 @@ def _nothing(comparison: Comparison) -> str:
 
 def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
     """Why the first choice comes first."""
-    settings = comparison.settings
     field = [one for one in comparison.models if one.eligible]
     if len(field) == 1:
-        told = _told(best, settings)
-        return f"There was nothing to choose: only {_called(best)} came to the end; it gets {told}."
+        return _only(comparison, best)
     if first is not best:
         return _simplest(comparison, best, first)
-    said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
-    simpler = [one for one in field if (one.size or 0) < (best.size or 0)]
+    same = [one for one in field if one is not best and _same_score(one, best)]
+    lead = "None is better" if same else "It is the best"
+    said = f"{lead}: {_called(best)} gets {_told(best, comparison.settings)}"
+    simpler = [one for one in field if _larger(best, one)]
     rivals = [one for one in simpler if one.name != MAJORITY]
-    also = _as_good(comparison, best)
+    ties = [one for one in same if not _larger(one, best)]
+    also = [_tied(best, ties), _as_good(comparison, [best, *ties])]
     if not rivals:
         but = " but always saying the same" if simpler else ""
-        return sentences([f"{said}, and none is simpler{but}.", also])
-    return sentences([f"{said}.\n\n{_worse(comparison, rivals)}", also])
+        return sentences([f"{said}, and none is simpler{but}.", *also])
+    return sentences([f"{said}.\n\n{_worse(comparison, rivals)}", *also])
+
+
+def _only(comparison: Comparison, best: ModelResult) -> str:
+    """Where there is one model to choose from."""
+    only = f"only {_called(best)} came to the end"
+    if len(comparison.models) == 1:
+        only = f"{_called(best)} was the only one asked for"
+    return f"There was nothing to choose: {only}; it gets {_told(best, comparison.settings)}."
+
+
+def _same_score(one: ModelResult, other: ModelResult) -> bool:
+    scores = (one.score, other.score)
+    return None not in scores and math.isclose(one.score or 0, other.score or 0, rel_tol=1e-12)
+
+
+def _tied(best: ModelResult, ties: Sequence[ModelResult]) -> str:
+    """Models with the same score and size, and what the choice goes by then."""
+    if not ties:
+        return ""
+    told = some_of([_called(one) for one in ties], most=4)
+    rule = "the first by name is taken"
+    if not best.baseline and all(one.baseline for one in ties):
+        rule = "one that this report can show is taken"
+    get = "gets" if len(ties) == 1 else "get"
+    return f"{told} {get} the same by as many numbers; of such models {rule}."
 
 
 def _worse(comparison: Comparison, rivals: Sequence[ModelResult]) -> str:
@@ -147,9 +173,10 @@ def _gap(comparison: Comparison, one: ModelResult) -> str:
     return gap(comparison.choice.p_values[one.name], comparison.settings.level, n)
 
 
-def _as_good(comparison: Comparison, best: ModelResult) -> str:
+def _as_good(comparison: Comparison, told_of: Sequence[ModelResult]) -> str:
     """Others that may be as good, but are not simpler."""
-    names = [name for name in comparison.choice.equals if name != best.name]
+    known = [one.name for one in told_of]
+    names = [name for name in comparison.choice.equals if name not in known]
     if not names:
         return ""
     told = some_of([_called(comparison[name]) for name in names], most=4)
