@@ -16,6 +16,7 @@ from sortal.tasks.registry import learners
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
+from sortal.tasks.reporting.gather import _chosen
 from sortal.tasks.reporting.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> No
     assert "The whole model is 12 numbers" in said.which
     assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
-    assert "in fewer than 1 of 1,000 such trials" in said.why
+    assert "The difference is larger than chance would make it in a trial like" in said.why
+    assert "(p < 0.001, counted cautiously because three models were compared)" in said.why
     assert "always saying ant, the commonest class, gets 33.3 % by this measure" in said.why
     assert (
         "three models, two that this report shows and one other to compare with, were tried"
@@ -65,15 +67,69 @@ def test_the_simplest_is_chosen_among_equals(data: Inspection) -> None:
     said = told(found, "lda", data).why
     assert said.startswith("It is the simplest of the models that do best.")
     assert "“decision tree”, which gets 97.4 % right" in said
-    assert "it decides by about 12 numbers, the other by about 90 numbers" in said
-    assert "such trials" in said
+    assert "in the trials it decided by about 12 numbers, the other by about 90 numbers." in said
+    assert "The difference is smaller than chance may make it in a trial like this (p = " in said
+
+
+@pytest.mark.parametrize("size", [12, 12.4, None])
+def test_models_of_one_size_are_not_called_simpler(size: float | None) -> None:
+    found = comparison(model("logistic", 0.9742, 12.4), model("lda", 0.974, 12), MAJORITY)
+    assert found.choice.chosen == "lda"
+    models = tuple(replace(one, size=size) if one.name == "lda" else one for one in found.models)
+    if size is None:
+        models = tuple(replace(one, size=None) for one in models)
+    said = why(replace(found, models=models), fitted(found, "lda"))
+    assert said.startswith("Of the models that do best, none is simpler.\n")
+    both = "numbers not counted" if size is None else "about 12 numbers"
+    assert f"“linear discriminant” is no larger: in the trials both decided by {both}." in said
+    assert "is simpler:" not in said
+
+
+def test_simpler_ones_that_chance_cannot_exclude_are_no_better_than_the_commonest() -> None:
+    found = comparison(model("tree", 0.9, 90), model("lda", 0.3, 12), MAJORITY)
+    odds = {**found.choice.p_values, "lda": 0.4}  # huge losses in a few folds
+    found = replace(found, choice=replace(found.choice, p_values=odds))
+    said = why(found, fitted(found, "tree"))
+    assert "Simpler models do no better than always saying the commonest class." in said
 
 
 def test_one_model_alone() -> None:
     found = comparison(model("lda", 0.9, 12))
     said = why(found, fitted(found, "lda"))
-    assert said.startswith("There was nothing to choose: only “linear discriminant”")
+    assert said.startswith(
+        "There was nothing to choose: “linear discriminant” was the only one asked for; it gets "
+    )
     assert "the model was tried on 100 rows" in said
+    found = comparison(model("lda", 0.9, 12), model("tree", 0.9, 5, eligible=False))
+    said = why(found, fitted(found, "lda"))
+    assert said.startswith("There was nothing to choose: only “linear discriminant” came to the")
+
+
+def test_exact_ties_are_told(data: Inspection) -> None:
+    tied = comparison(model("lda", 0.9, 12), model("qda", 0.9, 12), MAJORITY)
+    said = told(tied, "lda", data).why
+    assert said.startswith(
+        "None is better: “linear discriminant” gets 90.0 % right, and none is simpler but always "
+        "saying the same. “quadratic discriminant” gets the same by as many numbers; of such "
+        "models the first by name is taken."
+    )
+    assert "Perhaps as good" not in said
+    one = replace(
+        model("lda", 0.9, 12), name="logistic", title="logistic regression", baseline=True
+    )
+    said = told(comparison(model("lda", 0.9, 12), one, MAJORITY), "lda", data).why
+    assert "of such models one that this report can show is taken." in said
+    larger = comparison(model("lda", 0.9, 12), model("qda", 0.9, 20), MAJORITY)
+    said = told(larger, "lda", data).why
+    assert said.startswith("None is better: ")
+    assert "Perhaps as good, but no simpler: “quadratic discriminant”." in said
+
+
+def test_a_size_that_is_not_known_is_not_small() -> None:
+    found = comparison(model("lda", 0.9, 12), model("tree", 0.5, 20), MAJORITY)
+    models = tuple(replace(one, size=None) if one.name == "tree" else one for one in found.models)
+    said = why(replace(found, models=models), fitted(found, "lda"))
+    assert "none is simpler but always saying the same" in said
 
 
 def test_a_baseline_that_comes_first_is_not_shown(data: Inspection) -> None:
@@ -86,7 +142,10 @@ def test_a_baseline_that_comes_first_is_not_shown(data: Inspection) -> None:
     far = comparison(model("logistic", 0.974, 12), model("lda", 0.6, 14), MAJORITY)
     assert far.choice.learner is None
     said = told(far, "lda", data).why
-    assert "the best of sortal's own. It gets 60.0 % right, which is worse" in said
+    assert (
+        "the best of sortal's own. It gets 60.0 % right, which is worse. The difference is larger"
+        in said
+    )
     assert "cannot be read here" in why(far, None)
 
 
@@ -100,10 +159,77 @@ def test_nothing_learned_is_said_first(data: Inspection) -> None:
     assert "or the trial was too short (3 folds, once)" in told(short, "lda", data).why
 
 
+def test_what_is_shown_where_nothing_was_learned(data: Inspection) -> None:
+    found = comparison(model("lda", 0.334, 12), model("tree", 0.333, 5), MAJORITY)
+    assert found.choice.learner == "tree"
+    said = told(found, "tree", data).which
+    assert "Shown is “decision tree”: of the models here that cannot be told apart" in said
+    said = told(found, "lda", data).which
+    assert "Shown is “linear discriminant”, the best of those shown by balanced accuracy." in said
+
+
+@pytest.mark.parametrize(
+    ("metric", "score", "words"),
+    [
+        ("balanced_accuracy", 0.275, "It gets 27.5 % right, and always saying the commonest class"),
+        ("balanced_accuracy", 1 / 3, "class gets 33.3 %.\n"),
+        ("balanced_accuracy", 0.35, "class gets 33.3 %. The lead may be chance.\n"),
+        ("accuracy", 0.49, "class gets 50.0 %.\n"),
+        ("log_loss", 1.04, "giving every row the same shares of the classes gets 1.030.\n"),
+        ("log_loss", 1.02, "gets 1.030. The lead may be chance.\n"),
+    ],
+)
+def test_no_coin_flip_is_recommended_without_baselines(
+    data: Inspection, metric: str, score: float, words: str
+) -> None:
+    said = told(comparison(model("lda", score, 12), metric=metric), "lda", data)
+    assert said.which.startswith("None can be recommended to predict kind. Shown is “linear")
+    assert words in said.which
+    assert said.why.startswith("Nothing was learned, or too little to tell")
+
+
+@pytest.mark.parametrize(("metric", "score"), [("accuracy", 0.53), ("log_loss", 1.0)])
+def test_what_beats_the_commonest_class_is_recommended(
+    data: Inspection, metric: str, score: float
+) -> None:
+    said = told(comparison(model("lda", score, 12), metric=metric), "lda", data)
+    assert said.which.startswith("To predict kind, take")
+
+
+def test_a_coin_flip_behind_a_baseline_is_not_recommended(data: Inspection) -> None:
+    far = comparison(model("logistic", 0.9, 12), model("lda", 0.335, 14), MAJORITY)
+    said = told(far, "lda", data)
+    assert said.which.startswith(
+        "The best found here is a method that this report cannot show (“logistic regression”, "
+        "90.0 % right); of those that it shows, “linear discriminant” cannot be recommended to "
+        "predict kind. It gets 33.5 % right, and always saying the commonest class gets 33.3 %. "
+        "The lead may be chance.\n"
+    )
+    assert "for reading, not for use" in said.why
+    worse = comparison(model("logistic", 0.9, 12), model("lda", 0.6, 14), MAJORITY)
+    said = told(worse, "lda", data)
+    assert "of those that it shows, take “linear discriminant” to predict kind.\n" in said.which
+    assert "not for use" not in said.why
+
+
+def test_the_simplest_of_equals_may_be_no_better_than_the_commonest(data: Inspection) -> None:
+    found = comparison(model("tree", 0.36, 90), model("lda", 0.345, 12))
+    found = replace(found, choice=replace(found.choice, chosen="lda", equals=("lda", "tree")))
+    assert told(found, "lda", data).which.startswith(
+        "The model shown, “linear discriminant”, cannot be recommended to predict kind. It gets "
+    )
+
+
 def test_no_model_at_all(data: Inspection) -> None:
     found = comparison(model("lda", 0.9, 12, eligible=False))
     said = answer(data, found, [], None, Wishes("kind"), None, decides=False)
-    assert said.which == "None: no model of sortal's own could be fitted to predict kind."
+    assert said.which == (
+        "None: no model of sortal's own was fitted to predict kind.\n\n"
+        "“linear discriminant”: error: no."
+    )
+    slow = replace(facts(found, "lda"), note="It would take long.")
+    said = answer(data, found, [slow], None, Wishes("kind"), None, decides=False)
+    assert said.which.endswith("“linear discriminant”: It would take long.")
     assert said.why.startswith("No model came so far on all rows that it has a balanced accuracy")
     assert (said.how_sure, said.new_row) == (
         "There is no model to be sure of.",
@@ -112,6 +238,50 @@ def test_no_model_at_all(data: Inspection) -> None:
     none = comparison(model("logistic", 0.9, 12), MAJORITY)
     said = answer(data, none, [], None, Wishes("kind"), None, decides=False)
     assert said.which.startswith("None: no model of sortal's own took part")
+
+
+def test_a_model_that_could_not_be_chosen_is_shown_with_the_reason(data: Inspection) -> None:
+    lda = replace(model("lda", 0.9, 12, eligible=False), status="no probabilities", low=None)
+    alone = comparison(lda)
+    said = told(alone, "lda", data)
+    assert said.which.startswith(
+        "None can be recommended to predict kind: none could be chosen. Shown is “linear "
+        "discriminant”, which could not be chosen (no probabilities).\n"
+    )
+    assert "shown is the first that could be fitted" in said.why
+    part = comparison(replace(lda, score=0.8))
+    assert "the best as far as they came" in told(part, "lda", data).why
+    said = told(comparison(lda, model("logistic", 0.9, 12), MAJORITY), "lda", data)
+    assert "of those that it shows, none could be chosen. Shown is “linear" in said.which
+    assert "which could not be chosen (no probabilities) and gets no score." in said.why
+    said = told(comparison(lda, MAJORITY), "lda", data)
+    assert said.which.startswith("None can be recommended to predict kind. Shown is “linear")
+    assert "no model was judged on all rows" in said.why
+
+
+def test_what_is_shown_falls_back_to_what_was_fitted() -> None:
+    found = comparison(
+        model("lda", 0.9, 12),
+        model("tree", 0.8, 12),
+        replace(model("qda", 0.7, 12), eligible=False, status="unfinished"),
+        model("bayes", 0.6, 12, eligible=False),
+    )
+    lda, tree, qda, bayes = (fitted(found, name) for name in ("lda", "tree", "qda", "bayes"))
+    unfit = replace(lda, estimator=None)
+    assert _chosen(found, [lda, tree, qda, bayes]) is lda
+    assert _chosen(found, [unfit, tree, qda, bayes]) is tree
+    assert _chosen(found, [unfit, bayes, qda]) is qda
+    assert _chosen(found, [unfit, bayes]) is bayes
+    assert _chosen(found, [unfit]) is None
+    said = why(found, tree)
+    assert "What the comparison would take is “linear discriminant”. It is the best" in said
+    assert "That model was not fitted to all rows" in said
+    assert "goes on with “decision tree”, the best that could be fitted. It gets 80.0 %" in said
+
+
+def test_majority_alone(data: Inspection) -> None:
+    said = answer(data, comparison(MAJORITY), [], None, Wishes("kind"), None, decides=False)
+    assert "beside always saying the commonest class, no model was tried." in said.why
 
 
 def test_log_loss_is_explained_and_has_no_percentages(data: Inspection) -> None:
@@ -150,6 +320,16 @@ def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
     ("sure", "right", "words"),
     [
         (0.9, 0.9, "can be taken at their word: of 1,000 answers that it gave a probability of "),
+        (
+            1.0,
+            1.0,
+            "can be taken at their word: of 1,000 answers that it gave a probability of 100",
+        ),
+        (
+            0.995,
+            0.975,
+            "at their word; but of 1,000 answers that it gave 99.5 % on average, 97.5 % were ",
+        ),
         (0.99, 0.8, "should not be taken at their word: they are off by 19.0 percentage points"),
         (
             0.9,

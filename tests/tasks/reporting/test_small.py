@@ -16,7 +16,7 @@ from sortal.models.records import Table
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.forms import pictures_folder, report_format
 from sortal.tasks.reporting.saving import save_markdown
-from sortal.tasks.reporting.saying import chance, number, out_of, percent, some_of
+from sortal.tasks.reporting.saying import gap, number, out_of, percent, some_of
 from sortal.tasks.reporting.typical import real_rows, typical_rows
 from sortal.tasks.reporting.wishes import Wishes, names
 
@@ -32,12 +32,13 @@ def test_numbers_as_people_say_them() -> None:
     assert out_of([0.5, 0.25]) == (100, (50, 25))
     assert out_of([0.995, 0.98, 1.0]) == (1000, (995, 980, 1000))
     assert out_of([1.0, 0.91]) == (100, (100, 91))
-    assert [chance(p) for p in (1.0, 0.4, 0.002, 0.0001)] == [
-        "in nearly all",
-        "in about 40 of 100",
-        "in about 2 of 1,000",
-        "in fewer than 1 of 1,000",
-    ]
+    assert gap(0.29, 0.05, 3) == (
+        "The difference is smaller than chance may make it in a trial like this (p = 0.29, counted "
+        "cautiously because three models were compared)."
+    )
+    assert "larger than chance would make it in a trial like this (p < 0.001" in gap(0.0, 0.05, 2)
+    assert "larger" in gap(0.05, 0.05, 2)
+    assert "smaller than chance may make it in a trial like this (p = 1," in gap(1.0, 0.05, 2)
     assert some_of(["a"]) == "a"
     assert some_of(["a", 2, "c\nd"]) == "a, 2 and c d"
     assert some_of(range(10), 8) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"

@@ -10,8 +10,9 @@ import shlex
 from typing import TYPE_CHECKING
 
 from sortal.tasks.naming import counted
+from sortal.tasks.reporting.answer_lead import lead, none_fitted
 from sortal.tasks.reporting.answer_sure import how_sure
-from sortal.tasks.reporting.answer_why import learned_nothing, why
+from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.facts import Answer
 from sortal.tasks.reporting.saying import number, paragraphs, sentences, some_of
 
@@ -39,7 +40,7 @@ def answer(
     """What a reader wants to know first; the chosen model is the first of `models`."""
     if chosen is None:
         return Answer(
-            which=_none(comparison),
+            which=none_fitted(comparison, models),
             why=why(comparison, None),
             how_sure="There is no model to be sure of.",
             new_row="Without a model, nothing can be said of a new row.",
@@ -52,18 +53,9 @@ def answer(
     )
 
 
-def _none(comparison: Comparison) -> str:
-    own = [one for one in comparison.models if not one.baseline]
-    target = comparison.settings.target
-    if not own:
-        return f"None: no model of sortal's own took part in predicting {target}."
-    return f"None: no model of sortal's own could be fitted to predict {target}."
-
-
 def _which(comparison: Comparison, chosen: Fitted) -> str:
     """What was chosen, what kind of thing it is, and what it was made of."""
     settings = comparison.settings
-    target = some_of([settings.target])
     facts = chosen.learner.facts
     columns = _columns(chosen)
     looks = f"It looks at {counted(len(columns), 'column')}: {some_of(columns)}." if columns else ""
@@ -75,11 +67,8 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
     learned = sentences([learned, *_left_out(chosen)])
     size = getattr(chosen.estimator, "size_", None)
     read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
-    called = f"“{chosen.learner.title}”"
-    lead = f"To predict {target}, take the model called {called}."
-    if learned_nothing(comparison):
-        lead = f"None can be recommended to predict {target}. Shown is the simplest, {called}."
-    return paragraphs(lead, sentences([facts.plain or facts.reads, looks, learned, read]))
+    told = sentences([facts.plain or facts.reads, looks, learned, read])
+    return paragraphs(lead(comparison, chosen), told)
 
 
 def _left_out(chosen: Fitted) -> list[str]:

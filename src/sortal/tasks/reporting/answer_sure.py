@@ -8,7 +8,9 @@ from sortal.tasks.naming import counted
 from sortal.tasks.reporting.saying import number, out_of, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
-    from sortal.models.judged import Confusion, Reliability
+    from collections.abc import Sequence
+
+    from sortal.models.judged import Bin, Confusion, Reliability
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.inspect import Inspection
@@ -19,6 +21,7 @@ _FEW_ROWS = 20
 # Probabilities that are off by less than this on average can be taken at their word.
 _NEAR = 0.03
 _FAR = 0.1
+_ROUNDING = 1e-9
 _MOST_DOUBTS = 3
 
 
@@ -92,15 +95,10 @@ def _probabilities(reliability: Reliability | None) -> str:
         return "It names a class without saying how probable that is for a single row."
     off = reliability.expected_error
     points = f"{100 * off:.1f} percentage points"
-    within = all(one.share_low <= one.mean <= one.share_high for one in reliability.bins)
+    outside = [one for one in reliability.bins if not _within(one)]
     if off < _NEAR:
-        most = max(reliability.bins, key=lambda one: one.n)
-        return (
-            f"Its probabilities can be taken at their word: of {counted(most.n, 'answer')} that it "
-            f"gave a probability of {percent(most.mean)} on average, {percent(most.share)} were "
-            "right."
-        )
-    if within:
+        return _near(reliability.bins, outside)
+    if not outside:
         return (
             f"Its probabilities are off by {points} on average, which is no more than chance "
             "makes of so few rows."
@@ -112,6 +110,27 @@ def _probabilities(reliability: Reliability | None) -> str:
     return (
         f"Its probabilities {word}: they are off by {points} on average. On the whole it is {how}: "
         f"it gives its answers {percent(mean)}, and {percent(right)} of them are right."
+    )
+
+
+def _within(one: Bin) -> bool:
+    """Whether the mean probability of a bin is plausible, beside what was right."""
+    return one.share_low - _ROUNDING <= one.mean <= one.share_high + _ROUNDING
+
+
+def _near(bins: Sequence[Bin], outside: Sequence[Bin]) -> str:
+    """Probabilities that are off by little on average; those of some answers may be off by more."""
+    if not outside:
+        most = max(bins, key=lambda one: one.n)
+        return (
+            f"Its probabilities can be taken at their word: of {counted(most.n, 'answer')} that it "
+            f"gave a probability of {percent(most.mean)} on average, {percent(most.share)} were "
+            "right."
+        )
+    worst = max(outside, key=lambda one: one.n * abs(one.share - one.mean))
+    return (
+        f"Its probabilities can mostly be taken at their word; but of {counted(worst.n, 'answer')} "
+        f"that it gave {percent(worst.mean)} on average, {percent(worst.share)} were right."
     )
 
 

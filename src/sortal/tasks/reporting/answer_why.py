@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sortal.tasks.comparing.judging import MAJORITY
 from sortal.tasks.comparing.settings import METRICS
 from sortal.tasks.naming import counted
-from sortal.tasks.reporting.saying import chance, number, paragraphs, percent, sentences, some_of
+from sortal.tasks.reporting.commonest import beats_commonest, learned_nothing
+from sortal.tasks.reporting.saying import gap, number, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.fitting import Fitted
@@ -28,11 +32,6 @@ _MEASURES = {
         "if the true class always got 100 %, and the larger, the less the true class got."
     ),
 }
-
-
-def learned_nothing(comparison: Comparison) -> bool:
-    """Whether always saying the commonest class is as good as any model."""
-    return MAJORITY in comparison.choice.equals
 
 
 def why(comparison: Comparison, chosen: Fitted | None) -> str:
@@ -70,21 +69,36 @@ def _tried(comparison: Comparison) -> str:
 def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
     choice = comparison.choice
     if not choice.best:
-        words = METRICS[comparison.settings.metric].words
-        said = f"No model came so far on all rows that it has a {words} to be chosen by"
-        return f"{said}." if chosen is None else f"{said}; shown is the first that could be fitted."
+        return _unjudged(comparison, chosen)
     if learned_nothing(comparison):
         return _nothing(comparison)
     best, first = comparison[choice.best], comparison[choice.chosen]
-    said = _first(comparison, best, first)
-    if not first.baseline:
-        return said
-    lead = f"What the comparison would take is {_called(first)}."
-    return sentences([lead, said, _for_sortal(comparison, chosen)])
+    said = [_first(comparison, best, first)]
+    if chosen is None or chosen.result.name != first.name:
+        lead = f"What the comparison would take is {_called(first)}."
+        said = [lead, *said, _instead(comparison, first, chosen)]
+    if chosen is not None and not beats_commonest(chosen.result, comparison):
+        said.append("The model shown is for reading, not for use.")
+    return sentences(said)
+
+
+def _unjudged(comparison: Comparison, chosen: Fitted | None) -> str:
+    """Where no model is eligible: what is shown all the same."""
+    words = METRICS[comparison.settings.metric].words
+    said = f"No model came so far on all rows that it has a {words} to be chosen by"
+    if chosen is None:
+        return f"{said}."
+    if chosen.result.score is None:
+        return f"{said}; shown is the first that could be fitted."
+    return f"{said}; shown is, of those that could be fitted, the best as far as they came."
 
 
 def _nothing(comparison: Comparison) -> str:
     """Why no model is recommended."""
+    others = [one for one in comparison.models if one.name != MAJORITY]
+    if not any(one.eligible for one in others):
+        end = "was judged on all rows" if others else "was tried"
+        return f"Nothing can be said: beside always saying the commonest class, no model {end}."
     folds = comparison.settings.folds
     short = f", or the trial was too short ({folds})" if folds.n < _FEW_FOLDS else ""
     return (
@@ -97,33 +111,72 @@ def _nothing(comparison: Comparison) -> str:
 
 def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
     """Why the first choice comes first."""
-    settings = comparison.settings
     field = [one for one in comparison.models if one.eligible]
     if len(field) == 1:
-        told = _told(best, settings)
-        return f"There was nothing to choose: only {_called(best)} came to the end; it gets {told}."
+        return _only(comparison, best)
     if first is not best:
         return _simplest(comparison, best, first)
-    said = f"It is the best: {_called(best)} gets {_told(best, settings)}"
-    simpler = [one for one in field if (one.size or 0) < (best.size or 0)]
+    same = [one for one in field if one is not best and _same_score(one, best)]
+    lead = "None is better" if same else "It is the best"
+    said = f"{lead}: {_called(best)} gets {_told(best, comparison.settings)}"
+    simpler = [one for one in field if _larger(best, one)]
     rivals = [one for one in simpler if one.name != MAJORITY]
-    also = _as_good(comparison, best)
+    ties = [one for one in same if not _larger(one, best)]
+    also = [_tied(best, ties), _as_good(comparison, [best, *ties])]
     if not rivals:
         but = " but always saying the same" if simpler else ""
-        return sentences([f"{said}, and none is simpler{but}.", also])
-    p_values = comparison.choice.p_values
-    nearest = max(rivals, key=lambda one: p_values[one.name])
-    worse = (
-        f"{said}.\n\nSimpler models do worse: the nearest of them, {_called(nearest)}, gets "
-        f"{_told(nearest, settings)}. If both were equally good, so large a gap would turn up "
-        f"{chance(p_values[nearest.name])} such trials."
+        return sentences([f"{said}, and none is simpler{but}.", *also])
+    return sentences([f"{said}.\n\n{_worse(comparison, rivals)}", *also])
+
+
+def _only(comparison: Comparison, best: ModelResult) -> str:
+    """Where there is one model to choose from."""
+    only = f"only {_called(best)} came to the end"
+    if len(comparison.models) == 1:
+        only = f"{_called(best)} was the only one asked for"
+    return f"There was nothing to choose: {only}; it gets {_told(best, comparison.settings)}."
+
+
+def _same_score(one: ModelResult, other: ModelResult) -> bool:
+    scores = (one.score, other.score)
+    return None not in scores and math.isclose(one.score or 0, other.score or 0, rel_tol=1e-12)
+
+
+def _tied(best: ModelResult, ties: Sequence[ModelResult]) -> str:
+    """Models with the same score and size, and what the choice goes by then."""
+    if not ties:
+        return ""
+    told = some_of([_called(one) for one in ties], most=4)
+    rule = "the first by name is taken"
+    if not best.baseline and all(one.baseline for one in ties):
+        rule = "one that this report can show is taken"
+    get = "gets" if len(ties) == 1 else "get"
+    return f"{told} {get} the same by as many numbers; of such models {rule}."
+
+
+def _worse(comparison: Comparison, rivals: Sequence[ModelResult]) -> str:
+    """What the simpler ones get; of some that is no better than the commonest class."""
+    p_values, level = comparison.choice.p_values, comparison.settings.level
+    behind = [one for one in rivals if p_values[one.name] <= level]
+    if not behind:
+        return "Simpler models do no better than always saying the commonest class."
+    nearest = max(behind, key=lambda one: p_values[one.name])
+    return (
+        f"Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
+        f"{_told(nearest, comparison.settings)}. {_gap(comparison, nearest)}"
     )
-    return sentences([worse, also])
 
 
-def _as_good(comparison: Comparison, best: ModelResult) -> str:
+def _gap(comparison: Comparison, one: ModelResult) -> str:
+    """Whether the distance to the best may be chance."""
+    n = sum(other.eligible for other in comparison.models)
+    return gap(comparison.choice.p_values[one.name], comparison.settings.level, n)
+
+
+def _as_good(comparison: Comparison, told_of: Sequence[ModelResult]) -> str:
     """Others that may be as good, but are not simpler."""
-    names = [name for name in comparison.choice.equals if name != best.name]
+    known = [one.name for one in told_of]
+    names = [name for name in comparison.choice.equals if name not in known]
     if not names:
         return ""
     told = some_of([_called(comparison[name]) for name in names], most=4)
@@ -132,37 +185,59 @@ def _as_good(comparison: Comparison, best: ModelResult) -> str:
 
 def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
     """Why the best on average is not the first choice."""
-    settings = comparison.settings
+    settings, equals = comparison.settings, comparison.choice.equals
+    alone = all(_larger(comparison[name], first) for name in equals if name != first.name)
+    lead = "It is the simplest of the models that do best."
     return (
-        "It is the simplest of the models that do best.\n\n"
-        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; {_called(first)} gets {_told(first, settings)}. That "
-        "may be chance: if both were equally good, so large a gap would turn up "
-        f"{chance(comparison.choice.p_values[first.name])} such trials. And {_called(first)} is "
-        f"simpler: it decides by {_size(first)}, the other by {_size(best)}. Of models that cannot "
-        "be told apart the simplest is taken, because people can read and check it best."
+        f"{lead if alone else 'Of the models that do best, none is simpler.'}\n\n"
+        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; "
+        f"{_called(first)} gets {_told(first, settings)}. {_gap(comparison, first)} "
+        f"{_sizes(best, first)} Of models that cannot be told apart the simplest is taken, because "
+        "people can read and check it best."
     )
 
 
-def _for_sortal(comparison: Comparison, chosen: Fitted | None) -> str:
-    """What this page goes on with where a baseline was chosen."""
+def _sizes(best: ModelResult, first: ModelResult) -> str:
+    """Both sizes, which are those of the trials; the model that is shown has its own."""
+    if _larger(best, first):
+        return (
+            f"And {_called(first)} is simpler: in the trials it decided by {_size(first)}, the "
+            f"other by {_size(best)}."
+        )
+    return f"And {_called(first)} is no larger: in the trials both decided by {_size(first)}."
+
+
+def _larger(one: ModelResult, other: ModelResult) -> bool:
+    """Whether it needs more numbers, as one says them; of what is not known more than any."""
+    sizes = [math.inf if of.size is None else round(of.size) for of in (one, other)]
+    return sizes[0] > sizes[1]
+
+
+def _instead(comparison: Comparison, first: ModelResult, chosen: Fitted | None) -> str:
+    """What this page goes on with where it cannot show the first choice."""
+    reason = "is there to compare with" if first.baseline else "was not fitted to all rows"
+    reason = f"That model {reason}, and cannot be read here."
     if chosen is None:
-        return "It is there to compare with and cannot be read here."
-    settings, result = comparison.settings, chosen.result
-    said = (
-        "That model is there to compare with, and cannot be read here. This report goes on with "
-        f"{_called(result)}"
-    )
+        return reason
+    result, told = chosen.result, _told(chosen.result, comparison.settings)
+    said = f"{reason} This report goes on with {_called(result)}"
+    if not result.eligible:
+        return f"{said}, which could not be chosen ({some_of([result.status])}) and gets {told}."
     if comparison.choice.learner == result.name:
         return (
-            f"{said}, which gets {_told(result, settings)}: the simplest of sortal's own models "
-            "that cannot be told apart from the best."
+            f"{said}, which gets {told}: of sortal's own models that cannot be told apart from the "
+            "best, none is simpler."
         )
-    p = comparison.choice.p_values.get(result.name)
-    if p is None:
-        return f"{said}, which gets {_told(result, settings)}."
+    if result.name not in comparison.choice.p_values:
+        return f"{said}, which gets {told}."
+    own = next(one for one in comparison.models if one.eligible and not one.baseline)
+    which = (
+        "the best of sortal's own" if own.name == result.name else "the best that could be fitted"
+    )
+    worse = result.name not in comparison.choice.equals
     return (
-        f"{said}, the best of sortal's own. It gets {_told(result, settings)}, which is worse: if "
-        f"both were equally good, so large a gap would turn up {chance(p)} such trials."
+        f"{said}, {which}. It gets {told}{', which is worse' if worse else ''}. "
+        f"{_gap(comparison, result)}"
     )
 
 
@@ -205,4 +280,6 @@ def _called(one: ModelResult) -> str:
 
 def _size(one: ModelResult) -> str:
     """How many numbers it needs, which differs a little from fit to fit."""
-    return "more" if one.size is None else f"about {counted(round(one.size), 'number')}"
+    return (
+        "numbers not counted" if one.size is None else f"about {counted(round(one.size), 'number')}"
+    )

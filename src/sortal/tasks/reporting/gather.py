@@ -118,11 +118,15 @@ def _fit_all(comparison: Comparison, rows: Rows, steps: _Steps) -> list[Fitted]:
 
 
 def _chosen(comparison: Comparison, fitted: Sequence[Fitted]) -> Fitted | None:
-    """The learner of the choice; else the best that may be chosen; else the best there is."""
+    """The learner of the choice; else the best that may be chosen; else the best there is.
+
+    Learners come in the order of the comparison, those without a score last.
+    """
     there = [one for one in fitted if one.estimator is not None]
     wanted = [one for one in there if one.learner.name == comparison.choice.learner]
     eligible = [one for one in there if one.result.eligible]
-    return next(iter([*wanted, *eligible]), None)
+    scored = [one for one in there if one.result.score is not None]
+    return next(iter([*wanted, *eligible, *scored, *there]), None)
 
 
 def _ordered(fitted: Sequence[Fitted], chosen: Fitted | None) -> list[Fitted]:

@@ -52,17 +52,18 @@ def some_of(names: Sequence[Any], most: int = 8) -> str:
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def chance(p: float) -> str:
-    """How often chance alone makes so large a gap.
+def gap(p: float, level: float, n: int) -> str:
+    """What p says of a difference between two of n models; it is no frequency, but a bound.
 
-    >>> chance(0.11), chance(0.0028), chance(1e-9)
-    ('in about 11 of 100', 'in about 3 of 1,000', 'in fewer than 1 of 1,000')
+    >>> gap(0.29, 0.05, 3)[:58]
+    'The difference is smaller than chance may make it in a tri'
     """
-    if p < 0.001:
-        return "in fewer than 1 of 1,000"
-    if p > 0.95:
-        return "in nearly all"
-    return f"in about {100 * p:.0f} of 100" if p >= 0.015 else f"in about {1000 * p:.0f} of 1,000"
+    size = "smaller than chance may make it" if p > level else "larger than chance would make it"
+    told = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return (
+        f"The difference is {size} in a trial like this ({told}, counted cautiously because "
+        f"{number(n)} models were compared)."
+    )
 
 
 def paragraphs(*parts: str) -> str:
