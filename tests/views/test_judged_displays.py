@@ -86,12 +86,17 @@ def test_every_count_stands_in_its_cell() -> None:
     assert len(legend_of(display.ax_)) == 4
 
 
+def on_white(rgba: Any) -> str:
+    *ink, part = mpl.colors.to_rgba(rgba)
+    return str(mpl.colors.to_hex([1 - part * (1 - one) for one in ink]))
+
+
 def cells_of(ax: Axes) -> dict[tuple[int, int], str]:
     """The color of each cell, by asking every path whether it holds the middle of the cell."""
     k = len(ax.get_yticks())
     paths = [p for p in ax.patches if isinstance(p, PathPatch) and p.get_fill()]
     return {
-        (i, j): mpl.colors.to_hex(patch.get_facecolor())
+        (i, j): on_white(patch.get_facecolor())
         for i in range(k)
         for j in range(k)
         for patch in paths

@@ -158,7 +158,7 @@ class ConfusionDisplay:
                 style: Style = {"color": ink, "fontsize": size, "usetex": False, "zorder": 3}
                 # light letters stay so on a dark page
                 style |= {"gid": "fixed"} if ink == _LIGHT else {}
-                ax.text(j, i, text, ha="center", va="center", **style)
+                ax.text(j, i, text, ha="center", va="center", in_layout=False, **style)
 
     def _numbers(self) -> Iterator[tuple[int, int, int]]:
         """The diagonal, and the most frequent confusions, as many as can be read."""
