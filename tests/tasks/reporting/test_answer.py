@@ -18,8 +18,11 @@ from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.gather import _chosen
 from sortal.tasks.reporting.wishes import Wishes
+from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sortal.tasks.comparing.comparison import Comparison
     from sortal.tasks.inspect import Inspection
     from sortal.tasks.reporting.facts import Answer
@@ -384,6 +387,36 @@ def test_a_new_row_and_what_to_type(data: Inspection) -> None:
     ) in said
     said = answer(data, found, one, chosen, wishes, None, decides=False).new_row
     assert "Try a row" not in said
+
+
+def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: Path) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    path = tmp_path / "my table.csv"
+    path.write_text("x;kind\n1;a\n", encoding="utf-8")
+    reading = {
+        "holes": ["NA", "-9"],
+        "text": ["zip", "kind"],
+        "delimiter": ";",
+        "header": True,
+        "encoding": None,
+    }
+    file = open_table(path).file
+    assert file is not None
+    one, chosen = [facts(found, "lda")], fitted(found, "lda")
+    wishes = Wishes("kind", reading=reading)
+    said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
+    assert (
+        "first sortal fit 'my table.csv' --target kind --learner lda --holes NA,-9 --text zip "
+        "--text kind --delimiter ';' --header -o model.sortal and then sortal predict model.sortal "
+        "NEW.csv --holes NA,-9 --text zip --delimiter ';' --header"
+    ) in said
+    piped = replace(file, name="standard input")
+    said = answer(data, found, one, chosen, Wishes("kind"), piped, decides=True).new_row
+    assert "first sortal fit TABLE.csv --target kind --learner lda -o" in said
+    wishes = Wishes("kind", reading={"format": "csv"})
+    said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
+    assert "predicted: the Python code under “The same again” does." in said
+    assert "sortal fit" not in said
 
 
 def test_two_classes_and_thirty(data: Inspection) -> None:

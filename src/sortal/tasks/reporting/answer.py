@@ -14,7 +14,9 @@ from sortal.tasks.reporting.answer_lead import lead, none_fitted
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.facts import Answer
+from sortal.tasks.reporting.reproduce import reading_words
 from sortal.tasks.reporting.saying import number, paragraphs, sentences, some_of
+from sortal.tasks.reporting.wishes import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,19 +109,31 @@ def _new_row(
             "To try it, type in a row under “Try a row”: the page shows what the model says, "
             "and why."
         )
-    told.append(
-        f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "
-        "sortal predict model.sortal NEW.csv"
-    )
+    told.append(f"To have a whole file predicted: {_commands(chosen, wishes, file)}")
     return paragraphs(told[0], sentences(told[1:]))
 
 
-def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
-    name = "TABLE.csv" if file is None else file.name
+def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
+    """What to type; files are read as this one was, if that can be typed."""
+    reading = {} if file is None else dict(wishes.reading)
+    if reading.get("format") is not None:
+        return "the Python code under “The same again” does."
+    flags = reading_words(reading)
+    text = [name for name in names(reading.get("text") or ()) if name != wishes.target]
+    # New rows need not have the target.
+    new = reading_words(reading | {"text": text or None})
+    predict = shlex.join(["sortal", "predict", "model.sortal", "NEW.csv", *new])
+    return f"first {_fit_command(chosen, wishes, file, flags)} and then {predict}"
+
+
+def _fit_command(
+    chosen: Fitted, wishes: Wishes, file: FileTable | None, flags: Sequence[str]
+) -> str:
+    name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
     words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
     for flag, columns in (("--drop", wishes.drop), ("--category", wishes.categories)):
         words += [word for column in columns for word in (flag, column)]
     for option, value in chosen.options.items():
         if option != "categorical_features" and value != chosen.learner.options()[option]:
             words += ["--set", f"{option}={value}"]
-    return shlex.join([*words, "-o", "model.sortal"])
+    return shlex.join([*words, *flags, "-o", "model.sortal"])
