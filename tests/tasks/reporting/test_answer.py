@@ -10,15 +10,18 @@ import pytest
 from tests.tasks.reporting.cases import comparison, facts, fitted, model
 
 from sortal import datasets
+from sortal.models.records import Table
 from sortal.tasks.comparing.folds import Folds
 from sortal.tasks.inspect import inspect
 from sortal.tasks.registry import learners
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
+from sortal.tasks.reporting.deciding import has_form
 from sortal.tasks.reporting.gather import _chosen
 from sortal.tasks.reporting.wishes import Wishes
 from sortal.tasks.tables import open_table
+from sortal.views.parts import Part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +50,7 @@ def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> No
     assert said.which.startswith("To predict kind, take the model called “linear discriminant”.\n")
     assert "It looks at 3 columns: x, wide one and z." in said.which
     assert "100 rows and tells three classes apart: ant, bee and cow." in said.which
-    assert "The whole model is 12 numbers" in said.which
+    assert "The whole model is 12 numbers." in said.which
     assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
     assert "The difference is larger than chance would make it in a trial like" in said.why
@@ -417,6 +420,26 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
     said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
     assert "predicted: the Python code under “The same again” does." in said
     assert "sortal fit" not in said
+
+
+def test_only_what_is_shown_is_said_to_be(data: Inspection) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    table = Table("t", "t", ("a",), ((1,),))
+    whole = replace(facts(found, "lda"), tables=(table,))
+    for shown, words in (
+        (whole, "12 numbers, shown below."),
+        (replace(whole, more="1 of 2"), "12 numbers, shown in part below."),
+        (replace(whole, tables=()), "12 numbers."),
+    ):
+        chosen = fitted(found, "lda")
+        said = answer(data, found, [shown], chosen, Wishes("kind"), None, decides=True).which
+        assert said.endswith(words)
+
+
+def test_a_part_without_a_model_is_no_form() -> None:
+    assert has_form(Part("decide-a", "decide", "", {"model": {"kind": "lda"}}))
+    assert not has_form(Part("decide-a", "decide", "", {"model": None}))
+    assert not has_form(None)
 
 
 def test_two_classes_and_thirty(data: Inspection) -> None:

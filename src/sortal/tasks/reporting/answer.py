@@ -48,14 +48,14 @@ def answer(
             new_row="Without a model, nothing can be said of a new row.",
         )
     return Answer(
-        which=_which(comparison, chosen),
+        which=_which(comparison, chosen, models[0]),
         why=why(comparison, chosen),
         how_sure=how_sure(data, comparison, models[0]),
         new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
     )
 
 
-def _which(comparison: Comparison, chosen: Fitted) -> str:
+def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
     """What was chosen, what kind of thing it is, and what it was made of."""
     settings = comparison.settings
     facts = chosen.learner.facts
@@ -67,10 +67,18 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
         f"{some_of(settings.classes)}."
     )
     learned = sentences([learned, *_left_out(chosen)])
-    size = getattr(chosen.estimator, "size_", None)
-    read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
-    told = sentences([facts.plain or facts.reads, looks, learned, read])
+    told = sentences([facts.plain or facts.reads, looks, learned, _whole(chosen, shown)])
     return paragraphs(lead(comparison, chosen), told)
+
+
+def _whole(chosen: Fitted, shown: ModelFacts) -> str:
+    """How large the model is, and whether it can be read here."""
+    size = getattr(chosen.estimator, "size_", None)
+    if not size:
+        return ""
+    below = ", shown in part below" if shown.more else ", shown below"
+    there = shown.rules is not None or shown.tables
+    return f"The whole model is {counted(size, 'number')}{below if there else ''}."
 
 
 def _left_out(chosen: Fitted) -> list[str]:
