@@ -255,6 +255,7 @@ def test_a_model_that_could_not_be_chosen_is_shown_with_the_reason(data: Inspect
         "discriminant”, which could not be chosen (no probabilities).\n"
     )
     assert "shown is the first that could be fitted" in said.why
+    assert said.how_sure.startswith("It has no balanced accuracy, by which models were compared")
     part = comparison(replace(lda, score=0.8))
     assert "the best as far as they came" in told(part, "lda", data).why
     said = told(comparison(lda, model("logistic", 0.9, 12), MAJORITY), "lda", data)
@@ -281,7 +282,7 @@ def test_what_is_shown_falls_back_to_what_was_fitted() -> None:
     assert _chosen(found, [unfit]) is None
     said = why(found, tree)
     assert "What the comparison would take is “linear discriminant”. It is the best" in said
-    assert "That model was not fitted to all rows" in said
+    assert "“linear discriminant” was not fitted to all rows" in said
     assert "goes on with “decision tree”, the best that could be fitted. It gets 80.0 %" in said
 
 
