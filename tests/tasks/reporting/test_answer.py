@@ -10,16 +10,22 @@ import pytest
 from tests.tasks.reporting.cases import comparison, facts, fitted, model
 
 from sortal import datasets
+from sortal.models.records import Table
 from sortal.tasks.comparing.folds import Folds
 from sortal.tasks.inspect import inspect
 from sortal.tasks.registry import learners
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
+from sortal.tasks.reporting.deciding import has_form
 from sortal.tasks.reporting.gather import _chosen
 from sortal.tasks.reporting.wishes import Wishes
+from sortal.tasks.tables import open_table
+from sortal.views.parts import Part
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sortal.tasks.comparing.comparison import Comparison
     from sortal.tasks.inspect import Inspection
     from sortal.tasks.reporting.facts import Answer
@@ -44,7 +50,7 @@ def test_the_best_is_chosen_where_simpler_ones_are_worse(data: Inspection) -> No
     assert said.which.startswith("To predict kind, take the model called “linear discriminant”.\n")
     assert "It looks at 3 columns: x, wide one and z." in said.which
     assert "100 rows and tells three classes apart: ant, bee and cow." in said.which
-    assert "The whole model is 12 numbers" in said.which
+    assert "The whole model is 12 numbers." in said.which
     assert said.why.startswith("It is the best: “linear discriminant” gets 97.4 % right.")
     assert "the nearest of them, “decision tree”, gets 70.0 % right" in said.why
     assert "The difference is larger than chance would make it in a trial like" in said.why
@@ -249,6 +255,7 @@ def test_a_model_that_could_not_be_chosen_is_shown_with_the_reason(data: Inspect
         "discriminant”, which could not be chosen (no probabilities).\n"
     )
     assert "shown is the first that could be fitted" in said.why
+    assert said.how_sure.startswith("It has no balanced accuracy, by which models were compared")
     part = comparison(replace(lda, score=0.8))
     assert "the best as far as they came" in told(part, "lda", data).why
     said = told(comparison(lda, model("logistic", 0.9, 12), MAJORITY), "lda", data)
@@ -275,7 +282,7 @@ def test_what_is_shown_falls_back_to_what_was_fitted() -> None:
     assert _chosen(found, [unfit]) is None
     said = why(found, tree)
     assert "What the comparison would take is “linear discriminant”. It is the best" in said
-    assert "That model was not fitted to all rows" in said
+    assert "“linear discriminant” was not fitted to all rows" in said
     assert "goes on with “decision tree”, the best that could be fitted. It gets 80.0 %" in said
 
 
@@ -384,6 +391,56 @@ def test_a_new_row_and_what_to_type(data: Inspection) -> None:
     ) in said
     said = answer(data, found, one, chosen, wishes, None, decides=False).new_row
     assert "Try a row" not in said
+
+
+def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: Path) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    path = tmp_path / "my table.csv"
+    path.write_text("x;kind\n1;a\n", encoding="utf-8")
+    reading = {
+        "holes": ["NA", "-9"],
+        "text": ["zip", "kind"],
+        "delimiter": ";",
+        "header": True,
+        "encoding": None,
+    }
+    file = open_table(path).file
+    assert file is not None
+    one, chosen = [facts(found, "lda")], fitted(found, "lda")
+    wishes = Wishes("kind", reading=reading)
+    said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
+    assert (
+        "first sortal fit 'my table.csv' --target kind --learner lda --holes NA,-9 --text zip "
+        "--text kind --delimiter ';' --header -o model.sortal and then sortal predict model.sortal "
+        "NEW.csv --holes NA,-9 --text zip --delimiter ';' --header"
+    ) in said
+    piped = replace(file, name="standard input")
+    said = answer(data, found, one, chosen, Wishes("kind"), piped, decides=True).new_row
+    assert "first sortal fit TABLE.csv --target kind --learner lda -o" in said
+    wishes = Wishes("kind", reading={"format": "csv"})
+    said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
+    assert "predicted: the Python code under “The same again” does." in said
+    assert "sortal fit" not in said
+
+
+def test_only_what_is_shown_is_said_to_be(data: Inspection) -> None:
+    found = comparison(model("lda", 0.9, 12), MAJORITY)
+    table = Table("t", "t", ("a",), ((1,),))
+    whole = replace(facts(found, "lda"), tables=(table,))
+    for shown, words in (
+        (whole, "12 numbers, shown below."),
+        (replace(whole, more="1 of 2"), "12 numbers, shown in part below."),
+        (replace(whole, tables=()), "12 numbers."),
+    ):
+        chosen = fitted(found, "lda")
+        said = answer(data, found, [shown], chosen, Wishes("kind"), None, decides=True).which
+        assert said.endswith(words)
+
+
+def test_a_part_without_a_model_is_no_form() -> None:
+    assert has_form(Part("decide-a", "decide", "", {"model": {"kind": "lda"}}))
+    assert not has_form(Part("decide-a", "decide", "", {"model": None}))
+    assert not has_form(None)
 
 
 def test_two_classes_and_thirty(data: Inspection) -> None:

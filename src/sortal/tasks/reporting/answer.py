@@ -14,7 +14,9 @@ from sortal.tasks.reporting.answer_lead import lead, none_fitted
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.facts import Answer
+from sortal.tasks.reporting.reproduce import reading_words
 from sortal.tasks.reporting.saying import number, paragraphs, sentences, some_of
+from sortal.tasks.reporting.wishes import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,14 +48,14 @@ def answer(
             new_row="Without a model, nothing can be said of a new row.",
         )
     return Answer(
-        which=_which(comparison, chosen),
+        which=_which(comparison, chosen, models[0]),
         why=why(comparison, chosen),
         how_sure=how_sure(data, comparison, models[0]),
         new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
     )
 
 
-def _which(comparison: Comparison, chosen: Fitted) -> str:
+def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
     """What was chosen, what kind of thing it is, and what it was made of."""
     settings = comparison.settings
     facts = chosen.learner.facts
@@ -65,10 +67,18 @@ def _which(comparison: Comparison, chosen: Fitted) -> str:
         f"{some_of(settings.classes)}."
     )
     learned = sentences([learned, *_left_out(chosen)])
-    size = getattr(chosen.estimator, "size_", None)
-    read = f"The whole model is {counted(size, 'number')}, shown below." if size else ""
-    told = sentences([facts.plain or facts.reads, looks, learned, read])
+    told = sentences([facts.plain or facts.reads, looks, learned, _whole(chosen, shown)])
     return paragraphs(lead(comparison, chosen), told)
+
+
+def _whole(chosen: Fitted, shown: ModelFacts) -> str:
+    """How large the model is, and whether it can be read here."""
+    size = getattr(chosen.estimator, "size_", None)
+    if not size:
+        return ""
+    below = ", shown in part below" if shown.more else ", shown below"
+    there = shown.rules is not None or shown.tables
+    return f"The whole model is {counted(size, 'number')}{below if there else ''}."
 
 
 def _left_out(chosen: Fitted) -> list[str]:
@@ -109,19 +119,31 @@ def _new_row(
             "To try it, type in a row under “Try a row”: the page shows what the model says, "
             "and why."
         )
-    told.append(
-        f"To have a whole file predicted: first {_fit_command(chosen, wishes, file)} and then "
-        "sortal predict model.sortal NEW.csv"
-    )
+    told.append(f"To have a whole file predicted: {_commands(chosen, wishes, file)}")
     return paragraphs(told[0], sentences(told[1:]))
 
 
-def _fit_command(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
-    name = "TABLE.csv" if file is None else file.name
+def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
+    """What to type; files are read as this one was, if that can be typed."""
+    reading = {} if file is None else dict(wishes.reading)
+    if reading.get("format") is not None:
+        return "the Python code under “The same again” does."
+    flags = reading_words(reading)
+    text = [name for name in names(reading.get("text") or ()) if name != wishes.target]
+    # New rows need not have the target.
+    new = reading_words(reading | {"text": text or None})
+    predict = shlex.join(["sortal", "predict", "model.sortal", "NEW.csv", *new])
+    return f"first {_fit_command(chosen, wishes, file, flags)} and then {predict}"
+
+
+def _fit_command(
+    chosen: Fitted, wishes: Wishes, file: FileTable | None, flags: Sequence[str]
+) -> str:
+    name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
     words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
     for flag, columns in (("--drop", wishes.drop), ("--category", wishes.categories)):
         words += [word for column in columns for word in (flag, column)]
     for option, value in chosen.options.items():
         if option != "categorical_features" and value != chosen.learner.options()[option]:
             words += ["--set", f"{option}={value}"]
-    return shlex.join([*words, "-o", "model.sortal"])
+    return shlex.join([*words, *flags, "-o", "model.sortal"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sortal.tasks.comparing.settings import METRICS
-from sortal.tasks.reporting.answer_why import score_text
+from sortal.tasks.reporting.answer_choice import score_text
 from sortal.tasks.reporting.commonest import (
     beats_commonest,
     commonest_score,

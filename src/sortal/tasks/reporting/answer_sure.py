@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sortal.tasks.comparing.settings import METRICS
 from sortal.tasks.naming import counted
 from sortal.tasks.reporting.saying import number, out_of, paragraphs, percent, sentences, some_of
 
@@ -39,7 +40,7 @@ def how_sure(data: Inspection, comparison: Comparison, chosen: ModelFacts) -> st
 def _score(result: ModelResult, settings: Settings) -> str:
     """The score of new rows, with what is plausible."""
     if result.score is None:
-        return "How often it is right is not known: it has no score."
+        return f"It has no {METRICS[settings.metric].words}, by which models were compared here."
     if settings.metric == "log_loss":
         return _loss(result, settings)
     bounds = [result.low, result.high]

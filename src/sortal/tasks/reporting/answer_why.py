@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from sortal.tasks.comparing.judging import MAJORITY
 from sortal.tasks.comparing.settings import METRICS
-from sortal.tasks.naming import counted
+from sortal.tasks.reporting.answer_choice import called, first_choice, gap_of, score_of
 from sortal.tasks.reporting.commonest import beats_commonest, learned_nothing
-from sortal.tasks.reporting.saying import gap, number, paragraphs, percent, sentences, some_of
+from sortal.tasks.reporting.saying import number, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
-    from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.fitting import Fitted
 
 # Fewer folds may be too few to tell models apart.
@@ -39,13 +35,6 @@ def why(comparison: Comparison, chosen: Fitted | None) -> str:
     found = sentences([_reason(comparison, chosen), _others(comparison)])
     tried = sentences([_tried(comparison), _MEASURES[comparison.settings.metric]])
     return paragraphs(found, tried)
-
-
-def score_text(score: float, settings: Settings) -> str:
-    """A score as it is said: in percent, or a loss."""
-    return (
-        f"a log loss of {score:.3f}" if settings.metric == "log_loss" else f"{percent(score)} right"
-    )
 
 
 def _tried(comparison: Comparison) -> str:
@@ -73,9 +62,9 @@ def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
     if learned_nothing(comparison):
         return _nothing(comparison)
     best, first = comparison[choice.best], comparison[choice.chosen]
-    said = [_first(comparison, best, first)]
+    said = [first_choice(comparison, best, first)]
     if chosen is None or chosen.result.name != first.name:
-        lead = f"What the comparison would take is {_called(first)}."
+        lead = f"What the comparison would take is {called(first)}."
         said = [lead, *said, _instead(comparison, first, chosen)]
     if chosen is not None and not beats_commonest(chosen.result, comparison):
         said.append("The model shown is for reading, not for use.")
@@ -109,118 +98,14 @@ def _nothing(comparison: Comparison) -> str:
     )
 
 
-def _first(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
-    """Why the first choice comes first."""
-    field = [one for one in comparison.models if one.eligible]
-    if len(field) == 1:
-        return _only(comparison, best)
-    if first is not best:
-        return _simplest(comparison, best, first)
-    same = [one for one in field if one is not best and _same_score(one, best)]
-    lead = "None is better" if same else "It is the best"
-    said = f"{lead}: {_called(best)} gets {_told(best, comparison.settings)}"
-    simpler = [one for one in field if _larger(best, one)]
-    rivals = [one for one in simpler if one.name != MAJORITY]
-    ties = [one for one in same if not _larger(one, best)]
-    also = [_tied(best, ties), _as_good(comparison, [best, *ties])]
-    if not rivals:
-        but = " but always saying the same" if simpler else ""
-        return sentences([f"{said}, and none is simpler{but}.", *also])
-    return sentences([f"{said}.\n\n{_worse(comparison, rivals)}", *also])
-
-
-def _only(comparison: Comparison, best: ModelResult) -> str:
-    """Where there is one model to choose from."""
-    only = f"only {_called(best)} came to the end"
-    if len(comparison.models) == 1:
-        only = f"{_called(best)} was the only one asked for"
-    return f"There was nothing to choose: {only}; it gets {_told(best, comparison.settings)}."
-
-
-def _same_score(one: ModelResult, other: ModelResult) -> bool:
-    scores = (one.score, other.score)
-    return None not in scores and math.isclose(one.score or 0, other.score or 0, rel_tol=1e-12)
-
-
-def _tied(best: ModelResult, ties: Sequence[ModelResult]) -> str:
-    """Models with the same score and size, and what the choice goes by then."""
-    if not ties:
-        return ""
-    told = some_of([_called(one) for one in ties], most=4)
-    rule = "the first by name is taken"
-    if not best.baseline and all(one.baseline for one in ties):
-        rule = "one that this report can show is taken"
-    get = "gets" if len(ties) == 1 else "get"
-    return f"{told} {get} the same by as many numbers; of such models {rule}."
-
-
-def _worse(comparison: Comparison, rivals: Sequence[ModelResult]) -> str:
-    """What the simpler ones get; of some that is no better than the commonest class."""
-    p_values, level = comparison.choice.p_values, comparison.settings.level
-    behind = [one for one in rivals if p_values[one.name] <= level]
-    if not behind:
-        return "Simpler models do no better than always saying the commonest class."
-    nearest = max(behind, key=lambda one: p_values[one.name])
-    return (
-        f"Simpler models do worse: the nearest of them, {_called(nearest)}, gets "
-        f"{_told(nearest, comparison.settings)}. {_gap(comparison, nearest)}"
-    )
-
-
-def _gap(comparison: Comparison, one: ModelResult) -> str:
-    """Whether the distance to the best may be chance."""
-    n = sum(other.eligible for other in comparison.models)
-    return gap(comparison.choice.p_values[one.name], comparison.settings.level, n)
-
-
-def _as_good(comparison: Comparison, told_of: Sequence[ModelResult]) -> str:
-    """Others that may be as good, but are not simpler."""
-    known = [one.name for one in told_of]
-    names = [name for name in comparison.choice.equals if name not in known]
-    if not names:
-        return ""
-    told = some_of([_called(comparison[name]) for name in names], most=4)
-    return f"Perhaps as good, but no simpler: {told}."
-
-
-def _simplest(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
-    """Why the best on average is not the first choice."""
-    settings, equals = comparison.settings, comparison.choice.equals
-    alone = all(_larger(comparison[name], first) for name in equals if name != first.name)
-    lead = "It is the simplest of the models that do best."
-    return (
-        f"{lead if alone else 'Of the models that do best, none is simpler.'}\n\n"
-        f"The best on average is {_called(best)}, which gets {_told(best, settings)}; "
-        f"{_called(first)} gets {_told(first, settings)}. {_gap(comparison, first)} "
-        f"{_sizes(best, first)} Of models that cannot be told apart the simplest is taken, because "
-        "people can read and check it best."
-    )
-
-
-def _sizes(best: ModelResult, first: ModelResult) -> str:
-    """Both sizes, which are those of the trials; the model that is shown has its own."""
-    if _larger(best, first):
-        return (
-            f"And {_called(first)} is simpler: in the trials it decided by {_size(first)}, the "
-            f"other by {_size(best)}."
-        )
-    return f"And {_called(first)} is no larger: in the trials both decided by {_size(first)}."
-
-
-def _larger(one: ModelResult, other: ModelResult) -> bool:
-    """Whether it needs more numbers, as one says them; of what is not known more than any."""
-    sizes = [math.inf if of.size is None else round(of.size) for of in (one, other)]
-    return sizes[0] > sizes[1]
-
-
 def _instead(comparison: Comparison, first: ModelResult, chosen: Fitted | None) -> str:
     """What this page goes on with where it cannot show the first choice."""
     reason = "is there to compare with" if first.baseline else "was not fitted to all rows"
-    reason = f"That model {reason}, and cannot be read here."
+    reason = f"{called(first)} {reason}, and cannot be read here."
     if chosen is None:
         return reason
-    result, told = chosen.result, _told(chosen.result, comparison.settings)
-    said = f"{reason} This report goes on with {_called(result)}"
+    result, told = chosen.result, score_of(chosen.result, comparison.settings)
+    said = f"{reason} This report goes on with {called(result)}"
     if not result.eligible:
         return f"{said}, which could not be chosen ({some_of([result.status])}) and gets {told}."
     if comparison.choice.learner == result.name:
@@ -237,7 +122,7 @@ def _instead(comparison: Comparison, first: ModelResult, chosen: Fitted | None) 
     worse = result.name not in comparison.choice.equals
     return (
         f"{said}, {which}. It gets {told}{', which is worse' if worse else ''}. "
-        f"{_gap(comparison, result)}"
+        f"{gap_of(comparison, result)}"
     )
 
 
@@ -266,20 +151,5 @@ def _usual(comparison: Comparison) -> str:
     usual = [one for one in there if one.name != MAJORITY and one.score is not None]
     if not usual or usual[0].name in told_of:
         return ""
-    told = _told(usual[0], comparison.settings)
-    return f"the best of the other usual methods, {_called(usual[0])}, gets {told}"
-
-
-def _told(one: ModelResult, settings: Settings) -> str:
-    return "no score" if one.score is None else score_text(one.score, settings)
-
-
-def _called(one: ModelResult) -> str:
-    return f"“{one.title}”"
-
-
-def _size(one: ModelResult) -> str:
-    """How many numbers it needs, which differs a little from fit to fit."""
-    return (
-        "numbers not counted" if one.size is None else f"about {counted(round(one.size), 'number')}"
-    )
+    told = score_of(usual[0], comparison.settings)
+    return f"the best of the other usual methods, {called(usual[0])}, gets {told}"

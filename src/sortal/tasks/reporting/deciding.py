@@ -50,6 +50,11 @@ def decide(
     return (part, "") if part is not None else (None, _in_python(chosen))
 
 
+def has_form(part: Part | None) -> bool:
+    """Whether one can type in a row: a model of too many numbers has a part that only says so."""
+    return part is not None and part.data.get("model") is not None
+
+
 def _ranges(X: Any) -> dict[str, tuple[float, float]]:
     """The least and the greatest of each column of numbers."""
     frame = nw.from_native(X, eager_only=True)

@@ -12,7 +12,7 @@ from sortal.tasks.comparing.contest import one_line
 from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.cutting import Room, cut_tables, sentence
-from sortal.tasks.reporting.deciding import decide
+from sortal.tasks.reporting.deciding import decide, has_form
 from sortal.tasks.reporting.drawing import comparison_pictures
 from sortal.tasks.reporting.facts import Facts
 from sortal.tasks.reporting.fitting import fit_again
@@ -59,7 +59,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         target=wishes.target,
         date=datetime.now().astimezone().date().isoformat(),
         answer=answer(
-            data, comparison, models, chosen, wishes, opened.file, decides=part is not None
+            data, comparison, models, chosen, wishes, opened.file, decides=has_form(part)
         ),
         data=data,
         left_out=left_out,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from sortal.models import faces
+from sortal.tasks.reporting.deciding import has_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def _deciding(facts: Facts) -> Iterator[str]:
     if facts.chosen is None:
         return
     yield "## Try a row"
-    if facts.decide is not None:
+    if has_form(facts.decide):
         yield "In the page of this report (HTML) one types in a row. In Python:"
     yield _code(
         'import sortal\n\nmodel = sortal.load("model.sortal")  # see “The same again”\n'

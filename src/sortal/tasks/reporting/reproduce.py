@@ -128,9 +128,19 @@ def command(wishes: Wishes, file: FileTable) -> str:
     if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
         return ""
     words = ["sortal", "report", _path(file), "--target", wishes.target]
-    for name, value in (wishes.named() | dict(wishes.reading)).items():
+    for name, value in wishes.named().items():
         words += _flag(name, value)
+    words += reading_words(wishes.reading)
     return shlex.join([*words, "-o", "report.html"])
+
+
+def reading_words(reading: Mapping[str, Any]) -> list[str]:
+    """How a file was read, as one types it; a format cannot be typed."""
+    words = []
+    for name, value in reading.items():
+        if value is not None and name != "format":
+            words += _flag(name, value)
+    return words
 
 
 def _flag(name: str, value: Any) -> list[str]:
