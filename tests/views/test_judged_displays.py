@@ -87,8 +87,8 @@ def test_every_count_stands_in_its_cell() -> None:
 
 
 def on_white(rgba: Any) -> str:
-    *ink, part = mpl.colors.to_rgba(rgba)
-    return str(mpl.colors.to_hex([1 - part * (1 - one) for one in ink]))
+    r, g, b, part = mpl.colors.to_rgba(rgba)
+    return mpl.colors.to_hex((1 - part * (1 - r), 1 - part * (1 - g), 1 - part * (1 - b)))
 
 
 def cells_of(ax: Axes) -> dict[tuple[int, int], str]:
