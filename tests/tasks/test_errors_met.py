@@ -15,8 +15,8 @@ from sortal.tasks.comparing.kept import Kept
 from sortal.tasks.reporting.errors_met import Confusing, ErrorsMet, Sure
 from sortal.tasks.reporting.telling import (
     Columns,
+    about_percent,
     median_distance,
-    percent,
     rank_chance,
     share_chance,
     share_distance,
@@ -258,7 +258,7 @@ def test_shares_are_farther_apart_near_the_ends() -> None:
      (1e-9, "almost none"), (1 - 1e-9, "almost all")],
 )  # fmt: skip
 def test_percent_never_calls_some_none(share: float, text: str) -> None:
-    assert percent(share) == text
+    assert about_percent(share) == text
 
 
 def test_one_row_is_it() -> None:

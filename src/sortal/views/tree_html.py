@@ -7,11 +7,9 @@ notebook. Without the script the drawing stands still.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sortal.models.faces import number_text
@@ -19,6 +17,7 @@ from sortal.models.tree_holes import met_holes
 from sortal.views.lettering import shorten
 from sortal.views.palette import color
 from sortal.views.parts import Part
+from sortal.views.static_files import bare, environment, read_static
 from sortal.views.tree_drawing import LOOK, arrange, sketch
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_fields import fields_of, tests_of
@@ -82,24 +81,27 @@ def html_of(
     told = digest(view.whole, title, text, max_leaves, at_first)
     name = f"tree-{told}n{next(_SHOWN)}"
     part = view.part(name, title, text, name)
-    return _template("tree_cell").render(
-        part=part,
-        html=Markup(part.html),  # noqa: S704  (escaped when made)
-        style=Markup(tree_style()),  # noqa: S704  (the package's own file)
-        script=Markup(tree_script()),  # noqa: S704
+    return (
+        environment("sortal.views", "static")
+        .get_template("tree_cell.html.jinja")
+        .render(
+            part=part,
+            html=Markup(part.html),  # noqa: S704  (escaped when made)
+            style=Markup(tree_style()),  # noqa: S704  (the package's own file)
+            script=Markup(tree_script()),  # noqa: S704
+        )
     )
 
 
 def tree_style() -> str:
     """What a page with trees has in its style, once."""
-    return svg_rules(".sortal-tree svg") + "\n" + _static("tree.css")
+    return svg_rules(".sortal-tree svg") + "\n" + read_static("tree.css")
 
 
 @cache
 def tree_script() -> str:
     """The function `showTree(root, data)`, without what is there for its readers alone."""
-    lines = (line.strip() for line in _static("tree.js").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    return bare(read_static("tree.js"))
 
 
 class _View:
@@ -127,20 +129,24 @@ class _View:
     def part(self, name: str, title: str, text: str, follows: str) -> Part:
         """The element and its data, under names that are its own in a page."""
         first = arrange(self.drawn, self.closed)
-        html = _template("tree").render(
-            name=name,
-            title=title,
-            note=self._note(),
-            svg=Markup(inline_svg(first, self.whole, name, title)),  # noqa: S704  (escaped when made)
-            nested=self.nested,
-            curve=Markup(self.nested.curve(name) if self.nested else ""),  # noqa: S704
-            colors={"cv": color(0), "own": color(1)},
-            marks=_marks(self.whole, name),
-            more_classes=self.whole.more_classes,
-            fields=self.fields,
-            values=self.values,
-            holes=met_holes(self.model),
-            text=text,
+        html = (
+            environment("sortal.views", "static")
+            .get_template("tree.html.jinja")
+            .render(
+                name=name,
+                title=title,
+                note=self._note(),
+                svg=Markup(inline_svg(first, self.whole, name, title)),  # noqa: S704  (escaped when made)
+                nested=self.nested,
+                curve=Markup(self.nested.curve(name) if self.nested else ""),  # noqa: S704
+                colors={"cv": color(0), "own": color(1)},
+                marks=_marks(self.whole, name),
+                more_classes=self.whole.more_classes,
+                fields=self.fields,
+                values=self.values,
+                holes=met_holes(self.model),
+                text=text,
+            )
         )
         # a row may be given that is all holes
         given = bool(self.values) and met_holes(self.model)
@@ -217,16 +223,3 @@ def _marks(drawing: Drawing, prefix: str) -> list[dict[str, str]]:
         }
         for mark in drawing.legend
     ]
-
-
-@cache
-def _template(name: str) -> Template:
-    loader = PackageLoader("sortal.views", "static")
-    page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    page.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # a tenth is spaces
-    return page.get_template(f"{name}.html.jinja")
-
-
-@cache
-def _static(name: str) -> str:
-    return files("sortal.views").joinpath("static", name).read_text(encoding="utf-8")

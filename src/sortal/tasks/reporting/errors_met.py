@@ -15,7 +15,7 @@ from sortal.models.pages import page
 from sortal.models.records import Table, unique
 from sortal.models.text_tables import fold
 from sortal.tasks.naming import counted
-from sortal.tasks.reporting.telling import Columns, percent
+from sortal.tasks.reporting.telling import Columns, about_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Confusing:
     @property
     def sentence(self) -> str:
         """What happened, and in what these rows differ."""
-        rows = f"{counted(self.n, 'row')} of {self.true!r} ({percent(self.share)} of them)"
+        rows = f"{counted(self.n, 'row')} of {self.true!r} ({about_percent(self.share)} of them)"
         head = f"{rows} {'was' if self.n == 1 else 'were'} said to be {self.said!r}."
         them = "it" if self.n == 1 else "them"
         if not self.n_right:

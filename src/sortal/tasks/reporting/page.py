@@ -10,24 +10,27 @@ import base64
 import hashlib
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import sortal
 from sortal.models.faces import cell_text, is_words
 from sortal.views.deciding.part import decide_script, decide_style
+from sortal.views.static_files import bare, environment, read_static
 from sortal.views.tree_html import tree_script, tree_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from jinja2 import Environment
+
     from sortal.models.records import Cell, Table
     from sortal.tasks.comparing.comparison import Comparison, ModelResult
     from sortal.tasks.comparing.settings import Settings
     from sortal.tasks.reporting.facts import Facts
+
+_HOME: Final = ("sortal.tasks.reporting", "templates")
 
 # A table with more rows than the first number is folded to the second.
 _FOLDED: Final = (18, 12)
@@ -45,7 +48,7 @@ def render(facts: Facts) -> str:
     """The whole page."""
     script = _script()
     return (
-        _environment()
+        _templates()
         .get_template("report.html.jinja")
         .render(
             facts=facts,
@@ -79,12 +82,10 @@ def _policy(script: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    loader = PackageLoader("sortal.tasks.reporting", "templates")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.globals["most_rows"], environment.globals["first_rows"] = _FOLDED
-    environment.filters.update(
+def _templates() -> Environment:
+    made = environment(*_HOME)
+    made.globals["most_rows"], made.globals["first_rows"] = _FOLDED
+    made.filters.update(
         cell=_cell,
         number_columns=_number_columns,
         safe_html=Markup,
@@ -93,7 +94,7 @@ def _environment() -> Environment:
         chosen_title=_chosen_title,
         capital=_capital,
     )
-    return environment
+    return made
 
 
 def _cell(cell: Cell, digits: int | None = None) -> str:
@@ -143,17 +144,10 @@ def _capital(words: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join([_own("report.css"), tree_style(), decide_style()])
+    return "\n".join([read_static("report.css", *_HOME), tree_style(), decide_style()])
 
 
 @cache
 def _script() -> str:
-    """The scripts of all parts and the page's own, without what is there for their readers."""
-    lines = (line.strip() for line in _own("report.js").splitlines())
-    own = "\n".join(line for line in lines if line and not line.startswith("//"))
-    return "\n".join([tree_script(), decide_script(), own])
-
-
-def _own(name: str) -> str:
-    home = files("sortal.tasks.reporting").joinpath("templates", name)
-    return home.read_text(encoding="utf-8")
+    """The scripts of all parts and the page's own."""
+    return "\n".join([tree_script(), decide_script(), bare(read_static("report.js", *_HOME))])

@@ -58,7 +58,7 @@ class Difference:
             medians = f"median {text(self.here)} against {text(self.there)}"
             return f"{self.column!r} is {word} ({medians})"
         often = "more" if more else "less"
-        shares = f"{percent(self.here)} against {percent(self.there)}"
+        shares = f"{about_percent(self.here)} against {about_percent(self.there)}"
         what = "missing" if self.kind == "hole" else self.value
         return f"{self.column!r} is {often} often {what} ({shares})"
 
@@ -67,7 +67,7 @@ class Difference:
         return dict(vars(self))
 
 
-def percent(share: float) -> str:
+def about_percent(share: float) -> str:
     """A share in percent, by as many digits as it takes not to call it none or all."""
     for digits in (0, 1, 2):
         text = f"{100 * share:.{digits}f}"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from sortal.errors import OptionError
 from sortal.views.deciding.decider import MOST_BYTES, decider, describe
@@ -21,6 +18,7 @@ from sortal.views.deciding.fields import (
     typed,
 )
 from sortal.views.parts import Part
+from sortal.views.static_files import bare, environment, read_static
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,13 +65,17 @@ def decide_part(
         return None
     fields = _fields(described, ranges or {})
     prefix = f"decide-{name}"
-    html = _page().render(
-        prefix=prefix,
-        title=title,
-        fields=fields,
-        starts=[label for label, _ in starts],
-        fits=data["model"] is not None,
-        code=code,
+    html = (
+        environment("sortal.views", "static")
+        .get_template("decide.html.jinja")
+        .render(
+            prefix=prefix,
+            title=title,
+            fields=fields,
+            starts=[label for label, _ in starts],
+            fits=data["model"] is not None,
+            code=code,
+        )
     )
     filled = [_filled(described, fields, values) for _, values in starts]
     told = [_told(described, field, ranges or {}) for field in fields]
@@ -122,30 +124,12 @@ def _filled(
 
 
 @cache
-def _page() -> Template:
-    loader = PackageLoader("sortal.views", "static")
-    page = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return page.get_template("decide.html.jinja")
-
-
-@cache
 def decide_style() -> str:
     """The style of the part."""
-    return _static("decide.css")
+    return read_static("decide.css")
 
 
 @cache
 def decide_script() -> str:
     """The script without what is there for its readers: indents, empty lines and comments."""
-    lines = (line.strip() for name in SCRIPTS for line in _static(name).splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-def _static(name: str) -> str:
-    return files("sortal.views").joinpath("static", name).read_text(encoding="utf-8")
+    return "\n".join(bare(read_static(name)) for name in SCRIPTS)
