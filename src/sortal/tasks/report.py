@@ -125,7 +125,7 @@ def report(
         left, or None. What it raises ends the report.
     rows : bool, default=False
         Whether rows of the table may be in the report. Otherwise there are counts, averages and
-        ranges only, and points are drawn on a coarse grid.
+        ranges only, points are drawn on a coarse grid, and columns that name rows take no part.
     title : str, default=None
         The heading.
     reading :
