@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @cache
@@ -24,6 +28,11 @@ def environment(package: str, folder: str) -> Environment:
 def read_static(name: str, package: str = "sortal.views", folder: str = "static") -> str:
     """The text of a file."""
     return files(package).joinpath(folder, name).read_text(encoding="utf-8")
+
+
+def joined(names: Iterable[str]) -> str:
+    """Scripts of the views, each once."""
+    return "\n".join(bare(read_static(name)) for name in dict.fromkeys(names))
 
 
 def bare(script: str) -> str:

@@ -17,7 +17,7 @@ from sortal.models.tree_holes import met_holes
 from sortal.views.lettering import shorten
 from sortal.views.palette import color
 from sortal.views.parts import Part
-from sortal.views.static_files import bare, environment, read_static
+from sortal.views.static_files import environment, joined, read_static
 from sortal.views.tree_drawing import LOOK, arrange, sketch
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_fields import fields_of, tests_of
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sortal.views.tree_drawing import Drawing
     from sortal.views.tree_fields import Field
     from sortal.views.tree_sketch import Sketch
+
+SCRIPTS: Final = ("cells.js", "tree.js")
 
 # A number for each piece of HTML: where one is hidden, its twin would lack what it defines.
 _SHOWN: Final = count()
@@ -101,7 +103,7 @@ def tree_style() -> str:
 @cache
 def tree_script() -> str:
     """The function `showTree(root, data)`, without what is there for its readers alone."""
-    return bare(read_static("tree.js"))
+    return joined(SCRIPTS)
 
 
 class _View:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import shutil
 import warnings
 from functools import cache
 from html import escape
@@ -30,22 +29,12 @@ from sortal.native.trees import CUT
 from sortal.views.deciding.part import decide_part, decide_script, decide_style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from sortal.views.parts import Part
 
-CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET: Final = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 NASTY: Final = (
     "<img src=x onerror=alert(1)>",
     "\"quoted\" & 'single'",
@@ -62,47 +51,6 @@ for (const data of document.querySelectorAll("script[data-for]")) {
 }
 """
 DECIDE: Final = "(rows) => rows.map((row) => document.querySelector('.sortal-decide').decide(row))"
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not installed: what scripts do cannot be seen"
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    pytest.importorskip("playwright", reason="playwright is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as player:
-        opened = player.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser) -> Iterator[Page]:
-    yield from open_page(browser)
-
-
-@pytest.fixture
-def page(shared: Page) -> Page:
-    """One page for all tests; it asks nothing from the network and reports no error."""
-    return shared
-
-
-def open_page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 900, "height": 800})
-    context.set_default_timeout(5000)
-    complaints: list[str] = []
-    context.on("request", lambda request: complaints.append(f"asked for {request.url}"))
-    context.route("**/*", lambda route: route.abort())
-    opened = context.new_page()
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield opened
-    context.close()
-    assert complaints == []
 
 
 def show(page: Page, *parts: Part | None) -> None:

@@ -16,9 +16,9 @@ from markupsafe import Markup
 
 import sortal
 from sortal.models.faces import cell_text, is_words
-from sortal.views.deciding.part import decide_script, decide_style
-from sortal.views.static_files import bare, environment, read_static
-from sortal.views.tree_html import tree_script, tree_style
+from sortal.views import tree_html
+from sortal.views.deciding import part
+from sortal.views.static_files import bare, environment, joined, read_static
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,10 +144,13 @@ def _capital(words: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join([read_static("report.css", *_HOME), tree_style(), decide_style()])
+    return "\n".join(
+        [read_static("report.css", *_HOME), tree_html.tree_style(), part.decide_style()]
+    )
 
 
 @cache
 def _script() -> str:
     """The scripts of all parts and the page's own."""
-    return "\n".join([tree_script(), decide_script(), bare(read_static("report.js", *_HOME))])
+    parts = joined([*tree_html.SCRIPTS, *part.SCRIPTS])
+    return f"{parts}\n{bare(read_static('report.js', *_HOME))}"

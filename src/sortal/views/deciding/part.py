@@ -18,7 +18,7 @@ from sortal.views.deciding.fields import (
     typed,
 )
 from sortal.views.parts import Part
-from sortal.views.static_files import bare, environment, read_static
+from sortal.views.static_files import environment, joined, read_static
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Start = tuple[str, Mapping[str, Any]]
 
 # The files of the script, in any order.
-SCRIPTS: Final = ("decide_numbers.js", "decide_models.js", "decide.js")
+SCRIPTS: Final = ("cells.js", "decide_numbers.js", "decide_models.js", "decide.js")
 
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -132,4 +132,4 @@ def decide_style() -> str:
 @cache
 def decide_script() -> str:
     """The script without what is there for its readers: indents, empty lines and comments."""
-    return "\n".join(bare(read_static(name)) for name in SCRIPTS)
+    return joined(SCRIPTS)

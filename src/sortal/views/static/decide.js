@@ -9,22 +9,8 @@ function startDecide(root, data) {
 
   // --- Cells ---
 
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-  const moment = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/;
   const keyOf = (value) => (typeof value === "string" ? `"${value}` : String(Number(value)));
   const codes = fields.map((field) => new Map((field.values || []).map((v, code) => [keyOf(v), code])));
-
-  function daysOf(text) {
-    const found = moment.exec(text);
-    const inDays = / days$/.test(text) && number.test(text.slice(0, -5));
-    if (!found) return inDays ? parseFloat(text) : NaN; // a bare number could be a year
-    const [year, month, day, hour, minute, second] = found.slice(1, 7).map((x) => Number(x || 0));
-    const date = new Date(0);
-    date.setUTCFullYear(year, month - 1, day);
-    if (date.getUTCMonth() !== month - 1 || hour > 23 || minute > 59 || second > 59) return NaN;
-    const rest = (hour * 3600 + minute * 60 + second) * 1e9 + Number((found[7] || "").padEnd(9, 0));
-    return date.getTime() / 864e5 + rest / 864e11;
-  }
 
   const hole = (text) => ({ x: NaN, hole: true, unknown: false, text });
   const faulty = (text, fault) => ({ ...hole(text), fault });
@@ -38,7 +24,7 @@ function startDecide(root, data) {
   function numberCell(f, text) {
     if (text.trim() === "") return hole("");
     const isDate = fields[f].kind === "date";
-    const x = isDate ? daysOf(text.trim()) : number.test(text.trim()) ? Number(text) : NaN;
+    const x = (isDate ? readDays : readNumber)(text.trim());
     const form = isDate ? "a date such as 2024-12-31 or 2024-12-31 18:30" : "a number such as 12.5";
     if (Number.isNaN(x)) return faulty(text, `“${text}” cannot be read: write ${form}.`);
     return checked(x, text);

@@ -340,20 +340,6 @@ function showTree(root, data) {
 
   // --- Following a row ---
 
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-  const moment = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/;
-
-  function days(text) {
-    const found = moment.exec(text);
-    const inDays = / days$/.test(text) && number.test(text.slice(0, -5));
-    if (!found) return inDays ? parseFloat(text) : NaN; // a bare number could be a year
-    const [year, month, day, hour, minute, second] = found.slice(1, 7).map((x) => Number(x || 0));
-    const date = new Date(0);
-    date.setUTCFullYear(year, month - 1, day);
-    if (date.getUTCMonth() !== month - 1 || hour > 23 || minute > 59 || second > 59) return NaN;
-    const rest = (hour * 3600 + minute * 60 + second) * 1e9 + Number((found[7] || "").padEnd(9, 0));
-    return date.getTime() / 864e5 + rest / 864e11;
-  }
 
   // A number; the place of a category, -1 for one not listed; null if not given, NaN if not read.
   function read(f) {
@@ -364,8 +350,7 @@ function showTree(root, data) {
       const values = [...field.list.options].map((option) => option.value);
       return values.indexOf(values.includes(field.value) ? field.value : text);
     }
-    if (data.fields[f].kind === "date") return days(text);
-    return number.test(text) ? Number(text) : NaN;
+    return (data.fields[f].kind === "date" ? readDays : readNumber)(text);
   }
 
   function branch(asked, x) {
