@@ -54,8 +54,11 @@ def _with_part(
         return replace(picture, in_page=path is None)  # the slider shows it
     if picture.name != "tree-tree":
         return picture
-    said = " ".join(filter(None, [picture.note, note]))
-    return replace(picture, part=tree_part_of(fitted, path, is_chosen=is_chosen), note=said)
+    part = tree_part_of(fitted, path, is_chosen=is_chosen)
+    said, beside = (
+        " ".join(filter(None, [one, note])) for one in (picture.note, picture.part_note)
+    )
+    return replace(picture, part=part, note=said, part_note=beside)
 
 
 def judged_pictures(name: str, judged: Judged) -> tuple[Picture, ...]:

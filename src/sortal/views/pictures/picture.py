@@ -22,8 +22,8 @@ class Picture:
 
     `name` is made of small letters, digits and hyphens, and is its own in a report. `note` says
     what was left out and the line of code that shows all; `code` is Python that draws it. `part`
-    is what a page shows in its place where there is more to do than to look; `in_page` is False
-    where another part shows the same there.
+    is what a page shows in its place where there is more to do than to look, with `part_note`
+    instead of `note`; `in_page` is False where another part shows the same there.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Picture:
     note: str = ""
     code: str = ""
     part: Part | None = None
+    part_note: str = ""
     in_page: bool = True
 
     def svg(self) -> str:

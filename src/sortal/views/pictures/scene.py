@@ -56,11 +56,12 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Words:
-    """What is said of a picture that was drawn."""
+    """What is said of a picture that was drawn; `part_note` as of a Picture."""
 
     alt: str
     table: Table | None = None
     note: str = ""
+    part_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,16 @@ class Sketches:
             return
         figure = display.figure_
         full = f"{self.prefix}-{name}"
-        made = Picture(full, title, told.alt, lambda: figure, told.table, told.note, code)
+        made = Picture(
+            full,
+            title,
+            told.alt,
+            lambda: figure,
+            told.table,
+            told.note,
+            code,
+            part_note=told.part_note,
+        )
         self._pictures.append(made)
 
     def leave_out(self, title: str, reason: str) -> None:

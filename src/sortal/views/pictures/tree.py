@@ -73,7 +73,7 @@ def _tree_words(scene: Scene, title: str, display: Any) -> Words:
     left = display.drawing.left_out()
     if left:
         left = f"{left[0].upper()}{left[1:]}; model.to_svg(max_leaves=None) draws all."
-    return Words(said, table, " ".join(filter(None, [left, cut])))
+    return Words(said, table, " ".join(filter(None, [left, cut])), cut)
 
 
 def plain_rule(text: str) -> str:
