@@ -265,7 +265,10 @@ def test_rows_are_there_only_where_they_are_allowed(made: Report, with_rows: Rep
     assert not re.search(r"row \d", made.facts.decide.html)
 
 
-def test_one_model_and_a_frame(with_rows: Report) -> None:
+def test_one_model_and_a_frame(
+    with_rows: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the code writes a model
     how = with_rows.facts.reproduction
     assert (how.file, how.command) == ("", "")
     assert "# table: the data frame that was reported on" in how.report_code
