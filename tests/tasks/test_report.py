@@ -324,8 +324,20 @@ class Crooked:
         raise ValueError("<b>crooked</b>")
 
 
+class Spoken(list[str]):
+    """Rules of one's own: what a record of rules must have, and no table."""
+
+    def to_text(self) -> str:
+        return "\n".join(self)
+
+    to_markdown = _repr_html_ = to_text
+
+    def to_dict(self) -> list[str]:
+        return list(self)
+
+
 class Dull(Crooked):
-    """One that has no rules and no pictures, and whose working wants to be asked otherwise."""
+    """One that has no pictures, and whose working wants to be asked otherwise."""
 
     def working(self, X: Any, y: Any) -> Any:
         raise NotImplementedError
@@ -338,13 +350,20 @@ class Dull(Crooked):
         return np.full(len(X), self.classes_[0])
 
 
+class Chatty(Dull):
+    """One with rules of its own."""
+
+    def rules(self) -> Spoken:
+        return Spoken(["always say <i>a</i>"])
+
+
 @pytest.fixture
 def strangers() -> Any:
-    for cls in (Crooked, Dull):
+    for cls in (Crooked, Dull, Chatty):
         name = cls.__name__.lower()
         register(Learner(name, cls, name, Facts(probabilistic=False, reads="Read it not.")))
     yield
-    for name in ("crooked", "dull"):
+    for name in ("crooked", "dull", "chatty"):
         unregister(name)
 
 
@@ -363,6 +382,12 @@ def test_learners_of_ones_own(strangers: Any, tmp_path: Path) -> None:
     found.save(tmp_path / "r.md")
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "<b>" not in text.replace("\\<b>", "")
+
+
+def test_rules_of_ones_own(strangers: Any) -> None:
+    table = pd.DataFrame({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10})
+    page = report(table, "y", learners=["chatty"], baselines=False, **FEW).to_html()
+    assert "always say &lt;i&gt;a&lt;/i&gt;" in page
 
 
 def test_what_is_wrong_is_said_at_once(made: Report, tmp_path: Path) -> None:
