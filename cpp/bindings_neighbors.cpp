@@ -73,7 +73,7 @@ double tree_visits(Rows<T> numbers, Vector<double> factors, double power, std::i
 }
 
 template <class T>
-Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, bool wide) {
+Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, int wide) {
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     need(power == 1.0 || power == 2.0, "bytes know powers 1 and 2");
     const auto rows = rows_of(numbers);
@@ -87,7 +87,7 @@ Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads
     return new Search{nb::cast(numbers), nb::none(), rows.n, rows.m, 0, std::move(index)};
 }
 
-Search* bits(Codes codes, std::vector<std::int64_t> sizes, bool wide) {
+Search* bits(Codes codes, std::vector<std::int64_t> sizes, int wide) {
     need(codes.shape(1) == sizes.size(), "codes and sizes differ in columns");
     const auto rows = codes_of(codes);
     for (std::int64_t j = 0; j < rows.c; ++j) {

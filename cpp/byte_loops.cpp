@@ -1,4 +1,5 @@
-// Loops over bytes, each for any machine and for those with AVX-512. Whole numbers: the same results.
+// Loops over bytes, each for any machine, for AVX2 and for AVX-512. Which one runs decides how many rows
+// bytes can exclude, never which neighbors are found.
 #include "byte_loops.hpp"
 
 #include <cstdlib>
@@ -69,7 +70,7 @@ SORTAL_CLONES void plain_differences(const Panel& panel, const std::uint8_t* con
 #if SORTAL_X86
 
 // 24 sums of 16 rows stay in registers, so that a group of columns costs one instruction for each.
-__attribute__((target("avx512f,avx512bw,avx512vnni"))) void wide_products(
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) void avx512_products(
     const Panel& panel, const std::uint8_t* const* queries, const std::int32_t* thresholds,
     Passed& out) {
     __m512i sums[product_queries][4];
@@ -105,7 +106,7 @@ __attribute__((target("avx512f,avx512bw,avx512vnni"))) void wide_products(
     }
 }
 
-__attribute__((target("avx512f,avx512bw,avx512dq"))) void wide_differences(
+__attribute__((target("avx512f,avx512bw,avx512dq"))) void avx512_differences(
     const Panel& panel, const std::uint8_t* const* queries, const std::int32_t* thresholds,
     Passed& out) {
     __m512i sums[difference_queries][8];
@@ -147,7 +148,106 @@ __attribute__((target("avx512f,avx512bw,avx512dq"))) void wide_differences(
     }
 }
 
-bool has_wide() {
+// Products of pairs are added in 16 bits, which hold them only where whole numbers go up to 63.
+__attribute__((target("avx2"))) void avx2_products(const Panel& panel,
+                                                   const std::uint8_t* const* queries,
+                                                   const std::int32_t* thresholds, Passed& out) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (int part = 0; part < 2; ++part) {  // 32 rows by 3 queries at a time: 12 sums in registers
+        for (int first = 0; first < product_queries; first += 3) {
+            __m256i sums[3][4];
+            for (int r = 0; r < 4; ++r) {
+                const auto* base = reinterpret_cast<const __m256i*>(panel.base + 32 * part + 8 * r);
+                for (int i = 0; i < 3; ++i) sums[i][r] = _mm256_loadu_si256(base);
+            }
+            for (std::int64_t g = 0; g < panel.groups; ++g) {
+                const std::uint8_t* bytes = panel.bytes + g * 256 + 128 * part;
+                __m256i q[3];
+                for (int i = 0; i < 3; ++i) {
+                    std::int32_t four;
+                    std::memcpy(&four, queries[first + i] + 4 * g, sizeof four);
+                    q[i] = _mm256_set1_epi32(four);
+                }
+#pragma GCC unroll 4
+                for (int r = 0; r < 4; ++r) {
+                    const __m256i rows =
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32 * r));
+#pragma GCC unroll 3
+                    for (int i = 0; i < 3; ++i) {
+                        const __m256i pairs = _mm256_maddubs_epi16(rows, q[i]);
+                        sums[i][r] = _mm256_add_epi32(sums[i][r], _mm256_madd_epi16(pairs, ones));
+                    }
+                }
+            }
+            for (int i = 0; i < 3; ++i) {
+                std::int32_t* mine = out.sums + (first + i) * panel_rows + 32 * part;
+                const __m256i threshold = _mm256_set1_epi32(thresholds[first + i]);
+                std::uint64_t mask = 0;
+                for (int r = 0; r < 4; ++r) {
+                    _mm256_store_si256(reinterpret_cast<__m256i*>(mine + 8 * r), sums[i][r]);
+                    const __m256i below = _mm256_cmpgt_epi32(threshold, sums[i][r]);
+                    const int some = ~_mm256_movemask_ps(_mm256_castsi256_ps(below)) & 0xFF;
+                    mask |= static_cast<std::uint64_t>(some) << (8 * r);
+                }
+                if (part == 0) out.masks[first + i] = 0;
+                out.masks[first + i] |= mask << (32 * part);
+            }
+        }
+    }
+}
+
+__attribute__((target("avx2"))) void avx2_differences(const Panel& panel,
+                                                      const std::uint8_t* const* queries,
+                                                      const std::int32_t* thresholds, Passed& out) {
+    for (int i = 0; i < difference_queries; ++i) out.masks[i] = 0;
+    for (int part = 0; part < 4; ++part) {  // 16 rows by 3 queries at a time
+        __m256i sums[difference_queries][4];
+        for (int r = 0; r < 4; ++r) {
+            const auto* base = reinterpret_cast<const __m128i*>(panel.base + 16 * part + 4 * r);
+            const __m256i wide = _mm256_cvtepi32_epi64(_mm_loadu_si128(base));
+            for (int i = 0; i < difference_queries; ++i) sums[i][r] = wide;
+        }
+        for (std::int64_t g = 0; g < panel.groups; ++g) {
+            const std::uint8_t* bytes = panel.bytes + g * 512 + 128 * part;
+            __m256i q[difference_queries];
+            for (int i = 0; i < difference_queries; ++i) {
+                std::int64_t eight;
+                std::memcpy(&eight, queries[i] + 8 * g, sizeof eight);
+                q[i] = _mm256_set1_epi64x(eight);
+            }
+#pragma GCC unroll 4
+            for (int r = 0; r < 4; ++r) {
+                const __m256i rows =
+                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32 * r));
+#pragma GCC unroll 3
+                for (int i = 0; i < difference_queries; ++i) {
+                    sums[i][r] = _mm256_add_epi64(sums[i][r], _mm256_sad_epu8(rows, q[i]));
+                }
+            }
+        }
+        for (int i = 0; i < difference_queries; ++i) {
+            const __m256i threshold = _mm256_set1_epi64x(thresholds[i]);
+            std::uint64_t mask = 0;
+            for (int r = 0; r < 4; ++r) {
+                alignas(32) std::int64_t four[4];
+                _mm256_store_si256(reinterpret_cast<__m256i*>(four), sums[i][r]);
+                for (int l = 0; l < 4; ++l) {
+                    out.sums[i * panel_rows + 16 * part + 4 * r + l] = static_cast<std::int32_t>(four[l]);
+                }
+                const __m256i above = _mm256_cmpgt_epi64(sums[i][r], threshold);
+                const int some = ~_mm256_movemask_pd(_mm256_castsi256_pd(above)) & 0xF;
+                mask |= static_cast<std::uint64_t>(some) << (4 * r);
+            }
+            out.masks[i] |= mask << (16 * part);
+        }
+    }
+}
+
+bool has_avx2() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2");
+}
+bool has_avx512() {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vnni");
@@ -157,20 +257,22 @@ bool has_wide() {
 
 }  // namespace
 
-ByteLoop product_loop(bool wide) {
+ByteLoop product_loop(int wide) {
 #if SORTAL_X86
-    if (wide && has_wide()) return {4, product_queries, wide_products};
+    if (wide >= 2 && has_avx512()) return {4, product_queries, 127, avx512_products};
+    if (wide >= 1 && has_avx2()) return {4, product_queries, 63, avx2_products};
 #endif
     (void)wide;
-    return {4, product_queries, plain_products};
+    return {4, product_queries, 127, plain_products};
 }
 
-ByteLoop difference_loop(bool wide) {
+ByteLoop difference_loop(int wide) {
 #if SORTAL_X86
-    if (wide && has_wide()) return {8, difference_queries, wide_differences};
+    if (wide >= 2 && has_avx512()) return {8, difference_queries, 127, avx512_differences};
+    if (wide >= 1 && has_avx2()) return {8, difference_queries, 127, avx2_differences};
 #endif
     (void)wide;
-    return {8, difference_queries, plain_differences};
+    return {8, difference_queries, 127, plain_differences};
 }
 
 }  // namespace sortal

@@ -82,10 +82,10 @@ __attribute__((target("avx512f,avx512vpopcntdq"))) std::uint64_t wide_count(
 }
 #endif
 
-Count count_loop(bool wide) {
+Count count_loop(int wide) {
 #if SORTAL_X86
     __builtin_cpu_init();
-    if (wide && __builtin_cpu_supports("avx512vpopcntdq")) return wide_count;
+    if (wide >= 2 && __builtin_cpu_supports("avx512vpopcntdq")) return wide_count;
 #endif
     (void)wide;
     return plain_count;
@@ -93,7 +93,7 @@ Count count_loop(bool wide) {
 
 class BitIndex final : public Index {
   public:
-    BitIndex(CodeRows rows, const std::vector<std::int64_t>& sizes, bool wide)
+    BitIndex(CodeRows rows, const std::vector<std::int64_t>& sizes, int wide)
         : n_(rows.n), count_(count_loop(wide)) {
         lay_out(sizes);
         const std::int64_t n_panels = (n_ + width - 1) / width;
@@ -124,7 +124,7 @@ class BitIndex final : public Index {
         for (std::size_t at = 0; at < order_.size(); at += 32) {
             // one code more than there are values, for what differs from all of them
             const auto most = static_cast<std::uint64_t>(sizes[order_[at]]);
-            const std::int64_t planes = std::bit_width(most);
+            const auto planes = static_cast<std::int64_t>(std::bit_width(most));
             words_.push_back({n_planes_, planes});
             n_planes_ += planes;
         }
@@ -186,7 +186,7 @@ class BitIndex final : public Index {
 
 }  // namespace
 
-std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, bool wide) {
+std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, int wide) {
     return std::make_unique<BitIndex>(codes, sizes, wide);
 }
 

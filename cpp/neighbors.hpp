@@ -152,9 +152,9 @@ double tree_visits(NumberRows<T> numbers, const Metric& metric, std::int64_t k,
 // neighbor_bytes.cpp: numbers without holes, power 1 or 2, rounded to bytes that bound every distance.
 template <class T>
 std::unique_ptr<Index> byte_index(NumberRows<T> numbers, Metric metric, Workers& workers,
-                                  bool wide);
+                                  int wide);
 
 // neighbor_bits.cpp: codes alone, without holes among the rows. Column j has codes below sizes[j].
-std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, bool wide);
+std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, int wide);
 
 }  // namespace sortal
