@@ -371,24 +371,29 @@ class ByteIndex final : public Index {
 
     // Too many candidates: drop those that are out by now, or look at all of them.
     void settle(const Queries& queries, Asked& one) const {
-        auto& list = one.candidates;
-        drop(one);
-        if (list.size() < most_candidates / 2) return;
-        look(queries, one);
-        const double key = one.best.limit();
-        if (std::isfinite(key)) {
-            lower(one, (Form::size(key) / step_ + one.reach / 2.0) * (1.0 + slack));
-        }
-    }
-    static void drop(Asked& one) {
-        std::erase_if(one.candidates, [&](const Candidate& c) { return one.limit >= 0 && c.apart > one.limit; });
+        std::erase_if(one.candidates,
+                      [&](const Candidate& c) { return one.limit >= 0 && c.apart > one.limit; });
+        if (one.candidates.size() >= most_candidates / 2) look(queries, one);
     }
 
+    // Keys of the candidates, nearest bytes first: keys of the first ones exclude most of the others.
     void look(const Queries& queries, Asked& one) const {
+        std::sort(one.candidates.begin(), one.candidates.end(), [](const Candidate& a, const Candidate& b) {
+            return a.apart < b.apart || (a.apart == b.apart && a.position < b.position);
+        });
         std::vector<std::int64_t> positions;
-        for (const Candidate& c : one.candidates) positions.push_back(c.position);
-        one.candidates.clear();
+        for (const Candidate& c : one.candidates) {
+            if (one.limit >= 0 && c.apart > one.limit) break;
+            positions.push_back(c.position);
+            if (positions.size() < 8) continue;
+            look(queries, one, positions);
+            const double key = one.best.limit();
+            if (std::isfinite(key)) {
+                lower(one, (Form::size(key) / step_ + one.reach / 2.0) * (1.0 + slack));
+            }
+        }
         look(queries, one, positions);
+        one.candidates.clear();
     }
 
     // Offers the keys of some rows, and empties the list.
@@ -408,7 +413,6 @@ class ByteIndex final : public Index {
     }
 
     void finish(const Queries& queries, Asked& one, const Nearest& out) const {
-        drop(one);
         look(queries, one);
         std::vector<std::int64_t> wild = wild_;
         look(queries, one, wild);
