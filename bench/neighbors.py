@@ -1,7 +1,7 @@
 """How fast are exact nearest neighbors beside others, and how much memory do they take?
 
-Everybody has two threads and fits, or builds an index, and answers, in one call. We also vote, which
-cKDTree and faiss do not. Rows are float32; scale=None, so that all find the same neighbors.
+Everybody has two threads and fits, or builds an index, and answers, in one call. We also vote,
+which cKDTree and faiss do not. Rows are float32; scale=None, so that all find the same neighbors.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ from sortal import NeighborsClassifier
 SEED = 1
 PACKAGES = ["sortal", "scikit-learn", "scikit-learn-intelex", "scipy", "faiss-cpu", "numpy"]
 K, REPEATS, THREADS = 5, 5, 2
+SIZES = (
+    (200_000, 50_000, 3),
+    (100_000, 20_000, 10),
+    (100_000, 10_000, 50),
+    (60_000, 10_000, 784),
+)
 # Where a peer takes minutes, it gets so many queries, once, and a note says what they took.
 SOME = 500
 
@@ -109,8 +115,7 @@ def ask(
 def euclidean() -> list[Result]:
     """Rows in few and in many columns."""
     tree, exact = "scipy cKDTree", "scikit-learn, brute"
-    d3, d10, d50 = (200_000, 50_000, 3), (100_000, 20_000, 10), (100_000, 10_000, 50)
-    d784 = (60_000, 10_000, 784)
+    d3, d10, d50, d784 = SIZES
     faster = "Bar: faster than every peer"
     found = []
     for draw in (normal, latent):
@@ -174,11 +179,13 @@ def hamming() -> list[Result]:
     took = time.perf_counter() - start
     found = np.asarray(ours.fit(X, y).kneighbors(Q[:SOME])[0])
     theirs = np.asarray(binary(X, Q[:SOME])[0]) / 2  # type: ignore[index]
-    result.notes += [
+    result.notes.append(
         f"scikit-learn, once, {SOME} of the queries: {took:.1f} s; scikit-learn-intelex hands "
-        "this metric to scikit-learn.",
-        f"Search: {ours.search_}. Distances equal to faiss's: {np.array_equal(found, theirs)}.",
-    ]
+        "this metric to scikit-learn."
+    )
+    result.notes.append(
+        f"Search: {ours.search_}. Distances equal to faiss's: {np.array_equal(found, theirs)}."
+    )
     return [result]
 
 
