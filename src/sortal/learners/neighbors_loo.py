@@ -9,7 +9,6 @@ import numpy as np
 
 from sortal.errors import SubtractError
 from sortal.learners.neighbors import (
-    NeighborsOptions,
     candidates,
     class_factors,
     class_priors,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal.learners.neighbors_options import NeighborsOptions
     from sortal.models.neighbors import NeighborsModel
     from sortal.summaries.kept_rows import KeptRows
 
