@@ -9,7 +9,6 @@ import numpy as np
 
 from sortal.errors import SubtractError
 from sortal.learners.neighbors import (
-    NeighborsOptions,
     candidates,
     class_factors,
     class_priors,
@@ -20,7 +19,7 @@ from sortal.learners.options import read_costs
 from sortal.models.decision import decide, shares_of_votes
 from sortal.models.neighbors_blocks import count_votes, near_filled, rows_at_a_time
 from sortal.models.neighbors_search import kept_queries
-from sortal.models.neighbors_votes import Voters, votes
+from sortal.models.neighbors_votes import Voters, by_class, votes
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal.learners.neighbors_options import NeighborsOptions
     from sortal.models.neighbors import NeighborsModel
     from sortal.summaries.kept_rows import KeptRows
 
@@ -60,7 +60,7 @@ def loo_shares(model: NeighborsModel, options: NeighborsOptions, n_threads: int 
     for rows in _row_blocks(model, model.k):
         said = count_votes(model, kept_queries(model, rows), rows, n_threads)
         factors, prior = others.factors_and_priors(rows)
-        made[rows] = shares_of_votes(said * factors, prior)
+        made[rows] = shares_of_votes(by_class(said, factors), prior)
     return made
 
 
@@ -73,7 +73,7 @@ def _row_blocks(model: NeighborsModel, k: int) -> Iterator[Int64]:
 def choose_neighbors(
     model: NeighborsModel, rows: KeptRows, options: NeighborsOptions, n_threads: int = 1
 ) -> NeighborsModel:
-    """The model with the k and the weighting of least leave-one-out error, and the curve."""
+    """The model with the k and the weighting of least leave-one-out error, and the curve. (S 79)"""
     ks, weightings = candidates(rows, options)
     wrong = _wrong_units(model, options, ks, weightings, n_threads)
     settings = [(k, weighting) for k in ks for weighting in weightings]
@@ -110,7 +110,7 @@ def _wrong_units(
             factors, prior = others.factors_and_priors(rows)
             for i, k in enumerate(ks):
                 for j, weighting in enumerate(weightings):
-                    said = votes(near, voters, k, weighting) * factors
+                    said = by_class(votes(near, voters, k, weighting), factors)
                     label = decide(shares_of_votes(said, prior), costs)
                     wrong[i, j] += units[rows][label != model.labels[rows]].sum()
     return wrong
