@@ -7,7 +7,7 @@ the C library (`math.pow`), because NumPy has its own on some processors.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -79,7 +79,20 @@ class Oracle:
 
     def values(self, j: int) -> list[Any]:
         """What the kept rows hold in a column, without holes."""
+        return self.once(("values", j), lambda: self.held(j))
+
+    def held(self, j: int) -> list[Any]:
         return [self.rows[i][j] for i in self.kept if self.rows[i][j] is not None]
+
+    @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """What was asked before."""
+        return {}
+
+    def once(self, question: Any, find: Callable[[], Any]) -> Any:
+        if question not in self.answers:
+            self.answers[question] = find()
+        return self.answers[question]
 
     @cached_property
     def classes(self) -> list[str]:
@@ -100,9 +113,14 @@ class Oracle:
         return powers.get(self.metric_, 1.0)
 
     def is_number(self, j: int) -> bool:
-        if self.metric_ == "hamming" or j in self.categories:
-            return False
-        return not any(isinstance(v, str) for v in self.values(j))
+        return j in self.numbers
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        if self.metric_ == "hamming":
+            return []
+        others = [j for j in range(len(self.rows[0])) if j not in self.categories]
+        return [j for j in others if not any(isinstance(v, str) for v in self.values(j))]
 
     @cached_property
     def scale_(self) -> str | None:
@@ -144,8 +162,9 @@ class Oracle:
         value = x[j]
         if isinstance(value, float) and math.isnan(value):
             return None
-        skipped = self.unknown == "skip" and not self.is_number(j)
-        return None if skipped and value not in self.values(j) else value
+        if self.unknown == "skip" and not self.is_number(j) and value not in self.values(j):
+            return None
+        return value
 
     def key(self, x: Row, t: Row) -> float:
         """The sum before the root; inf where the two have no column in common."""
@@ -186,14 +205,23 @@ class Oracle:
         known = [j for j in range(len(x)) if self.cell(x, j) is not None]
         if not known:
             return math.inf
+        z = np.array([float(x[j]) - float(t[j]) for j in known])  # type: ignore[arg-type]
+        inverse = self.once(("inverse", *known), lambda: self.inverse(known))
+        return max(float(z @ inverse @ z), 0.0) * (len(x) / len(known))
+
+    def inverse(self, known: list[int]) -> Float:
+        """Of a block of the covariance; whether it is singular does not depend on units."""
         sigma = self.covariance[np.ix_(known, known)]
         unit = np.sqrt(np.where(np.diag(sigma) > 0, np.diag(sigma), 1.0))
-        z = np.array([float(x[j]) - float(t[j]) for j in known]) / unit  # type: ignore[arg-type]
-        inverse = np.linalg.pinv(sigma / np.outer(unit, unit), rcond=1e-10, hermitian=True)
-        return max(float(z @ inverse @ z), 0.0) * (len(x) / len(known))
+        found = np.linalg.pinv(sigma / np.outer(unit, unit), rcond=1e-10, hermitian=True)
+        return np.asarray(found / np.outer(unit, unit))
 
     def neighbors(self, x: Row, without: int | None = None) -> list[Neighbor]:
         """All rows that can be compared with x, nearest first."""
+        found: list[Neighbor] = self.once((tuple(x), without), lambda: self.all_of(x, without))
+        return found
+
+    def all_of(self, x: Row, without: int | None) -> list[Neighbor]:
         found = []
         for i in self.kept:
             if i == without:
