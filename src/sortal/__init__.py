@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sortal.estimators.fisher import FisherDiscriminant
     from sortal.estimators.indicator import IndicatorRegression
     from sortal.estimators.linear import LinearDiscriminant
+    from sortal.estimators.neighbors import NeighborsClassifier
     from sortal.estimators.quadratic import QuadraticDiscriminant
     from sortal.estimators.tree import TreeClassifier
     from sortal.tasks.compare import compare
@@ -33,6 +34,7 @@ __all__ = [
     "FisherDiscriminant",
     "IndicatorRegression",
     "LinearDiscriminant",
+    "NeighborsClassifier",
     "QuadraticDiscriminant",
     "TreeClassifier",
     "__version__",
@@ -54,6 +56,7 @@ _HOMES = {
     "FisherDiscriminant": "sortal.estimators.fisher",
     "IndicatorRegression": "sortal.estimators.indicator",
     "LinearDiscriminant": "sortal.estimators.linear",
+    "NeighborsClassifier": "sortal.estimators.neighbors",
     "QuadraticDiscriminant": "sortal.estimators.quadratic",
     "TreeClassifier": "sortal.estimators.tree",
     "compare": "sortal.tasks.compare",

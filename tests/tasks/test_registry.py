@@ -18,7 +18,7 @@ from sortal.tasks.registry import Facts, Learner
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator"]
+NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors"]
 FACTS = Facts(probabilistic=False, reads="Not at all.")
 
 

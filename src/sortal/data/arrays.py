@@ -12,6 +12,8 @@ from sortal.data.schema import ColumnSchema, Kind
 from sortal.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -45,6 +47,42 @@ class ArrayTable:
         """Rows start .. stop - 1 of a column as categories."""
         return categories_of(aligned(self._array[start:stop, j]), self.names[j])
 
+    def distinct(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column of numbers or dates as values: equal or not."""
+        if self._array.dtype.kind in "iu":
+            return self.categories(j, start, stop)
+        return distinct_numbers(self.numbers(j, start, stop).values, self.names[j])
+
+    def matrix_type(self, columns: Sequence[int]) -> np.dtype[Any]:
+        """The type that holds some number columns without loss: float32 where that is enough."""
+        narrow = self._array.dtype.kind == "f" and self._array.dtype.itemsize <= 4
+        return np.dtype(np.float32 if narrow and len(columns) else np.float64)
+
+    def matrix(self, columns: Sequence[int], start: int, stop: int) -> NDArray[np.floating[Any]]:
+        """Rows start .. stop - 1 of number columns, row by row; a view where it can be one."""
+        cells, dtype = self._array[start:stop], self.matrix_type(columns)
+        if list(columns) != list(range(len(self.names))):
+            cells = cells[:, list(columns)]
+        letter, wide = cells.dtype.kind, cells.dtype.itemsize > 4
+        if letter == "f" or (letter in "iub" and not (wide and _is_beyond(cells))):
+            return np.ascontiguousarray(aligned(cells), dtype=dtype)
+        filled = np.empty((stop - start, len(columns)), dtype=dtype)
+        for place, j in enumerate(columns):
+            filled[:, place] = as_float64(aligned(cells[:, place]), self.names[j])
+        return filled
+
+
+def _is_beyond(cells: NDArray[Any]) -> bool:
+    """Whether some whole number is so large that float64 cannot tell it from its neighbors."""
+    return bool(cells.size) and max(-int(cells.min()), int(cells.max())) > 2**53
+
+
+def distinct_numbers(numbers: NDArray[np.float64], name: str) -> CategoryColumn:
+    """Numbers as values, which are equal or not."""
+    if np.isinf(numbers).any():
+        raise infinite(name)
+    return rank_array(numbers, np.isnan(numbers))
+
 
 def aligned(cells: NDArray[Any]) -> NDArray[Any]:
     """Cells that lie across the machine's words, as in packed records, are copied."""
@@ -59,10 +97,7 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
     if letter in "iu" and (letter == "i" or cells.dtype.itemsize < 8):
         return IntegerColumn(cells.astype(np.int64, copy=False))
     if letter == "f":
-        numbers = as_float64(cells, name)
-        if np.isinf(numbers).any():
-            raise infinite(name)
-        return rank_array(numbers, np.isnan(numbers))
+        return distinct_numbers(as_float64(cells, name), name)
     if letter in "mM":
         if np.isnat(cells).all():
             return CategoryColumn((), np.full(len(cells), HOLE, dtype=np.int32))
@@ -91,7 +126,7 @@ def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
             f"Column {name!r} was fitted as numbers, and now holds words: convert it to numbers, "
             "or fit again with it as words."
         )
-    if letter in "iu" and len(cells) and max(-int(cells.min()), int(cells.max())) > 2**53:
+    if letter in "iu" and _is_beyond(cells):
         raise InputError(
             f"Column {name!r} holds whole numbers beyond 2**53, which float64 cannot tell apart: "
             "if they are identifiers, convert the column to strings or drop it."
@@ -117,6 +152,19 @@ def infinite(name: str, allowed: str = "finite numbers and holes (NaN)") -> Inpu
         f"Column {name!r} holds infinite values (infinity, inf or -inf): only {allowed} are "
         "allowed. Replace or drop them."
     )
+
+
+def check_matrix(matrix: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
+    """Refuse a matrix of numbers that holds infinite ones, or such as cannot be squared.
+
+    Numbers without holes take a pass for the least and one for the largest, and no memory.
+    """
+    if not matrix.size or max(-float(matrix.min()), float(matrix.max())) <= LARGEST:
+        return
+    large = (np.abs(matrix) > LARGEST).any(axis=0)  # holes are not
+    if large.any():
+        j = int(large.argmax())
+        raise infinite(names[j]) if np.isinf(matrix[:, j]).any() else too_large(names[j])
 
 
 def as_two_dimensional(X: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.data.arrays import as_float64, categories_of
+from sortal.data.arrays import as_float64, categories_of, distinct_numbers
 from sortal.data.codes import declared_values, rank_series
 from sortal.data.columns import HOLE, CategoryColumn, IntegerColumn, NumberColumn, as_categories
 from sortal.data.objects import kind_of_objects, objects_of
@@ -15,6 +15,8 @@ from sortal.data.schema import ColumnSchema
 from sortal.errors import ColumnError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sortal.data.schema import Kind
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 _WORDS = (nw.String, nw.Categorical, nw.Enum)
 _DATES = (nw.Date, nw.Datetime)
 _WIDER_THAN_NUMPY = (nw.Int128, nw.UInt128)
+# Types of which float32 holds every value, by their names: not every release knows them all.
+_NARROW = {"Float16", "Float32"}
+_SHORT = {"Int8", "Int16", "UInt8", "UInt16", "Boolean"}
 
 
 class FrameTable:
@@ -75,6 +80,25 @@ class FrameTable:
             codes[~series.is_null().to_numpy()] = present.codes
             return CategoryColumn(present.values, codes)
         return categories_of(_cells(series), name)
+
+    def distinct(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column of numbers or dates as values: equal or not."""
+        if self._columns[j].dtype.is_integer():
+            return self.categories(j, start, stop)
+        return distinct_numbers(self.numbers(j, start, stop).values, self.names[j])
+
+    def matrix_type(self, columns: Sequence[int]) -> np.dtype[Any]:
+        """The type that holds some number columns without loss: float32 where that is enough."""
+        types = {str(self._columns[j].dtype) for j in columns}
+        narrow = bool(types & _NARROW) and types <= _NARROW | _SHORT
+        return np.dtype(np.float32 if narrow else np.float64)
+
+    def matrix(self, columns: Sequence[int], start: int, stop: int) -> NDArray[np.floating[Any]]:
+        """Rows start .. stop - 1 of number columns, row by row."""
+        filled = np.empty((stop - start, len(columns)), dtype=self.matrix_type(columns))
+        for place, j in enumerate(columns):
+            filled[:, place] = self.numbers(j, start, stop).values
+        return filled
 
 
 def _cells(series: nw.Series[Any]) -> NDArray[Any]:

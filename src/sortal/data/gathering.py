@@ -72,6 +72,7 @@ def with_weight(batch: Batch) -> Batch:
         columns=tuple(_take(column, rows) for column in batch.columns),
         target=_narrowed(batch.labels(), rows),
         units=batch.units[rows],
+        matrix=None if batch.matrix is None else batch.matrix[rows],
     )
 
 

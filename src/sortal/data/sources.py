@@ -7,7 +7,7 @@ out the same on every machine.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sortal.data.batch import Batch
 from sortal.data.columns import HOLE, CategoryColumn, as_categories
@@ -40,6 +40,8 @@ class TableSource:
     """The rows of a table in memory, read by a schema.
 
     `places[j]` is the table's column for column j of the schema. `target` is a table of one column.
+    `numbers_as` says how number columns are read: each by itself, all as one matrix, or as values
+    that are equal or not, which makes categories of them.
     """
 
     table: Table
@@ -48,6 +50,7 @@ class TableSource:
     target: Table | None = None
     weights: Weights | None = None
     block_rows: int | None = None
+    numbers_as: Literal["columns", "matrix", "values"] = "columns"
 
     @property
     def rows_per_block(self) -> int:
@@ -64,18 +67,30 @@ class TableSource:
         start = b * self.rows_per_block
         stop = min(start + self.rows_per_block, self.table.n_rows)
         units = None if self.weights is None else self.weights.units
+        together = self.numbers_as == "matrix"
+        kinds = enumerate(self.schema.columns)
+        read = [j for j, column in kinds if not (together and column.is_number)]
         return Batch(
             start=start,
             n_rows=stop - start,
-            columns=tuple(self._column(j, start, stop) for j in range(len(self.places))),
+            columns=tuple(self._column(j, start, stop) for j in read),
             target=self._labels(start, stop),
             units=None if units is None else units[start:stop],
             exponent=0 if self.weights is None else self.weights.exponent,
+            matrix=self.table.matrix(self.measured, start, stop) if together else None,
         )
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """Which of the table's columns are read as numbers."""
+        pairs = zip(self.places, self.schema.columns, strict=True)
+        return tuple(place for place, column in pairs if column.is_number)
 
     def _column(self, j: int, start: int, stop: int) -> Column:
         if self.schema.columns[j].is_number:
-            return self.table.numbers(self.places[j], start, stop)
+            by_value = self.numbers_as == "values"
+            read = self.table.distinct if by_value else self.table.numbers
+            return read(self.places[j], start, stop)
         return self.table.categories(self.places[j], start, stop)
 
     def _labels(self, start: int, stop: int) -> CategoryColumn | None:

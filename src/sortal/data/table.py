@@ -12,6 +12,11 @@ from sortal.data.frames import FrameTable
 from sortal.errors import ColumnError, InputTypeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
     from sortal.data.schema import ColumnSchema
 
@@ -36,6 +41,15 @@ class Table(Protocol):
 
     def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
         """Rows start .. stop - 1 of a column as categories."""
+
+    def distinct(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column of numbers or dates as values: equal or not."""
+
+    def matrix_type(self, columns: Sequence[int]) -> np.dtype[Any]:
+        """The type that holds some number columns without loss: float32 where that is enough."""
+
+    def matrix(self, columns: Sequence[int], start: int, stop: int) -> NDArray[np.floating[Any]]:
+        """Rows start .. stop - 1 of number columns, row by row; a view where it can be one."""
 
 
 def read_table(X: Any) -> Table:

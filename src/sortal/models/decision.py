@@ -91,6 +91,18 @@ def across(fold: np.ufunc, scores: Float) -> Float:
     return folded
 
 
+def shares_of_votes(votes: Float, prior: Float) -> Float:
+    """P(c|x) = V_c / Σ V, row by row; where nobody votes, the prior stands. (S 78)
+
+    Classes whose votes differ from the most by rounding only have as many.
+    """
+    most = across(np.maximum, votes)[:, None]
+    even = np.where(votes >= most * (1.0 - _TIE), most, votes)
+    total = across(np.add, even)[:, None]
+    with np.errstate(invalid="ignore"):
+        return np.where(total > 0, even / total, prior)
+
+
 def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:
     """The most probable class, or the one of least expected cost; the first of equals.
 

@@ -38,6 +38,7 @@ INF = float("inf")
 # Types of arrays by their names in a file: little-endian, of so many bytes.
 TYPES: dict[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
+    "f4": np.dtype("<f4"),
     "i8": np.dtype("<i8"),
     "i4": np.dtype("<i4"),
     "i1": np.dtype("i1"),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Array:
     """An array of one of `TYPES`, its lengths by name, "*" for any.
 
-    Every number is from `least` to `most`, infinite only where a bound is, and never NaN unless
-    `nan`.
+    "f4|f8" stands for either, as the array is. Every number is from `least` to `most`, infinite
+    only where a bound is, and never NaN unless `nan`.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Array:
         nan: bool = False,
     ) -> None:
         self.code, self.dims, self.nan = code, dims, nan
-        floating = code == "f8"
+        floating = code.endswith("f8")
         largest = float(np.finfo(float).max) if floating else INF
         self.least = -largest if least is None else least
         self.most = largest if most is None else most
@@ -43,7 +43,7 @@ class Array:
     def write(self, value: Any, scope: Scope) -> dict[str, str]:
         """A reference; the numbers go to the store."""
         array = np.asarray(value)
-        if array.dtype != TYPES[self.code].newbyteorder("="):
+        if array.dtype not in [TYPES[code].newbyteorder("=") for code in self.code.split("|")]:
             raise TypeError(f"{scope.path} is of {array.dtype}, and its layout says {self.code}")
         return {"array": scope.store.put(scope.path, array)}
 
@@ -51,7 +51,7 @@ class Array:
         """The array, checked."""
         is_reference = isinstance(data, dict) and set(data) == {"array"}
         scope.need(is_reference and isinstance(data["array"], str), "refers to no array")
-        array = scope.store.get(data["array"], self.code)
+        array = scope.store.get(data["array"], *self.code.split("|"))
         same = array.ndim == len(self.dims) and all(
             dim == "*" or scope.fits(dim, size)
             for dim, size in zip(self.dims, array.shape, strict=True)
@@ -64,8 +64,12 @@ class Array:
     def _within(self, array: NDArray[Any]) -> bool:
         if self.code == "b1":
             return True
+        least, most = self.least, self.most
+        if array.dtype == np.float32:  # beyond what it can hold, a bound would be infinite
+            limit = float(np.finfo(np.float32).max)
+            least, most = (b if np.isinf(b) else min(max(b, -limit), limit) for b in (least, most))
         with np.errstate(invalid="ignore"):
-            inside = (array >= self.least) & (array <= self.most)
+            inside = (array >= least) & (array <= most)
         return bool((inside | np.isnan(array)).all() if self.nan else inside.all())
 
 

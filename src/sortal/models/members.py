@@ -55,9 +55,9 @@ class ArrayWriter:
         self._names[key] = name
         return name
 
-    def get(self, name: str, code: str) -> NDArray[Any]:
+    def get(self, name: str, *codes: str) -> NDArray[Any]:
         """Nothing is read while writing."""
-        raise TypeError(f"{name}, {code}: this store is for writing")
+        raise TypeError(f"{name}, {codes}: this store is for writing")
 
     def put_bytes(self, name: str, data: bytes) -> None:
         """Keep bytes."""
@@ -93,11 +93,12 @@ class ArrayReader:
         self._members, self._read = members, dict[str, Any]()
         self._used: set[str] = set()
 
-    def get(self, name: str, code: str) -> NDArray[Any]:
+    def get(self, name: str, *codes: str) -> NDArray[Any]:
         """The array of a name."""
         entry = self._entries.get(name)
-        if entry is None or entry["type"] != code:
-            raise FormatError(f"There is no array {name!r} of type {code!r}: damaged?")
+        if entry is None or entry["type"] not in codes:
+            words = " or ".join(map(repr, codes))
+            raise FormatError(f"There is no array {name!r} of type {words}: damaged?")
         if name not in self._read:
             self._read[name] = _array(entry, self._bytes(FOLDER + name))
         return np.asarray(self._read[name])

@@ -22,8 +22,8 @@ class Store(Protocol):
     def put(self, name: str, array: NDArray[Any]) -> str:
         """Keep an array; its name, which may be that of an equal one."""
 
-    def get(self, name: str, code: str) -> NDArray[Any]:
-        """The array of a name, if it is of this type."""
+    def get(self, name: str, *codes: str) -> NDArray[Any]:
+        """The array of a name, if it is of one of these types."""
 
     def put_bytes(self, name: str, data: bytes) -> None:
         """Keep bytes under a name."""

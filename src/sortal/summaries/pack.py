@@ -27,6 +27,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "u1": np.dtype("u1"),
     "i4": np.dtype("<i4"),
     "i8": np.dtype("<i8"),
+    "f4": np.dtype("<f4"),
     "f8": np.dtype("<f8"),
 }
 # No float64 needs a finer or a coarser unit.
@@ -73,8 +74,12 @@ class Unpacked:
 
     def rows(self) -> int:
         """A number of rows."""
-        n = self.meta.get("rows")
-        self._need(type(n) is int and 0 <= n < 1 << 63, "rows")
+        return self.whole("rows")
+
+    def whole(self, name: str) -> int:
+        """A whole number that is not negative."""
+        n = self.meta.get(name)
+        self._need(type(n) is int and 0 <= n < 1 << 63, name)
         return int(n)  # type: ignore[arg-type]
 
     def exponent(self) -> int:
@@ -113,6 +118,16 @@ class Unpacked:
         self._need(bool(((array >= least) & (array <= most)).all()), name)
         return array
 
+    def matrix(
+        self, name: str, *shape: int, most: float
+    ) -> np.ndarray[Any, np.dtype[np.floating[Any]]]:
+        """Numbers of up to a size, in float32 or float64; NaN is a hole."""
+        narrow = getattr(self.arrays.get(name), "dtype", None) == np.float32
+        array = self._array(name, np.float32 if narrow else np.float64, shape)
+        most = min(most, float(np.finfo(array.dtype).max))
+        self._need(bool((np.isnan(array) | (np.abs(array) <= most)).all()), name)
+        return array
+
     def scatters(
         self, name: str, n: int, p: int, *, most: float
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -121,10 +136,13 @@ class Unpacked:
         self._need(bool((np.diagonal(array, axis1=1, axis2=2) >= 0).all()), name)
         return array
 
-    def codes(self, name: str, sizes: list[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """Rows of codes; column j holds codes below sizes[j]."""
+    def codes(
+        self, name: str, sizes: list[int], least: int = 0
+    ) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Rows of codes; column j holds codes from `least` to below sizes[j]."""
         array = self._array(name, np.int32, (-1, len(sizes)))
-        self._need(bool(((array >= 0) & (array < np.array(sizes, dtype=np.int64))).all()), name)
+        below = array < np.array(sizes, dtype=np.int64)
+        self._need(bool(((array >= least) & below).all()), name)
         return array
 
     def blob(self, name: str) -> bytes:

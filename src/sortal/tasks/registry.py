@@ -289,5 +289,23 @@ for _learner in (
         {"ridge": (0.0, 1.0, 100.0)},
         "sortal.views.pictures.indicator:pictures",
     ),
+    Learner(
+        "neighbors",
+        "sortal.estimators.neighbors:NeighborsClassifier",
+        "nearest neighbors",
+        Facts(
+            probabilistic=True,
+            reads="Look up the rows of the fit that are most alike; most of them decide.",
+            plain=(
+                "It keeps all rows that it was shown. For a new row it looks up the few that are "
+                "most like it, column by column, and says the class that most of them have."
+            ),
+            holes=(
+                "A column in which a value is missing is left out when two rows are compared. A "
+                "word it has never met counts as different from every other."
+            ),
+        ),
+        {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
+    ),
 ):
     register(_learner)
