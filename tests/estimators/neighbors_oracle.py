@@ -3,7 +3,8 @@
 `Oracle` takes a small table of numbers, words and holes (None) and answers every question by
 walking over all its rows. `brute` is the same key, column by column, for tables of thousands of
 rows. Both add up in the written order, so that keys are equal to the last bit; powers are those of
-the C library (`math.pow`), because NumPy has its own on some processors.
+the C library (`math.pow`), because NumPy has its own on some processors. Roots, which order nothing,
+are NumPy's.
 """
 
 import math
@@ -238,14 +239,18 @@ class Oracle:
     # --- Votes -----------------------------------------------------------------------------------
 
     def places(self, x: Row, k: float, without: int | None = None) -> tuple[list[Place], float]:
-        """Who fills the k places; and h, the distance of the first that has none of them."""
+        """Who fills the k places; and h, the distance of the row at place k + 1.
+
+        That row may be inside in part. If there is none, h is the largest distance inside.
+        """
         places: list[Place] = []
         filled = 0.0
         for one in self.neighbors(x, without):
-            if filled >= k:
+            end = filled + self.weight(one.id)
+            if filled < k:
+                places.append(Place(one, filled, min(end, float(k))))
+            if end > k:
                 return places, one.distance
-            end = min(filled + self.weight(one.id), float(k))
-            places.append(Place(one, filled, end))
             filled = end
         return places, max((place.neighbor.distance for place in places), default=0.0)
 
@@ -264,10 +269,8 @@ class Oracle:
         for place, kernel in zip(places, kernels, strict=True):
             label = self.labels[place.neighbor.id]
             votes[label] += place.part * kernel * factor[label]
-        most = max(votes.values())
-        found = [most if v >= most - TIE * most else v for v in votes.values()]
-        total = sum(found)
-        return [v / total for v in found] if total > 0 else self.standing(without)
+        total = sum(votes.values())
+        return shares(list(votes.values())) if total > 0 else self.standing(without)
 
     def counts(self, without: int | None) -> dict[str, float]:
         rows = [i for i in self.kept if i != without]
@@ -286,16 +289,15 @@ class Oracle:
         n, factor = self.counts(without), self.weight_of_classes(without)
         if self.priors is None:
             return factor
-        share = {c: size / sum(n.values()) for c, size in n.items()}
-        return {c: factor[c] * self.priors[c] / share[c] if share[c] else 0.0 for c in n}
+        part = {c: size / sum(n.values()) for c, size in n.items()}
+        return {c: factor[c] * self.priors[c] / part[c] if part[c] else 0.0 for c in n}
 
     def standing(self, without: int | None) -> list[float]:
         """The prior, where nobody votes."""
         if self.priors is not None:
             return [self.priors[c] for c in self.classes]
         n, factor = self.counts(without), self.weight_of_classes(without)
-        shares = [n[c] * factor[c] for c in self.classes]
-        return [share / sum(shares) for share in shares]
+        return shares([n[c] * factor[c] for c in self.classes])
 
     def said(self, posterior: Sequence[float]) -> str:
         """The most probable class, or the one of least expected cost."""
@@ -330,6 +332,13 @@ class Oracle:
         return min(tried, key=lambda pair: (tried[pair], pair[0], votings.index(pair[1])))
 
 
+def shares(votes: Sequence[float]) -> list[float]:
+    """Of their sum; what is the largest but for rounding is as large."""
+    most = max(votes)
+    found = [most if v >= most - TIE * most else v for v in votes]
+    return [v / sum(found) for v in found]
+
+
 def kernel_values(places: Sequence[Place], h: float, k: float, voting: str) -> list[float]:
     """How much a neighbor counts; 1 each where all would count nothing."""
     distances = [place.neighbor.distance for place in places]
@@ -362,7 +371,7 @@ def raised(term: float, power: float) -> float:
 def rooted(key: float, power: float) -> float:
     if power in {1, math.inf}:
         return key
-    return math.sqrt(key) if power == 2 else math.pow(key, 1 / power)
+    return math.sqrt(key) if power == 2 else float(np.power(np.array([key]), 1 / power)[0])
 
 
 # --- Large tables --------------------------------------------------------------------------------

@@ -214,7 +214,7 @@ def large(shape: str, seed: int, n: int, d: int) -> Float:
     return np.ascontiguousarray(SHAPES[shape](np.random.default_rng(seed), n, d))
 
 
-def queries_of(X: Float, seed: int, n: int = 30) -> Float:
+def queries_of(X: Float, seed: int, n: int = 18) -> Float:
     """Rows, between rows, beside rows, out of range and far out of it."""
     rng = np.random.default_rng(seed + 1000)
     some = X[rng.integers(0, len(X), n)]

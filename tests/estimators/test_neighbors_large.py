@@ -24,9 +24,10 @@ Float: TypeAlias = NDArray[np.float64]
 Int64: TypeAlias = NDArray[np.int64]
 
 POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
-COLUMNS: Final = {2: 3000, 3: 3000, 10: 2500, 20: 2000, 60: 1500}
-EXTREME: Final = ("tiny", "huge", "vanishing")  # lost, or not, once they are scaled
+COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1000}
 every_shape = pytest.mark.parametrize("shape", SHAPES)
+# the squares of what vanishes add up to nothing, and it has no standard deviation
+every_spread = pytest.mark.parametrize("shape", [name for name in SHAPES if name != "vanishing"])
 every_width = pytest.mark.parametrize("d", COLUMNS)
 every_k = pytest.mark.parametrize("k", [1, 5, 15])
 
@@ -85,13 +86,14 @@ def check(
     for k in ks:
         found, positions = model.kneighbors(queries, n_neighbors=k)
         assert_array_equal(positions, ids[:, :k])
-        assert_array_equal(found, distances[:, :k])
+        digits = 1e-14 if power == 3 else 0  # a root may be anybody's
+        assert_allclose(found, distances[:, :k], rtol=digits, atol=0)
 
 
 # --- Numbers -------------------------------------------------------------------------------------
 
 
-@every_shape
+@every_spread
 @every_width
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_scaled(shape: str, d: int, metric: str) -> None:
@@ -108,17 +110,17 @@ def test_as_they_are(shape: str, d: int, metric: str) -> None:
     check(model_of(X, metric, None), X, queries_of(X, d), POWERS[metric], None)
 
 
-@every_shape
+@every_spread
 @pytest.mark.parametrize("d", [2, 10, 60])
 def test_largest_difference(shape: str, d: int) -> None:
     X = large(shape, d + 2, COLUMNS[d], d)
     check(model_of(X, "largest"), X, queries_of(X, d), math.inf, "std")
 
 
-@every_shape
+@every_spread
 @pytest.mark.parametrize("d", [2, 10])
 def test_any_power(shape: str, d: int) -> None:
-    X = large(shape, d + 3, 1000, d)
+    X = large(shape, d + 3, 500, d)
     check(model_of(X, "cubic"), X, queries_of(X, d, 12), 3.0, "std", (1, 15))
 
 
@@ -152,7 +154,7 @@ def test_short_floats(shape: str, d: int, metric: str) -> None:
 @pytest.mark.parametrize("d", [2, 10, 60])
 def test_rows_of_the_fit(shape: str, d: int) -> None:
     """Without themselves, and with their copies."""
-    X = large(shape, d + 6, 400, d)
+    X = large(shape, d + 6, 250, d)
     model = model_of(X, "euclidean", None)
     rows = X, no_codes(len(X))
     keys, ids = brute(rows, rows, np.ones(d), 2.0, 15, np.arange(len(X)))
@@ -220,22 +222,42 @@ def test_holes(d: int, metric: str) -> None:
 @pytest.mark.parametrize("shape", ["normal", "clusters", "units", "cauchy", "offset", "outliers"])
 @pytest.mark.parametrize("d", [2, 10, 60])
 def test_mahalanobis(shape: str, d: int) -> None:
-    """Nearest by scipy's distances, to 1e-9 of them; what lies apart by less may change places."""
+    """Nearest by scipy's distances; what lies apart by rounding only may change places."""
     X = large(shape, d + 7, 1200, d)
     queries = queries_of(X, d)
     center = X.mean(axis=0)
-    Z = X - center
-    inverse = np.linalg.inv(np.cov(Z.T))
-    expected = cdist(queries - center, Z, "mahalanobis", VI=inverse)
+    Z = (X - center) / X.std(axis=0)
+    S = np.cov(Z.T)
+    expected = cdist((queries - center) / X.std(axis=0), Z, "mahalanobis", VI=np.linalg.inv(S))
     model = model_of(X, "mahalanobis")
-    # a difference of rows is no better than their last digit, in units of the distance
-    unit = 1e-9 * np.sort(expected, axis=1)[:, :1] + 1e-6 * (shape == "offset") + 1e-9
+    digits = 1e-9 + 1e-14 * np.linalg.cond(S)
+    # a query is no nearer to a row than the last digit of both
+    apart = 1e-9 + 1e-6 * (shape == "offset")
     for k in (1, 5, 15):
         distances, ids = model.kneighbors(queries, n_neighbors=k)
         nearest = np.sort(expected, axis=1)[:, :k]
         own = np.take_along_axis(expected, ids, axis=1)
-        assert (abs(distances - nearest) <= unit + 1e-9 * nearest).all()
-        assert (abs(own - nearest) <= unit + 1e-9 * nearest).all()
+        assert_allclose(distances, nearest, rtol=digits, atol=apart)
+        assert_allclose(own, nearest, rtol=digits, atol=apart)
+
+
+@pytest.mark.parametrize("d", [1, 3, 10, 33])
+def test_mahalanobis_of_equal_rows(d: int) -> None:
+    """Distance 0, and in the order of ids, however queries and rows come."""
+    X = np.repeat(large("normal", d, 60, d), 5, axis=0)[np.random.default_rng(d).permutation(300)]
+    model = model_of(X, "mahalanobis")
+    copies = [np.flatnonzero((x == X).all(axis=1)).tolist() for x in X]
+    distances, ids = model.kneighbors(X, n_neighbors=5)
+    assert ids.tolist() == copies
+    assert (distances == 0).all()
+    for i in (0, 7, 299):
+        alone = model.kneighbors(X[i : i + 1], n_neighbors=5)
+        assert alone[1][0].tolist() == copies[i]
+        assert (alone[0] == 0).all()
+    far = model.kneighbors(X + 1.5, n_neighbors=300)
+    same = far[0][:, 1:] == far[0][:, :-1]
+    assert same.sum() == 300 * 240  # five copies of each row, at one distance
+    assert (np.diff(far[1], axis=1)[same] > 0).all()
 
 
 # --- Words ---------------------------------------------------------------------------------------
@@ -267,14 +289,14 @@ def asked_of(codes: Int64, seed: int) -> Int64:
     return np.asarray(made)
 
 
-@pytest.mark.parametrize("c", [1, 5, 20, 64, 70])
-@pytest.mark.parametrize("levels", [2, 4, 17, 290])
+@pytest.mark.parametrize("c", [1, 5, 20, 70])
+@pytest.mark.parametrize("levels", [2, 17, 290])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 @pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
 )
 def test_hamming(c: int, levels: int, holes: float) -> None:
-    codes = coded(c, 1500, c, levels, holes)
+    codes = coded(c, 1000, c, levels, holes)
     queries = asked_of(codes, c)
     model = model_of(as_words(codes), "hamming")
     none = np.zeros((len(codes), 0)), np.zeros((len(queries), 0))
@@ -359,10 +381,10 @@ def test_search_of_words_and_numbers(d: int, c: int, levels: int, holes: float) 
     asked, queries = asked_of(codes, c), rng.integers(-2, 7, size=(24, d)).astype(np.float64)
     X[rng.uniform(size=X.shape) < holes] = np.nan
     queries[rng.uniform(size=queries.shape) < holes] = np.nan
-    searched((X, codes), (queries, asked), np.full(d, 0.25), 1.0)
+    searched((X, codes), (queries, asked), np.full(d, 1 / 3), 1.0)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_search_among_few(n: int) -> None:
     X = large("whole", n, n, 3)
-    searched((X, no_codes(n)), (queries_of(X, n), no_codes(30)), np.ones(3), 2.0)
+    searched((X, no_codes(n)), (queries_of(X, n), no_codes(18)), np.ones(3), 2.0)
