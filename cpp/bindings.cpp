@@ -345,6 +345,7 @@ std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<d
 
 // bindings_judging.cpp, bindings_pruning.cpp, bindings_tree.cpp
 void bind_judging(nb::module_& m);
+void bind_neighbors(nb::module_& m);
 void bind_pruning(nb::module_& m);
 void bind_trees(nb::module_& m);
 
@@ -383,6 +384,7 @@ NB_MODULE(_core, m) {
           "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
           "max_subset"_a, "The test of a node from its attributes' tables, or None.");
     bind_judging(m);
+    bind_neighbors(m);
     bind_pruning(m);
     bind_trees(m);
 }

@@ -1,0 +1,226 @@
+// Scan: every row against every query, tile by tile; any metric, with holes and codes.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core.hpp"
+#include "neighbor_keys.hpp"
+#include "neighbors.hpp"
+
+namespace sortal {
+namespace {
+
+constexpr std::int64_t width = 64;       // rows of a tile
+constexpr std::int64_t query_block = 32;  // queries that share the work of turning a tile
+
+SORTAL_CLONES void add_squares(const double* tile, std::int64_t m, const double* x, const double* f,
+                               double, double limit, double* out) {
+    tile_sums<Squares, width>(tile, m, x, f, 0.0, limit, out);
+}
+SORTAL_CLONES void add_absolutes(const double* tile, std::int64_t m, const double* x,
+                                 const double* f, double, double limit, double* out) {
+    tile_sums<Absolutes, width>(tile, m, x, f, 0.0, limit, out);
+}
+SORTAL_CLONES void add_largest(const double* tile, std::int64_t m, const double* x, const double* f,
+                               double, double limit, double* out) {
+    tile_sums<Largest, width>(tile, m, x, f, 0.0, limit, out);
+}
+void add_powers(const double* tile, std::int64_t m, const double* x, const double* f, double p,
+                double limit, double* out) {
+    tile_sums<Powers, width>(tile, m, x, f, p, limit, out);
+}
+
+using Sum = void (*)(const double*, std::int64_t, const double*, const double*, double, double,
+                     double*);
+
+Sum sum_of(double power) {
+    if (power == 2.0) return add_squares;
+    if (power == 1.0) return add_absolutes;
+    return std::isinf(power) ? add_largest : add_powers;
+}
+
+// One column of a tile in which some cells are holes, of the rows or of the query.
+template <class Term>
+SORTAL_INLINE void add_known(const double* column, double x, double f, double p, double* sums,
+                             std::int32_t* known) {
+    for (std::int64_t r = 0; r < width; ++r) {
+        const double term = std::fabs(x - column[r]) * f;
+        const bool both = term == term;
+        sums[r] = both ? Term::add(sums[r], term, p) : sums[r];
+        known[r] += both;
+    }
+}
+#define SORTAL_KNOWN(name, Term)                                                                  \
+    SORTAL_CLONES void name(const double* column, double x, double f, double p, double* sums,     \
+                            std::int32_t* known) {                                                \
+        add_known<Term>(column, x, f, p, sums, known);                                            \
+    }
+SORTAL_KNOWN(known_squares, Squares)
+SORTAL_KNOWN(known_absolutes, Absolutes)
+SORTAL_KNOWN(known_largest, Largest)
+SORTAL_KNOWN(known_powers, Powers)
+#undef SORTAL_KNOWN
+
+using Known = void (*)(const double*, double, double, double, double*, std::int32_t*);
+
+Known known_of(double power) {
+    if (power == 2.0) return known_squares;
+    if (power == 1.0) return known_absolutes;
+    return std::isinf(power) ? known_largest : known_powers;
+}
+
+SORTAL_CLONES void count_differing(const std::int32_t* column, std::int32_t code,
+                                   std::int32_t* differing) {
+    for (std::int64_t r = 0; r < width; ++r) differing[r] += column[r] != code;
+}
+SORTAL_CLONES void count_known_differing(const std::int32_t* column, std::int32_t code,
+                                         std::int32_t* differing, std::int32_t* known) {
+    for (std::int64_t r = 0; r < width; ++r) {
+        const std::int32_t both = column[r] != -1;
+        differing[r] += both & static_cast<std::int32_t>(column[r] != code);
+        known[r] += both;
+    }
+}
+
+// Everything that a thread writes to.
+struct Desk {
+    std::vector<double> numbers;      // a tile of numbers, column by column
+    std::vector<std::int32_t> codes;  // the same of codes
+    double sums[width];
+    std::int32_t known[width], differing[width];
+};
+
+template <class T>
+class ScanIndex final : public Index {
+  public:
+    ScanIndex(NumberRows<T> numbers, CodeRows codes, Metric metric)
+        : numbers_(numbers), codes_(codes), metric_(std::move(metric)), sum_(sum_of(metric_.power)),
+          known_(known_of(metric_.power)) {
+        holes_ = has_holes(numbers_, codes_);
+    }
+
+    void search(const Queries& queries, const Nearest& out, Workers& workers) const override {
+        const std::int64_t n_jobs = (queries.size() + query_block - 1) / query_block;
+        std::vector<Desk> desks(static_cast<std::size_t>(workers.size()));
+        workers.run(n_jobs, [&](std::int64_t job, int worker) {
+            const std::int64_t from = job * query_block;
+            const std::int64_t to = std::min(from + query_block, queries.size());
+            scan(queries, from, to, out, desks[static_cast<std::size_t>(worker)], [&] { workers.check(worker); });
+        });
+    }
+
+  private:
+    template <class U>
+    static bool has_holes(const NumberRows<U>& numbers, const CodeRows& codes) {
+        const std::int64_t n = numbers.n * numbers.m;
+        bool found = false;
+        for (std::int64_t i = 0; i < n && !found; ++i) found = numbers.data[i] != numbers.data[i];
+        for (std::int64_t i = 0; i < codes.n * codes.c && !found; ++i) found = codes.data[i] == -1;
+        return found;
+    }
+
+    template <class Poll>
+    void scan(const Queries& queries, std::int64_t from, std::int64_t to, const Nearest& out,
+              Desk& desk, const Poll& poll) const {
+        std::vector<Best> best(static_cast<std::size_t>(to - from), Best(out.k));
+        std::vector<char> careful(static_cast<std::size_t>(to - from));
+        for (std::int64_t i = from; i < to; ++i) {
+            const NumberRows<double> one{queries.numbers.row(i), 1, queries.numbers.m};
+            const CodeRows words{queries.codes.row(i), 1, queries.codes.c};
+            careful[static_cast<std::size_t>(i - from)] = holes_ || has_holes(one, words);
+        }
+        for (std::int64_t start = 0; start < numbers_.n; start += width) {
+            if (start % (256 * width) == 0) poll();
+            const std::int64_t n = std::min(width, numbers_.n - start);
+            turn(start, n, desk);
+            for (std::int64_t i = from; i < to; ++i) {
+                Best& mine = best[static_cast<std::size_t>(i - from)];
+                if (careful[static_cast<std::size_t>(i - from)]) {
+                    keys_with_holes(queries, i, desk);
+                } else {
+                    keys(queries, i, mine.limit(), desk);
+                }
+                const double limit = mine.limit();
+                const std::int64_t excluded = queries.excluded(i) - start;
+                for (std::int64_t r = 0; r < n; ++r) {
+                    if (desk.sums[r] <= limit && r != excluded) mine.offer(desk.sums[r], start + r);
+                }
+            }
+        }
+        for (std::int64_t i = from; i < to; ++i) best[static_cast<std::size_t>(i - from)].write(out, i);
+    }
+
+    // Rows start .. start + n - 1 column by column; a tile that is not full repeats its last row.
+    void turn(std::int64_t start, std::int64_t n, Desk& desk) const {
+        desk.numbers.resize(static_cast<std::size_t>(numbers_.m * width));
+        desk.codes.resize(static_cast<std::size_t>(codes_.c * width));
+        for (std::int64_t r = 0; r < width; ++r) {
+            const std::int64_t i = start + std::min(r, n - 1);
+            const T* row = numbers_.row(i);
+            for (std::int64_t j = 0; j < numbers_.m; ++j) {
+                desk.numbers[static_cast<std::size_t>(j * width + r)] = static_cast<double>(row[j]);
+            }
+            const std::int32_t* words = codes_.row(i);
+            for (std::int64_t j = 0; j < codes_.c; ++j) {
+                desk.codes[static_cast<std::size_t>(j * width + r)] = words[j];
+            }
+        }
+    }
+
+    void keys(const Queries& queries, std::int64_t i, double limit, Desk& desk) const {
+        sum_(desk.numbers.data(), numbers_.m, queries.numbers.row(i), metric_.factors.data(),
+             metric_.power, limit, desk.sums);
+        if (codes_.c == 0) return;
+        std::fill(desk.differing, desk.differing + width, 0);
+        const std::int32_t* words = queries.codes.row(i);
+        for (std::int64_t j = 0; j < codes_.c; ++j) {
+            const std::int32_t* column = desk.codes.data() + j * width;
+            count_differing(column, words[j], desk.differing);
+        }
+        for (std::int64_t r = 0; r < width; ++r) desk.sums[r] += desk.differing[r];
+    }
+
+    // Columns without a value in the row or in the query are left out, and the rest stands for them.
+    // (S 72)
+    void keys_with_holes(const Queries& queries, std::int64_t i, Desk& desk) const {
+        std::fill(desk.sums, desk.sums + width, 0.0);
+        std::fill(desk.known, desk.known + width, 0);
+        std::fill(desk.differing, desk.differing + width, 0);
+        const double* x = queries.numbers.row(i);
+        for (std::int64_t j = 0; j < numbers_.m; ++j) {
+            const double* column = desk.numbers.data() + j * width;
+            if (x[j] != x[j]) continue;
+            known_(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power, desk.sums, desk.known);
+        }
+        const std::int32_t* words = queries.codes.row(i);
+        for (std::int64_t j = 0; j < codes_.c; ++j) {
+            const std::int32_t* column = desk.codes.data() + j * width;
+            if (words[j] != -1) count_known_differing(column, words[j], desk.differing, desk.known);
+        }
+        const auto d = static_cast<double>(metric_.n_columns);
+        for (std::int64_t r = 0; r < width; ++r) {
+            double key = desk.sums[r] + desk.differing[r];
+            if (!std::isinf(metric_.power)) key *= d / desk.known[r];
+            desk.sums[r] = desk.known[r] ? key : std::numeric_limits<double>::infinity();
+        }
+    }
+
+    NumberRows<T> numbers_;
+    CodeRows codes_;
+    Metric metric_;
+    Sum sum_;
+    Known known_;
+    bool holes_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Index> scan_index(NumberRows<T> numbers, CodeRows codes, Metric metric) {
+    return std::make_unique<ScanIndex<T>>(numbers, codes, std::move(metric));
+}
+template std::unique_ptr<Index> scan_index(NumberRows<float>, CodeRows, Metric);
+template std::unique_ptr<Index> scan_index(NumberRows<double>, CodeRows, Metric);
+
+}  // namespace sortal
