@@ -105,6 +105,7 @@ struct Desk {
 // Distances of whole numbers: `apart` is their squared distance, or their distance along the axes.
 struct Euclidean : SquaredSize {
     static constexpr std::int32_t wild_base = std::numeric_limits<std::int32_t>::min() / 2;
+    static constexpr double least_step = 1e-140;
     static ByteLoop loop(int wide) { return product_loop(wide); }
     static double sum(double size) { return size * size; }
     static constexpr auto round = round_squares;
@@ -123,6 +124,7 @@ struct Euclidean : SquaredSize {
 };
 struct Manhattan : AbsoluteSize {
     static constexpr std::int32_t wild_base = 1 << 30;
+    static constexpr double least_step = 1e-290;
     static ByteLoop loop(int wide) { return difference_loop(wide); }
     static double sum(double size) { return size; }
     static constexpr auto round = round_absolutes;

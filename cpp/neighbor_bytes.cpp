@@ -90,9 +90,9 @@ class ByteIndex final : public Index {
                                                     static_cast<double>(largest.size() - 1));
         std::nth_element(largest.begin(), largest.begin() + at, largest.end());
         const double range = largest[static_cast<std::size_t>(at)];
-        step_ = range > 0.0 && std::isfinite(range / loop_.levels) && range / loop_.levels > 1e-290
-                    ? range / loop_.levels
-                    : 1.0;
+        const double step_wanted = range / loop_.levels;
+        // rows nearer than this have keys that lost their digits, and bytes would know better
+        step_ = step_wanted >= Form::least_step && std::isfinite(step_wanted) ? step_wanted : 1.0;
     }
 
     // The whole numbers of a row, and what rounding left.

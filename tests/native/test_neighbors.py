@@ -65,6 +65,7 @@ def draw(name: str, n: int, d: int, rng: np.random.Generator) -> Float:
         "far from zero": x + 1e6,
         "near duplicates": x[rng.integers(0, 40, n)] + 1e-9 * rng.integers(0, 3, (n, 1)),
         "all equal": np.full((n, d), 1.5),
+        "squares vanish": 1e-170 * x,
         "few dimensions": plane + 1e-3 * x,
         "outliers": np.where(np.arange(n)[:, None] % 250 == 0, 1e6 * x, x),
     }
@@ -73,7 +74,7 @@ def draw(name: str, n: int, d: int, rng: np.random.Generator) -> Float:
 
 NAMES = (
     *("normal", "ties", "heavy tails", "far from zero", "near duplicates", "all equal"),
-    *("few dimensions", "outliers"),
+    *("few dimensions", "outliers", "squares vanish"),
 )
 
 
