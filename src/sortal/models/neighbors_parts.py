@@ -121,7 +121,7 @@ def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
 def _code_amounts(model: NeighborsModel, codes: NDArray[np.int32], positions: Int64) -> Float:
     """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 75)"""
     theirs = model.codes[positions]
-    amounts = (theirs != codes).astype(np.float64)
+    amounts: Float = (theirs != codes).astype(np.float64)
     amounts[(theirs == HOLE) | (codes == HOLE)] = np.nan
     return amounts
 
