@@ -265,6 +265,15 @@ def test_mahalanobis_shares_are_of_the_columns_that_a_row_has() -> None:
         assert neighbor.distance == pytest.approx(distance)
 
 
+def test_a_distance_that_is_rounding_only_has_no_shares() -> None:
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0, 5.0], "b": [0.0, 2.0, 4.0, 6.0, 10.0]})
+    model = NeighborsClassifier(2, "mahalanobis").fit(X, list("ppqqq"))
+    near, far = model.explain(pd.DataFrame({"a": [0.0], "b": [5.0]}))[0].neighbors
+    assert near.distance < 1e-12  # b − 2a never varies, and the rest is the same
+    assert [part.share for part in near.parts] == [0.0, 0.0]
+    assert sum(part.share for part in far.parts) == pytest.approx(1.0)
+
+
 def test_a_column_that_does_not_count_is_no_part() -> None:
     X = pd.DataFrame({"same": [7.0] * 4, "size": [1.0, 2.0, 4.0, 5.0], "none": [np.nan] * 4})
     made = NeighborsClassifier(2).fit(X, list("ppqq")).explain(X[:1])[0]
@@ -341,11 +350,20 @@ def test_the_text_counts_the_neighbors() -> None:
     )
     assert head(second) == "versicolor (P = 1): 5 neighbors, all of them versicolor  (S 78)"
     assert head(iris_explained(n_neighbors=1)[0]) == (
-        "versicolor (P = 1): 1 neighbor, of class versicolor  (S 78)"
+        "versicolor (P = 1): 1 neighbor, versicolor  (S 78)"
     )
     assert head(iris_explained(n_neighbors=3, weights="rank")[0]) == (
         "versicolor (P = 0.5): 3 neighbors, 2 of them virginica, 1 versicolor; "
-        "votes: versicolor 3, virginica 3  (S 78)"
+        "votes: 3 for versicolor, 3 for virginica  (S 78)"
+    )
+
+
+def test_classes_that_are_numbers_are_called_classes() -> None:
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 9.0]})
+    made = NeighborsClassifier(3, weights="rank").fit(X, [1, 0, 0, 1]).explain(X)
+    assert head(made[1]) == (
+        "0 (P = 0.6667): 3 neighbors, 2 of them of class 0, 1 of class 1; votes: 4 for 0, 2 for 1"
+        "  (S 78)"
     )
 
 
@@ -363,13 +381,13 @@ def test_a_line_says_what_is_missing_or_unknown() -> None:
     asked.loc[0, "Outlook"], asked.loc[1, "Wind"] = None, "Gusty"
     for unknown, want in (
         ("differs", "Wind Gusty (unknown) / Strong (100%)"),
-        ("skip", "nothing; without Wind (unknown)"),
+        ("skip", "nothing; unknown: Wind"),
     ):
         model = NeighborsClassifier(3, unknown=unknown).fit(tennis, "PlayTennis")
         with pytest.warns(MissingValueWarning), pytest.warns(UnknownCategoryWarning):
             first, second = model.explain(asked.astype("str").where(asked.notna(), None))
         cells = first.to_table().column("differs in: here / there (share)")
-        assert cells[-1] == "Wind Weak / Strong (100%); without Outlook (missing)"
+        assert cells[-1] == "Wind Weak / Strong (100%); missing: Outlook"
         assert want in second.to_table().column("differs in: here / there (share)")
 
 
@@ -379,7 +397,7 @@ def test_many_holes_are_counted() -> None:
     with pytest.warns(MissingValueWarning):
         made = NeighborsClassifier(1).fit(X, ["p", "q", "q"]).explain(asked)[0]
     (cell,) = made.to_table().column("differs in: here / there (share)")
-    assert cell == "nothing; without x0 (missing), x1 (missing), x2 (missing), 2 more"
+    assert cell == "nothing; missing: x0, x1, x2, 2 more"
 
 
 @RANDOM
@@ -414,7 +432,7 @@ def test_records_are_frozen_and_equal_by_value() -> None:
 
 
 @pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: type) -> None:
+def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: Any) -> None:
     fitted = NeighborsClassifier().fit(datasets.iris(), "species")
     made = fitted.explain(datasets.iris(backend)[70:72])
     frame: Any = made.to_frame()

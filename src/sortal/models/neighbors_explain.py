@@ -50,7 +50,7 @@ class Neighbor:
     """A row of the fit: vote = part · kernel · factor of its class.
 
     `part` is how many of the k places it fills, `kernel` what a vote counts at its distance. The
-    shares of `parts` add up to 1, unless the distance is 0.
+    shares of `parts` add up to 1, unless the distance is 0 or rounding only.
     """
 
     id: int
@@ -124,7 +124,7 @@ class NeighborsExplanation:
         counts = [float(_count(self, label)) for label in self.classes]
         if counts == list(self.votes):
             return said
-        cast = [f"{c} {number_text(v)}" for c, v in _ranked(self.classes, self.votes)]
+        cast = [f"{number_text(v)} for {c}" for c, v in _ranked(self.classes, self.votes)]
         return f"{said}; votes: {', '.join(cast)}"
 
 
@@ -138,14 +138,20 @@ def _count_neighbors(made: NeighborsExplanation) -> str:
     if not n:
         return "no neighbors"
     pairs = _ranked(made.classes, [_count(made, label) for label in made.classes])
-    (first, most), *others = pairs
+    (first, most), *others = [(_called(label), m) for label, m in pairs]
     if n == 1:
-        return f"1 neighbor, of class {first}"
+        return f"1 neighbor, {first}"
     if not others:
         return f"{n} neighbors, all of them {first}"
     return ", ".join(
         [f"{n} neighbors", f"{most} of them {first}", *(f"{m} {label}" for label, m in others)]
     )
+
+
+def _called(label: Value) -> str:
+    """A class as one would say it after a number."""
+    text = str(label)
+    return text if text[:1].isalpha() and not isinstance(label, bool) else f"of class {text}"
 
 
 def _ranked(classes: Values, amounts: Sequence[float]) -> list[tuple[Value, float]]:
@@ -163,11 +169,16 @@ def _difference(parts: Sequence[DistancePart]) -> str:
     ]
     if others:
         said.append(f"{len(others)} more ({sum(p.share for p in others):.0%})")
-    silent = [f"{p.attribute} ({p.mark})" for p in parts if p.mark and not p.share]
-    if len(silent) > _MOST_NAMED:
-        silent = [*silent[:_MOST_NAMED], f"{len(silent) - _MOST_NAMED} more"]
     text = ", ".join(said) or "nothing"
-    return f"{text}; without {', '.join(silent)}" if silent else text
+    for mark in ("missing", "unknown"):
+        silent = [p.attribute for p in parts if p.mark == mark and not p.share]
+        text += f"; {mark}: {_some(silent)}" if silent else ""
+    return text
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def _here(part: DistancePart) -> str:
