@@ -148,8 +148,8 @@ def test_rows_that_have_no_column_in_common_are_not_listed() -> None:
 def test_the_title_says_how_many_rows_and_what_is_added(options: dict[str, Any], said: str) -> None:
     model = corners(**options)
     whole, cut = model.working(CORNERS)["distances"], model.working(CORNERS, most=2)["distances"]
-    assert whole.title == f"Distances, the nearest 4 of 4 rows: {said}"
-    assert cut.title == f"Distances, the nearest 2 of 4 rows: {said}"
+    assert whole.title == f"Distances, the nearest 4 of 4 rows (ids from 0): {said}"
+    assert cut.title == f"Distances, the nearest 2 of 4 rows (ids from 0): {said}"
     assert cut.rows == tuple(row for row in whole.rows if row[1] in (1, 2))
     assert cut.column("query") == (0, 0, 1, 1, 2, 2, 3, 3)
 
