@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose, whole_number
 from sortal.engines.local import LocalEngine, n_threads
-from sortal.estimators.keeping_rows import KeepingRows
+from sortal.estimators.neighbors_reading import ReadableNeighbors
 from sortal.learners.neighbors import plan
 from sortal.learners.neighbors_loo import loo_shares, refuse_other_rows
 from sortal.learners.neighbors_options import NeighborsOptions
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class NeighborsClassifier(KeepingRows):
+class NeighborsClassifier(ReadableNeighbors):
     """The k nearest rows of the fit vote, exactly and in a total order.
 
     Rows are kept, and a row x is given the class for which its nearest rows vote. They are ordered
