@@ -3,8 +3,8 @@
 `Oracle` takes a small table of numbers, words and holes (None) and answers every question by
 walking over all its rows. `brute` is the same key, column by column, for tables of thousands of
 rows. Both add up in the written order, so that keys are equal to the last bit; powers are those of
-the C library (`math.pow`), because NumPy has its own on some processors. Roots, which order nothing,
-are NumPy's.
+the C library (`math.pow`), because NumPy has its own on some processors. Roots, which order
+nothing, are NumPy's.
 """
 
 import math
