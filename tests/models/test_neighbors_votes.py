@@ -51,8 +51,9 @@ def by_loop(weighting: str, distances: Any, weights: Any, k: int) -> list[float]
         part = min(w, k - used)
         if d == math.inf:
             break
-        if part <= 0:
+        if part < w and h is None:  # some of its weight is outside: it is at place k + 1
             h = d
+        if part <= 0:
             break
         inside.append((d, part, used, used + part))
         used += part
@@ -120,11 +121,12 @@ def test_rows_equal_to_the_query_decide_alone() -> None:
     assert kernels("distance", [1.0, 2.0, 4.0], 3) == [1.0, 0.5, 0.25]
 
 
-def test_kernels_reach_to_the_first_row_beyond() -> None:
+def test_kernels_reach_to_the_row_at_the_next_place() -> None:
     assert kernels("triangular", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.75, 0.5, 0.0]
     assert kernels("epanechnikov", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.9375, 0.75, 0.0]
-    # the second row fills a place in part, so that it is not beyond
-    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 5.0, 1.0]) == [0.75, 0.5, 0.0]
+    # the second row fills a place in part, and its next copy would be beyond
+    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 5.0, 1.0]) == [0.5, 0.0, 0.0]
+    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 1.0, 1.0]) == [0.75, 0.5, 0.0]
 
 
 def test_rows_that_all_lie_as_far_as_the_first_beyond_count_alike() -> None:

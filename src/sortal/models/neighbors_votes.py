@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-# Weightings that ask how far the first neighbor is that fills no place.
+# Weightings that ask how far the row at place k + 1 is.
 WITH_HEIGHT = ("triangular", "epanechnikov", "gaussian")
 
 
@@ -43,24 +43,28 @@ class Voters:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Of the k places, where each neighbor begins, and how many it fills: 0 beyond the last."""
+    """Of the k places, where each neighbor begins, and how many it fills: 0 beyond the last.
+
+    `whole`: none of its weight is left outside.
+    """
 
     before: Float
     part: Float
+    whole: Mask
 
 
 def fill_places(near: Near, voters: Voters, k: int) -> Places:
     """A row of weight w fills w of the places that are left, the last in part. (S 75)"""
     w = voters.weights_of(near)
     before = np.cumsum(w, axis=1) - w
-    return Places(before, np.clip(k - before, 0.0, w))
+    part = np.clip(k - before, 0.0, w)
+    return Places(before, part, (part == w) & (w > 0))
 
 
 def is_filled(near: Near, voters: Voters, k: int, *, beyond: bool) -> Mask:
-    """Whether all places are filled, and a neighbor follows; or there are no more neighbors."""
-    w = voters.weights_of(near)
-    total = w.sum(axis=1)
-    enough = total - w[:, -1] >= k if beyond else total >= k
+    """Whether all places are filled, `beyond`: and more than these; or there is nobody else."""
+    total = voters.weights_of(near).sum(axis=1)
+    enough = total > k if beyond else total >= k
     return np.asarray(enough | (near.positions[:, -1] < 0))
 
 
@@ -100,19 +104,22 @@ def kernel(weighting: str, distances: Float, places: Places, k: int) -> Float:
     d = np.where(inside, distances, 0.0)
     if weighting == "distance":
         return np.where(inside, _inverse(d), 0.0)
-    u = d / heights(distances, inside)[:, None]
+    u = d / heights(distances, places)[:, None]
     values = _KERNELS[weighting](u, k) * inside
     silent = ~(values > 0).any(axis=1)  # all lie as far as the first one beyond
     values[silent] = inside[silent]
     return np.asarray(values)
 
 
-def heights(distances: Float, inside: Mask) -> Float:
-    """h: the distance of the first neighbor beyond the places, or the largest within; 1 for 0."""
-    n_inside = inside.sum(axis=1)
+def heights(distances: Float, places: Places) -> Float:
+    """h: the distance of the row at place k + 1, or the largest within; 1 for 0.
+
+    A row that is inside in part is at place k + 1 too, as its next copy would be.
+    """
+    n_whole = places.whole.sum(axis=1)
     padded = np.concatenate([distances, np.full((len(distances), 1), np.inf)], axis=1)
     rows = np.arange(len(distances))
-    beyond, last = padded[rows, n_inside], padded[rows, np.maximum(n_inside - 1, 0)]
+    beyond, last = padded[rows, n_whole], padded[rows, np.maximum(n_whole - 1, 0)]
     h = np.where(np.isfinite(beyond), beyond, last)
     return np.where((h > 0) & np.isfinite(h), h, 1.0)  # where h is 0, all distances are
 
