@@ -445,7 +445,7 @@ def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: Any) 
     assert list(frame["id"])[:20:4] == [neighbor.id for neighbor in made[0].neighbors]
     shares = [part.share for row in made for n in row.neighbors for part in n.parts]
     assert list(frame["share"]) == shares
-    assert made[0].to_parts().equation == "S 85"
+    assert made[0].to_parts().equation == "S 83"
 
 
 def test_names_and_words_are_escaped() -> None:

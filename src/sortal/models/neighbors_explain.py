@@ -106,7 +106,7 @@ class NeighborsExplanation:
         of_neighbor = ("id", "class", "distance", "part", "kernel", "vote")
         of_column = ("attribute", "value", "neighbor value", "share", "mark")
         heads = (*of_neighbor, *of_column)
-        return Table("parts", title(self), heads, tuple(rows), "S 85", backend)
+        return Table("parts", title(self), heads, tuple(rows), "S 83", backend)
 
     def __str__(self) -> str:
         return str(self.to_table())
