@@ -13,6 +13,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     TreeClassifier,
     datasets,
 )
@@ -160,6 +161,31 @@ def test_blocks_of_any_size_give_the_same_tree(
     assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
 
 
+def near(table: pd.DataFrame) -> list[NDArray[Any]]:
+    """All that passes over rows, by two metrics and with weights: what is found, and what is said."""
+    X, y = table.drop(columns="species"), table["species"]
+    found: list[NDArray[Any]] = []
+    for metric in ("gower", "hamming"):
+        learner = NeighborsClassifier("loo", metric).fit(X, y, np.arange(len(table)) % 3 / 2)
+        found += [*learner.kneighbors(X), learner.predict_proba(X)]
+        learner.partial_fit(X[:20], y[:20]).forget(learner.ids_[10:30])
+        found += [*learner.kneighbors(X), *learner.kneighbors(), learner.predict_proba(X)]
+        found.append(np.array(learner.loo_curve_.column("error")))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+@pytest.mark.parametrize("block_rows", [1, 7, 60])
+def test_blocks_of_any_size_give_the_same_neighbors(
+    monkeypatch: pytest.MonkeyPatch, block_rows: int
+) -> None:
+    table = datasets.penguins().sample(n=60, random_state=3).reset_index(drop=True)
+    wanted = near(table)
+    swap_engine(monkeypatch, block_rows)
+    found = near(table)
+    assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
+
+
 @pytest.mark.parametrize("block_rows", [1, 7, 14])
 def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> None:
     engine = swap_engine(monkeypatch, block_rows)
@@ -170,6 +196,9 @@ def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows:
     assert engine.passes == [list(range(14))]
     engine.passes.clear()
     TreeClassifier(pruning=None).fit(datasets.play_tennis(), "PlayTennis")
+    assert engine.passes == [list(range(14))]
+    engine.passes.clear()
+    NeighborsClassifier().fit(datasets.play_tennis(), "PlayTennis")
     assert engine.passes == [list(range(14))]
 
 
@@ -197,4 +226,9 @@ def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> N
     tree = TreeClassifier(pruning=None).fit(X, y)
     tree.predict(X)
     tree.decision_path(X)
+    near = NeighborsClassifier().fit(X, y)
+    near.predict(X)
+    near.kneighbors(X)
+    near.loo_proba(X, y)
+    near.partial_fit(X, y).forget([0, 200])
     assert all(rows == list(range(150)) for rows in engine.passes)

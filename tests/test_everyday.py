@@ -16,6 +16,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     QuadraticDiscriminant,
     TreeClassifier,
 )
@@ -29,6 +30,7 @@ ESTIMATORS = (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     QuadraticDiscriminant,
     TreeClassifier,
 )
@@ -115,8 +117,9 @@ def test_fewer_rows_in_a_class_than_columns(Estimator: Any) -> None:
 @every_estimator
 def test_three_rows_of_one_column(Estimator: Any) -> None:
     X, y = [[0.0], [1.0], [1.0]], ["a", "b", "b"]
-    options = {"pruning": None} if Estimator is TreeClassifier else {}  # it would prune so few
-    model = quietly(lambda: Estimator(**options).fit(X, y))
+    # a tree would be pruned of so few, and five neighbors are not to be had
+    options = {TreeClassifier: {"pruning": None}, NeighborsClassifier: {"n_neighbors": 1}}
+    model = quietly(lambda: Estimator(**options.get(Estimator, {})).fit(X, y))
     assert model.predict(X).tolist() == y
 
 

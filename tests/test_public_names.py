@@ -28,6 +28,10 @@ PARAMETERS = {
         "covariance", "shrinkage", "n_components", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
     ],
+    "NeighborsClassifier": [
+        "n_neighbors", "metric", "p", "scale", "weights", "priors", "class_weight", "costs",
+        "categorical_features", "missing", "unknown", "n_jobs",
+    ],
     "QuadraticDiscriminant": [
         "covariance", "pooling", "shrinkage", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
@@ -60,6 +64,11 @@ METHODS = {
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
         "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_", "check_assumptions",
     },
+    "NeighborsClassifier": {
+        "fit", "partial_fit", "forget", "predict", "predict_proba", "predict_log_proba",
+        "loo_proba", "kneighbors", "score", "metric_", "n_neighbors_", "weights_", "scale_",
+        "ids_", "loo_curve_", "search_",
+    },
     "QuadraticDiscriminant": {
         *COMMON, "predict_proba", "predict_log_proba", "boundary", "priors_", "covariances_",
         "ranks_", "pooling_", "shrinkage_",
@@ -75,9 +84,9 @@ METHODS = {
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
         *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *("QuadraticDiscriminant", "TreeClassifier", "__version__", "compare", "datasets"),
-        *("displays", "errors", "from_sklearn", "inspect", "load", "read", "report"),
-        *("score_partition", "work"),
+        *("NeighborsClassifier", "QuadraticDiscriminant", "TreeClassifier", "__version__"),
+        *("compare", "datasets", "displays", "errors", "from_sklearn", "inspect", "load", "read"),
+        *("report", "score_partition", "work"),
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)

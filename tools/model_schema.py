@@ -24,7 +24,7 @@ from sortal.tasks.registry import estimator_named
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "model_file.schema.json"
 ESTIMATORS = (
     *("TreeClassifier", "LinearDiscriminant", "QuadraticDiscriminant", "FisherDiscriminant"),
-    *("IndicatorRegression", "DiscreteBayes"),
+    *("IndicatorRegression", "DiscreteBayes", "NeighborsClassifier"),
 )
 # Bounds beyond it are those of float64 itself.
 LARGE = 1e308
@@ -170,7 +170,8 @@ def _(kind: fields.Named, defs: dict[str, Any]) -> dict[str, Any]:
 
 @_schema_of.register
 def _(kind: Array, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    return {"$ref": "#/$defs/array", "description": f"{kind.code} ({', '.join(kind.dims)})"}
+    types = kind.code.replace("|", " or ")
+    return {"$ref": "#/$defs/array", "description": f"{types} ({', '.join(kind.dims)})"}
 
 
 @_schema_of.register

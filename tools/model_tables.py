@@ -116,12 +116,13 @@ def _(kind: fields.Several) -> str:
 
 @_words.register
 def _(kind: Array) -> str:
-    odd = ["NaN"] if kind.nan else []
-    if kind.code == "f8":
+    odd, floating = ["NaN"] if kind.nan else [], kind.code.endswith("f8")
+    if floating:
         odd += [word for word, end in (("-∞", kind.least), ("∞", kind.most)) if math.isinf(end)]
-    most = LARGE if kind.code == "f8" else float("inf")
+    most = LARGE if floating else float("inf")
     allowed = f" ({' and '.join(odd)} allowed)" if odd else ""
-    return f"{kind.code} ({', '.join(kind.dims)}){_bounds(kind.least, kind.most, most)}{allowed}"
+    types = kind.code.replace("|", " or ")
+    return f"{types} ({', '.join(kind.dims)}){_bounds(kind.least, kind.most, most)}{allowed}"
 
 
 @_words.register

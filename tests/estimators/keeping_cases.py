@@ -16,6 +16,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     QuadraticDiscriminant,
     TreeClassifier,
     datasets,
@@ -34,7 +35,7 @@ DISCRIMINANTS = (
     FisherDiscriminant,
     IndicatorRegression,
 )
-ALL = (*DISCRIMINANTS, DiscreteBayes, TreeClassifier)
+ALL = (*DISCRIMINANTS, DiscreteBayes, TreeClassifier, NeighborsClassifier)
 COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
 
 
@@ -118,6 +119,27 @@ def _streamed() -> Case:
     return made.forget(X[10:20], y[10:20]), X
 
 
+def _near_streamed() -> Case:
+    made, X, y = NeighborsClassifier(3), mixed(), LABELS["str"]
+    for part in (slice(0, 40), slice(40, 90)):
+        made.partial_fit(X[part], y[part], classes=["maybe", "no"])
+    return made.forget(range(10, 20)), X
+
+
+def _near_narrow() -> Case:
+    X = numbers().astype(np.float32)
+    X[3, 1] = np.nan
+    return NeighborsClassifier(metric="minkowski", p=np.inf).fit(X, LABELS["int"]), X
+
+
+def _near_whitened() -> Case:
+    X = np.column_stack([numbers(), numbers().sum(axis=1)])
+    asked = X.copy()
+    asked[1, 2] = np.nan
+    made = NeighborsClassifier(metric="mahalanobis", weights="gaussian")
+    return made.fit(X, LABELS["str"], WEIGHTS), asked
+
+
 def _set_later() -> Case:
     made, X = _on_mixed(DiscreteBayes(alpha=0.5, class_weight={"yes": 2.0}))
     return made.set_params(alpha=2.0, class_weight=None), X
@@ -152,6 +174,12 @@ CASES: dict[str, Callable[[], Case]] = {
     "streamed": _streamed,
     "taken in": _taken_in,
     "pruned": _pruned,
+    "neighbors loo": lambda: _on_mixed(NeighborsClassifier("loo", costs=COSTS, priors=PRIORS)),
+    "neighbors values": lambda: _on_mixed(NeighborsClassifier(metric="hamming", weights="rank")),
+    "neighbors streamed": _near_streamed,
+    "neighbors narrow": _near_narrow,
+    "neighbors whitened": _near_whitened,
+    "neighbors polars": lambda: _on_polars(NeighborsClassifier(class_weight="balanced")),
     "tree costs": lambda: _on_mixed(
         TreeClassifier("gini", costs=COSTS, priors=PRIORS, smoothing="m_estimate", pruning=None)
     ),

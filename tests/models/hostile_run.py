@@ -25,6 +25,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     QuadraticDiscriminant,
     TreeClassifier,
 )
@@ -64,7 +65,7 @@ def table(n: int = 24) -> tuple[pd.DataFrame, list[str]]:
 
 
 def fitted() -> dict[str, Any]:
-    """Small models of all six estimators."""
+    """Small models of all estimators."""
     frame, y = table()
     costs = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
     few: dict[str, Any] = {"leaf_size": 3, "pruning": None}
@@ -79,8 +80,13 @@ def fitted() -> dict[str, Any]:
         "indicator": IndicatorRegression(),
         "joint": DiscreteBayes(structure="joint", priors={"no": 0.5, "perhaps": 0.25, "yes": 0.25}),
         "chosen": LinearDiscriminant(shrinkage="loo", costs=costs),
+        "neighbors": NeighborsClassifier([1, 3], costs=costs),
+        "values": NeighborsClassifier(metric="hamming", weights="rank"),
     }
     models = {name: model.fit(frame, y) for name, model in models.items()}
+    models["near"] = NeighborsClassifier(3, "mahalanobis", weights="gaussian").fit(
+        np.arange(24, dtype=np.float32).reshape(12, 2) ** 2 % 17, y[:12], np.arange(12) / 4 + 0.5
+    )
     models["known"] = LinearDiscriminant.from_moments(
         [[0.0, 0.0], [1.0, 2.0]], covariances=[[1.0, 0.2], [0.2, 2.0]]
     )
@@ -121,9 +127,15 @@ def questions(model: Any, frame: pd.DataFrame, again: Path) -> dict[str, Callabl
         "decision_path": lambda: model.decision_path(rows),
         "prune": lambda: model.prune("pessimistic"),
         "partial_fit": lambda: model.partial_fit(*more),
-        "forget": lambda: model.forget(*more),
+        "kneighbors": lambda: model.kneighbors(rows),
+        "forget": lambda: _forget(model, more),
     }
     return {name: ask for name, ask in of.items() if hasattr(type(model), name)}
+
+
+def _forget(model: Any, more: Any) -> Any:
+    """Rows by their ids, where they have such."""
+    return model.forget(model.ids_[:2]) if hasattr(model, "ids_") else model.forget(*more)
 
 
 def outcome(path: Path, frame: pd.DataFrame, again: Path, *, briefly: bool) -> str:

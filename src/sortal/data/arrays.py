@@ -159,7 +159,7 @@ def check_matrix(matrix: NDArray[np.floating[Any]], names: Sequence[str]) -> Non
 
     Numbers without holes take a pass for the least and one for the largest, and no memory.
     """
-    if not matrix.size or (matrix.min() >= -LARGEST and matrix.max() <= LARGEST):
+    if not matrix.size or max(-float(matrix.min()), float(matrix.max())) <= LARGEST:
         return
     large = (np.abs(matrix) > LARGEST).any(axis=0)  # holes are not
     if large.any():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import choose, is_whole, whole_number
+from sortal.data.columns import HOLE
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
 from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed
@@ -103,7 +104,8 @@ def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> Summarize
     is_number = [column.is_number and not by_value for column in schema.columns]
     measured = tuple(j for j, number in enumerate(is_number) if number)
     named = tuple(j for j, number in enumerate(is_number) if not number)
-    return SummarizeRows(first, measured, named, tuple(schema.names[j] for j in measured))
+    names = tuple(schema.columns[j].name for j in measured)
+    return SummarizeRows(first, measured, named, names)
 
 
 def read_schema(declared: Schema, rows: KeptRows, by: SummarizeRows) -> Schema:
@@ -191,7 +193,7 @@ def resolve_metric(rows: KeptRows, schema: Schema, options: NeighborsOptions) ->
     if options.metric != "auto":
         return options.metric
     words = any(column.kind == "category" for column in schema.columns)
-    holes = words or any(part.any() for part in rows.holes())
+    holes = words or rows.has_hole_in_numbers or bool((rows.codes == HOLE).any())
     return "gower" if holes else "euclidean"
 
 
@@ -211,6 +213,8 @@ def _power(metric: str, p: float) -> float:
 
 def _widths(rows: KeptRows, scale: str) -> Float:
     """The scale of each number column; 0 for one without values, or that never varies. (S 71)"""
+    if scale == "none" and not rows.has_hole_in_numbers:
+        return np.ones(rows.numbers.shape[1])
     low, high = column_ranges(rows.numbers)
     if scale == "none":
         return np.where(low <= high, 1.0, 0.0)

@@ -20,7 +20,7 @@ from sortal.learners.options import read_costs
 from sortal.models.decision import decide, shares_of_votes
 from sortal.models.neighbors_blocks import count_votes, near_filled, rows_at_a_time
 from sortal.models.neighbors_search import kept_queries
-from sortal.models.neighbors_votes import Voters, votes
+from sortal.models.neighbors_votes import Voters, by_class, votes
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def loo_shares(model: NeighborsModel, options: NeighborsOptions, n_threads: int 
     for rows in _row_blocks(model, model.k):
         said = count_votes(model, kept_queries(model, rows), rows, n_threads)
         factors, prior = others.factors_and_priors(rows)
-        made[rows] = shares_of_votes(said * factors, prior)
+        made[rows] = shares_of_votes(by_class(said, factors), prior)
     return made
 
 
@@ -110,7 +110,7 @@ def _wrong_units(
             factors, prior = others.factors_and_priors(rows)
             for i, k in enumerate(ks):
                 for j, weighting in enumerate(weightings):
-                    said = votes(near, voters, k, weighting) * factors
+                    said = by_class(votes(near, voters, k, weighting), factors)
                     label = decide(shares_of_votes(said, prior), costs)
                     wrong[i, j] += units[rows][label != model.labels[rows]].sum()
     return wrong

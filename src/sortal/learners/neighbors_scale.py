@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from sortal.models.neighbors_search import inverse_root
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     Float = NDArray[np.float64]
     Matrix = NDArray[np.floating[Any]]
 
 # Numbers that are read at a time, few enough to stay in the cache. Sums are taken along the rows
 # of a block and then over blocks, so that their digits depend on the rows alone.
-_CELLS = 1 << 16
-# Along a short axis NumPy is slow: up to so many columns, blocks are turned.
+_CELLS = 1 << 17
+# Along a short axis NumPy is slow: up to so many columns, blocks are kept column by column.
 _FEW = 16
 # Squares of less vanish: such deviations are made larger first.
 _SMALL = 1e-100
@@ -30,22 +30,25 @@ _SMALL = 1e-100
 
 def column_ranges(x: Matrix) -> tuple[Float, Float]:
     """The least and the largest number of each column, holes left out; inf and -inf for none."""
-    low, high = np.full((2, x.shape[1]), np.inf)
-    for block, _ in _blocks(x, None):
+    low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
+    for block, _ in _blocks(x, None, x.dtype):
         np.fmin(low, np.fmin.reduce(block, axis=1), out=low)
-        np.fmin(high, -np.fmax.reduce(block, axis=1), out=high)
-    return low, -high
+        np.fmax(high, np.fmax.reduce(block, axis=1), out=high)
+    return low, high
 
 
 def deviations(x: Matrix, w: Float | None, low: Float, high: Float) -> Float:
     """√(Σ w (x − m)² / Σ w) of each column, holes left out. (S 71)"""
-    mean = means(x, w)
-    spread = np.where(high > low, high - low, 1.0)
-    lift = np.where(spread < _SMALL, np.exp2(-np.frexp(spread)[1].astype(np.float64)), 1.0)
+    mean = means(x, w)[:, None]
+    small = (high > low) & (high - low < _SMALL)
+    powers = np.frexp(np.where(small, high - low, 1.0))[1].astype(np.float64)
+    lift = np.where(small, np.exp2(-powers), 1.0)
     squares, total = np.zeros((2, x.shape[1]))
     for block, weight in _blocks(x, w):
-        d = (block - mean[:, None]) * lift[:, None]
-        part, count = _sums(d * d, weight)
+        d = np.subtract(block, mean, out=block)
+        if small.any():
+            np.multiply(d, lift[:, None], out=d)
+        part, count = _sums(np.multiply(d, d, out=d), weight)
         squares += part
         total += count
     return np.asarray(np.sqrt(squares / np.where(total > 0, total, 1.0)) / lift)
@@ -61,13 +64,15 @@ def means(x: Matrix, w: Float | None) -> Float:
     return np.asarray(sums / np.where(total > 0, total, 1.0))
 
 
-def _blocks(x: Matrix, w: Float | None) -> Iterator[tuple[Float, Float | None]]:
-    """The columns of some rows at a time, as float64, and the weights of these rows."""
+def _blocks(
+    x: Matrix, w: Float | None, dtype: DTypeLike = np.float64
+) -> Iterator[tuple[Any, Float | None]]:
+    """The columns of some rows at a time, copied, and the weights of these rows."""
     step = max(1, _CELLS // max(1, x.shape[1]))
+    order: Literal["F", "C"] = "F" if x.shape[1] <= _FEW else "C"
     for start in range(0, len(x), step):
-        block = x[start : start + step].astype(np.float64)
-        turned = np.ascontiguousarray(block.T) if x.shape[1] <= _FEW else block.T
-        yield turned, None if w is None else w[start : start + step]
+        block = np.array(x[start : start + step], dtype=dtype, order=order)
+        yield block.T, None if w is None else w[start : start + step]
 
 
 def _sums(block: Float, weight: Float | None) -> tuple[Float, Float]:

@@ -64,8 +64,12 @@ class Array:
     def _within(self, array: NDArray[Any]) -> bool:
         if self.code == "b1":
             return True
+        least, most = self.least, self.most
+        if array.dtype == np.float32:  # beyond what it can hold, a bound would be infinite
+            limit = float(np.finfo(np.float32).max)
+            least, most = (b if np.isinf(b) else min(max(b, -limit), limit) for b in (least, most))
         with np.errstate(invalid="ignore"):
-            inside = (array >= self.least) & (array <= self.most)
+            inside = (array >= least) & (array <= most)
         return bool((inside | np.isnan(array)).all() if self.nan else inside.all())
 
 

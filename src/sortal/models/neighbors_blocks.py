@@ -11,7 +11,7 @@ from sortal.data.columns import HOLE, UNKNOWN
 from sortal.data.sources import BLOCK_CELLS
 from sortal.models.decision import decide, shares_of_votes
 from sortal.models.neighbors_search import Near, Queries, count_cells, encode, search
-from sortal.models.neighbors_votes import WITH_HEIGHT, Voters, is_filled, votes
+from sortal.models.neighbors_votes import WITH_HEIGHT, Voters, by_class, is_filled, votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +107,7 @@ class ShareBlock:
         """Answer one block."""
         queries, holes, unknown = read_queries(self.model, batch, skip=self.skip)
         said = count_votes(self.model, queries, n_threads=self.n_threads)
-        shares = shares_of_votes(said * self.model.class_factors, self.model.prior)
+        shares = shares_of_votes(by_class(said, self.model.class_factors), self.model.prior)
         return Answered(shares if self.ask is None else self.ask(shares), holes, unknown)
 
 

@@ -74,8 +74,9 @@ def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Int64, Int64]:
     holes, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
     measured = np.array(model.measured, dtype=np.intp)[model.used_numbers]
     named = np.array(model.named, dtype=np.intp)[model.used_codes]
-    numbers, codes = queries.numbers[:, model.used_numbers], queries.codes[:, model.used_codes]
-    if np.isnan(numbers.sum()):
+    numbers = _used(queries.numbers, model.used_numbers)
+    codes = _used(queries.codes, model.used_codes)
+    if numbers.size and np.isnan(numbers.min()):
         holes[measured] = np.isnan(numbers).sum(axis=0)
     if codes.size and codes.min() < 0:
         holes[named] = (codes == HOLE).sum(axis=0)

@@ -83,6 +83,12 @@ def _tally(found: NDArray[np.int64], said: Float | None, voters: Voters) -> Floa
     return sums.reshape(q, K + 1)[:, :K].astype(np.float64, copy=False)
 
 
+def by_class(said: Float, factors: Float) -> Float:
+    """Votes times the factors of the classes, up to a power of two that keeps them finite."""
+    top = np.frexp(factors.max(axis=-1, keepdims=True))[1]
+    return np.asarray(said * np.ldexp(factors, -top))
+
+
 def kernel(weighting: str, distances: Float, places: Places, k: int) -> Float:
     """What a vote counts by its distance or its places; 0 where no place is filled. (S 76)"""
     inside = places.part > 0

@@ -135,13 +135,20 @@ class KeptRows:
             values=tuple(self.values[place] for place in stay),
         )
 
+    @property
+    def has_hole_in_numbers(self) -> bool:
+        """Whether a number is missing; the least of numbers with a hole is none."""
+        return bool(self.numbers.size) and bool(np.isnan(self.numbers.min()))
+
     def holes(self) -> tuple[Int64, Int64]:
         """How many rows, copies counted, have a hole in each number column and in each other."""
         copies = self.units if self.units is not None and self.exponent == 0 else None
-        in_numbers, in_codes = np.isnan(self.numbers), self.codes == HOLE
-        if copies is None:
-            return in_numbers.sum(axis=0), in_codes.sum(axis=0)
-        return copies @ in_numbers, copies @ in_codes
+        in_numbers = np.zeros(self.numbers.shape[1], dtype=np.int64)
+        if self.has_hole_in_numbers:
+            columns = (np.isnan(column) for column in self.numbers.T)
+            in_numbers[:] = [_count(is_hole, copies) for is_hole in columns]
+        in_codes = [_count(column == HOLE, copies) for column in self.codes.T]
+        return in_numbers, np.array(in_codes, dtype=np.int64)
 
     @property
     def size(self) -> int:
@@ -188,6 +195,10 @@ class KeptRows:
         if not (len(made.codes) == len(made.y) == n and in_order and made.row_units().all()):
             raise FormatError("These bytes hold rows whose ids or weights cannot be: damaged?")
         return made
+
+
+def _count(which: NDArray[np.bool_], copies: Int64 | None) -> int:
+    return int(np.count_nonzero(which) if copies is None else copies[which].sum())
 
 
 def _types(values: Values) -> list[type]:

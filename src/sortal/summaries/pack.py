@@ -124,6 +124,7 @@ class Unpacked:
         """Numbers of up to a size, in float32 or float64; NaN is a hole."""
         narrow = getattr(self.arrays.get(name), "dtype", None) == np.float32
         array = self._array(name, np.float32 if narrow else np.float64, shape)
+        most = min(most, float(np.finfo(array.dtype).max))
         self._need(bool((np.isnan(array) | (np.abs(array) <= most)).all()), name)
         return array
 
