@@ -135,6 +135,24 @@ class Grid:
         return np.column_stack([self.x[x], self.y[y]])
 
 
+def snapped(functions: Functions, box: Float, resolution: int) -> Functions:
+    """Functions that are constant around each crossing of a grid, asked there once and for all.
+
+    What they hide is what lies between the lines.
+    """
+    x, y = np.linspace(box[0], box[1], resolution).T
+    values = np.asarray(
+        functions(np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])), dtype=np.float64
+    )
+
+    def at(points: Float) -> Float:
+        steps = (points - box[0]) / (box[1] - box[0]) * (resolution - 1)
+        i, j = np.clip(steps.round(), 0, resolution - 1).astype(np.intp).T
+        return np.asarray(values[j * resolution + i])
+
+    return at
+
+
 class _Vertices:
     """The vertices of all curves, so that the functions are asked a few times for many points."""
 
