@@ -72,7 +72,7 @@ def _ranges(X: Any) -> dict[str, tuple[float, float]]:
 
 def _in_python(chosen: Fitted) -> str:
     """Why the page does not decide, and what does."""
-    why = "A page cannot decide by this kind of model."
+    why = f"A model of this kind ({chosen.learner.title}) cannot decide in a page."
     if hasattr(chosen.estimator, "kneighbors"):
         why = (
             "There is no form here: this model compares a new row with the rows that it learned "
