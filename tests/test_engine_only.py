@@ -162,7 +162,7 @@ def test_blocks_of_any_size_give_the_same_tree(
 
 
 def near(table: pd.DataFrame) -> list[NDArray[Any]]:
-    """All that passes over rows, by two metrics and with weights: what is found, and what is said."""
+    """All that passes over rows, by two metrics and with weights: what is found and said."""
     X, y = table.drop(columns="species"), table["species"]
     found: list[NDArray[Any]] = []
     for metric in ("gower", "hamming"):

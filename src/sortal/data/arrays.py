@@ -161,7 +161,8 @@ def check_matrix(matrix: NDArray[np.floating[Any]], names: Sequence[str]) -> Non
     """
     if not matrix.size or max(-float(matrix.min()), float(matrix.max())) <= LARGEST:
         return
-    large = (np.abs(matrix) > LARGEST).any(axis=0)  # holes are not
+    most = min(LARGEST, float(np.finfo(matrix.dtype).max))
+    large = (np.abs(matrix) > most).any(axis=0)  # holes are not
     if large.any():
         j = int(large.argmax())
         raise infinite(names[j]) if np.isinf(matrix[:, j]).any() else too_large(names[j])

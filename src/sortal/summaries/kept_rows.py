@@ -192,7 +192,8 @@ class KeptRows:
             next_id,
         )
         in_order = bool((np.diff(ids) > 0).all()) and (n == 0 or int(ids[-1]) < next_id)
-        if not (len(made.codes) == len(made.y) == n and in_order and made.row_units().all()):
+        weighed = made.exponent == 0 if made.units is None else bool(made.units.all())
+        if not (len(made.codes) == len(made.y) == n and in_order and weighed):
             raise FormatError("These bytes hold rows whose ids or weights cannot be: damaged?")
         return made
 

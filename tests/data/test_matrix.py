@@ -1,0 +1,147 @@
+"""Number columns as one matrix: of which type, whose memory, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sortal.data.arrays import ArrayTable, check_matrix
+from sortal.data.columns import as_categories
+from sortal.data.frames import FrameTable
+from sortal.data.gathering import with_weight
+from sortal.data.schema import Schema
+from sortal.data.sources import TableSource
+from sortal.data.table import Table, read_table
+from sortal.data.weights import read_weights
+from sortal.errors import InputError
+
+
+def source_of(table: Table, **more: Any) -> TableSource:
+    columns = tuple(table.column_schema(j) for j in range(len(table.names)))
+    return TableSource(table, Schema(columns), tuple(range(len(columns))), **more)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_block_of_an_array_of_numbers_is_a_slice_of_it(dtype: Any) -> None:
+    array = np.arange(12, dtype=dtype).reshape(4, 3)
+    block = ArrayTable(array).matrix(range(3), 1, 3)
+    assert block.dtype == dtype
+    assert np.shares_memory(block, array)
+    assert block.tolist() == array[1:3].tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.float16, np.float32),
+        (np.int8, np.float64),
+        (np.int64, np.float64),
+        (np.dtype(">f4"), np.float32),
+        (object, np.float64),
+    ],
+)
+def test_other_arrays_become_numbers_without_loss(given: Any, kept: Any) -> None:
+    array = np.array([[1, 2], [3, 4], [5, 6]]).astype(given)
+    table = ArrayTable(array)
+    assert table.matrix_type((0, 1)) == kept
+    block = table.matrix((1, 0), 0, 3)
+    assert (block.dtype, block.tolist()) == (kept, [[2, 1], [4, 3], [6, 5]])
+    assert block.flags.c_contiguous
+
+
+def test_columns_in_another_memory_order_lie_row_by_row() -> None:
+    array = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    block = ArrayTable(array).matrix((0, 1), 0, 3)
+    assert block.flags.c_contiguous
+    assert block.tolist() == array.tolist()
+
+
+def test_dates_are_days() -> None:
+    array = np.array([["1970-01-02", "1970-01-03"], ["NaT", "1970-01-01"]], dtype="M8[D]")
+    block = ArrayTable(array).matrix((0, 1), 0, 2)
+    np.testing.assert_array_equal(block, [[1.0, 2.0], [np.nan, 0.0]])
+
+
+@pytest.mark.parametrize("to", [lambda f: f, pl.from_pandas, pa.Table.from_pandas])
+def test_a_frame_is_filled_in_the_narrowest_type_that_holds_it(to: Any) -> None:
+    frame = pd.DataFrame(
+        {
+            "a": np.array([1.5, np.nan, 3.0], dtype=np.float32),
+            "b": np.array([1, 2, 3], dtype=np.int16),
+            "c": np.array([7, 8, 9], dtype=np.int32),
+        }
+    )
+    table = read_table(to(frame))
+    assert isinstance(table, FrameTable)
+    types = [table.matrix_type(columns).str[1:] for columns in ((0,), (0, 1), (1,), (0, 2))]
+    assert types == ["f4", "f4", "f8", "f8"]
+    block = table.matrix((0, 1), 1, 3)
+    np.testing.assert_array_equal(block, np.array([[np.nan, 2.0], [3.0, 3.0]], dtype=np.float32))
+
+
+@pytest.mark.parametrize("to", [np.asarray, pd.DataFrame])
+def test_whole_numbers_beyond_float64_are_refused_by_name(to: Any) -> None:
+    table = read_table(to([[1, 2], [3, 2**53 + 1]]))
+    with pytest.raises(InputError, match=rf"'{table.names[1]}'.*beyond 2\*\*53"):
+        table.matrix((0, 1), 0, 2)
+    assert table.matrix((0, 1), 0, 1).tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_infinite_numbers_are_refused_by_name(dtype: Any) -> None:
+    matrix = np.array([[1.0, np.nan, 3.0], [2.0, 3.0, -np.inf]], dtype=dtype)
+    with pytest.raises(InputError, match="'c' holds infinite"):
+        check_matrix(matrix, "abc")
+    check_matrix(matrix[:1], "abc")
+    check_matrix(matrix[:0], "abc")
+
+
+def test_numbers_too_large_to_be_squared_are_refused_by_name() -> None:
+    with pytest.raises(InputError, match="'b' holds numbers beyond 1e"):
+        check_matrix(np.array([[1.0, -1e150]]), "ab")
+
+
+def test_a_source_reads_numbers_apart_together_or_as_values() -> None:
+    frame = pd.DataFrame({"x": [0.5, -0.0, 0.0], "w": ["u", "v", None], "n": [3, 4, 3]})
+    table = read_table(frame)
+    apart = source_of(table).block(0)
+    assert apart.matrix is None
+    assert apart.number_matrix().tolist() == [[0.5, 3.0], [0.0, 4.0], [0.0, 3.0]]
+    together = source_of(table, numbers_as="matrix").block(0)
+    assert together.number_matrix() is together.matrix
+    assert together.number_matrix().tolist() == apart.number_matrix().tolist()
+    for batch in (apart, together):
+        assert [column.values for column in batch.category_columns()] == [("u", "v")]
+    values = source_of(table, numbers_as="values").block(0)
+    x, w, n = values.category_columns()
+    assert (x.values, x.codes.tolist()) == ((0, 0.5), [1, 0, 0])
+    assert (w.values, w.codes.tolist()) == (("u", "v"), [0, 1, -1])
+    assert (n.values, n.codes.tolist()) == ((3, 4), [0, 1, 0])
+
+
+def test_rows_of_a_block_are_taken_with_their_numbers() -> None:
+    array = np.arange(8.0).reshape(4, 2)
+    weights = read_weights([0, 1, 2, 0], 4)
+    y = ArrayTable(np.array([["a"], ["b"], ["a"], ["b"]]))
+    batch = source_of(ArrayTable(array), target=y, weights=weights, numbers_as="matrix").block(0)
+    assert batch.take(np.array([3, 0])).number_matrix().tolist() == [[6, 7], [0, 1]]
+    assert with_weight(batch).number_matrix().tolist() == [[2, 3], [4, 5]]
+
+
+def test_dates_and_spans_are_values_too() -> None:
+    days = pd.to_datetime(["2020-01-02", None, "2020-01-01"])
+    frame = pd.DataFrame({"date": days, "span": days - days[2]})
+    for table in (read_table(frame), ArrayTable(frame[["date"]].to_numpy())):
+        column = as_categories(table.distinct(0, 0, 3))
+        assert (column.values, column.codes.tolist()) == ((18262, 18263), [1, -1, 0])
+    assert as_categories(read_table(frame).distinct(1, 0, 3)).values == (0, 1)
+
+
+def test_infinite_values_are_refused_too() -> None:
+    with pytest.raises(InputError, match="'x0' holds infinite"):
+        ArrayTable(np.array([[np.inf]])).distinct(0, 0, 1)

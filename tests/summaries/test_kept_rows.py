@@ -1,0 +1,200 @@
+"""Rows as a summary: the laws of merging, taking out by id, and bytes."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sortal.errors import ColumnError, FormatError, InputError, SubtractError
+from sortal.summaries.kept_rows import KeptRows, SummarizeRows, gather_rows
+from sortal.summaries.pack import pack, unpack
+from sortal.summaries.protocol import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sortal.data.batch import Batch
+
+    BuildBatch = Callable[..., Batch]
+
+PLAN = SummarizeRows(0, (2, 3), (0, 1), ("x", "z"))
+laws = settings(max_examples=50, deadline=None)
+
+
+def facts(rows: KeptRows) -> list[Any]:
+    """All that is in it, with types, so that == is bit for bit."""
+    found: list[Any] = []
+    for entry in fields(rows):
+        item = getattr(rows, entry.name)
+        if isinstance(item, np.ndarray):
+            item = item.dtype, item.shape, item.tobytes()
+        found.append(repr(item) if isinstance(item, tuple) else item)
+    return found
+
+
+@st.composite
+def batches(draw: st.DrawFn, build: BuildBatch) -> Batch:
+    """A block of two category columns and two number columns."""
+    n = draw(st.integers(0, 12))
+    of = st.lists
+    words = draw(of(st.sampled_from(["u", "v", 3, None]), min_size=n, max_size=n))
+    flags = draw(of(st.sampled_from([True, False]), min_size=n, max_size=n))
+    numbers = st.sampled_from([0.5, -0.0, 2.0, None])
+    x, z = (draw(of(numbers, min_size=n, max_size=n)) for _ in range(2))
+    labels = draw(of(st.sampled_from(["a", "b", "c"]), min_size=n, max_size=n))
+    pool = draw(st.sampled_from([None, [1.0], [0.0, 1.0, 2.0], [0.0, 0.25, 1.0]]))
+    weights = None if pool is None or n == 0 else [pool[i % len(pool)] for i in range(1, n + 1)]
+    if weights is not None and not any(weights):
+        weights = None
+    return build(labels, [words, flags], [x, z], weights)
+
+
+def parts_of(batch: Batch, owner: Sequence[int], n_parts: int) -> list[KeptRows]:
+    """The rows of a block, dealt to parts."""
+    whole = PLAN(batch)
+    dealt = np.array(owner, dtype=int)[whole.ids % max(1, len(owner))] if len(owner) else whole.ids
+    return [whole.take(dealt == part) for part in range(n_parts)]
+
+
+@laws
+@given(data=st.data())
+def test_parts_merge_to_the_whole_in_any_order(
+    build_batch: BuildBatch, data: st.DataObject
+) -> None:
+    batch = data.draw(batches(build_batch))
+    n_parts = data.draw(st.integers(1, 4))
+    owner = data.draw(st.lists(st.integers(0, n_parts - 1), min_size=1, max_size=9))
+    parts = parts_of(batch, owner, n_parts)
+    turned = data.draw(st.permutations(parts))
+    wanted = facts(PLAN(batch))
+    assert facts(reduce(KeptRows.merge, turned)) == wanted
+    first, *rest = turned
+    assert facts(reduce(lambda a, b: b.merge(a), rest, first)) == wanted
+    if len(parts) > 2:
+        a, b, c = turned[:3]
+        assert facts(a.merge(b.merge(c))) == facts(a.merge(b).merge(c))
+
+
+@laws
+@given(data=st.data())
+def test_no_rows_add_nothing_and_bytes_lose_nothing(
+    build_batch: BuildBatch, data: st.DataObject
+) -> None:
+    whole = PLAN(data.draw(batches(build_batch)))
+    none = whole.take(np.zeros(len(whole), dtype=bool))
+    assert facts(whole.merge(none)) == facts(none.merge(whole)) == facts(whole)
+    assert facts(KeptRows.from_bytes(whole.to_bytes())) == facts(whole)
+    assert isinstance(whole, Summary)
+
+
+@laws
+@given(data=st.data())
+def test_blocks_gathered_are_blocks_merged(build_batch: BuildBatch, data: st.DataObject) -> None:
+    batch = data.draw(batches(build_batch))
+    cuts = sorted(data.draw(st.lists(st.integers(0, batch.n_rows), max_size=4)))
+    blocks = []
+    for start, stop in zip([0, *cuts], [*cuts, batch.n_rows], strict=True):
+        part = batch.take(np.arange(start, stop))
+        blocks.append(PLAN(replace(part, start=start)))
+    whole = PLAN(batch)
+    gathered = gather_rows(iter(blocks), len(whole), whole.numbers.dtype)
+    assert facts(gathered) == facts(whole)
+    assert facts(reduce(KeptRows.merge, blocks)) == facts(whole)
+    assert not np.shares_memory(gathered.numbers, blocks[0].numbers)
+
+
+@laws
+@given(data=st.data())
+def test_what_was_merged_is_taken_out_by_its_ids(
+    build_batch: BuildBatch, data: st.DataObject
+) -> None:
+    batch = data.draw(batches(build_batch))
+    one, other = parts_of(batch, data.draw(st.lists(st.integers(0, 1), min_size=1, max_size=9)), 2)
+    left = one.merge(other).without(other.ids)
+    assert facts(left) == facts(one)
+
+
+def rows(build: BuildBatch, **more: Any) -> KeptRows:
+    x, z = [1.0, 2.0, None, 4.0], [0.0, 0.5, 1.0, 1.5]
+    return PLAN(build(["a", "b", "a", "c"], [["u", None, "v", "u"], [True] * 4], [x, z], **more))
+
+
+def test_rows_without_weight_take_an_id_and_are_not_kept(build_batch: BuildBatch) -> None:
+    kept = rows(build_batch, weights=[1, 0, 2, 0])
+    assert kept.ids.tolist() == [0, 2]
+    assert kept.next_id == 4
+    assert (kept.labels, kept.y.tolist()) == (("a",), [0, 0])
+    assert kept.values[0] == ("u", "v")
+    assert kept.size == 3
+    assert [part.tolist() for part in kept.holes()] == [[2, 0], [0, 0]]
+    assert rows(build_batch, weights=[1, 1, 1, 1]).units is None
+
+
+def test_ids_that_are_not_there_or_come_twice_are_named(build_batch: BuildBatch) -> None:
+    kept = rows(build_batch)
+    with pytest.raises(SubtractError, match="No row has the ids 4, 9"):
+        kept.without(np.array([0, 4, 9]))
+    with pytest.raises(SubtractError, match="ids 2 are given more than once"):
+        kept.without(np.array([2, 0, 2]))
+    left = kept.without(np.array([2]))
+    assert left.values == (("u",), (True,))
+    assert left.next_id == 4
+    with pytest.raises(SubtractError, match="No row has the ids 2"):
+        left.without(np.array([2]))
+
+
+def test_rows_of_other_columns_or_of_one_id_do_not_combine(build_batch: BuildBatch) -> None:
+    kept = rows(build_batch)
+    with pytest.raises(InputError, match="Two rows have the id 0"):
+        kept.merge(kept)
+    fewer = replace(kept, numbers=kept.numbers[:, :1], ids=kept.ids + 10)
+    with pytest.raises(ColumnError, match="2 columns and one of 1"):
+        kept.merge(fewer)
+
+
+def test_a_wider_type_wins(build_batch: BuildBatch) -> None:
+    kept = rows(build_batch)
+    narrow = replace(kept, numbers=kept.numbers.astype(np.float32), ids=kept.ids + 10, next_id=20)
+    assert kept.merge(narrow).numbers.dtype == np.float64
+    assert narrow.merge(replace(narrow, ids=kept.ids)).numbers.dtype == np.float32
+    assert KeptRows.from_bytes(narrow.to_bytes()).numbers.dtype == np.float32
+
+
+def test_columns_without_values_may_become_numbers(build_batch: BuildBatch) -> None:
+    kept = rows(build_batch)
+    new = SummarizeRows(4, (1, 2, 3), (0,), ("flag", "x", "z"))
+    cast = kept.recast(PLAN, new)
+    assert np.isnan(cast.numbers[:, 0]).all()
+    np.testing.assert_array_equal(cast.numbers[:, 1:], kept.numbers)
+    assert cast.values == kept.values[:1]
+    assert kept.recast(PLAN, replace(PLAN, first=9)) is kept
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("ids", np.array([0, 2, 1, 3])),
+        ("ids", np.array([0, 1, 2, 4])),
+        ("ids", np.array([0, 1, 2])),
+        ("codes", np.full((4, 2), 2, dtype=np.int32)),
+        ("codes", np.full((4, 2), -2, dtype=np.int32)),
+        ("y", np.full((4, 1), -1, dtype=np.int32)),
+        ("numbers", np.full((4, 2), np.inf)),
+        ("numbers", np.full((4, 2), np.inf, dtype=np.float32)),
+        ("numbers", np.zeros((3, 2))),
+        ("units", np.array([1, 0, 1, 1])),
+    ],
+)
+def test_bytes_of_rows_that_cannot_be_are_refused(
+    build_batch: BuildBatch, name: str, array: Any
+) -> None:
+    got = unpack("kept rows", rows(build_batch).to_bytes())
+    changed = pack("kept rows", got.meta, {**got.arrays, name: array})
+    with pytest.raises(FormatError, match="damaged"):
+        KeptRows.from_bytes(changed)
