@@ -12,7 +12,7 @@ from sortal.data.checks import choose, whole_number
 from sortal.engines.local import LocalEngine, n_threads
 from sortal.errors import InputError, OptionError, SortalError
 from sortal.estimators.base import FitReport
-from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.neighbors_reading import ReadableNeighbors
 from sortal.learners.neighbors import (
     NeighborsOptions,
     build_model,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class NeighborsClassifier(SummaryClassifier):
+class NeighborsClassifier(ReadableNeighbors):
     """The k nearest rows of the fit vote, exactly and in a total order.
 
     Rows are kept, and a row x is given the class for which its nearest rows vote. They are ordered

@@ -178,7 +178,9 @@ class Explanations(Sequence[R], Generic[R]):
 
     def to_frame(self) -> Any:
         """One long data frame: the parts of every row, with the row's number."""
-        tables = [record.to_table(self._backend) for record in self]
+        # a record whose table is for reading only has another one with all its parts
+        wholes = [getattr(record, "to_parts", record.to_table) for record in self]
+        tables = [whole(self._backend) for whole in wholes]
         columns = ("row", *(tables[0].columns if tables else ()))
         rows = [
             (i, *row) for i, table in zip(self._rows, tables, strict=True) for row in table.rows

@@ -30,6 +30,12 @@ _READ = {
     "projections": "direction",
 }
 
+# Tables by which something was chosen, and nothing is predicted; the facts say what was chosen.
+_CHOSEN_BY = {"loo": "k"}
+
+# What a fit resolved or chose, by the name of the attribute.
+_RESOLVED = {"n_neighbors_": "neighbors", "metric_": "distance", "weights_": "votes"}
+
 # Of a long working so many tables lead.
 _MOST = 20
 
@@ -149,6 +155,8 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
         rows.append(("rows", report.rows))
         rows.append(("holes", ", ".join(f"{k} {n}" for k, n in report.holes.items()) or "none"))
         rows += [("note", note) for note in report.notes]
+    there = {said: name for name, said in _RESOLVED.items() if hasattr(estimator, name)}
+    rows += [(said, getattr(estimator, name)) for said, name in there.items()]
     if hasattr(estimator, "size_"):
         rows.append(("size", f"{estimator.size_} numbers"))
     return rows + _origin(estimator)
@@ -194,6 +202,7 @@ def _tables(estimator: Any) -> tuple[tuple[Table, ...], str]:
     working: Working = estimator.working()
     leading = tuple(t for t in working if _READ.get(t.name) == t.columns[0])
     said_so = any(t.name in ("functions", "directions") for t in leading)
-    tables = leading if said_so else working.tables
+    others = tuple(t for t in working if _CHOSEN_BY.get(t.name) != t.columns[0])
+    tables = leading if said_so else others
     left = len(tables) - _MOST
     return tables[:_MOST], f"… and {left} more tables: working() has them all" if left > 0 else ""

@@ -82,7 +82,7 @@ def _of_rows(estimator: Any, chosen: nw.DataFrame[Any], numbers: Sequence[int]) 
 
 
 def _numbered(table: Table, numbers: Sequence[int]) -> Table:
-    if table.columns[0] != "row":
+    if table.columns[0] not in ("row", "query"):
         return table
     rows = tuple((numbers[int(row[0] or 0)], *row[1:]) for row in table.rows)
     return replace(table, rows=rows)
