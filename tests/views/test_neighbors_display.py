@@ -128,13 +128,14 @@ def test_the_curve_has_a_line_a_weighting_and_marks_what_was_chosen() -> None:
     ax = display.ax_
     assert list(display.curves) == WEIGHTINGS
     table = model.loo_curve_
-    for line, name in zip(ax.lines, WEIGHTINGS, strict=False):
-        own = [(k, e) for k, w, e in table.rows if w == name]
+    lines: list[Any] = list(ax.lines)
+    for line, name in zip(lines, WEIGHTINGS, strict=False):
+        own: Any = [(k, e) for k, w, e in table.rows if w == name]
         assert_allclose(np.column_stack(line.get_data()), own)
-    ring = ax.lines[-1]
-    assert ring.get_xdata()[0] == model.n_neighbors_
-    assert ring.get_ydata()[0] == min(table.column("error"))
-    assert display.error_of(model.n_neighbors_, model.weights_) == min(table.column("error"))
+    ring = lines[-1]
+    least = table.to_frame()["error"].min()
+    assert_allclose(np.ravel(ring.get_data()), [model.n_neighbors_, least])
+    assert display.error_of(model.n_neighbors_, model.weights_) == least
     assert "euclidean distance" in ax.get_title()
     legend = ax.get_legend()
     assert legend is not None
@@ -234,7 +235,8 @@ def test_given_axes_and_what_cannot_be_drawn() -> None:
     assert axes[0].get_legend() is None
     with pytest.raises(OptionError, match="ax has 2 axes, and there are 3 numbers"):
         show(model, X, y, k=(1, 2, 3), ax=axes, resolution=8)
-    for k in (5, "loo", (), (0,), (1.5,)):
+    odd: list[Any] = [5, "loo", (), (0,), (1.5,)]
+    for k in odd:
         with pytest.raises(OptionError, match="list of whole numbers"):
             show(model, X, y, k=k)
     with pytest.raises(OptionError, match="n_neighbors=7"):

@@ -39,9 +39,6 @@ _RESOLVED = {"n_neighbors_": "neighbors", "metric_": "distance", "weights_": "vo
 # Of a long working so many tables lead.
 _MOST = 20
 
-# What neighbors are found by, and how they vote, as the fit resolved or chose it.
-_CHOSEN = (("distance", "metric_"), ("neighbors", "n_neighbors_"), ("votes", "weights_"))
-
 # Classes that a line names; of more, the first and how many there are.
 _MOST_CLASSES = 10
 
@@ -149,7 +146,6 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         rows.append(("columns", ", ".join(map(str, names))))
-    rows += [(what, getattr(estimator, name)) for what, name in _CHOSEN if hasattr(estimator, name)]
     if hasattr(estimator, "fit_report_"):
         report = estimator.fit_report_
         rows.append(("rows", report.rows))
