@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 
+from sortal.errors import SortalWarning
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -27,7 +29,9 @@ def with_neighbors(errors: ErrorsMet | None, estimator: Any, rows: Rows) -> Erro
     frame = nw.from_native(rows.X, eager_only=True)
     labels = nw.from_native(rows.y, series_only=True).to_list()
     depth = min(_NEIGHBORS, int(estimator.n_neighbors_))
-    distances, ids = estimator.kneighbors(frame[at].to_native(), n_neighbors=depth + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)  # of holes, which the report tells already
+        distances, ids = estimator.kneighbors(frame[at].to_native(), n_neighbors=depth + 1)
     cells: list[tuple[Cell, ...]] = []
     for i, place in enumerate(at.tolist()):
         # the model knows the row itself by now, which says nothing of why it was said wrong
