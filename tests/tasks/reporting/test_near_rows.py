@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from sortal import NeighborsClassifier, report
 from sortal.errors import MissingValueWarning
+from sortal.tasks.registry import find
+from sortal.tasks.reporting.judging import judge_kept
 from sortal.tasks.reporting.near_rows import with_neighbors
 from sortal.tasks.training import training_rows
 
@@ -45,11 +48,18 @@ def people(n: int = 60) -> pd.DataFrame:
 
 
 @cache
-def made(rows: bool) -> Report:
+def made() -> Report:
     with pytest.warns(MissingValueWarning) as told:
-        found = report(people(), "state", rows=rows, **FEW)
+        found = report(people(), "state", **FEW)
     assert [str(one.message) for one in told] == ["1 of 60 rows have no 'state' and are left out."]
     return found
+
+
+def known() -> tuple[Any, pd.DataFrame]:
+    """The labeled rows, and as they stand in the table."""
+    with pytest.warns(MissingValueWarning):
+        rows = training_rows(people(), "state", (), (), {})
+    return rows, people().dropna(subset=["state"])
 
 
 def cells(text: str) -> list[float]:
@@ -62,18 +72,18 @@ def cells(text: str) -> list[float]:
 
 
 def test_no_row_is_in_the_page_the_text_or_the_data(tmp_path: Path) -> None:
-    page = made(rows=False)
+    page = made()
     page.save(tmp_path / "report.md")
-    for text in (page.to_html(), (tmp_path / "report.md").read_text(encoding="utf-8")):
-        assert cells(text) == []
-        assert "a form would need those rows themselves" in text
+    html, text = page.to_html(), (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert cells(html + text) == []
+    assert "It holds no rows of the table." in html
+    assert "a form would need those rows themselves" in html
 
 
 def test_what_there_is_to_read_without_rows() -> None:
-    facts = made(rows=False).facts
+    facts = made().facts
     (model,) = facts.models
     assert facts.decide is None
-    assert "It holds no rows of the table." in made(rows=False).to_html()
     assert model.facts is not None
     told: dict[Any, Any] = {what: value for what, value in model.facts.rows}  # noqa: C416
     assert (told["distance"], told["neighbors"], told["votes"]) == ("gower", 5, "uniform")
@@ -85,35 +95,39 @@ def test_what_there_is_to_read_without_rows() -> None:
     assert "n_neighbors='loo' would choose it" in curve.note
     assert model.errors is not None
     assert model.errors.near is None
-    assert "cannot decide in a page" not in facts.decide_note
 
 
 def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
-    page = made(rows=True)
-    (model,) = page.facts.models
-    assert model.errors is not None
-    table = model.errors.near
-    assert table is not None
-    assert len(cells(str(model.errors))) > 5
-    assert "It holds rows of the table." in page.to_html()
-    assert table.title in page.to_html()
-    frame = people()
-    known = frame.dropna(subset=["state"])
-    fitted = NeighborsClassifier().fit(known, "state")
+    rows, table = known()
+    wishes: Any = SimpleNamespace(rows=True, categories=())
+    fitted = NeighborsClassifier().fit(table, "state")
+    judged = judge_kept("neighbors", made().facts.comparison, rows, wishes)
+    told = with_neighbors(judged.errors, fitted, rows)
+    assert told is not None
+    assert told.near is not None
+    assert told.tables[-1] is told.near
+    assert len(cells(str(told))) > 5
     distances, ids = fitted.kneighbors()
-    numbers = known.index.to_numpy() + 1
-    for number in dict.fromkeys(table.column("row")):
-        mine = [row for row in table.rows if row[0] == number]
+    numbers, labels = table.index.to_numpy() + 1, table["state"].to_numpy()
+    assert dict.fromkeys(told.near.column("row")) == dict.fromkeys(numbers[list(told.places[:5])])
+    for number in dict.fromkeys(told.near.column("row")):
         i = int(np.flatnonzero(numbers == number)[0])
-        assert [row[2] for row in mine] == numbers[ids[i]].tolist()
-        assert [row[3] for row in mine] == frame["state"][numbers[ids[i]] - 1].tolist()
+        mine = [row for row in told.near.rows if row[0] == number]
+        assert [row[1:4] for row in mine] == [
+            (labels[i], numbers[j], labels[j]) for j in ids[i].tolist()
+        ]
         assert [row[4] for row in mine] == pytest.approx(distances[i])
-        assert {row[1] for row in mine} == {frame["state"][int(number or 0) - 1]}
-    assert "exact=False" not in model.pictures[0].code
+
+
+def test_with_rows_boundaries_are_exact() -> None:
+    X, y = people().drop(columns="state")[:20], np.repeat(["ill", "well"], 10)
+    drawn = find("neighbors").draw(NeighborsClassifier().fit(X, y), X, y, rows=True)
+    assert drawn is not None
+    assert "exact" not in drawn.pictures[0].code + drawn.pictures[0].note
 
 
 def test_models_without_neighbors_or_errors_stay_as_they_are() -> None:
-    rows = training_rows(people().dropna(), "state", (), (), {})
-    (model,) = made(rows=False).facts.models
+    rows, _ = known()
+    (model,) = made().facts.models
     assert with_neighbors(None, None, rows) is None
     assert with_neighbors(model.errors, object(), rows) is model.errors
