@@ -13,6 +13,7 @@ import bayes
 import choices
 import compare
 import discriminants
+import neighbors
 import quadratics
 import report
 import tree_use
@@ -23,6 +24,7 @@ SECTIONS = {
     "Discrete Bayes": bayes,
     "Discriminants": discriminants,
     "Quadratic discriminants and leave-one-out": quadratics,
+    "Nearest neighbors": neighbors,
     "Trees": trees,
     "Trees in use": tree_use,
     "Accuracy of trees": accuracy,

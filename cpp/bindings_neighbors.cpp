@@ -64,16 +64,27 @@ Search* tree(Rows<T> numbers, Vector<double> factors, double power, int threads)
 }
 
 template <class T>
-double tree_visits(Rows<T> numbers, Vector<double> factors, double power, std::int64_t k, std::int64_t n_queries) {
+double tree_visits(Rows<T> numbers, std::int64_t step, Vector<double> factors, double power, std::int64_t k, std::int64_t n_queries) {
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     const auto rows = rows_of(numbers);
-    need(rows.n > 0 && rows.m > 0 && k > 0 && n_queries > 0, "there is nothing to look at");
+    need(rows.n > 0 && rows.m > 0 && step > 0 && k > 0 && n_queries > 0, "there is nothing to look at");
     const nb::gil_scoped_release nogil;
-    return sortal::tree_visits<T>(rows, metric_of(factors, power, rows.m), k, n_queries);
+    return sortal::tree_visits<T>(rows, step, metric_of(factors, power, rows.m), k, n_queries);
 }
 
 template <class T>
-Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, bool wide) {
+bool has_nan(Rows<T> numbers) {
+    const nb::gil_scoped_release nogil;
+    const auto rows = rows_of(numbers);
+    bool found = false;
+    for (std::int64_t i = 0; i < rows.n && !found; ++i) {
+        for (std::int64_t j = 0; j < rows.m; ++j) found |= rows.row(i)[j] != rows.row(i)[j];
+    }
+    return found;
+}
+
+template <class T>
+Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, int wide) {
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     need(power == 1.0 || power == 2.0, "bytes know powers 1 and 2");
     const auto rows = rows_of(numbers);
@@ -87,7 +98,7 @@ Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads
     return new Search{nb::cast(numbers), nb::none(), rows.n, rows.m, 0, std::move(index)};
 }
 
-Search* bits(Codes codes, std::vector<std::int64_t> sizes, bool wide) {
+Search* bits(Codes codes, std::vector<std::int64_t> sizes, int wide) {
     need(codes.shape(1) == sizes.size(), "codes and sizes differ in columns");
     const auto rows = codes_of(codes);
     for (std::int64_t j = 0; j < rows.c; ++j) {
@@ -126,17 +137,18 @@ void bind_neighbors(nb::module_& m) {
         .def("find", &search, "numbers"_a.noconvert(), "codes"_a.noconvert(), "k"_a, "exclude"_a.noconvert().none(), "threads"_a,
              "Keys and positions of the k nearest rows of each query, by (key, position).");
     const auto both = [&]<class T>(T) {
-        m.def("scan", &scan<T>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
+        m.def("scan_rows", &scan<T>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
               "n_columns"_a, nb::rv_policy::take_ownership, "A search that looks at every row.");
-        m.def("tree", &tree<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a,
+        m.def("tree_rows", &tree<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a,
               nb::rv_policy::take_ownership, "A search by a kd-tree; no holes.");
-        m.def("tree_visits", &tree_visits<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "k"_a,
-              "n_queries"_a, "The share of rows that a kd-tree looks at for queries like its rows.");
-        m.def("bytes", &bytes<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a, "wide"_a,
+        m.def("tree_visits", &tree_visits<T>, "numbers"_a.noconvert(), "step"_a, "factors"_a.noconvert(), "power"_a, "k"_a,
+              "n_queries"_a, "The share of its rows that a kd-tree of every step-th row looks at, for queries like them.");
+        m.def("has_nan", &has_nan<T>, "numbers"_a.noconvert(), "Whether a number is a hole.");
+        m.def("byte_rows", &bytes<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a, "wide"_a,
               nb::rv_policy::take_ownership, "A search by rows rounded to bytes; powers 1 and 2, no holes.");
     };
     both(float{});
     both(double{});
-    m.def("bits", &bits, "codes"_a.noconvert(), "sizes"_a, "wide"_a, nb::rv_policy::take_ownership,
+    m.def("bit_rows", &bits, "codes"_a.noconvert(), "sizes"_a, "wide"_a, nb::rv_policy::take_ownership,
           "A search over codes alone by counts of bits; no holes.");
 }

@@ -23,19 +23,25 @@ struct Passed {
     alignas(64) std::int32_t sums[most_queries * panel_rows];
 };
 
-// A form of comparison: how many columns a group has, how many queries a call takes, and the loop.
-// `queries[i]` has groups * group bytes.
+// A form of comparison: how many columns a group has, how many queries a call takes, the largest whole
+// number whose byte it can take, and the loop. `queries[i]` has groups * group bytes.
 struct ByteLoop {
     int group;
     int queries;
+    int levels;
     void (*pass)(const Panel&, const std::uint8_t* const* queries, const std::int32_t* thresholds,
                  Passed&);
+
+    // The byte of a row's 0.
+    std::int32_t middle() const { return levels + 1; }
+    std::uint8_t row_byte(std::int32_t a) const { return static_cast<std::uint8_t>(a + middle()); }
 };
 
-// Sums of products, rows as bytes from 0 to 255 and queries as signed ones; a sum passes that is at
+// `wide` is the widest form that may be taken where the machine has it: 0 plain, 1 AVX2, 2 AVX-512.
+// Sums of products, rows as bytes above zero and queries as signed ones; a sum passes that is at
 // least the threshold.
-ByteLoop product_loop(bool wide);
-// Sums of absolute differences of bytes from 0 to 255; a sum passes that is at most the threshold.
-ByteLoop difference_loop(bool wide);
+ByteLoop product_loop(int wide);
+// Sums of absolute differences of bytes above zero; a sum passes that is at most the threshold.
+ByteLoop difference_loop(int wide);
 
 }  // namespace sortal

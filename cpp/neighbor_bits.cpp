@@ -50,7 +50,7 @@ SORTAL_CLONES std::uint64_t plain_count(const std::uint32_t* panel, const std::u
 }
 
 #if SORTAL_X86
-__attribute__((target("avx512f,avx512vpopcntdq"))) std::uint64_t wide_count(
+__attribute__((target("avx512f,avx512vpopcntdq"))) std::uint64_t avx512_count(
     const std::uint32_t* panel, const std::uint32_t* query, const std::vector<WordPlanes>& words,
     std::int32_t limit, std::int32_t* counts) {
     __m512i sums[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
@@ -80,12 +80,48 @@ __attribute__((target("avx512f,avx512vpopcntdq"))) std::uint64_t wide_count(
     }
     return mask;
 }
+
+// Bits of half bytes by a table, then added up to words of 32 bits.
+__attribute__((target("avx2"))) std::uint64_t avx2_count(const std::uint32_t* panel,
+                                                         const std::uint32_t* query,
+                                                         const std::vector<WordPlanes>& words,
+                                                         std::int32_t limit, std::int32_t* counts) {
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
+                                           1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(0x0F), bytes = _mm256_set1_epi8(1);
+    const __m256i pairs = _mm256_set1_epi16(1), most = _mm256_set1_epi32(limit);
+    std::uint64_t mask = 0;
+    for (int r = 0; r < width; r += 8) {
+        __m256i sum = _mm256_setzero_si256();
+        for (const auto& [first, planes] : words) {
+            __m256i differs = _mm256_setzero_si256();
+            for (std::int64_t b = first; b < first + planes; ++b) {
+                const __m256i rows =
+                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + b * width + r));
+                const __m256i q = _mm256_set1_epi32(static_cast<int>(query[b]));
+                differs = _mm256_or_si256(differs, _mm256_xor_si256(rows, q));
+            }
+            const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(differs, 4), low);
+            const __m256i each = _mm256_add_epi8(
+                _mm256_shuffle_epi8(table, _mm256_and_si256(differs, low)),
+                _mm256_shuffle_epi8(table, upper));
+            const __m256i words32 = _mm256_madd_epi16(_mm256_maddubs_epi16(each, bytes), pairs);
+            sum = _mm256_add_epi32(sum, words32);
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(counts + r), sum);
+        const __m256i fewer = _mm256_cmpgt_epi32(most, sum);
+        const auto some = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(fewer)));
+        mask |= static_cast<std::uint64_t>(some) << r;
+    }
+    return mask;
+}
 #endif
 
-Count count_loop(bool wide) {
+Count count_loop(int wide) {
 #if SORTAL_X86
     __builtin_cpu_init();
-    if (wide && __builtin_cpu_supports("avx512vpopcntdq")) return wide_count;
+    if (wide >= 2 && __builtin_cpu_supports("avx512vpopcntdq")) return avx512_count;
+    if (wide >= 1 && __builtin_cpu_supports("avx2")) return avx2_count;
 #endif
     (void)wide;
     return plain_count;
@@ -93,7 +129,7 @@ Count count_loop(bool wide) {
 
 class BitIndex final : public Index {
   public:
-    BitIndex(CodeRows rows, const std::vector<std::int64_t>& sizes, bool wide)
+    BitIndex(CodeRows rows, const std::vector<std::int64_t>& sizes, int wide)
         : n_(rows.n), count_(count_loop(wide)) {
         lay_out(sizes);
         const std::int64_t n_panels = (n_ + width - 1) / width;
@@ -124,7 +160,7 @@ class BitIndex final : public Index {
         for (std::size_t at = 0; at < order_.size(); at += 32) {
             // one code more than there are values, for what differs from all of them
             const auto most = static_cast<std::uint64_t>(sizes[order_[at]]);
-            const std::int64_t planes = std::bit_width(most);
+            const auto planes = static_cast<std::int64_t>(std::bit_width(most));
             words_.push_back({n_planes_, planes});
             n_planes_ += planes;
         }
@@ -186,7 +222,7 @@ class BitIndex final : public Index {
 
 }  // namespace
 
-std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, bool wide) {
+std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, int wide) {
     return std::make_unique<BitIndex>(codes, sizes, wide);
 }
 

@@ -1,6 +1,6 @@
 // Bytes: rows rounded to whole numbers of one byte, whose distances bound the distances of the rows.
 //
-// With z = (x - center) * factor, a row is z = step * a + e, a whole numbers up to 127. By the triangle
+// With z = (x - center) * factor, a row is z = step * a + e, a whole numbers of one byte. By the triangle
 // inequality the distance of two rows lies within |e_x| + |e_t| of step * |a_x - a_t|, and the latter
 // is whole-number arithmetic: 64 products or differences an instruction. Rows that bytes cannot
 // exclude, some dozens of 100,000, get their keys from the numbers themselves. (S 74)
@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::int64_t query_block = 192;  // a multiple of what any loop takes at once
 constexpr std::int64_t sample_rows = 8192;
-constexpr int levels = 127;
-constexpr std::int32_t middle = 128;  // the byte of 0
 // Candidates that a query holds at most before their keys are looked at.
 constexpr std::size_t most_candidates = 1024;
 // The range of bytes is that of all rows but this share, which are *wild*: looked at for every query.
@@ -45,42 +43,105 @@ SORTAL_CLONES void absolutes_of(const double* const* rows, std::int64_t m, const
     row_sums<Absolutes>(rows, m, x, f, out);
 }
 
-// Distances of whole numbers: `apart` is their squared distance, or their distance along the axes.
-struct Euclidean {
-    static constexpr std::int32_t wild_base = std::numeric_limits<std::int32_t>::min() / 2;
-    static ByteLoop loop(bool wide) { return product_loop(wide); }
+// A row as whole numbers of steps.
+struct Rounded {
+    double error;          // the size of what rounding left, a bound, in steps
+    std::int64_t squares;  // of the whole numbers
+    std::int64_t total;    // their sum
+    bool wild;             // a number lies beyond the range
+};
+
+// A number this large has no places after the point: adding it and taking it away rounds.
+constexpr double no_fraction = 6755399441055744.0;
+
+// whole[j] = z[j] / step, rounded and brought within `levels`; in eight lanes.
+template <class Size>
+SORTAL_INLINE Rounded round_all(const double* z, std::int64_t m, double step, int levels,
+                                std::int32_t* whole) {
+    const double per_step = 1.0 / step, most = levels;
+    double error[lanes] = {}, size[lanes] = {}, squares[lanes] = {}, total[lanes] = {};
+    double largest[lanes] = {};
+    const auto one = [&](std::int64_t j, std::int64_t l) {
+        const double x = z[j] * per_step;
+        const double inside = x < -most ? -most : x > most ? most : x;
+        const double a = (inside + no_fraction) - no_fraction;
+        error[l] = Size::add(error[l], x - a);
+        size[l] = Size::add(size[l], x);
+        squares[l] += a * a;
+        total[l] += a;
+        const double magnitude = std::fabs(x);
+        largest[l] = magnitude > largest[l] ? magnitude : largest[l];
+        whole[j] = static_cast<std::int32_t>(a);
+    };
+    std::int64_t j = 0;
+    for (; j + lanes <= m; j += lanes) {
+        for (std::int64_t l = 0; l < lanes; ++l) one(j + l, l);
+    }
+    for (; j < m; ++j) one(j, 0);
+    for (std::int64_t l = 1; l < lanes; ++l) {
+        error[0] += error[l];
+        size[0] += size[l];
+        squares[0] += squares[l];
+        total[0] += total[l];
+        largest[0] = std::max(largest[0], largest[l]);
+    }
+    const double left = Size::size(error[0]) * (1.0 + slack) + Size::size(size[0]) * 1e-12;
+    return {left, static_cast<std::int64_t>(squares[0]), static_cast<std::int64_t>(total[0]),
+            !(largest[0] <= most + 1.0) || !std::isfinite(left)};
+}
+
+struct SquaredSize {
     static double size(double sum) { return std::sqrt(sum); }
-    static double sum(double size) { return size * size; }
     static double add(double sum, double e) { return sum + e * e; }
+};
+struct AbsoluteSize {
+    static double size(double sum) { return sum; }
+    static double add(double sum, double e) { return sum + std::fabs(e); }
+};
+SORTAL_CLONES Rounded round_squares(const double* z, std::int64_t m, double step, int levels,
+                                    std::int32_t* whole) {
+    return round_all<SquaredSize>(z, m, step, levels, whole);
+}
+SORTAL_CLONES Rounded round_absolutes(const double* z, std::int64_t m, double step, int levels,
+                                      std::int32_t* whole) {
+    return round_all<AbsoluteSize>(z, m, step, levels, whole);
+}
+
+// What a thread writes to.
+struct Desk {
+    std::vector<double> z;
+    std::vector<std::int32_t> whole;
+};
+
+// Distances of whole numbers: `apart` is their squared distance, or their distance along the axes.
+struct Euclidean : SquaredSize {
+    static constexpr std::int32_t wild_base = std::numeric_limits<std::int32_t>::min() / 2;
+    static ByteLoop loop(int wide) { return product_loop(wide); }
+    static double sum(double size) { return size * size; }
+    static constexpr auto round = round_squares;
     // A row's sum begins at minus half of its squares, so that it grows as the row gets nearer.
     static std::int32_t base(std::int64_t squares) { return static_cast<std::int32_t>(-(squares / 2)); }
-    static std::uint8_t query_byte(int a) { return static_cast<std::uint8_t>(static_cast<std::int8_t>(a)); }
+    static std::uint8_t query_byte(const ByteLoop&, std::int32_t a) {
+        return static_cast<std::uint8_t>(static_cast<std::int8_t>(a));
+    }
     template <class T>
     static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f, double* out) {
         squares_of(rows, m, x, f, out);
     }
 };
-struct Manhattan {
+struct Manhattan : AbsoluteSize {
     static constexpr std::int32_t wild_base = 1 << 30;
-    static ByteLoop loop(bool wide) { return difference_loop(wide); }
-    static double size(double sum) { return sum; }
+    static ByteLoop loop(int wide) { return difference_loop(wide); }
     static double sum(double size) { return size; }
-    static double add(double sum, double e) { return sum + std::fabs(e); }
+    static constexpr auto round = round_absolutes;
     static std::int32_t base(std::int64_t) { return 0; }
-    static std::uint8_t query_byte(int a) { return static_cast<std::uint8_t>(a + middle); }
+    static std::uint8_t query_byte(const ByteLoop& loop, std::int32_t a) { return loop.row_byte(a); }
     template <class T>
     static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f, double* out) {
         absolutes_of(rows, m, x, f, out);
     }
 };
 
-// A row as bytes, in units of a step.
-struct Rounded {
-    double error = 0.0;        // the size of what rounding left, a bound
-    std::int64_t squares = 0;  // of the whole numbers
-    std::int64_t total = 0;    // their sum
-    bool wild = false;         // a number lies beyond the range
-};
 
 struct Candidate {
     std::int64_t apart;  // at most what the whole numbers are apart, and at least one less
@@ -92,7 +153,7 @@ struct Asked {
     Asked(std::int64_t k, std::int64_t i) : query(i), best(k) {}
 
     std::int64_t query;
-    Rounded rounded;
+    Rounded rounded{};
     double reach = 0.0;              // 2 (error of the query + largest error of a row), in steps
     std::int64_t limit = -1;         // rows that are further apart are out; -1: none is so far
     std::vector<std::int64_t> near;  // the k least `apart`, a heap
@@ -103,7 +164,7 @@ struct Asked {
 template <class T, class Form>
 class ByteIndex final : public Index {
   public:
-    ByteIndex(NumberRows<T> rows, Metric metric, Workers& workers, bool wide)
+    ByteIndex(NumberRows<T> rows, Metric metric, Workers& workers, int wide)
         : rows_(rows), metric_(std::move(metric)), loop_(Form::loop(wide)) {
         groups_ = (rows.m + loop_.group - 1) / loop_.group;
         n_panels_ = (rows.n + panel_rows - 1) / panel_rows;
@@ -123,11 +184,6 @@ class ByteIndex final : public Index {
   private:
     std::int64_t row_bytes() const { return groups_ * loop_.group; }
 
-    double scaled(double x, std::int64_t j) const {
-        const auto at = static_cast<std::size_t>(j);
-        return (x - center_[at]) * metric_.factors[at];
-    }
-
     void choose_range() {
         const std::int64_t step = std::max<std::int64_t>(1, rows_.n / sample_rows);
         center_.assign(static_cast<std::size_t>(rows_.m), 0.0);
@@ -141,52 +197,49 @@ class ByteIndex final : public Index {
         for (std::int64_t i = 0; i < rows_.n; i += step) {
             double most = 0.0;
             for (std::int64_t j = 0; j < rows_.m; ++j) {
-                most = std::max(most, std::fabs(scaled(static_cast<double>(rows_.row(i)[j]), j)));
+                const auto at = static_cast<std::size_t>(j);
+                const double x = static_cast<double>(rows_.row(i)[j]) - center_[at];
+                most = std::max(most, std::fabs(x * metric_.factors[at]));
             }
             largest.push_back(most);
         }
         const auto at = static_cast<std::ptrdiff_t>((1.0 - wild_share) * static_cast<double>(largest.size() - 1));
         std::nth_element(largest.begin(), largest.begin() + at, largest.end());
         const double range = largest[static_cast<std::size_t>(at)];
-        step_ = range > 0.0 && std::isfinite(range / levels) && range / levels > 1e-290 ? range / levels : 1.0;
+        step_ = range > 0.0 && std::isfinite(range / loop_.levels) && range / loop_.levels > 1e-290 ? range / loop_.levels : 1.0;
     }
 
-    // Writes byte j of a row through `put` and returns what rounding left.
-    template <class U, class Put>
-    Rounded round(const U* row, const Put& put) const {
-        Rounded out;
-        double size = 0.0, error = 0.0;
-        const double per_step = 1.0 / step_;
-        for (std::int64_t j = 0; j < rows_.m; ++j) {
-            const double z = scaled(static_cast<double>(row[j]), j);
-            const double a = std::nearbyint(std::min(std::max(z * per_step, -1.0 * levels), 1.0 * levels));
-            out.wild |= std::fabs(z * per_step) > levels + 1;
-            error = Form::add(error, z - step_ * a);
-            size = Form::add(size, z);
-            const auto whole = static_cast<int>(a);
-            out.squares += whole * whole;
-            out.total += whole;
-            put(j, whole);
+    // The whole numbers of a row, and what rounding left.
+    template <class U>
+    Rounded round(const U* row, Desk& desk) const {
+        const auto m = static_cast<std::size_t>(rows_.m);
+        desk.z.resize(m);
+        desk.whole.resize(m);
+        for (std::size_t j = 0; j < m; ++j) {
+            desk.z[j] = (static_cast<double>(row[j]) - center_[j]) * metric_.factors[j];
         }
-        out.error = (Form::size(error) * (1.0 + slack) + Form::size(size) * 1e-12) / step_;
-        out.wild |= !std::isfinite(out.error);
-        return out;
+        return Form::round(desk.z.data(), rows_.m, step_, loop_.levels, desk.whole.data());
     }
 
     void round_rows(Workers& workers) {
-        bytes_.assign(static_cast<std::size_t>(n_panels_ * panel_rows * row_bytes()), middle);
+        bytes_.assign(static_cast<std::size_t>(n_panels_ * panel_rows * row_bytes()), loop_.row_byte(0));
         base_.assign(static_cast<std::size_t>(n_panels_ * panel_rows), Form::wild_base);
         std::vector<double> errors(static_cast<std::size_t>(n_panels_), 0.0);
         std::vector<std::vector<std::int64_t>> wild(static_cast<std::size_t>(n_panels_));
-        workers.run(n_panels_, [&](std::int64_t p, int) {
+        std::vector<Desk> desks(static_cast<std::size_t>(workers.size()));
+        workers.run(n_panels_, [&](std::int64_t p, int worker) {
             const auto at = static_cast<std::size_t>(p);
+            Desk& desk = desks[static_cast<std::size_t>(worker)];
             std::uint8_t* panel = bytes_.data() + p * panel_rows * row_bytes();
             for (std::int64_t i = p * panel_rows; i < std::min((p + 1) * panel_rows, rows_.n); ++i) {
+                const Rounded rounded = round(rows_.row(i), desk);
+                desk.whole.resize(static_cast<std::size_t>(row_bytes()), 0);
                 std::uint8_t* mine = panel + (i - p * panel_rows) * loop_.group;
-                const Rounded rounded = round(rows_.row(i), [&](std::int64_t j, int a) {
-                    mine[j / loop_.group * loop_.group * panel_rows + j % loop_.group] =
-                        static_cast<std::uint8_t>(a + middle);
-                });
+                for (std::int64_t g = 0; g < groups_; ++g, mine += loop_.group * panel_rows) {
+                    for (std::int64_t c = 0; c < loop_.group; ++c) {
+                        mine[c] = loop_.row_byte(desk.whole[static_cast<std::size_t>(g * loop_.group + c)]);
+                    }
+                }
                 if (rounded.wild) {
                     wild[at].push_back(i);
                 } else {
@@ -204,7 +257,8 @@ class ByteIndex final : public Index {
               const Poll& poll) const {
         std::vector<Asked> asked;
         std::vector<std::uint8_t> bytes;
-        for (std::int64_t i = from; i < to; ++i) ask(queries, i, out, asked, bytes);
+        Desk desk;
+        for (std::int64_t i = from; i < to; ++i) ask(queries, i, out, desk, asked, bytes);
         const auto n = static_cast<std::int64_t>(asked.size());
         // queries in groups of what the loop takes; where some are lacking, one that nothing passes
         const std::int64_t n_groups = (n + loop_.queries - 1) / loop_.queries;
@@ -235,16 +289,11 @@ class ByteIndex final : public Index {
 
     // Rounds a query. One far beyond the range of the rows would let nearly all of them pass: its
     // neighbors are found among the rows themselves.
-    void ask(const Queries& queries, std::int64_t i, const Nearest& out, std::vector<Asked>& asked,
-             std::vector<std::uint8_t>& bytes) const {
-        const std::size_t at = bytes.size();
-        bytes.resize(at + static_cast<std::size_t>(row_bytes()), Form::query_byte(0));
+    void ask(const Queries& queries, std::int64_t i, const Nearest& out, Desk& desk,
+             std::vector<Asked>& asked, std::vector<std::uint8_t>& bytes) const {
         Asked one(out.k, i);
-        one.rounded = round(queries.numbers.row(i), [&](std::int64_t j, int a) {
-            bytes[at + static_cast<std::size_t>(j)] = Form::query_byte(a);
-        });
+        one.rounded = round(queries.numbers.row(i), desk);
         if (!(one.rounded.error <= 4.0 * error_ + 4.0)) {
-            bytes.resize(at);
             std::vector<std::int64_t> all;
             for (std::int64_t r = 0; r < rows_.n; ++r) {
                 all.push_back(r);
@@ -253,6 +302,8 @@ class ByteIndex final : public Index {
             one.best.write(out, i);
             return;
         }
+        desk.whole.resize(static_cast<std::size_t>(row_bytes()), 0);
+        for (const std::int32_t a : desk.whole) bytes.push_back(Form::query_byte(loop_, a));
         one.reach = 2.0 * (one.rounded.error + error_);
         asked.push_back(std::move(one));
     }
@@ -272,13 +323,13 @@ class ByteIndex final : public Index {
         if (one.limit < 0) return least;
         const std::int64_t twice = one.rounded.squares - one.limit;
         const std::int64_t half = twice >= 0 ? twice / 2 : -((-twice + 1) / 2);
-        return static_cast<std::int32_t>(std::max<std::int64_t>(half + middle * one.rounded.total, least));
+        return static_cast<std::int32_t>(std::max<std::int64_t>(half + loop_.middle() * one.rounded.total, least));
     }
 
     std::int64_t apart(const Asked& one, std::int32_t sum) const {
         if constexpr (std::is_same_v<Form, Manhattan>) return sum;
         // half of a row's squares was rounded down, so that this may be one too little
-        return one.rounded.squares + 2 * middle * one.rounded.total - 2 * static_cast<std::int64_t>(sum);
+        return one.rounded.squares + 2 * loop_.middle() * one.rounded.total - 2 * static_cast<std::int64_t>(sum);
     }
 
     void take(const Queries& queries, Asked& one, std::int64_t start, std::uint64_t mask,
@@ -320,24 +371,29 @@ class ByteIndex final : public Index {
 
     // Too many candidates: drop those that are out by now, or look at all of them.
     void settle(const Queries& queries, Asked& one) const {
-        auto& list = one.candidates;
-        drop(one);
-        if (list.size() < most_candidates / 2) return;
-        look(queries, one);
-        const double key = one.best.limit();
-        if (std::isfinite(key)) {
-            lower(one, (Form::size(key) / step_ + one.reach / 2.0) * (1.0 + slack));
-        }
-    }
-    static void drop(Asked& one) {
-        std::erase_if(one.candidates, [&](const Candidate& c) { return one.limit >= 0 && c.apart > one.limit; });
+        std::erase_if(one.candidates,
+                      [&](const Candidate& c) { return one.limit >= 0 && c.apart > one.limit; });
+        if (one.candidates.size() >= most_candidates / 2) look(queries, one);
     }
 
+    // Keys of the candidates, nearest bytes first: keys of the first ones exclude most of the others.
     void look(const Queries& queries, Asked& one) const {
+        std::sort(one.candidates.begin(), one.candidates.end(), [](const Candidate& a, const Candidate& b) {
+            return a.apart < b.apart || (a.apart == b.apart && a.position < b.position);
+        });
         std::vector<std::int64_t> positions;
-        for (const Candidate& c : one.candidates) positions.push_back(c.position);
-        one.candidates.clear();
+        for (const Candidate& c : one.candidates) {
+            if (one.limit >= 0 && c.apart > one.limit) break;
+            positions.push_back(c.position);
+            if (positions.size() < 8) continue;
+            look(queries, one, positions);
+            const double key = one.best.limit();
+            if (std::isfinite(key)) {
+                lower(one, (Form::size(key) / step_ + one.reach / 2.0) * (1.0 + slack));
+            }
+        }
         look(queries, one, positions);
+        one.candidates.clear();
     }
 
     // Offers the keys of some rows, and empties the list.
@@ -357,7 +413,6 @@ class ByteIndex final : public Index {
     }
 
     void finish(const Queries& queries, Asked& one, const Nearest& out) const {
-        drop(one);
         look(queries, one);
         std::vector<std::int64_t> wild = wild_;
         look(queries, one, wild);
@@ -379,13 +434,13 @@ class ByteIndex final : public Index {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Index> byte_index(NumberRows<T> rows, Metric metric, Workers& workers, bool wide) {
+std::unique_ptr<Index> byte_index(NumberRows<T> rows, Metric metric, Workers& workers, int wide) {
     if (metric.power == 2.0) {
         return std::make_unique<ByteIndex<T, Euclidean>>(rows, std::move(metric), workers, wide);
     }
     return std::make_unique<ByteIndex<T, Manhattan>>(rows, std::move(metric), workers, wide);
 }
-template std::unique_ptr<Index> byte_index(NumberRows<float>, Metric, Workers&, bool);
-template std::unique_ptr<Index> byte_index(NumberRows<double>, Metric, Workers&, bool);
+template std::unique_ptr<Index> byte_index(NumberRows<float>, Metric, Workers&, int);
+template std::unique_ptr<Index> byte_index(NumberRows<double>, Metric, Workers&, int);
 
 }  // namespace sortal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "lanes.hpp"
@@ -32,7 +33,7 @@ constexpr std::int64_t stretch = 32;
 template <class Term, std::int64_t width, class T>
 SORTAL_INLINE void tile_sums(const T* tile, std::int64_t m, const double* x, const double* factors,
                              double p, double limit, double* out) {
-    double sums[width] = {};
+    double sums[static_cast<std::size_t>(width)] = {};
     for (std::int64_t from = 0; from < m; from += stretch) {
         const std::int64_t to = from + stretch < m ? from + stretch : m;
         for (std::int64_t j = from; j < to; ++j) {

@@ -51,6 +51,37 @@ SORTAL_INLINE void add_known(const double* column, double x, double f, double p,
         known[r] += both;
     }
 }
+#define SORTAL_KNOWN(name, Term)                                                                  \
+    SORTAL_CLONES void name(const double* column, double x, double f, double p, double* sums,     \
+                            std::int32_t* known) {                                                \
+        add_known<Term>(column, x, f, p, sums, known);                                            \
+    }
+SORTAL_KNOWN(known_squares, Squares)
+SORTAL_KNOWN(known_absolutes, Absolutes)
+SORTAL_KNOWN(known_largest, Largest)
+SORTAL_KNOWN(known_powers, Powers)
+#undef SORTAL_KNOWN
+
+using Known = void (*)(const double*, double, double, double, double*, std::int32_t*);
+
+Known known_of(double power) {
+    if (power == 2.0) return known_squares;
+    if (power == 1.0) return known_absolutes;
+    return std::isinf(power) ? known_largest : known_powers;
+}
+
+SORTAL_CLONES void count_differing(const std::int32_t* column, std::int32_t code,
+                                   std::int32_t* differing) {
+    for (std::int64_t r = 0; r < width; ++r) differing[r] += column[r] != code;
+}
+SORTAL_CLONES void count_known_differing(const std::int32_t* column, std::int32_t code,
+                                         std::int32_t* differing, std::int32_t* known) {
+    for (std::int64_t r = 0; r < width; ++r) {
+        const std::int32_t both = column[r] != -1;
+        differing[r] += both & static_cast<std::int32_t>(column[r] != code);
+        known[r] += both;
+    }
+}
 
 // Everything that a thread writes to.
 struct Desk {
@@ -64,7 +95,8 @@ template <class T>
 class ScanIndex final : public Index {
   public:
     ScanIndex(NumberRows<T> numbers, CodeRows codes, Metric metric)
-        : numbers_(numbers), codes_(codes), metric_(std::move(metric)), sum_(sum_of(metric_.power)) {
+        : numbers_(numbers), codes_(codes), metric_(std::move(metric)), sum_(sum_of(metric_.power)),
+          known_(known_of(metric_.power)) {
         holes_ = has_holes(numbers_, codes_);
     }
 
@@ -144,7 +176,7 @@ class ScanIndex final : public Index {
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {
             const std::int32_t* column = desk.codes.data() + j * width;
-            for (std::int64_t r = 0; r < width; ++r) desk.differing[r] += column[r] != words[j];
+            count_differing(column, words[j], desk.differing);
         }
         for (std::int64_t r = 0; r < width; ++r) desk.sums[r] += desk.differing[r];
     }
@@ -158,16 +190,13 @@ class ScanIndex final : public Index {
         const double* x = queries.numbers.row(i);
         for (std::int64_t j = 0; j < numbers_.m; ++j) {
             const double* column = desk.numbers.data() + j * width;
-            add_column(column, x[j], metric_.factors[static_cast<std::size_t>(j)], desk);
+            if (x[j] != x[j]) continue;
+            known_(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power, desk.sums, desk.known);
         }
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {
             const std::int32_t* column = desk.codes.data() + j * width;
-            for (std::int64_t r = 0; r < width; ++r) {
-                const bool both = column[r] != -1 && words[j] != -1;
-                desk.differing[r] += both && column[r] != words[j];
-                desk.known[r] += both;
-            }
+            if (words[j] != -1) count_known_differing(column, words[j], desk.differing, desk.known);
         }
         const auto d = static_cast<double>(metric_.n_columns);
         for (std::int64_t r = 0; r < width; ++r) {
@@ -177,23 +206,11 @@ class ScanIndex final : public Index {
         }
     }
 
-    void add_column(const double* column, double x, double f, Desk& desk) const {
-        const double p = metric_.power;
-        if (p == 1.0) {
-            add_known<Absolutes>(column, x, f, p, desk.sums, desk.known);
-        } else if (p == 2.0) {
-            add_known<Squares>(column, x, f, p, desk.sums, desk.known);
-        } else if (std::isinf(p)) {
-            add_known<Largest>(column, x, f, p, desk.sums, desk.known);
-        } else {
-            add_known<Powers>(column, x, f, p, desk.sums, desk.known);
-        }
-    }
-
     NumberRows<T> numbers_;
     CodeRows codes_;
     Metric metric_;
     Sum sum_;
+    Known known_;
     bool holes_;
 };
 

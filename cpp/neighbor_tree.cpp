@@ -95,17 +95,17 @@ class TreeSearch final : public Index {
                 if (q % 16 == 0) workers.check(worker);
                 const std::int64_t i = order[static_cast<std::size_t>(q)];
                 best.clear();
-                find(queries.numbers.row(i), queries.excluded(i), best, open, n_leaves_);
+                find(queries.numbers.row(i), queries.excluded(i), best, open);
                 best.write(out, i);
             }
         });
     }
 
-    // How many leaves are looked at for a query, at most `most`.
-    std::int64_t leaves_met(const double* x, std::int64_t k, std::int64_t most) const {
+    // How many leaves are looked at for a query.
+    std::int64_t leaves_met(const double* x, std::int64_t k) const {
         Best best(k);
         std::vector<Open> open;
-        return find(x, -1, best, open, most);
+        return find(x, -1, best, open);
     }
     std::int64_t n_leaves() const { return n_leaves_; }
 
@@ -280,12 +280,12 @@ class TreeSearch final : public Index {
     }
 
     // Nearer parts first. Returns how many leaves were looked at.
-    std::int64_t find(const double* x, std::int64_t excluded, Best& best, std::vector<Open>& open,
-                      std::int64_t most) const {
+    std::int64_t find(const double* x, std::int64_t excluded, Best& best,
+                      std::vector<Open>& open) const {
         std::int64_t met = 0;
         open.clear();
         if (n_leaves_) open.push_back({0.0, {0, 0, n_leaves_}});
-        while (!open.empty() && met < most) {
+        while (!open.empty()) {
             auto [least, node] = open.back();
             open.pop_back();
             if (least > best.limit()) continue;
@@ -349,23 +349,26 @@ std::unique_ptr<Index> tree_index(NumberRows<T> rows, Metric metric, Workers& wo
 }
 
 template <class T>
-double tree_visits(NumberRows<T> rows, const Metric& metric, std::int64_t k,
+double tree_visits(NumberRows<T> rows, std::int64_t step, const Metric& metric, std::int64_t k,
                    std::int64_t n_queries) {
+    std::vector<T> some;
+    for (std::int64_t i = 0; i < rows.n; i += step) some.insert(some.end(), rows.row(i), rows.row(i) + rows.m);
+    const NumberRows<T> sample{some.data(), static_cast<std::int64_t>(some.size()) / rows.m, rows.m};
     Workers alone(1, [] {});
-    const TreeSearch<T> tree(rows, metric, alone);
+    const TreeSearch<T> tree(sample, metric, alone);
     std::vector<double> x(static_cast<std::size_t>(rows.m));
     std::int64_t met = 0;
     for (std::int64_t q = 0; q < n_queries; ++q) {
-        const T* row = rows.row(q * rows.n / n_queries);
-        for (std::int64_t j = 0; j < rows.m; ++j) x[static_cast<std::size_t>(j)] = static_cast<double>(row[j]);
-        met += tree.leaves_met(x.data(), k, tree.n_leaves());
+        const T* row = sample.row(q * sample.n / n_queries);
+        std::copy(row, row + rows.m, x.begin());
+        met += tree.leaves_met(x.data(), k);
     }
     return static_cast<double>(met) / static_cast<double>(n_queries * tree.n_leaves());
 }
 
 template std::unique_ptr<Index> tree_index(NumberRows<float>, Metric, Workers&);
 template std::unique_ptr<Index> tree_index(NumberRows<double>, Metric, Workers&);
-template double tree_visits(NumberRows<float>, const Metric&, std::int64_t, std::int64_t);
-template double tree_visits(NumberRows<double>, const Metric&, std::int64_t, std::int64_t);
+template double tree_visits(NumberRows<float>, std::int64_t, const Metric&, std::int64_t, std::int64_t);
+template double tree_visits(NumberRows<double>, std::int64_t, const Metric&, std::int64_t, std::int64_t);
 
 }  // namespace sortal

@@ -139,22 +139,19 @@ template <class T>
 std::unique_ptr<Index> scan_index(NumberRows<T> numbers, CodeRows codes, Metric metric);
 
 // neighbor_tree.cpp: a kd-tree of numbers without holes, any power.
-// `visits` looks for the neighbors of n_queries of the rows and says what share of all rows it had to
-// look at; queries that would look at more than `most` of them end there.
-template <class T>
-class TreeIndex;
 template <class T>
 std::unique_ptr<Index> tree_index(NumberRows<T> numbers, Metric metric, Workers& workers);
+// The share of its rows that a tree of every step-th row looks at, for n_queries of these rows.
 template <class T>
-double tree_visits(NumberRows<T> numbers, const Metric& metric, std::int64_t k,
+double tree_visits(NumberRows<T> numbers, std::int64_t step, const Metric& metric, std::int64_t k,
                    std::int64_t n_queries);
 
 // neighbor_bytes.cpp: numbers without holes, power 1 or 2, rounded to bytes that bound every distance.
 template <class T>
 std::unique_ptr<Index> byte_index(NumberRows<T> numbers, Metric metric, Workers& workers,
-                                  bool wide);
+                                  int wide);
 
 // neighbor_bits.cpp: codes alone, without holes among the rows. Column j has codes below sizes[j].
-std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, bool wide);
+std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, int wide);
 
 }  // namespace sortal

@@ -3,7 +3,7 @@ Loops over one block of rows; see cpp/core.hpp for the words and the contract.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -69,6 +69,54 @@ def equal_from(key: float, n_classes: int, criterion: int) -> float:
 
 def thresholds_between(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The thresholds between neighbors of ascending values."""
+
+class Search:
+    """Rows among which the nearest are found."""
+
+    def find(self, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, exclude: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]:
+        """
+        Keys and positions of the k nearest rows of each query, by (key, position).
+        """
+
+@overload
+def scan_rows(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, n_columns: int) -> Search: ...
+
+@overload
+def scan_rows(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, n_columns: int) -> Search:
+    """A search that looks at every row."""
+
+@overload
+def tree_rows(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int) -> Search: ...
+
+@overload
+def tree_rows(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int) -> Search:
+    """A search by a kd-tree; no holes."""
+
+@overload
+def tree_visits(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], step: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, k: int, n_queries: int) -> float: ...
+
+@overload
+def tree_visits(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], step: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, k: int, n_queries: int) -> float:
+    """
+    The share of its rows that a kd-tree of every step-th row looks at, for queries like them.
+    """
+
+@overload
+def has_nan(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bool: ...
+
+@overload
+def has_nan(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bool:
+    """Whether a number is a hole."""
+
+@overload
+def byte_rows(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int, wide: int) -> Search: ...
+
+@overload
+def byte_rows(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int, wide: int) -> Search:
+    """A search by rows rounded to bytes; powers 1 and 2, no holes."""
+
+def bit_rows(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Sequence[int], wide: int) -> Search:
+    """A search over codes alone by counts of bits; no holes."""
 
 def collapse_strengths(child_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The least alpha at which each node has no test in the minimal tree."""

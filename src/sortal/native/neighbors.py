@@ -1,33 +1,70 @@
-"""The nearest rows of a table: which search is taken, and its compiled loops."""
+"""The nearest rows of a table: which search is taken, and its compiled loops.
+
+Every search finds the same rows, those that come first by (key, position); cpp/neighbors.hpp has
+the words. Which one is taken depends on the rows alone:
+
+    bits    category columns only, without holes: counts of bits that differ
+    tree    numbers only, without holes, of which a kd-tree of 4,096 rows, asked for neighbors of
+            its own rows, looks at a share of at most 0.06 log2(n / 1250)
+    bytes   other numbers without holes, for Euclidean and Manhattan distances: rows rounded to
+            bytes
+    scan    all else, up to 1,000 rows, and queries with holes: every row
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import log2
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from sortal.native import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Float = NDArray[np.float64]
+    Numbers = NDArray[np.float32] | NDArray[np.float64]
     Int32 = NDArray[np.int32]
     Int64 = NDArray[np.int64]
+    Kind = Literal["tree", "bytes", "bits", "scan"]
+
+# Fewer rows than this are looked at one by one.
+FEW_ROWS = 1000
+# Sums of so many products of two bytes stay within 32 bits.
+MOST_BYTES = 30_000
+# Every so many-th row is tried in a small tree: as many rows as this, by so many queries.
+SAMPLE_ROWS, SAMPLE_QUERIES, SAMPLE_K = 4096, 32, 5
+# The widest instructions that bytes and bits may use where the machine has them: 2 is AVX-512.
+WIDEST = 2
 
 
 class Searcher:
-    """Rows among which the nearest are found, in the order of (key, position)."""
+    """Rows among which the nearest are found, in the order of (key, position).
+
+    `numbers` (n, m) are float32 or float64, NaN where there is a hole; `codes` (n, c) int32, -1
+    where there is one. Terms of numbers are multiplied by `factors` and added up to `power`, which
+    may be infinite; `n_columns` is the d of keys with holes. A search is made when it is first
+    needed, and what was made is kept; several threads may ask.
+    """
 
     def __init__(
         self,
-        numbers: NDArray[np.floating],
+        numbers: Numbers,
         codes: Int32,
         factors: Float,
         power: float,
         n_columns: int,
+        kind: Kind | None = None,
+        widest: int = WIDEST,
     ) -> None:
         self.numbers, self.codes, self.factors = numbers, codes, factors
-        self.power, self.n_columns = power, n_columns
-        self.kind = "scan"
+        self.power, self.n_columns = float(power), n_columns
+        self._widest = widest
+        self._lock = Lock()
+        self._made: dict[str, _core.Search] = {}
+        self.kind: Kind = kind or choose(numbers, codes, factors, self.power)
 
     def search(
         self,
@@ -35,36 +72,59 @@ class Searcher:
         codes: Int32,
         k: int,
         exclude: Int64 | None = None,
-        n_threads: int = 1,  # noqa: ARG002
+        n_threads: int = 1,
     ) -> tuple[Float, Int64]:
-        """Keys and positions of the k nearest rows of each query, padded with inf and -1."""
-        keys = np.full((len(numbers), k), np.inf)
-        found = np.full((len(numbers), k), -1, dtype=np.int64)
-        for i in range(len(numbers)):
-            key = self._keys(numbers[i], codes[i])
-            if exclude is not None and exclude[i] >= 0:
-                key[exclude[i]] = np.inf
-            order = np.argsort(key, kind="stable")[:k]
-            order = order[np.isfinite(key[order])]
-            keys[i, : len(order)], found[i, : len(order)] = key[order], order
-        return keys, found
+        """Keys and positions of the k nearest rows of each query, padded with inf and -1.
 
-    def _keys(self, x: Float, codes: Int32) -> Float:
-        total = np.zeros(len(self.numbers))
-        known = np.zeros(len(self.numbers), dtype=np.int64)
-        for j, factor in enumerate(self.factors):
-            term = np.abs(x[j] - self.numbers[:, j].astype(np.float64)) * factor
-            both = ~np.isnan(term)
-            known += both
-            term = np.where(both, term, 0.0)
-            if self.power == np.inf:
-                total = np.maximum(total, term)
-            else:
-                total += term * term if self.power == 2 else term**self.power
-        for j in range(self.codes.shape[1]):
-            both = (codes[j] != -1) & (self.codes[:, j] != -1)
-            known += both
-            total += both & (self.codes[:, j] != codes[j])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scaled = total if self.power == np.inf else total * (self.n_columns / known)
-        return np.where(known > 0, scaled, np.inf)
+        Of queries, -1 is a hole and -2 a code that differs from every row's. `exclude` has for each
+        query a position that is not to be found, or -1.
+        """
+        if self.kind == "scan":
+            return self._search("scan", n_threads).find(numbers, codes, k, exclude, n_threads)
+        partial = np.isnan(numbers).any(axis=1) | (codes == -1).any(axis=1)
+        if not partial.any():
+            found = self._search(self.kind, n_threads)
+            return found.find(numbers, codes, k, exclude, n_threads)
+        keys = np.empty((len(numbers), k))
+        positions = np.empty((len(numbers), k), dtype=np.int64)
+        for kind, some in (("scan", partial), (self.kind, ~partial)):
+            rows = np.flatnonzero(some)
+            others = None if exclude is None else exclude[rows]
+            found = self._search(kind, n_threads)
+            keys[rows], positions[rows] = found.find(
+                numbers[rows], codes[rows], k, others, n_threads
+            )
+        return keys, positions
+
+    def _search(self, kind: str, n_threads: int) -> _core.Search:
+        with self._lock:
+            if kind not in self._made:
+                self._made[kind] = self._make(kind, n_threads)
+            return self._made[kind]
+
+    def _make(self, kind: str, n_threads: int) -> _core.Search:
+        if kind == "bits":
+            sizes = (self.codes.max(axis=0, initial=0) + 1).tolist()
+            return _core.bit_rows(self.codes, sizes, self._widest)
+        numbers, factors, power = self.numbers, self.factors, self.power
+        if kind == "tree":
+            return _core.tree_rows(numbers, factors, power, n_threads)
+        if kind == "bytes":
+            return _core.byte_rows(numbers, factors, power, n_threads, self._widest)
+        return _core.scan_rows(numbers, self.codes, factors, power, self.n_columns)
+
+
+def choose(numbers: Numbers, codes: Int32, factors: Float, power: float) -> Kind:
+    """How rows are searched, by the rule above."""
+    n, m = numbers.shape
+    if n <= FEW_ROWS or (m and codes.shape[1]):
+        return "scan"
+    if not m:
+        return "scan" if (codes < 0).any() else "bits"
+    if _core.has_nan(numbers):
+        return "scan"
+    step = max(1, n // SAMPLE_ROWS)
+    visits = _core.tree_visits(numbers, step, factors, power, SAMPLE_K, SAMPLE_QUERIES)
+    if visits <= 0.06 * log2(n / 1250):
+        return "tree"
+    return "bytes" if power in (1.0, 2.0) and m <= MOST_BYTES else "scan"
