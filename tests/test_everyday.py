@@ -118,8 +118,9 @@ def test_fewer_rows_in_a_class_than_columns(Estimator: Any) -> None:
 def test_three_rows_of_one_column(Estimator: Any) -> None:
     X, y = [[0.0], [1.0], [1.0]], ["a", "b", "b"]
     # a tree would be pruned of so few, and five neighbors are not to be had
-    options = {TreeClassifier: {"pruning": None}, NeighborsClassifier: {"n_neighbors": 1}}
-    model = quietly(lambda: Estimator(**options.get(Estimator, {})).fit(X, y))
+    few: dict[Any, Any] = {TreeClassifier: {"pruning": None}}
+    few[NeighborsClassifier] = {"n_neighbors": 1}
+    model = quietly(lambda: Estimator(**few.get(Estimator, {})).fit(X, y))
     assert model.predict(X).tolist() == y
 
 

@@ -16,6 +16,7 @@ from sortal.models.decision import (
     log_posterior,
     n_impossible,
     posterior,
+    shares_of_votes,
 )
 
 SCORES = arrays(
@@ -84,3 +85,18 @@ def test_log_posteriors_are_the_logs_of_posteriors(scores: np.ndarray) -> None:
 def test_log_posteriors_of_an_impossible_row_are_those_of_the_prior() -> None:
     logs = log_posterior(np.full((1, 2), -np.inf), np.array([0.0, 1.0]))
     assert logs.tolist() == [[-np.inf, 0.0]]
+
+
+def test_votes_become_shares_and_the_prior_stands_where_nobody_votes() -> None:
+    votes = np.array([[1.0, 3.0], [0.0, 0.0]])
+    assert shares_of_votes(votes, np.array([0.75, 0.25])).tolist() == [[0.25, 0.75], [0.75, 0.25]]
+    own = np.array([[0.5, 0.5], [0.125, 0.875]])
+    assert shares_of_votes(votes, own).tolist() == [[0.25, 0.75], [0.125, 0.875]]
+
+
+def test_votes_that_differ_by_rounding_are_equal() -> None:
+    eps = float(np.finfo(float).eps)
+    votes = np.array([[3.0 * (1 - 8 * eps), 3.0, 0.0], [3.0 * (1 - 64 * eps), 3.0, 0.0]])
+    shares = shares_of_votes(votes, np.full(3, 1 / 3))
+    assert decide(shares, None).tolist() == [0, 1]
+    assert shares[0].tolist() == [0.5, 0.5, 0.0]

@@ -21,6 +21,7 @@ from sortal.learners.neighbors import (
     plan,
     read_schema,
     refuse_holes,
+    refuse_words,
 )
 from sortal.learners.neighbors_loo import choose_neighbors, loo_shares, refuse_other_rows
 from sortal.learners.options import read_costs
@@ -417,6 +418,7 @@ class NeighborsClassifier(ReadableNeighbors):
         self, declared: Schema, summary: KeptRows, options: NeighborsOptions
     ) -> Schema:
         by = plan(declared, options)
+        refuse_words(declared, options)
         refuse_holes(summary, by, options)
         return read_schema(declared, summary, by)
 

@@ -92,15 +92,8 @@ def _check_power(given: Any) -> None:
 
 
 def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> SummarizeRows:
-    """Which columns are read as numbers, and which as values; a metric that cannot is refused."""
+    """Which columns are read as numbers, and which as values."""
     by_value = options.metric == "hamming"
-    words = [c.name for c in schema.columns if c.kind == "category"]
-    if words and options.metric not in ("auto", "gower", "hamming"):
-        raise ColumnError(
-            f"metric={options.metric!r} measures numbers, and {listed(words)} "
-            f"{'holds' if len(words) == 1 else 'hold'} words or other categories: use "
-            "metric='gower' for columns of both kinds, or 'hamming' for words alone."
-        )
     is_number = [column.is_number and not by_value for column in schema.columns]
     measured = tuple(j for j, number in enumerate(is_number) if number)
     named = tuple(j for j, number in enumerate(is_number) if not number)
@@ -116,6 +109,17 @@ def read_schema(declared: Schema, rows: KeptRows, by: SummarizeRows) -> Schema:
             seen = ColumnSchema(columns[j].name, "category", rows.values[place])
             columns[j] = columns[j].merge(seen)
     return Schema(tuple(columns), union(declared.classes, rows.labels)[0])
+
+
+def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
+    """A metric of numbers takes numbers alone."""
+    words = [c.name for c in schema.columns if c.kind == "category"]
+    if words and options.metric not in ("auto", "gower", "hamming"):
+        raise ColumnError(
+            f"metric={options.metric!r} measures numbers, and {listed(words)} "
+            f"{'holds' if len(words) == 1 else 'hold'} words or other categories: use "
+            "metric='gower' for columns of both kinds, or 'hamming' for words alone."
+        )
 
 
 def refuse_holes(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:

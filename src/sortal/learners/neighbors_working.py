@@ -134,7 +134,7 @@ def _distances(
     results = (*known, "sum", "distance", "part", "kernel", "vote")
     heads = unique(("query", "rank", "id", "class", *names, *results))
     said = _formula(model, len(names), holes=holes)
-    title = f"Distances, the nearest {shown} of {model.n_rows} rows: {said}"
+    title = f"Distances, the nearest {shown} of {model.n_rows} rows (ids from 0): {said}"
     return Table("distances", title, heads, tuple(cells), EQUATIONS[model.metric], backend)
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.models.faces import moment_text, number_text
+from sortal.models.faces import moment_text
 from sortal.models.neighbors_parts import column_amounts, counted_columns
+from sortal.models.neighbors_text import difference, title
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from sortal.data.values import Value, Values
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 Mark = Literal["", "missing", "unknown"]
-
-# Columns in which a neighbor differs that its line names.
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Neighbor:
     """A row of the fit: vote = part · kernel · factor of its class.
 
     `part` is how many of the k places it fills, `kernel` what a vote counts at its distance. The
-    shares of `parts` add up to 1, unless the distance is 0.
+    shares of `parts` add up to 1, unless the distance is 0 or rounding only.
     """
 
     id: int
@@ -95,10 +91,10 @@ class NeighborsExplanation:
     def to_table(self, backend: str = "pandas") -> Table:
         """One line a neighbor: its distance and vote, and the columns in which it differs most."""
         rows: list[tuple[Cell, ...]] = [
-            (n.id, n.label, n.distance, n.vote, _difference(n.parts)) for n in self.neighbors
+            (n.id, n.label, n.distance, n.vote, difference(n.parts)) for n in self.neighbors
         ]
         columns = ("id", "class", "distance", "vote", "differs in: here / there (share)")
-        return Table("neighbors", self._told(), columns, tuple(rows), "S 78", backend)
+        return Table("neighbors", title(self), columns, tuple(rows), "S 78", backend)
 
     def to_parts(self, backend: str = "pandas") -> Table:
         """One line for each column of each neighbor, with all numbers."""
@@ -110,69 +106,10 @@ class NeighborsExplanation:
         of_neighbor = ("id", "class", "distance", "part", "kernel", "vote")
         of_column = ("attribute", "value", "neighbor value", "share", "mark")
         heads = (*of_neighbor, *of_column)
-        return Table("parts", self._told(), heads, tuple(rows), "S 85", backend)
+        return Table("parts", title(self), heads, tuple(rows), "S 85", backend)
 
     def __str__(self) -> str:
         return str(self.to_table())
-
-    def _told(self) -> str:
-        """Who decided, in words."""
-        share = self.posterior[self.classes.index(self.label)]
-        said = f"{self.label} (P = {share:.4g}): {_count_neighbors(self)}"
-        if not sum(self.votes):
-            return f"{said}; nobody votes, and the prior stands"
-        counts = [float(_count(self, label)) for label in self.classes]
-        if counts == list(self.votes):
-            return said
-        cast = [f"{c} {number_text(v)}" for c, v in _ranked(self.classes, self.votes)]
-        return f"{said}; votes: {', '.join(cast)}"
-
-
-def _count(made: NeighborsExplanation, label: Value) -> int:
-    return sum(neighbor.label == label for neighbor in made.neighbors)
-
-
-def _count_neighbors(made: NeighborsExplanation) -> str:
-    """5 neighbors, 3 of them versicolor, 2 virginica."""
-    n = len(made.neighbors)
-    if not n:
-        return "no neighbors"
-    pairs = _ranked(made.classes, [_count(made, label) for label in made.classes])
-    (first, most), *others = pairs
-    if n == 1:
-        return f"1 neighbor, of class {first}"
-    if not others:
-        return f"{n} neighbors, all of them {first}"
-    return ", ".join(
-        [f"{n} neighbors", f"{most} of them {first}", *(f"{m} {label}" for label, m in others)]
-    )
-
-
-def _ranked(classes: Values, amounts: Sequence[float]) -> list[tuple[Value, float]]:
-    """Classes with an amount, the largest first."""
-    pairs = [(label, a) for label, a in zip(classes, amounts, strict=True) if a]
-    return sorted(pairs, key=lambda pair: -pair[1])
-
-
-def _difference(parts: Sequence[DistancePart]) -> str:
-    """The columns with the largest shares, and those that are left out."""
-    apart = sorted((p for p in parts if p.share), key=lambda p: -p.share)
-    named, others = apart[:_MOST_NAMED], apart[_MOST_NAMED:]
-    said = [
-        f"{p.attribute} {_here(p)} / {number_text(p.neighbor_value)} ({p.share:.0%})" for p in named
-    ]
-    if others:
-        said.append(f"{len(others)} more ({sum(p.share for p in others):.0%})")
-    silent = [f"{p.attribute} ({p.mark})" for p in parts if p.mark and not p.share]
-    if len(silent) > _MOST_NAMED:
-        silent = [*silent[:_MOST_NAMED], f"{len(silent) - _MOST_NAMED} more"]
-    text = ", ".join(said) or "nothing"
-    return f"{text}; without {', '.join(silent)}" if silent else text
-
-
-def _here(part: DistancePart) -> str:
-    text = number_text(part.value)
-    return f"{text} ({part.mark})" if part.mark else text
 
 
 # --- Making them ---------------------------------------------------------------------------------

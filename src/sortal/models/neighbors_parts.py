@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]
 
+_LAST_DIGITS = 4 * float(np.finfo(float).eps)
+
 # The tag of each metric, as in docs/math.md.
 EQUATIONS = {
     "euclidean": "MSML euclidean",
@@ -137,6 +139,8 @@ def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float
     amounts = np.full((len(positions), len(x)), np.nan)
     # row by row in one order: a product of matrices may round rows of one block differently
     whitened = np.einsum("ij,jk->ik", z, root)
+    digits = len(x) * _LAST_DIGITS * np.einsum("ij,jk->ik", np.abs(z), np.abs(root))
+    whitened[np.abs(whitened) <= digits] = 0.0  # along what never varies there is rounding only
     amounts[:, known] = z * np.einsum("ik,jk->ij", whitened, root) + 0.0  # no zero has a sign
     return amounts
 

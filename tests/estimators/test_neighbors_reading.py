@@ -1,0 +1,161 @@
+"""Neighbors are read: from arrays and frames, after a load, in blocks, and on the command line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import sortal
+from sortal import NeighborsClassifier, datasets
+from sortal.errors import ColumnError, MissingValueError, SortalWarning, UnknownCategoryError
+from sortal.models import neighbors_blocks
+from sortal.tasks.explain import explain
+from sortal.tasks.fit import fit
+from sortal.tasks.show import show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IRIS: Final = datasets.iris()
+X: Final = IRIS.drop(columns="species")
+
+
+def fitted(**options: Any) -> Any:
+    return NeighborsClassifier(**options).fit(IRIS, "species")
+
+
+def quietly(ask: Any, rows: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        return ask(rows)
+
+
+# --- Where rows come from ------------------------------------------------------------------------
+
+
+def test_arrays_are_read_as_frames_are() -> None:
+    from_array = NeighborsClassifier().fit(X.to_numpy(), IRIS["species"])
+    one, other = from_array.explain(X.to_numpy()[70:72]), fitted().explain(X[70:72])
+    for row, same in zip(one, other, strict=True):
+        assert (row.label, row.votes, row.posterior) == (same.label, same.votes, same.posterior)
+        assert [n.id for n in row.neighbors] == [n.id for n in same.neighbors]
+        assert [n.distance for n in row.neighbors] == [n.distance for n in same.neighbors]
+    assert isinstance(one.to_frame(), pd.DataFrame)
+    assert (
+        from_array.working(X.to_numpy()[:1])["votes"].rows == fitted().working(X[:1])["votes"].rows
+    )
+
+
+def test_narrow_rows_are_shown_as_they_are() -> None:
+    narrow = X.astype("float32")
+    model = NeighborsClassifier().fit(narrow, IRIS["species"])
+    row = model.explain(narrow[70:71])[0]
+    for neighbor in row.neighbors:
+        theirs = narrow.iloc[neighbor.id].astype(float).tolist()
+        assert [part.neighbor_value for part in neighbor.parts] == theirs
+        assert [part.value for part in neighbor.parts] == narrow.iloc[70].astype(float).tolist()
+    assert [n.distance for n in row.neighbors] == model.kneighbors(narrow[70:71])[0][0].tolist()
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    penguins = datasets.penguins()
+    rng = np.random.default_rng(3)
+    weight = rng.choice([0.5, 1.0, 4.0], len(penguins))
+    for options in ({"weights": "gaussian"}, {"n_neighbors": 3, "metric": "hamming"}):
+        model = NeighborsClassifier(**options).fit(penguins, "species", weight)
+        rows = penguins.drop(columns="species")
+        whole, lines = quietly(model.explain, rows), quietly(model.working, rows[:9])
+        with monkeypatch.context() as patch:
+            patch.setattr(neighbors_blocks, "BLOCK_CELLS", 400)
+            assert quietly(model.explain, rows) == whole
+            assert quietly(model.working, rows[:9]).tables == lines.tables
+        shares = quietly(model.predict_proba, rows)
+        assert [list(row.posterior) for row in whole] == shares.tolist()
+
+
+def test_ids_stay_when_rows_are_forgotten_and_added() -> None:
+    model = fitted()
+    model.forget([138, 149])
+    model.partial_fit(X[138:139], IRIS["species"][138:139])
+    row = model.explain(X[70:71])[0]
+    assert [neighbor.id for neighbor in row.neighbors] == [70, 150, 127, 85, 56]
+    assert model.working(X[70:71], most=2)["distances"].column("id") == (70, 150)
+    assert model.working()["classes"].column("rows") == (50, 50, 49)
+
+
+def test_a_model_from_a_file_reads_the_same(tmp_path: Path) -> None:
+    model = fitted(n_neighbors=[3, 5])
+    model.save(tmp_path / "m.sortal")
+    loaded = sortal.load(tmp_path / "m.sortal")
+    assert loaded.explain(X[70:73]) == model.explain(X[70:73])
+    assert loaded.working(X[70:73]).tables == model.working(X[70:73]).tables
+    assert pickle.loads(pickle.dumps(model)).explain(X[:2]) == model.explain(X[:2])  # noqa: S301
+
+
+# --- What is refused -----------------------------------------------------------------------------
+
+
+def test_a_model_that_is_not_fitted_cannot_be_read() -> None:
+    with pytest.raises(NotFittedError):
+        NeighborsClassifier().explain(X)
+    with pytest.raises(NotFittedError):
+        NeighborsClassifier().working()
+
+
+def test_rows_are_refused_as_predict_refuses_them() -> None:
+    model = fitted()
+    for ask in (model.explain, model.working):
+        with pytest.raises(ColumnError, match="petal_width"):
+            ask(X.drop(columns="petal_width"))
+    strict = fitted(missing="error")
+    with pytest.raises(MissingValueError, match="sepal_width"):
+        strict.explain(X[:1].assign(sepal_width=np.nan))
+    words = NeighborsClassifier(unknown="error").fit(datasets.play_tennis(), "PlayTennis")
+    asked = datasets.play_tennis().drop(columns="PlayTennis")[:1].assign(Wind="Gusty")
+    with pytest.raises(UnknownCategoryError, match="Wind"):
+        words.explain(asked)
+
+
+# --- Tasks ---------------------------------------------------------------------------------------
+
+
+def test_a_task_numbers_rows_from_one() -> None:
+    made = explain(fitted(), X, [71])
+    assert made[0] == fitted().explain(X[70:71])[0]
+    assert set(made.to_frame()["row"]) == {71}
+    assert str(made).startswith("Row 71. virginica (P = 0.6): 5 neighbors, 3 of them virginica")
+    working = sortal.work(IRIS, "species", "neighbors", rows=[71, 3])
+    assert set(working["distances"].column("query")) == {71, 3}
+    assert working["votes"].column("query") == (71, 71, 71, 3, 3, 3)
+    same = fitted().working(X.iloc[[70, 2]])["distances"]
+    assert [row[1:] for row in working["distances"].rows] == [row[1:] for row in same.rows]
+
+
+def test_a_shown_model_says_what_was_chosen_and_leaves_the_curve_out() -> None:
+    model = fitted(n_neighbors=[1, 4, 7])
+    shown = show(model)
+    facts = {row[0]: row[1] for row in shown.facts.rows}
+    told = facts["neighbors"], facts["distance"], facts["votes"]
+    assert told == (model.n_neighbors_, "euclidean", model.weights_)
+    assert [table.name for table in shown.tables] == ["scale", "classes"]
+    assert json.loads(json.dumps(shown.to_dict()))["facts"]["distance"] == "euclidean"
+
+
+def test_an_attribute_named_like_the_curve_is_shown() -> None:
+    table = pd.DataFrame({"loo": list("abab"), "k": list("aabb"), "y": list("pqpq")})
+    shown = show(fit(table, "y", "bayes"))
+    assert [t.name for t in shown.tables] == ["priors", "loo", "k"]
+
+
+def test_records_of_other_learners_keep_their_frames() -> None:
+    made = fit(IRIS, "species", "lda").explain(X[:1])
+    table = replace(made[0].to_table(), backend="pandas")
+    assert made.to_frame().drop(columns="row").equals(table.to_frame())

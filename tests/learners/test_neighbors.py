@@ -1,0 +1,215 @@
+"""What neighbors are learned with: options, metrics, scales, and what classes count for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sortal import NeighborsClassifier
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    MissingValueError,
+    MissingValueWarning,
+    OptionError,
+)
+from sortal.learners.neighbors import NeighborsOptions, class_factors, class_priors
+from sortal.learners.neighbors_scale import column_ranges, deviations, fit_ellipse, means
+
+Y = ["a", "b", "a", "b", "a", "b"]
+NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_neighbors": 0}, r"n_neighbors=0 .*whole number of at least 1"),
+        ({"n_neighbors": -3}, r"n_neighbors=-3"),
+        ({"n_neighbors": 2.0}, r"n_neighbors=2.0"),
+        ({"n_neighbors": True}, r"n_neighbors=True"),
+        ({"n_neighbors": None}, r"n_neighbors=None"),
+        ({"n_neighbors": []}, r"n_neighbors=\[\]"),
+        ({"n_neighbors": [3, 0]}, r"n_neighbors=0"),
+        ({"n_neighbors": "cv"}, r"n_neighbors='cv' is not known: it can be 'loo'"),
+        ({"metric": "cosine"}, r"metric='cosine' is not known: it can be 'auto', 'euclidean'"),
+        ({"metric": np.hypot}, r"metric=.* is not known"),
+        ({"p": 0.5}, r"p=0.5 cannot be used: give a number of at least 1"),
+        ({"p": float("nan")}, r"p=nan"),
+        ({"p": "2"}, r"p='2'"),
+        ({"p": None}, r"p=None"),
+        ({"scale": "minmax"}, r"scale='minmax' is not known: it can be 'auto', 'range', 'std'"),
+        ({"metric": "hamming", "scale": "std"}, r"scale='std' does not fit metric='hamming'"),
+        ({"metric": "mahalanobis", "scale": "range"}, r"scale='range' does not fit"),
+        ({"weights": "inverse"}, r"weights='inverse' is not known: it can be 'auto', 'uniform'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        NeighborsOptions(**options)
+    with pytest.raises(OptionError, match=words):
+        NeighborsClassifier(**options).fit(NUMBERS, Y)
+
+
+@pytest.mark.parametrize("p", [1, 1.5, np.float32(3), float("inf")])
+def test_powers_from_1_to_infinity(p: Any) -> None:
+    assert NeighborsOptions(p=p, n_neighbors=np.int64(3)).p == p
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "mahalanobis"])
+def test_words_are_refused_where_numbers_are_measured(metric: str) -> None:
+    words = [[0.0, "u"], [1.0, "v"]] * 3
+    with pytest.raises(ColumnError, match=r"'x1' holds words.*metric='gower'.*'hamming'"):
+        NeighborsClassifier(metric=metric).fit(words, Y)
+
+
+@pytest.mark.parametrize(
+    ("cells", "metric"),
+    [
+        ([[0.0, 1.0], [1.0, 2.0]] * 3, "euclidean"),
+        ([[0.0, np.nan], [1.0, 2.0]] * 3, "gower"),
+        ([[0.0, "u"], [1.0, "v"]] * 3, "gower"),
+        ([[0.0, True], [1.0, False]] * 3, "gower"),
+    ],
+)
+def test_the_metric_follows_from_the_rows(cells: Any, metric: str) -> None:
+    assert NeighborsClassifier().fit(cells, Y).metric_ == metric
+
+
+def test_a_row_without_weight_leaves_no_hole() -> None:
+    cells = [*NUMBERS, [np.nan, 1.0]]
+    model = NeighborsClassifier().fit(cells, [*Y, "a"], [1] * 6 + [0])
+    assert model.metric_ == "euclidean"
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ({}, {"x0": np.std([0, 1, 2, 4, 8, 9]), "x1": np.std([1, 5, 1, 2, 2, 7])}),
+        ({"metric": "gower"}, {"x0": 9.0, "x1": 6.0}),
+        ({"metric": "manhattan", "scale": "range"}, {"x0": 9.0, "x1": 6.0}),
+        ({"scale": None}, {}),
+        ({"metric": "hamming"}, {}),
+        ({"metric": "mahalanobis"}, {}),
+    ],
+)
+def test_scales(options: dict[str, Any], scale: dict[str, float]) -> None:
+    assert NeighborsClassifier(**options).fit(NUMBERS, Y).scale_ == pytest.approx(scale)
+
+
+def test_scales_weigh_rows_and_skip_holes() -> None:
+    cells = [[0.0], [np.nan], [4.0], [100.0], [2.0], [2.0]]
+    weights = [1.5, 9.0, 1.5, 0.0, 0.5, 0.5]
+    model = NeighborsClassifier(1, "euclidean").fit(cells, Y, weights)
+    assert model.scale_ == pytest.approx({"x0": np.sqrt((1.5 * 4 + 1.5 * 4) / 4)})
+
+
+def test_columns_that_say_nothing_are_left_out_and_noted() -> None:
+    cells = np.column_stack([np.full(6, 0.1), np.arange(6), np.full(6, np.nan)])
+    model = NeighborsClassifier(metric="manhattan").fit(cells, Y)
+    assert model.fit_report_.notes == (
+        "column 'x0' never varies and is left out",
+        "column 'x2' has no value and is left out",
+    )
+    assert list(model.scale_) == ["x1"]
+    plain = NeighborsClassifier(metric="manhattan", scale=None).fit(cells, Y)
+    assert plain.fit_report_.notes == ("column 'x2' has no value and is left out",)
+    # one of two columns is known: a distance of 1 counts twice
+    with pytest.warns(MissingValueWarning, match="'x0' 1"):
+        assert plain.kneighbors([[np.nan, 5.0, 1.0]], 2)[0].tolist() == [[0.0, 2.0]]
+
+
+def test_no_column_at_all_is_an_error() -> None:
+    with pytest.raises(InputError, match="No column is left"):
+        NeighborsClassifier().fit(np.ones((6, 2)), Y)
+    with pytest.raises(InputError, match="No column is left"):
+        NeighborsClassifier(scale=None).fit(np.full((6, 1), np.nan), Y)
+
+
+def test_a_mahalanobis_distance_needs_every_number() -> None:
+    cells = np.array(NUMBERS)
+    cells[2, 1] = np.nan
+    with pytest.raises(MissingValueError, match=r"in 'x1' are missing.*gower"):
+        NeighborsClassifier(metric="mahalanobis").fit(cells, Y)
+
+
+def test_a_singular_covariance_is_noted_with_its_columns() -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(6, 3))
+    cells[:, 2] = cells[:, 0] * 1e6
+    model = NeighborsClassifier(metric="mahalanobis").fit(cells, Y)
+    [note] = model.fit_report_.notes
+    assert note.startswith("the covariance is singular: a combination of 'x0', 'x2' never varies")
+    without = NeighborsClassifier(metric="mahalanobis").fit(cells[:, :2], Y)
+    wanted = without.kneighbors(cells[:, :2])[0]
+    np.testing.assert_allclose(model.kneighbors(cells)[0], wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [7, 10**30])
+def test_more_neighbors_than_rows_are_refused(k: int) -> None:
+    with pytest.raises(OptionError, match=rf"n_neighbors={k} but the rows have weight 6 in all"):
+        NeighborsClassifier(k).fit(NUMBERS, Y)
+    assert NeighborsClassifier(6).fit(NUMBERS, Y).predict(NUMBERS[:1]).tolist() == ["a"]
+
+
+def test_weights_say_how_many_neighbors_there_are() -> None:
+    with pytest.raises(OptionError, match=r"n_neighbors=2 but the rows have weight 1.5 in all"):
+        NeighborsClassifier(2).fit(NUMBERS, Y, np.full(6, 0.25))
+    assert NeighborsClassifier(12).fit(NUMBERS, Y, np.full(6, 2)).n_neighbors_ == 12
+
+
+# --- Columns --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [1, 3, 16, 17, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_moments_of_columns_are_those_of_numpy(p: int, dtype: Any) -> None:
+    rng = np.random.default_rng(p)
+    x = (1e4 + rng.normal(size=(1001, p))).astype(dtype)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    w = rng.random(1001)
+    wide = x.astype(np.float64)
+    low, high = column_ranges(x)
+    assert (low == np.nanmin(wide, axis=0)).all()
+    assert (high == np.nanmax(wide, axis=0)).all()
+    np.testing.assert_allclose(means(x, None), np.nanmean(wide, axis=0), rtol=1e-13)
+    np.testing.assert_allclose(deviations(x, None, low, high), np.nanstd(wide, axis=0), rtol=1e-12)
+    known = ~np.isnan(wide)
+    mean = np.nansum(wide * w[:, None], axis=0) / (known * w[:, None]).sum(axis=0)
+    np.testing.assert_allclose(means(x, w), mean, rtol=1e-13)
+    variance = np.nansum(w[:, None] * (wide - mean) ** 2, axis=0) / (known * w[:, None]).sum(axis=0)
+    np.testing.assert_allclose(deviations(x, w, low, high), np.sqrt(variance), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e130])
+def test_deviations_neither_vanish_nor_overflow(scale: float) -> None:
+    x = np.array([[0.0], [1.0], [2.0]]) * scale
+    found = deviations(x, None, *column_ranges(x))
+    assert found == pytest.approx(np.sqrt(2 / 3) * scale, rel=1e-12)
+
+
+def test_the_covariance_counts_copies_or_rows() -> None:
+    x, w = np.array(NUMBERS), np.array([1.0, 2.0, 0.5, 1.5, 1.0, 1.0])
+    np.testing.assert_allclose(fit_ellipse(x, None, 5.0).covariance, np.cov(x.T), rtol=1e-13)
+    model = NeighborsClassifier(metric="mahalanobis").fit(x, Y, w)
+    weighed = np.cov(x.T, aweights=w, ddof=0) * 6 / 5
+    np.testing.assert_allclose(model._model.ellipse.covariance, weighed, rtol=1e-13)
+    copies = NeighborsClassifier(metric="mahalanobis").fit(x, Y, 2 * w)
+    repeated = np.repeat(x, (2 * w).astype(int), axis=0)
+    np.testing.assert_allclose(copies._model.ellipse.covariance, np.cov(repeated.T), rtol=1e-13)
+
+
+# --- Classes --------------------------------------------------------------------------------------
+
+
+def test_votes_count_by_class_weight_and_prior() -> None:
+    counts, classes = np.array([30.0, 10.0, 0.0]), ("a", "b", "c")
+    balanced = NeighborsOptions(class_weight="balanced")
+    assert class_factors(counts, balanced, classes).tolist() == [40 / 60, 2.0, 0.0]
+    assert class_priors(counts, balanced, classes).tolist() == [0.5, 0.5, 0.0]
+    given = NeighborsOptions(class_weight={"b": 2.0}, priors={"a": 0.5, "b": 0.3, "c": 0.2})
+    assert class_factors(counts, given, classes) == pytest.approx([0.5 / 0.75, 2 * 0.3 / 0.25, 0.0])
+    assert class_priors(counts, given, classes) == pytest.approx([0.5, 0.3, 0.2])
+    weighed = NeighborsOptions(class_weight={"b": 3.0})
+    assert class_priors(counts, weighed, classes).tolist() == [0.5, 0.5, 0.0]

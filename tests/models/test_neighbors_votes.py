@@ -1,0 +1,159 @@
+"""Places and kernels against the definitions, written as loops; examples by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from sortal.models.neighbors import WEIGHTINGS
+from sortal.models.neighbors_search import Near
+from sortal.models.neighbors_votes import (
+    Voters,
+    by_class,
+    fill_places,
+    is_filled,
+    kernel,
+    votes,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
+
+def near_of(distances: Any) -> Near:
+    """One query whose neighbors are rows 0, 1, … at these distances; inf is nobody."""
+    d = np.array([distances], dtype=float)
+    return Near(d, np.where(np.isfinite(d), np.arange(d.shape[1]), -1))
+
+
+def kernels(weighting: str, distances: Any, k: int, weights: Any = None) -> list[float]:
+    near = near_of(distances)
+    voters = Voters(
+        np.zeros(len(distances), dtype=np.int32),
+        None if weights is None else np.array(weights, dtype=float),
+        1,
+    )
+    return list(kernel(weighting, near.distances, fill_places(near, voters, k), k)[0].tolist())
+
+
+def by_loop(weighting: str, distances: Any, weights: Any, k: int) -> list[float]:
+    """Part times kernel of each neighbor, as the definitions have it."""
+    used, inside, h = 0.0, [], None
+    for d, w in zip(distances, weights, strict=True):
+        part = min(w, k - used)
+        if d == math.inf:
+            break
+        if part <= 0:
+            h = d
+            break
+        inside.append((d, part, used, used + part))
+        used += part
+    if not inside:
+        return [0.0] * len(distances)
+    h = inside[-1][0] if h is None else h
+    q = float(norm.ppf(1 - 1 / (2 * (k + 1))))
+    values = []
+    for d, _, a, b in inside:
+        u = d / h if h > 0 else 0.0
+        values.append(
+            {
+                "uniform": 1.0,
+                "distance": float(d == inside[0][0])
+                if inside[0][0] == 0
+                else inside[0][0] / (d or 1),
+                "triangular": max(0.0, 1 - u),
+                "epanechnikov": max(0.0, 1 - u * u),
+                "gaussian": math.exp(-((q * u) ** 2) / 2),
+                "rank": k + 0.5 - (a + b) / 2,
+            }[weighting]
+        )
+    if not any(values):
+        values = [1.0] * len(values)
+    said = [part * value for (_, part, _, _), value in zip(inside, values, strict=True)]
+    return said + [0.0] * (len(distances) - len(said))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    steps=st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=8),
+    missing=st.integers(0, 3),
+    weighting=st.sampled_from(WEIGHTINGS),
+    k=st.integers(1, 6),
+    pool=st.sampled_from([None, [1.0], [0.25, 2.0, 0.5], [3.0, 1.0]]),
+    first=st.sampled_from([0.0, 2.0]),
+)
+def test_votes_are_those_of_the_definitions(
+    steps: list[float], missing: int, weighting: str, k: int, pool: Any, first: float
+) -> None:
+    distances = [*(first + np.cumsum(steps)).tolist(), *[math.inf] * missing]
+    n = len(distances)
+    weights = [1.0] * n if pool is None else [pool[i % len(pool)] for i in range(n)]
+    # every row has a class of its own
+    voters = Voters(np.arange(n, dtype=np.int32), None if pool is None else np.array(weights), n)
+    found = votes(near_of(distances), voters, k, weighting)[0]
+    wanted = by_loop(weighting, distances, weights, k)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_a_row_fills_as_many_places_as_it_weighs_the_last_in_part() -> None:
+    voters = Voters(np.zeros(4, dtype=np.int32), np.array([2.0, 0.5, 3.0, 1.0]), 1)
+    places = fill_places(near_of([0.0, 1.0, 2.0, 3.0]), voters, 4)
+    assert places.part.tolist() == [[2.0, 0.5, 1.5, 0.0]]
+    assert places.before.tolist() == [[0.0, 2.0, 2.5, 5.5]]
+
+
+def test_ranks_count_places_from_behind() -> None:
+    assert kernels("rank", [1.0, 2.0, 3.0, 4.0], 3) == [3.0, 2.0, 1.0, 0.0]
+    assert kernels("rank", [1.0, 2.0, 3.0], 3, [1.0, 0.5, 4.0]) == [3.0, 2.25, 1.25]
+
+
+def test_rows_equal_to_the_query_decide_alone() -> None:
+    assert kernels("distance", [0.0, 0.0, 1.0], 3) == [1.0, 1.0, 0.0]
+    assert kernels("distance", [1.0, 2.0, 4.0], 3) == [1.0, 0.5, 0.25]
+
+
+def test_kernels_reach_to_the_first_row_beyond() -> None:
+    assert kernels("triangular", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.75, 0.5, 0.0]
+    assert kernels("epanechnikov", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.9375, 0.75, 0.0]
+    # the second row fills a place in part, so that it is not beyond
+    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 5.0, 1.0]) == [0.75, 0.5, 0.0]
+
+
+def test_rows_that_all_lie_as_far_as_the_first_beyond_count_alike() -> None:
+    assert kernels("triangular", [2.0, 2.0, 2.0], 2) == [1.0, 1.0, 0.0]
+    assert kernels("epanechnikov", [0.0, 0.0, 0.0], 2) == [1.0, 1.0, 0.0]
+
+
+def test_without_a_row_beyond_the_last_one_within_is_the_measure() -> None:
+    assert kernels("triangular", [1.0, 2.0, math.inf], 2) == [0.5, 0.0, 0.0]
+
+
+def test_the_gaussian_kernel_is_that_of_hechenbichler_and_schliep() -> None:
+    found = kernels("gaussian", [0.0, 1.0, 2.0], 2)
+    q = float(norm.ppf(1 - 1 / 6))
+    assert found == pytest.approx([1.0, math.exp(-((q / 2) ** 2) / 2), 0.0])
+
+
+def test_who_is_asked_again() -> None:
+    voters = Voters(np.zeros(3, dtype=np.int32), np.array([0.5, 0.5, 1.0]), 1)
+    near = near_of([1.0, 2.0, 3.0])
+    assert is_filled(near, voters, 2, beyond=False).tolist() == [True]
+    assert is_filled(near, voters, 2, beyond=True).tolist() == [False]
+    assert is_filled(near, voters, 1, beyond=True).tolist() == [True]
+    assert is_filled(near, voters, 3, beyond=False).tolist() == [False]
+    assert is_filled(near_of([1.0, 2.0, math.inf]), voters, 3, beyond=True).tolist() == [True]
+
+
+def test_factors_of_classes_do_not_overflow() -> None:
+    said = by_class(np.array([[3.0, 5.0]]), np.array([1e308, 5e307]))
+    assert np.isfinite(said).all()
+    assert said[0, 0] / said[0, 1] == pytest.approx(1.2)
+    assert by_class(np.array([[3.0, 5.0]]), np.zeros(2)).tolist() == [[0.0, 0.0]]
