@@ -24,7 +24,8 @@ SAID = ["no", "no", "yes", "yes"]
 
 
 def near(**options: Any) -> NeighborsClassifier:
-    return NeighborsClassifier(1, **options).fit(PEOPLE, SAID)
+    made: NeighborsClassifier = NeighborsClassifier(1, **options).fit(PEOPLE, SAID)
+    return made
 
 
 # --- Distances by hand ---------------------------------------------------------------------------

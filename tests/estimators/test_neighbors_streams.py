@@ -75,9 +75,10 @@ def test_ids_that_are_not_there_are_named_and_leave_the_model_as_it_was() -> Non
     for ids, words in (([3, 150], "No row has the ids 150"), ([3, 3], "ids 3 are given more")):
         with pytest.raises(SubtractError, match=words):
             model.forget(ids)
-    for strange in (0.5, ["a"], [[1, 2]], [True], None):
+    odd: list[Any] = [0.5, ["a"], [[1, 2]], [True], None]
+    for strange in odd:
         with pytest.raises(InputError, match="give the ids of rows"):
-            model.forget(strange)  # type: ignore[arg-type]
+            model.forget(strange)
     with pytest.raises(LabelError, match="1 class only"):
         model.forget(range(100))
     with pytest.raises(OptionError, match="n_neighbors=5 but the rows have weight 4"):

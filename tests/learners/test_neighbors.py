@@ -15,7 +15,8 @@ from sortal.errors import (
     MissingValueWarning,
     OptionError,
 )
-from sortal.learners.neighbors import NeighborsOptions, class_factors, class_priors
+from sortal.learners.neighbors import class_factors, class_priors
+from sortal.learners.neighbors_options import NeighborsOptions
 from sortal.learners.neighbors_scale import column_ranges, deviations, fit_ellipse, means
 
 Y = ["a", "b", "a", "b", "a", "b"]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sortal.errors import ColumnError, FormatError, InputError, SubtractError
-from sortal.summaries.kept_rows import KeptRows, SummarizeRows, gather_rows
+from sortal.summaries.gathered_rows import gather_rows
+from sortal.summaries.kept_rows import KeptRows, SummarizeRows
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.protocol import Summary
 

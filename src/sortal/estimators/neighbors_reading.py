@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sortal.data.checks import whole_number
 from sortal.data.table import read_frame
 from sortal.engines.local import n_threads
-from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.keeping_rows import KeepingRows
 from sortal.learners.neighbors_working import show_working
 from sortal.learners.options import read_costs
 from sortal.models.decision import decide, shares_of_votes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sortal.models.records import Working
 
 
-class ReadableNeighbors(SummaryClassifier):
+class ReadableNeighbors(KeepingRows):
     """What nearest neighbors show of themselves."""
 
     n_jobs: int | None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.checks import choose, is_whole, whole_number
 from sortal.data.columns import HOLE
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
 from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed
+from sortal.learners.neighbors_options import UNSCALED
 from sortal.learners.neighbors_scale import (
     column_ranges,
     deviations,
@@ -19,73 +18,19 @@ from sortal.learners.neighbors_scale import (
     still_columns,
 )
 from sortal.learners.options import read_class_weight, read_priors
-from sortal.models.neighbors import METRICS, WEIGHTINGS, Ellipse, NeighborsModel
+from sortal.models.neighbors import WEIGHTINGS, Ellipse, NeighborsModel
 from sortal.summaries.kept_rows import KeptRows, SummarizeRows, narrowed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
+    from sortal.learners.neighbors_options import NeighborsOptions
 
     Float = NDArray[np.float64]
 
 # What is tried where n_neighbors="loo".
 LOO_GRID = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50)
-_UNSCALED = ("hamming", "mahalanobis")
-
-
-@dataclass(frozen=True)
-class NeighborsOptions:
-    """Checked options."""
-
-    n_neighbors: Any = 5
-    metric: str = "auto"
-    p: float = 2.0
-    scale: Any = "auto"
-    weights: str = "auto"
-    priors: Any = None
-    class_weight: Any = None
-    costs: Any = None
-
-    def __post_init__(self) -> None:
-        _check_neighbors(self.n_neighbors)
-        choose("metric", self.metric, ("auto", *METRICS))
-        choose("weights", self.weights, ("auto", *WEIGHTINGS))
-        _check_power(self.p)
-        if self.scale is not None:
-            choose("scale", self.scale, ("auto", "range", "std"))
-        if self.metric in _UNSCALED and self.scale not in ("auto", None):
-            raise OptionError(
-                f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
-                "in a unit of its own: set scale='auto' or None, or another metric."
-            )
-
-    @property
-    def chooses(self) -> bool:
-        """Whether the number of neighbors is to be chosen."""
-        return not is_whole(self.n_neighbors)
-
-
-def _check_neighbors(given: Any) -> None:
-    if isinstance(given, str):
-        choose("n_neighbors", given, ("loo",))
-    elif isinstance(given, list | tuple | np.ndarray | range) and len(given):
-        for k in given:
-            whole_number("n_neighbors", k, 1)
-    elif not is_whole(given) or given < 1:
-        raise OptionError(
-            f"n_neighbors={given!r} cannot be used: give a whole number of at least 1, a list of "
-            "such numbers to choose among, or 'loo'."
-        )
-
-
-def _check_power(given: Any) -> None:
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not given >= 1:
-        raise OptionError(
-            f"p={given!r} cannot be used: give a number of at least 1, or infinity. Below 1, two "
-            "sides of a triangle may be shorter than the third."
-        )
 
 
 # --- Rows ----------------------------------------------------------------------------------------
@@ -202,7 +147,7 @@ def resolve_metric(rows: KeptRows, schema: Schema, options: NeighborsOptions) ->
 
 
 def _resolve_scale(metric: str, given: str | None) -> str:
-    if given is None or metric in _UNSCALED:
+    if given is None or metric in UNSCALED:
         return "none"
     if given != "auto":
         return given

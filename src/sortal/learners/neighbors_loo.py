@@ -9,7 +9,6 @@ import numpy as np
 
 from sortal.errors import SubtractError
 from sortal.learners.neighbors import (
-    NeighborsOptions,
     candidates,
     class_factors,
     class_priors,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal.learners.neighbors_options import NeighborsOptions
     from sortal.models.neighbors import NeighborsModel
     from sortal.summaries.kept_rows import KeptRows
 
@@ -73,7 +73,7 @@ def _row_blocks(model: NeighborsModel, k: int) -> Iterator[Int64]:
 def choose_neighbors(
     model: NeighborsModel, rows: KeptRows, options: NeighborsOptions, n_threads: int = 1
 ) -> NeighborsModel:
-    """The model with the k and the weighting of least leave-one-out error, and the curve."""
+    """The model with the k and the weighting of least leave-one-out error, and the curve. (S 79)"""
     ks, weightings = candidates(rows, options)
     wrong = _wrong_units(model, options, ks, weightings, n_threads)
     settings = [(k, weighting) for k in ks for weighting in weightings]

@@ -91,8 +91,8 @@ def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
     square = names, names
     S = model.ellipse.covariance
     return [
-        matrix_table("covariance", "S, of all rows", square, S, "S 76", backend),
-        matrix_table("inverse", title, square, root @ root.T, "S 76", backend),
+        matrix_table("covariance", "S, of all rows", square, S, "S 87", backend),
+        matrix_table("inverse", title, square, root @ root.T, "S 87", backend),
     ]
 
 

@@ -27,8 +27,8 @@ EQUATIONS = {
     "manhattan": "MSML manhattan",
     "minkowski": "MSML minkowski",
     "hamming": "MSML hamming",
-    "gower": "S 75",
-    "mahalanobis": "S 76",
+    "gower": "S 86",
+    "mahalanobis": "S 87",
 }
 
 
@@ -110,7 +110,7 @@ def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
     """(abs(x_j − t_j) f_j)^p, of which keys are sums, or the largest where p is infinite.
 
     The sum before the root of (MSML euclidean), (MSML manhattan) and (MSML minkowski), and the
-    numbers' part in (S 75).
+    numbers' part in (S 86).
     """
     terms: Float = np.abs(x - model.numbers[positions].astype(np.float64)) * model.factors
     if model.power in (1.0, np.inf):
@@ -121,7 +121,7 @@ def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
 
 
 def _code_amounts(model: NeighborsModel, codes: NDArray[np.int32], positions: Int64) -> Float:
-    """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 75)"""
+    """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 86)"""
     theirs = model.codes[positions]
     amounts: Float = (theirs != codes).astype(np.float64)
     amounts[(theirs == HOLE) | (codes == HOLE)] = np.nan
@@ -129,7 +129,7 @@ def _code_amounts(model: NeighborsModel, codes: NDArray[np.int32], positions: In
 
 
 def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
-    """z_j (S⁻¹ z)_j with z = x − t, which add up to zᵀ S⁻¹ z; some may be negative. (S 76)
+    """z_j (S⁻¹ z)_j with z = x − t, which add up to zᵀ S⁻¹ z; some may be negative. (S 87)
 
     S is that of the columns which the query has.
     """
