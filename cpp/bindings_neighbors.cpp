@@ -46,7 +46,12 @@ Search* scan(Rows<T> numbers, Codes codes, Vector<double> factors, double power,
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     const auto rows = rows_of(numbers);
     auto index = sortal::scan_index<T>(rows, codes_of(codes), metric_of(factors, power, n_columns));
-    return new Search{nb::cast(numbers), nb::cast(codes), rows.n, rows.m, static_cast<std::int64_t>(codes.shape(1)), std::move(index)};
+    return new Search{nb::cast(numbers),
+                      nb::cast(codes),
+                      rows.n,
+                      rows.m,
+                      static_cast<std::int64_t>(codes.shape(1)),
+                      std::move(index)};
 }
 
 template <class T>
@@ -64,10 +69,12 @@ Search* tree(Rows<T> numbers, Vector<double> factors, double power, int threads)
 }
 
 template <class T>
-double tree_visits(Rows<T> numbers, std::int64_t step, Vector<double> factors, double power, std::int64_t k, std::int64_t n_queries) {
+double tree_visits(Rows<T> numbers, std::int64_t step, Vector<double> factors, double power,
+                   std::int64_t k, std::int64_t n_queries) {
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     const auto rows = rows_of(numbers);
-    need(rows.n > 0 && rows.m > 0 && step > 0 && k > 0 && n_queries > 0, "there is nothing to look at");
+    need(rows.n > 0 && rows.m > 0 && step > 0 && k > 0 && n_queries > 0,
+         "there is nothing to look at");
     const nb::gil_scoped_release nogil;
     return sortal::tree_visits<T>(rows, step, metric_of(factors, power, rows.m), k, n_queries);
 }
@@ -88,7 +95,8 @@ Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     need(power == 1.0 || power == 2.0, "bytes know powers 1 and 2");
     const auto rows = rows_of(numbers);
-    need(rows.n > 0 && rows.m > 0 && rows.m <= 30000, "there is no row, or there are too many columns");
+    need(rows.n > 0 && rows.m > 0 && rows.m <= 30000,
+         "there is no row, or there are too many columns");
     std::unique_ptr<sortal::Index> index;
     {
         const nb::gil_scoped_release nogil;
@@ -103,17 +111,22 @@ Search* bits(Codes codes, std::vector<std::int64_t> sizes, int wide) {
     const auto rows = codes_of(codes);
     for (std::int64_t j = 0; j < rows.c; ++j) {
         const sortal::Column<std::int32_t> column{rows.data + j, rows.c};
-        need(sortal::no_negatives(column, rows.n) && sortal::codes_below(column, rows.n, sizes[static_cast<std::size_t>(j)]),
+        need(sortal::no_negatives(column, rows.n) &&
+                 sortal::codes_below(column, rows.n, sizes[static_cast<std::size_t>(j)]),
              "a code lies outside 0 .. size - 1");
     }
     const nb::gil_scoped_release nogil;
-    return new Search{nb::object(), nb::object(), rows.n, 0, rows.c, sortal::bit_index(rows, sizes, wide)};
+    return new Search{
+        nb::object(), nb::object(), rows.n, 0, rows.c, sortal::bit_index(rows, sizes, wide)};
 }
 
-std::pair<Array<double>, Array<std::int64_t>> search(const Search& self, Rows<double> numbers, Codes codes,
-                                                     std::int64_t k, std::optional<Vector<std::int64_t>> exclude, int threads) {
+std::pair<Array<double>, Array<std::int64_t>> search(const Search& self, Rows<double> numbers,
+                                                     Codes codes, std::int64_t k,
+                                                     std::optional<Vector<std::int64_t>> exclude,
+                                                     int threads) {
     need(numbers.shape(0) == codes.shape(0), "numbers and codes differ in rows");
-    need(static_cast<std::int64_t>(numbers.shape(1)) == self.m && static_cast<std::int64_t>(codes.shape(1)) == self.c,
+    need(static_cast<std::int64_t>(numbers.shape(1)) == self.m &&
+             static_cast<std::int64_t>(codes.shape(1)) == self.c,
          "queries and rows differ in columns");
     need(k > 0, "k is below 1");
     need(!exclude || exclude->size() == numbers.shape(0), "queries and exclude differ in length");
@@ -123,7 +136,8 @@ std::pair<Array<double>, Array<std::int64_t>> search(const Search& self, Rows<do
     {
         const nb::gil_scoped_release nogil;
         sortal::Workers workers(threads, Watch());
-        const sortal::Queries queries{rows_of(numbers), codes_of(codes), exclude ? exclude->data() : nullptr};
+        const sortal::Queries queries{rows_of(numbers), codes_of(codes),
+                                      exclude ? exclude->data() : nullptr};
         self.index->search(queries, {k, keys.data(), positions.data()}, workers);
     }
     const std::vector<std::size_t> shape{q, static_cast<std::size_t>(k)};
@@ -134,21 +148,26 @@ std::pair<Array<double>, Array<std::int64_t>> search(const Search& self, Rows<do
 
 void bind_neighbors(nb::module_& m) {
     nb::class_<Search>(m, "Search", "Rows among which the nearest are found.")
-        .def("find", &search, "numbers"_a.noconvert(), "codes"_a.noconvert(), "k"_a, "exclude"_a.noconvert().none(), "threads"_a,
+        .def("find", &search, "numbers"_a.noconvert(), "codes"_a.noconvert(), "k"_a,
+             "exclude"_a.noconvert().none(), "threads"_a,
              "Keys and positions of the k nearest rows of each query, by (key, position).");
     const auto both = [&]<class T>(T) {
-        m.def("scan_rows", &scan<T>, "numbers"_a.noconvert(), "codes"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
-              "n_columns"_a, nb::rv_policy::take_ownership, "A search that looks at every row.");
-        m.def("tree_rows", &tree<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a,
-              nb::rv_policy::take_ownership, "A search by a kd-tree; no holes.");
-        m.def("tree_visits", &tree_visits<T>, "numbers"_a.noconvert(), "step"_a, "factors"_a.noconvert(), "power"_a, "k"_a,
-              "n_queries"_a, "The share of its rows that a kd-tree of every step-th row looks at, for queries like them.");
+        m.def("scan_rows", &scan<T>, "numbers"_a.noconvert(), "codes"_a.noconvert(),
+              "factors"_a.noconvert(), "power"_a, "n_columns"_a, nb::rv_policy::take_ownership,
+              "A search that looks at every row.");
+        m.def("tree_rows", &tree<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
+              "threads"_a, nb::rv_policy::take_ownership, "A search by a kd-tree; no holes.");
+        m.def("tree_visits", &tree_visits<T>, "numbers"_a.noconvert(), "step"_a,
+              "factors"_a.noconvert(), "power"_a, "k"_a, "n_queries"_a,
+              "The share of its rows that a kd-tree of every step-th row looks at, for queries "
+              "like them.");
         m.def("has_nan", &has_nan<T>, "numbers"_a.noconvert(), "Whether a number is a hole.");
-        m.def("byte_rows", &bytes<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a, "threads"_a, "wide"_a,
-              nb::rv_policy::take_ownership, "A search by rows rounded to bytes; powers 1 and 2, no holes.");
+        m.def("byte_rows", &bytes<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
+              "threads"_a, "wide"_a, nb::rv_policy::take_ownership,
+              "A search by rows rounded to bytes; powers 1 and 2, no holes.");
     };
     both(float{});
     both(double{});
-    m.def("bit_rows", &bits, "codes"_a.noconvert(), "sizes"_a, "wide"_a, nb::rv_policy::take_ownership,
-          "A search over codes alone by counts of bits; no holes.");
+    m.def("bit_rows", &bits, "codes"_a.noconvert(), "sizes"_a, "wide"_a,
+          nb::rv_policy::take_ownership, "A search over codes alone by counts of bits; no holes.");
 }

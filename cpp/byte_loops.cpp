@@ -1,5 +1,5 @@
-// Loops over bytes, each for any machine, for AVX2 and for AVX-512. Which one runs decides how many rows
-// bytes can exclude, never which neighbors are found.
+// Loops over bytes, each for any machine, for AVX2 and for AVX-512. Which one runs decides how many
+// rows bytes can exclude, never which neighbors are found.
 #include "byte_loops.hpp"
 
 #include <cstdlib>
@@ -69,7 +69,8 @@ SORTAL_CLONES void plain_differences(const Panel& panel, const std::uint8_t* con
 
 #if SORTAL_X86
 
-#define SORTAL_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni"), always_inline)) inline
+#define SORTAL_AVX512 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni"), always_inline)) inline
 
 SORTAL_AVX512 __m512i four_bytes(const std::uint8_t* query) {
     std::int32_t four;
@@ -93,17 +94,17 @@ SORTAL_AVX512 void pass_products(__m512i a, __m512i b, __m512i c, __m512i d, std
     _mm512_store_si512(mine + 48, d);
 }
 
-// 24 sums of 16 rows stay in registers, so that a group of columns costs one instruction for each. They
-// have names of their own and are held after each step: else GCC 12 writes copies to memory in the loop,
-// and 1,000 queries of 60,000 x 784 take 0.60 s instead of 0.36 s.
+// 24 sums of 16 rows stay in registers, so that a group of columns costs one instruction for each.
+// They have names of their own and are held after each step: else GCC 12 writes copies to memory in
+// the loop, and 1,000 queries of 60,000 x 784 take 0.60 s instead of 0.36 s.
 #define SORTAL_SUMS(i) __m512i a##i = base_a, b##i = base_b, c##i = base_c, d##i = base_d;
-#define SORTAL_STEP(i)                                         \
-    {                                                          \
-        const __m512i q = four_bytes(queries[i] + 4 * g);      \
-        a##i = _mm512_dpbusd_epi32(a##i, row_a, q);            \
-        b##i = _mm512_dpbusd_epi32(b##i, row_b, q);            \
-        c##i = _mm512_dpbusd_epi32(c##i, row_c, q);            \
-        d##i = _mm512_dpbusd_epi32(d##i, row_d, q);            \
+#define SORTAL_STEP(i)                                    \
+    {                                                     \
+        const __m512i q = four_bytes(queries[i] + 4 * g); \
+        a##i = _mm512_dpbusd_epi32(a##i, row_a, q);       \
+        b##i = _mm512_dpbusd_epi32(b##i, row_b, q);       \
+        c##i = _mm512_dpbusd_epi32(c##i, row_c, q);       \
+        d##i = _mm512_dpbusd_epi32(d##i, row_d, q);       \
     }
 #define SORTAL_HOLD(i) __asm__("" : "+v"(a##i), "+v"(b##i), "+v"(c##i), "+v"(d##i));
 #define SORTAL_PASS(i) pass_products(a##i, b##i, c##i, d##i, thresholds[i], i, out);
@@ -148,19 +149,19 @@ SORTAL_AVX512 void pass_eight(__m512i sums, std::int32_t threshold, int i, int p
 
 // Sums of differences have 64 bits, 8 rows each: 24 of them for three queries.
 #define SORTAL_EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define SORTAL_SUMS(r)                                                                             \
-    __m512i a##r = _mm512_cvtepi32_epi64(                                                          \
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel.base + 8 * (r))));               \
+#define SORTAL_SUMS(r)                                                               \
+    __m512i a##r = _mm512_cvtepi32_epi64(                                            \
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel.base + 8 * (r)))); \
     __m512i b##r = a##r, c##r = a##r;
-#define SORTAL_STEP(r)                                                  \
-    {                                                                   \
-        const __m512i rows = _mm512_loadu_si512(bytes + 64 * (r));      \
-        a##r = _mm512_add_epi64(a##r, _mm512_sad_epu8(rows, first));    \
-        b##r = _mm512_add_epi64(b##r, _mm512_sad_epu8(rows, second));   \
-        c##r = _mm512_add_epi64(c##r, _mm512_sad_epu8(rows, third));    \
+#define SORTAL_STEP(r)                                                \
+    {                                                                 \
+        const __m512i rows = _mm512_loadu_si512(bytes + 64 * (r));    \
+        a##r = _mm512_add_epi64(a##r, _mm512_sad_epu8(rows, first));  \
+        b##r = _mm512_add_epi64(b##r, _mm512_sad_epu8(rows, second)); \
+        c##r = _mm512_add_epi64(c##r, _mm512_sad_epu8(rows, third));  \
     }
 #define SORTAL_HOLD(r) __asm__("" : "+v"(a##r), "+v"(b##r), "+v"(c##r));
-#define SORTAL_PASS(r)                         \
+#define SORTAL_PASS(r)                          \
     pass_eight(a##r, thresholds[0], 0, r, out); \
     pass_eight(b##r, thresholds[1], 1, r, out); \
     pass_eight(c##r, thresholds[2], 2, r, out);
@@ -272,7 +273,8 @@ __attribute__((target("avx2"))) void avx2_differences(const Panel& panel,
                 alignas(32) std::int64_t four[4];
                 _mm256_store_si256(reinterpret_cast<__m256i*>(four), sums[i][r]);
                 for (int l = 0; l < 4; ++l) {
-                    out.sums[i * panel_rows + 16 * part + 4 * r + l] = static_cast<std::int32_t>(four[l]);
+                    out.sums[i * panel_rows + 16 * part + 4 * r + l] =
+                        static_cast<std::int32_t>(four[l]);
                 }
                 const __m256i above = _mm256_cmpgt_epi64(sums[i][r], threshold);
                 const int some = ~_mm256_movemask_pd(_mm256_castsi256_pd(above)) & 0xF;

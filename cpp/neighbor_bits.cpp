@@ -1,5 +1,5 @@
-// Bits: codes as planes of bits, 32 columns a word. Two rows differ where any plane does, so that the
-// number of columns that differ is a count of bits, 64 rows at a time. (MSML hamming)
+// Bits: codes as planes of bits, 32 columns a word. Two rows differ where any plane does, so that
+// the number of columns that differ is a count of bits, 64 rows at a time. (MSML hamming)
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -86,8 +86,8 @@ __attribute__((target("avx2"))) std::uint64_t avx2_count(const std::uint32_t* pa
                                                          const std::uint32_t* query,
                                                          const std::vector<WordPlanes>& words,
                                                          std::int32_t limit, std::int32_t* counts) {
-    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
-                                           1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(0x0F), bytes = _mm256_set1_epi8(1);
     const __m256i pairs = _mm256_set1_epi16(1), most = _mm256_set1_epi32(limit);
     std::uint64_t mask = 0;
@@ -102,9 +102,9 @@ __attribute__((target("avx2"))) std::uint64_t avx2_count(const std::uint32_t* pa
                 differs = _mm256_or_si256(differs, _mm256_xor_si256(rows, q));
             }
             const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(differs, 4), low);
-            const __m256i each = _mm256_add_epi8(
-                _mm256_shuffle_epi8(table, _mm256_and_si256(differs, low)),
-                _mm256_shuffle_epi8(table, upper));
+            const __m256i each =
+                _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(differs, low)),
+                                _mm256_shuffle_epi8(table, upper));
             const __m256i words32 = _mm256_madd_epi16(_mm256_maddubs_epi16(each, bytes), pairs);
             sum = _mm256_add_epi32(sum, words32);
         }
@@ -138,7 +138,8 @@ class BitIndex final : public Index {
         for (std::int64_t i = 0; i < n_; ++i) {
             write_planes(rows.row(i), planes);
             std::uint32_t* panel = panels_.data() + i / width * width * n_planes_ + i % width;
-            for (std::int64_t b = 0; b < n_planes_; ++b) panel[b * width] = planes[static_cast<std::size_t>(b)];
+            for (std::int64_t b = 0; b < n_planes_; ++b)
+                panel[b * width] = planes[static_cast<std::size_t>(b)];
         }
     }
 
@@ -152,11 +153,13 @@ class BitIndex final : public Index {
     }
 
   private:
-    // Columns with about as many values share words: a word has as many planes as its widest column.
+    // Columns with about as many values share words: a word has as many planes as its widest
+    // column.
     void lay_out(const std::vector<std::int64_t>& sizes) {
         order_.resize(sizes.size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
-        std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
         for (std::size_t at = 0; at < order_.size(); at += 32) {
             // one code more than there are values, for what differs from all of them
             const auto most = static_cast<std::uint64_t>(sizes[order_[at]]);
@@ -185,10 +188,12 @@ class BitIndex final : public Index {
         const auto n = static_cast<std::size_t>(to - from);
         std::vector<Best> best(n, Best(out.k));
         std::vector<std::int32_t> limits(n, std::numeric_limits<std::int32_t>::max());
-        std::vector<std::uint32_t> planes(n * static_cast<std::size_t>(n_planes_)), one(static_cast<std::size_t>(n_planes_));
+        std::vector<std::uint32_t> planes(n * static_cast<std::size_t>(n_planes_)),
+            one(static_cast<std::size_t>(n_planes_));
         for (std::size_t q = 0; q < n; ++q) {
             write_planes(queries.codes.row(from + static_cast<std::int64_t>(q)), one);
-            std::copy(one.begin(), one.end(), planes.begin() + static_cast<std::ptrdiff_t>(q * one.size()));
+            std::copy(one.begin(), one.end(),
+                      planes.begin() + static_cast<std::ptrdiff_t>(q * one.size()));
         }
         alignas(64) std::int32_t counts[width];
         for (std::int64_t start = 0; start < n_; start += width) {
@@ -196,14 +201,16 @@ class BitIndex final : public Index {
             const std::uint32_t* panel = panels_.data() + start * n_planes_;
             const std::uint64_t full = n_ - start >= width ? ~0ULL : (1ULL << (n_ - start)) - 1;
             for (std::size_t q = 0; q < n; ++q) {
-                std::uint64_t mask = full & count_(panel, planes.data() + q * one.size(), words_, limits[q], counts);
+                std::uint64_t mask =
+                    full & count_(panel, planes.data() + q * one.size(), words_, limits[q], counts);
                 if (!mask) continue;
                 const std::int64_t excluded = queries.excluded(from + static_cast<std::int64_t>(q));
                 for (; mask; mask &= mask - 1) {
                     const int r = std::countr_zero(mask);
                     if (start + r != excluded) best[q].offer(counts[r], start + r);
                 }
-                // rows come in order, so that a later one must differ in fewer columns than the last
+                // rows come in order, so that a later one must differ in fewer columns than the
+                // last
                 const double limit = best[q].limit();
                 if (limit < limits[q]) limits[q] = static_cast<std::int32_t>(limit);
             }

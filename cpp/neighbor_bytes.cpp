@@ -1,15 +1,17 @@
-// Bytes: rows rounded to whole numbers of one byte, whose distances bound the distances of the rows.
+// Bytes: rows rounded to whole numbers of one byte, whose distances bound the distances of the
+// rows.
 //
-// With z = (x - center) * factor, a row is z = step * a + e, a whole numbers of one byte. By the triangle
-// inequality the distance of two rows lies within |e_x| + |e_t| of step * |a_x - a_t|, and the latter
-// is whole-number arithmetic: 64 products or differences an instruction. Rows that bytes cannot
-// exclude, some dozens of 100,000, get their keys from the numbers themselves. (S 74)
+// With z = (x - center) * factor, a row is z = step * a + e, a whole numbers of one byte. By the
+// triangle inequality the distance of two rows lies within |e_x| + |e_t| of step * |a_x - a_t|, and
+// the latter is whole-number arithmetic: 64 products or differences an instruction. Rows that bytes
+// cannot exclude, some dozens of 100,000, get their keys from the numbers themselves.
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "byte_loops.hpp"
+#include "byte_rows.hpp"
 #include "core.hpp"
 #include "neighbor_keys.hpp"
 #include "neighbors.hpp"
@@ -21,128 +23,9 @@ constexpr std::int64_t query_block = 192;  // a multiple of what any loop takes 
 constexpr std::int64_t sample_rows = 8192;
 // Candidates that a query holds at most before their keys are looked at.
 constexpr std::size_t most_candidates = 1024;
-// The range of bytes is that of all rows but this share, which are *wild*: looked at for every query.
+// The range of bytes is that of all rows but this share, which are *wild*: looked at for every
+// query.
 constexpr double wild_share = 0.0005;
-// Far more than rounding in float64 can do to any bound here.
-constexpr double slack = 1e-9;
-
-SORTAL_CLONES void squares_of(const float* const* rows, std::int64_t m, const double* x,
-                              const double* f, double* out) {
-    row_sums<Squares>(rows, m, x, f, out);
-}
-SORTAL_CLONES void squares_of(const double* const* rows, std::int64_t m, const double* x,
-                              const double* f, double* out) {
-    row_sums<Squares>(rows, m, x, f, out);
-}
-SORTAL_CLONES void absolutes_of(const float* const* rows, std::int64_t m, const double* x,
-                                const double* f, double* out) {
-    row_sums<Absolutes>(rows, m, x, f, out);
-}
-SORTAL_CLONES void absolutes_of(const double* const* rows, std::int64_t m, const double* x,
-                                const double* f, double* out) {
-    row_sums<Absolutes>(rows, m, x, f, out);
-}
-
-// A row as whole numbers of steps.
-struct Rounded {
-    double error;          // the size of what rounding left, a bound, in steps
-    std::int64_t squares;  // of the whole numbers
-    std::int64_t total;    // their sum
-    bool wild;             // a number lies beyond the range
-};
-
-// A number this large has no places after the point: adding it and taking it away rounds.
-constexpr double no_fraction = 6755399441055744.0;
-
-// whole[j] = z[j] / step, rounded and brought within `levels`; in eight lanes.
-template <class Size>
-SORTAL_INLINE Rounded round_all(const double* z, std::int64_t m, double step, int levels,
-                                std::int32_t* whole) {
-    const double per_step = 1.0 / step, most = levels;
-    double error[lanes] = {}, size[lanes] = {}, squares[lanes] = {}, total[lanes] = {};
-    double largest[lanes] = {};
-    const auto one = [&](std::int64_t j, std::int64_t l) {
-        const double x = z[j] * per_step;
-        const double inside = x < -most ? -most : x > most ? most : x;
-        const double a = (inside + no_fraction) - no_fraction;
-        error[l] = Size::add(error[l], x - a);
-        size[l] = Size::add(size[l], x);
-        squares[l] += a * a;
-        total[l] += a;
-        const double magnitude = std::fabs(x);
-        largest[l] = magnitude > largest[l] ? magnitude : largest[l];
-        whole[j] = static_cast<std::int32_t>(a);
-    };
-    std::int64_t j = 0;
-    for (; j + lanes <= m; j += lanes) {
-        for (std::int64_t l = 0; l < lanes; ++l) one(j + l, l);
-    }
-    for (; j < m; ++j) one(j, 0);
-    for (std::int64_t l = 1; l < lanes; ++l) {
-        error[0] += error[l];
-        size[0] += size[l];
-        squares[0] += squares[l];
-        total[0] += total[l];
-        largest[0] = std::max(largest[0], largest[l]);
-    }
-    const double left = Size::size(error[0]) * (1.0 + slack) + Size::size(size[0]) * 1e-12;
-    return {left, static_cast<std::int64_t>(squares[0]), static_cast<std::int64_t>(total[0]),
-            !(largest[0] <= most + 1.0) || !std::isfinite(left)};
-}
-
-struct SquaredSize {
-    static double size(double sum) { return std::sqrt(sum); }
-    static double add(double sum, double e) { return sum + e * e; }
-};
-struct AbsoluteSize {
-    static double size(double sum) { return sum; }
-    static double add(double sum, double e) { return sum + std::fabs(e); }
-};
-SORTAL_CLONES Rounded round_squares(const double* z, std::int64_t m, double step, int levels,
-                                    std::int32_t* whole) {
-    return round_all<SquaredSize>(z, m, step, levels, whole);
-}
-SORTAL_CLONES Rounded round_absolutes(const double* z, std::int64_t m, double step, int levels,
-                                      std::int32_t* whole) {
-    return round_all<AbsoluteSize>(z, m, step, levels, whole);
-}
-
-// What a thread writes to.
-struct Desk {
-    std::vector<double> z;
-    std::vector<std::int32_t> whole;
-};
-
-// Distances of whole numbers: `apart` is their squared distance, or their distance along the axes.
-struct Euclidean : SquaredSize {
-    static constexpr std::int32_t wild_base = std::numeric_limits<std::int32_t>::min() / 2;
-    static ByteLoop loop(int wide) { return product_loop(wide); }
-    static double sum(double size) { return size * size; }
-    static constexpr auto round = round_squares;
-    // A row's sum begins at minus half of its squares, so that it grows as the row gets nearer.
-    static std::int32_t base(std::int64_t squares) { return static_cast<std::int32_t>(-(squares / 2)); }
-    static std::uint8_t query_byte(const ByteLoop&, std::int32_t a) {
-        return static_cast<std::uint8_t>(static_cast<std::int8_t>(a));
-    }
-    template <class T>
-    static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f, double* out) {
-        squares_of(rows, m, x, f, out);
-    }
-};
-struct Manhattan : AbsoluteSize {
-    static constexpr std::int32_t wild_base = 1 << 30;
-    static ByteLoop loop(int wide) { return difference_loop(wide); }
-    static double sum(double size) { return size; }
-    static constexpr auto round = round_absolutes;
-    static std::int32_t base(std::int64_t) { return 0; }
-    static std::uint8_t query_byte(const ByteLoop& loop, std::int32_t a) { return loop.row_byte(a); }
-    template <class T>
-    static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f, double* out) {
-        absolutes_of(rows, m, x, f, out);
-    }
-};
-
-
 struct Candidate {
     std::int64_t apart;  // at most what the whole numbers are apart, and at least one less
     std::int64_t position;
@@ -203,10 +86,13 @@ class ByteIndex final : public Index {
             }
             largest.push_back(most);
         }
-        const auto at = static_cast<std::ptrdiff_t>((1.0 - wild_share) * static_cast<double>(largest.size() - 1));
+        const auto at = static_cast<std::ptrdiff_t>((1.0 - wild_share) *
+                                                    static_cast<double>(largest.size() - 1));
         std::nth_element(largest.begin(), largest.begin() + at, largest.end());
         const double range = largest[static_cast<std::size_t>(at)];
-        step_ = range > 0.0 && std::isfinite(range / loop_.levels) && range / loop_.levels > 1e-290 ? range / loop_.levels : 1.0;
+        step_ = range > 0.0 && std::isfinite(range / loop_.levels) && range / loop_.levels > 1e-290
+                    ? range / loop_.levels
+                    : 1.0;
     }
 
     // The whole numbers of a row, and what rounding left.
@@ -222,7 +108,8 @@ class ByteIndex final : public Index {
     }
 
     void round_rows(Workers& workers) {
-        bytes_.assign(static_cast<std::size_t>(n_panels_ * panel_rows * row_bytes()), loop_.row_byte(0));
+        bytes_.assign(static_cast<std::size_t>(n_panels_ * panel_rows * row_bytes()),
+                      loop_.row_byte(0));
         base_.assign(static_cast<std::size_t>(n_panels_ * panel_rows), Form::wild_base);
         std::vector<double> errors(static_cast<std::size_t>(n_panels_), 0.0);
         std::vector<std::vector<std::int64_t>> wild(static_cast<std::size_t>(n_panels_));
@@ -231,13 +118,15 @@ class ByteIndex final : public Index {
             const auto at = static_cast<std::size_t>(p);
             Desk& desk = desks[static_cast<std::size_t>(worker)];
             std::uint8_t* panel = bytes_.data() + p * panel_rows * row_bytes();
-            for (std::int64_t i = p * panel_rows; i < std::min((p + 1) * panel_rows, rows_.n); ++i) {
+            for (std::int64_t i = p * panel_rows; i < std::min((p + 1) * panel_rows, rows_.n);
+                 ++i) {
                 const Rounded rounded = round(rows_.row(i), desk);
                 desk.whole.resize(static_cast<std::size_t>(row_bytes()), 0);
                 std::uint8_t* mine = panel + (i - p * panel_rows) * loop_.group;
                 for (std::int64_t g = 0; g < groups_; ++g, mine += loop_.group * panel_rows) {
                     for (std::int64_t c = 0; c < loop_.group; ++c) {
-                        mine[c] = loop_.row_byte(desk.whole[static_cast<std::size_t>(g * loop_.group + c)]);
+                        mine[c] = loop_.row_byte(
+                            desk.whole[static_cast<std::size_t>(g * loop_.group + c)]);
                     }
                 }
                 if (rounded.wild) {
@@ -272,14 +161,16 @@ class ByteIndex final : public Index {
         Passed passed;
         for (std::int64_t p = 0; p < n_panels_; ++p) {
             if (p % 64 == 0) poll();
-            const Panel panel{bytes_.data() + p * panel_rows * row_bytes(), base_.data() + p * panel_rows, groups_};
+            const Panel panel{bytes_.data() + p * panel_rows * row_bytes(),
+                              base_.data() + p * panel_rows, groups_};
             for (std::int64_t g = 0; g < n_groups; ++g) {
                 const std::int64_t first = g * loop_.queries;
                 loop_.pass(panel, pointers.data() + first, thresholds.data() + first, passed);
                 for (int q = 0; q < loop_.queries; ++q) {
                     if (!passed.masks[q]) continue;
                     Asked& one = asked[static_cast<std::size_t>(first + q)];
-                    take(queries, one, p * panel_rows, passed.masks[q], passed.sums + q * panel_rows);
+                    take(queries, one, p * panel_rows, passed.masks[q],
+                         passed.sums + q * panel_rows);
                     thresholds[static_cast<std::size_t>(first + q)] = threshold(one);
                 }
             }
@@ -323,13 +214,15 @@ class ByteIndex final : public Index {
         if (one.limit < 0) return least;
         const std::int64_t twice = one.rounded.squares - one.limit;
         const std::int64_t half = twice >= 0 ? twice / 2 : -((-twice + 1) / 2);
-        return static_cast<std::int32_t>(std::max<std::int64_t>(half + loop_.middle() * one.rounded.total, least));
+        return static_cast<std::int32_t>(
+            std::max<std::int64_t>(half + loop_.middle() * one.rounded.total, least));
     }
 
     std::int64_t apart(const Asked& one, std::int32_t sum) const {
         if constexpr (std::is_same_v<Form, Manhattan>) return sum;
         // half of a row's squares was rounded down, so that this may be one too little
-        return one.rounded.squares + 2 * loop_.middle() * one.rounded.total - 2 * static_cast<std::int64_t>(sum);
+        return one.rounded.squares + 2 * loop_.middle() * one.rounded.total -
+               2 * static_cast<std::int64_t>(sum);
     }
 
     void take(const Queries& queries, Asked& one, std::int64_t start, std::uint64_t mask,
@@ -339,7 +232,9 @@ class ByteIndex final : public Index {
         for (; mask; mask &= mask - 1) {
             const int r = __builtin_ctzll(mask);
             const std::int64_t position = start + r;
-            if (base_[static_cast<std::size_t>(position)] == Form::wild_base || position == excluded) continue;
+            if (base_[static_cast<std::size_t>(position)] == Form::wild_base ||
+                position == excluded)
+                continue;
             const std::int64_t distance = apart(one, sums[r]);
             if (one.limit >= 0 && distance > one.limit) continue;
             one.candidates.push_back({distance, position});
@@ -357,9 +252,10 @@ class ByteIndex final : public Index {
         }
     }
 
-    // k rows are so near, at most; what is surely further is out.
+    // k rows are so near, at most; what is surely further is out. (S 82)
     void narrow(Asked& one) const {
-        const double size = Form::size(static_cast<double>(std::max<std::int64_t>(one.near.front(), 0) + 1));
+        const double size =
+            Form::size(static_cast<double>(std::max<std::int64_t>(one.near.front(), 0) + 1));
         lower(one, (size + one.reach) * (1.0 + slack));
     }
     static void lower(Asked& one, double size) {
@@ -376,11 +272,13 @@ class ByteIndex final : public Index {
         if (one.candidates.size() >= most_candidates / 2) look(queries, one);
     }
 
-    // Keys of the candidates, nearest bytes first: keys of the first ones exclude most of the others.
+    // Keys of the candidates, nearest bytes first: keys of the first ones exclude most of the
+    // others.
     void look(const Queries& queries, Asked& one) const {
-        std::sort(one.candidates.begin(), one.candidates.end(), [](const Candidate& a, const Candidate& b) {
-            return a.apart < b.apart || (a.apart == b.apart && a.position < b.position);
-        });
+        std::sort(one.candidates.begin(), one.candidates.end(),
+                  [](const Candidate& a, const Candidate& b) {
+                      return a.apart < b.apart || (a.apart == b.apart && a.position < b.position);
+                  });
         std::vector<std::int64_t> positions;
         for (const Candidate& c : one.candidates) {
             if (one.limit >= 0 && c.apart > one.limit) break;
@@ -403,7 +301,8 @@ class ByteIndex final : public Index {
         double keys[8];
         for (std::size_t from = 0; from < positions.size(); from += 8) {
             const std::size_t n = std::min<std::size_t>(8, positions.size() - from);
-            for (std::size_t r = 0; r < 8; ++r) rows[r] = rows_.row(positions[from + std::min(r, n - 1)]);
+            for (std::size_t r = 0; r < 8; ++r)
+                rows[r] = rows_.row(positions[from + std::min(r, n - 1)]);
             Form::keys(rows, rows_.m, queries.numbers.row(one.query), metric_.factors.data(), keys);
             for (std::size_t r = 0; r < n; ++r) {
                 if (positions[from + r] != excluded) one.best.offer(keys[r], positions[from + r]);

@@ -28,8 +28,8 @@ struct Largest {
 // Columns after which a sum is compared with the limit.
 constexpr std::int64_t stretch = 32;
 
-// sums[r] = the sum of row r of a tile, whose column j lies at tile + j * width. Ends early, with sums
-// that are too small, where all of them exceed the limit: sums only grow. (S 71)
+// sums[r] = the sum of row r of a tile, whose column j lies at tile + j * width. Ends early, with
+// sums that are too small, where all of them exceed the limit: sums only grow. (S 73)
 template <class Term, std::int64_t width, class T>
 SORTAL_INLINE void tile_sums(const T* tile, std::int64_t m, const double* x, const double* factors,
                              double p, double limit, double* out) {

@@ -11,7 +11,7 @@
 namespace sortal {
 namespace {
 
-constexpr std::int64_t width = 64;       // rows of a tile
+constexpr std::int64_t width = 64;        // rows of a tile
 constexpr std::int64_t query_block = 32;  // queries that share the work of turning a tile
 
 SORTAL_CLONES void add_squares(const double* tile, std::int64_t m, const double* x, const double* f,
@@ -51,10 +51,10 @@ SORTAL_INLINE void add_known(const double* column, double x, double f, double p,
         known[r] += both;
     }
 }
-#define SORTAL_KNOWN(name, Term)                                                                  \
-    SORTAL_CLONES void name(const double* column, double x, double f, double p, double* sums,     \
-                            std::int32_t* known) {                                                \
-        add_known<Term>(column, x, f, p, sums, known);                                            \
+#define SORTAL_KNOWN(name, Term)                                                              \
+    SORTAL_CLONES void name(const double* column, double x, double f, double p, double* sums, \
+                            std::int32_t* known) {                                            \
+        add_known<Term>(column, x, f, p, sums, known);                                        \
     }
 SORTAL_KNOWN(known_squares, Squares)
 SORTAL_KNOWN(known_absolutes, Absolutes)
@@ -95,7 +95,10 @@ template <class T>
 class ScanIndex final : public Index {
   public:
     ScanIndex(NumberRows<T> numbers, CodeRows codes, Metric metric)
-        : numbers_(numbers), codes_(codes), metric_(std::move(metric)), sum_(sum_of(metric_.power)),
+        : numbers_(numbers),
+          codes_(codes),
+          metric_(std::move(metric)),
+          sum_(sum_of(metric_.power)),
           known_(known_of(metric_.power)) {
         holes_ = has_holes(numbers_, codes_);
     }
@@ -106,7 +109,8 @@ class ScanIndex final : public Index {
         workers.run(n_jobs, [&](std::int64_t job, int worker) {
             const std::int64_t from = job * query_block;
             const std::int64_t to = std::min(from + query_block, queries.size());
-            scan(queries, from, to, out, desks[static_cast<std::size_t>(worker)], [&] { workers.check(worker); });
+            scan(queries, from, to, out, desks[static_cast<std::size_t>(worker)],
+                 [&] { workers.check(worker); });
         });
     }
 
@@ -148,7 +152,8 @@ class ScanIndex final : public Index {
                 }
             }
         }
-        for (std::int64_t i = from; i < to; ++i) best[static_cast<std::size_t>(i - from)].write(out, i);
+        for (std::int64_t i = from; i < to; ++i)
+            best[static_cast<std::size_t>(i - from)].write(out, i);
     }
 
     // Rows start .. start + n - 1 column by column; a tile that is not full repeats its last row.
@@ -181,8 +186,8 @@ class ScanIndex final : public Index {
         for (std::int64_t r = 0; r < width; ++r) desk.sums[r] += desk.differing[r];
     }
 
-    // Columns without a value in the row or in the query are left out, and the rest stands for them.
-    // (S 72)
+    // Columns without a value in the row or in the query are left out, and the rest stands for
+    // them. (S 80)
     void keys_with_holes(const Queries& queries, std::int64_t i, Desk& desk) const {
         std::fill(desk.sums, desk.sums + width, 0.0);
         std::fill(desk.known, desk.known + width, 0);
@@ -191,7 +196,8 @@ class ScanIndex final : public Index {
         for (std::int64_t j = 0; j < numbers_.m; ++j) {
             const double* column = desk.numbers.data() + j * width;
             if (x[j] != x[j]) continue;
-            known_(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power, desk.sums, desk.known);
+            known_(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power,
+                   desk.sums, desk.known);
         }
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {

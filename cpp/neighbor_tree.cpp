@@ -1,8 +1,9 @@
 // A kd-tree: rows halved again and again along the widest column, down to leaves of a few rows.
 //
 // All leaves but the last are full, so that the shape follows from their number: a node of L leaves
-// has 2L - 1 nodes in preorder, its left part the first half of the leaves, rounded up. Every node has
-// the smallest box that holds its rows; a node is passed over where the box lies beyond the limit.
+// has 2L - 1 nodes in preorder, its left part the first half of the leaves, rounded up. Every node
+// has the smallest box that holds its rows; a node is passed over where the box lies beyond the
+// limit.
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -26,10 +27,10 @@ SORTAL_INLINE void leaf(const T* tile, std::int64_t m, const double* x, const do
                         double limit, double* out) {
     tile_sums<Term, leaf_rows>(tile, m, x, f, p, limit, out);
 }
-#define SORTAL_LEAF(name, Term, T)                                                               \
-    SORTAL_CLONES void name(const T* tile, std::int64_t m, const double* x, const double* f,     \
-                            double p, double limit, double* out) {                               \
-        leaf<Term>(tile, m, x, f, p, limit, out);                                                \
+#define SORTAL_LEAF(name, Term, T)                                                           \
+    SORTAL_CLONES void name(const T* tile, std::int64_t m, const double* x, const double* f, \
+                            double p, double limit, double* out) {                           \
+        leaf<Term>(tile, m, x, f, p, limit, out);                                            \
     }
 SORTAL_LEAF(leaf_sums, Squares, float)
 SORTAL_LEAF(leaf_sums, Squares, double)
@@ -41,7 +42,7 @@ SORTAL_LEAF(leaf_powers, Powers, float)
 SORTAL_LEAF(leaf_powers, Powers, double)
 #undef SORTAL_LEAF
 
-// The least key that a row in a box can have, but for rounding. (S 73)
+// The least key that a row in a box can have, but for rounding. (S 81)
 template <class Term>
 double box_key(const double* low, const double* high, const double* x, const double* factors,
                std::int64_t m, double p) {
@@ -77,7 +78,9 @@ template <class T>
 class TreeSearch final : public Index {
   public:
     TreeSearch(NumberRows<T> rows, Metric metric, Workers& workers)
-        : n_(rows.n), m_(rows.m), metric_(std::move(metric)),
+        : n_(rows.n),
+          m_(rows.m),
+          metric_(std::move(metric)),
           n_leaves_((rows.n + leaf_rows - 1) / leaf_rows) {
         // adding up in another order than keys do changes a bound by less than this
         slack_ = 1.0 - 4.0 * static_cast<double>(m_ + 4) * std::numeric_limits<double>::epsilon();
@@ -128,7 +131,8 @@ class TreeSearch final : public Index {
         std::vector<Node> level;
         if (n_leaves_) level.push_back({0, 0, n_leaves_});
         // level by level while nodes are large, then whole subtrees
-        while (!level.empty() && static_cast<int>(level.size()) < 8 * workers.size() && level[0].count > 8) {
+        while (!level.empty() && static_cast<int>(level.size()) < 8 * workers.size() &&
+               level[0].count > 8) {
             workers.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
                 split(rows, level[static_cast<std::size_t>(i)]);
             });
@@ -144,9 +148,8 @@ class TreeSearch final : public Index {
             }
             level = std::move(next);
         }
-        workers.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-            grow(rows, level[static_cast<std::size_t>(i)]);
-        });
+        workers.run(static_cast<std::int64_t>(level.size()),
+                    [&](std::int64_t i, int) { grow(rows, level[static_cast<std::size_t>(i)]); });
         if (n_leaves_) close({0, 0, n_leaves_}, level);
     }
 
@@ -253,7 +256,8 @@ class TreeSearch final : public Index {
 
     // Queries that end in the same leaf one after the other: what they read is in the cache.
     std::vector<std::int64_t> by_leaf(const Queries& queries) const {
-        std::vector<std::pair<std::int64_t, std::int64_t>> at(static_cast<std::size_t>(queries.size()));
+        std::vector<std::pair<std::int64_t, std::int64_t>> at(
+            static_cast<std::size_t>(queries.size()));
         for (std::int64_t i = 0; i < queries.size(); ++i) {
             Node node{0, 0, n_leaves_};
             while (node.count > 1) {
@@ -352,8 +356,10 @@ template <class T>
 double tree_visits(NumberRows<T> rows, std::int64_t step, const Metric& metric, std::int64_t k,
                    std::int64_t n_queries) {
     std::vector<T> some;
-    for (std::int64_t i = 0; i < rows.n; i += step) some.insert(some.end(), rows.row(i), rows.row(i) + rows.m);
-    const NumberRows<T> sample{some.data(), static_cast<std::int64_t>(some.size()) / rows.m, rows.m};
+    for (std::int64_t i = 0; i < rows.n; i += step)
+        some.insert(some.end(), rows.row(i), rows.row(i) + rows.m);
+    const NumberRows<T> sample{some.data(), static_cast<std::int64_t>(some.size()) / rows.m,
+                               rows.m};
     Workers alone(1, [] {});
     const TreeSearch<T> tree(sample, metric, alone);
     std::vector<double> x(static_cast<std::size_t>(rows.m));
@@ -368,7 +374,9 @@ double tree_visits(NumberRows<T> rows, std::int64_t step, const Metric& metric, 
 
 template std::unique_ptr<Index> tree_index(NumberRows<float>, Metric, Workers&);
 template std::unique_ptr<Index> tree_index(NumberRows<double>, Metric, Workers&);
-template double tree_visits(NumberRows<float>, std::int64_t, const Metric&, std::int64_t, std::int64_t);
-template double tree_visits(NumberRows<double>, std::int64_t, const Metric&, std::int64_t, std::int64_t);
+template double tree_visits(NumberRows<float>, std::int64_t, const Metric&, std::int64_t,
+                            std::int64_t);
+template double tree_visits(NumberRows<double>, std::int64_t, const Metric&, std::int64_t,
+                            std::int64_t);
 
 }  // namespace sortal

@@ -4,13 +4,14 @@
 //   row        one of the rows among which neighbors are found; its position is its place there
 //   query      a row whose neighbors are wanted
 //   term       |x - t| * factor of one number column
-//   key        what orders rows: the sum of the terms to a power, or the largest term, and the number
+//   key        what orders rows: the sum of the terms to a power, or the largest term, and the
+//   number
 //              of code columns that differ; times n_columns / known where there are holes
 //   limit      the largest key that a row may have to be among the k nearest so far
 //
-// Every search finds the k rows that come first in the order of (key, position). Keys are float64 and
-// always added up in the order of the columns, so that all searches give the same bits. A search may
-// leave a row out only where a bound shows that its key lies above the limit.
+// Every search finds the k rows that come first in the order of (key, position). Keys are float64
+// and always added up in the order of the columns, so that all searches give the same bits. A
+// search may leave a row out only where a bound shows that its key lies above the limit.
 #pragma once
 
 #include <algorithm>
@@ -146,10 +147,10 @@ template <class T>
 double tree_visits(NumberRows<T> numbers, std::int64_t step, const Metric& metric, std::int64_t k,
                    std::int64_t n_queries);
 
-// neighbor_bytes.cpp: numbers without holes, power 1 or 2, rounded to bytes that bound every distance.
+// neighbor_bytes.cpp: numbers without holes, power 1 or 2, rounded to bytes that bound every
+// distance.
 template <class T>
-std::unique_ptr<Index> byte_index(NumberRows<T> numbers, Metric metric, Workers& workers,
-                                  int wide);
+std::unique_ptr<Index> byte_index(NumberRows<T> numbers, Metric metric, Workers& workers, int wide);
 
 // neighbor_bits.cpp: codes alone, without holes among the rows. Column j has codes below sizes[j].
 std::unique_ptr<Index> bit_index(CodeRows codes, const std::vector<std::int64_t>& sizes, int wide);

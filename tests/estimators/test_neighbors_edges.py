@@ -1,0 +1,531 @@
+"""Holes, ties, copies, unknown words, columns that say nothing, and bad input."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.estimators.neighbors_oracle import VOTINGS, Oracle
+from tests.estimators.neighbors_tables import METRICS
+
+from sortal import NeighborsClassifier, datasets
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    LabelError,
+    MissingValueError,
+    MissingValueWarning,
+    OptionError,
+    SortalError,
+    SubtractError,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+)
+
+NAN: Final = math.nan
+every_voting = pytest.mark.parametrize("voting", VOTINGS)
+every_metric = pytest.mark.parametrize("metric", METRICS)
+plain_metrics = pytest.mark.parametrize("metric", METRICS[:3])
+quiet = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+
+LINE: Final = np.array([[0.0], [1.0], [3.0], [3.0], [6.0]])
+LABELS: Final = np.array(list("abbab"))
+TREES: Final = pd.DataFrame(
+    {"size": [1.0, 2.0, 5.0, 5.0], "leaf": ["elm", "elm", "oak", "fir"], "old": list("yyyy")}
+)
+KINDS: Final = np.array(["x", "x", "y", "y"])
+
+
+def on_line(k: Any = 3, **more: Any) -> NeighborsClassifier:
+    weight = more.pop("sample_weight", None)
+    more = {"metric": "manhattan", "scale": None, **more}
+    return NeighborsClassifier(k, **more).fit(LINE, LABELS, sample_weight=weight)
+
+
+# --- Holes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "gower", "mahalanobis"])
+def test_a_query_of_which_nothing_is_known(metric: str) -> None:
+    """Nobody is its neighbor, and the prior stands."""
+    X = np.array([[1.0, 2.0], [2.0, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
+    model = NeighborsClassifier(2, metric).fit(X, LABELS)
+    with pytest.warns(MissingValueWarning, match="left out of the distance"):
+        proba = model.predict_proba([[NAN, NAN], [1.0, 2.0]])
+    assert_allclose(proba[0], [0.4, 0.6], rtol=1e-14)
+    with pytest.warns(MissingValueWarning):
+        distances, ids = model.kneighbors([[NAN, NAN]])
+    assert ids.tolist() == [[-1, -1]]
+    assert np.isposinf(distances).all()
+    with pytest.warns(MissingValueWarning):
+        assert model.predict([[NAN, NAN]]).tolist() == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"priors": {"a": 0.9, "b": 0.1}}, [0.9, 0.1]),
+        ({"class_weight": {"a": 3.0}}, [6 / 9, 3 / 9]),
+        ({"class_weight": "balanced"}, [0.5, 0.5]),
+        ({"priors": [0.9, 0.1], "class_weight": {"a": 3.0}}, [0.9, 0.1]),
+    ],
+)
+@quiet
+def test_the_prior_that_stands(more: dict[str, Any], expected: list[float]) -> None:
+    proba = on_line(**more).predict_proba([[NAN]])
+    assert_allclose(proba, [expected], rtol=1e-14)
+
+
+@quiet
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "hamming", "gower"])
+def test_a_row_of_which_nothing_is_known(metric: str) -> None:
+    """It is kept, has an id and a weight, and is nobody's neighbor."""
+    X = np.array([[1.0, 2.0], [NAN, NAN], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
+    model = NeighborsClassifier(2, metric).fit(X, LABELS)
+    assert model.ids_.tolist() == [0, 1, 2, 3, 4]
+    assert model.fit_report_.holes == dict.fromkeys(model.fit_report_.holes, 1)
+    assert sum(model.fit_report_.holes.values()) == 2
+    ids = model.kneighbors(X[[0, 2]], n_neighbors=5)[1]
+    assert 1 not in ids
+    assert (ids[:, -1] == -1).all()
+    own = model.kneighbors(n_neighbors=2)[1]
+    assert own[1].tolist() == [-1, -1]
+    assert_allclose(model.loo_proba(X, LABELS)[1], [0.5, 0.5], rtol=1e-14)  # 2 a, 2 b are left
+
+
+@quiet
+@every_voting
+def test_places_that_cannot_be_filled(voting: str) -> None:
+    """Two rows have the column that is known; all five places are asked for."""
+    rows: Any = [[0.0, None], [None, 1.0], [None, 2.0], [3.0, None], [None, 3.0]]
+    labels = list("aabbb")
+    X = np.array(rows, dtype=float)
+    model = NeighborsClassifier(5, "euclidean", scale=None, weights=voting).fit(X, labels)
+    oracle = Oracle(rows, labels, metric="euclidean", scale=None, voting=voting)
+    found = model.predict_proba([[1.0, NAN]])
+    assert_allclose(found, [oracle.posterior([1.0, None])], rtol=1e-12)
+    assert found[0, 0] >= 0.5
+    distances, ids = model.kneighbors([[1.0, NAN]])
+    assert ids.tolist() == [[0, 3, -1, -1, -1]]
+    assert_allclose(distances[0, :2], [math.sqrt(2), math.sqrt(8)], rtol=1e-15)
+
+
+def test_holes_may_be_refused() -> None:
+    X = np.array([[1.0, 2.0], [NAN, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
+    with pytest.raises(MissingValueError, match="x0"):
+        NeighborsClassifier(missing="error").fit(X, LABELS)
+    model = NeighborsClassifier(2, missing="error").fit(np.nan_to_num(X), LABELS)
+    for ask in (model.predict, model.predict_proba, model.kneighbors, model.explain):
+        with pytest.raises(MissingValueError, match="error"):
+            ask([[NAN, 1.0]])
+
+
+def test_mahalanobis_refuses_holes_in_rows() -> None:
+    frame = pd.DataFrame({"long": [1.0, 2.0, 3.0, 5.0], "wide": [2.0, NAN, 1.0, 0.0]})
+    with pytest.raises(MissingValueError, match=r"wide.*gower|gower.*wide"):
+        NeighborsClassifier(2, "mahalanobis").fit(frame, KINDS)
+
+
+@quiet
+def test_a_column_of_holes_is_left_out() -> None:
+    X = np.c_[LINE, np.full(5, NAN)]
+    model = NeighborsClassifier(3, "manhattan", scale=None).fit(X, LABELS)
+    assert_array_equal(model.kneighbors(X)[0], on_line().kneighbors(LINE)[0])
+    known = np.c_[LINE, np.full(5, 7.0)]
+    assert_array_equal(model.kneighbors(known)[0], on_line().kneighbors(LINE)[0])
+    assert any("x1" in note or "1" in note for note in model.fit_report_.notes)
+    words = pd.DataFrame({"size": LINE[:, 0], "leaf": pd.Series([None] * 5, dtype=object)})
+    words["leaf"] = words["leaf"].astype("string")
+    gower = NeighborsClassifier(3, "gower").fit(words, LABELS)
+    assert_allclose(gower.kneighbors(words)[0], on_line().kneighbors(LINE)[0] / 6, rtol=1e-15)
+    assert any("leaf" in note for note in gower.fit_report_.notes)
+
+
+# --- Ties and copies -----------------------------------------------------------------------------
+
+
+@every_voting
+@plain_metrics
+def test_all_rows_are_equal(metric: str, voting: str) -> None:
+    """The first k of them decide, wherever the query lies."""
+    X = np.full((5, 2), 3.0)
+    model = NeighborsClassifier(3, metric, scale=None, weights=voting).fit(X, LABELS)
+    distances, ids = model.kneighbors([[3.0, 3.0], [0.0, 3.0]])
+    assert ids.tolist() == [[0, 1, 2]] * 2
+    assert_array_equal(distances, [[0.0] * 3, [3.0] * 3])
+    expected = [[0.5, 0.5]] if voting == "rank" else [[1 / 3, 2 / 3]]
+    assert_allclose(model.predict_proba([[3.0, 3.0], [0.0, 3.0]]), expected * 2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["auto", "euclidean", "manhattan", "minkowski", "gower"])
+def test_nothing_varies_and_all_is_scaled(metric: str) -> None:
+    with pytest.raises(SortalError, match="var"):
+        NeighborsClassifier(3, metric).fit(np.full((5, 2), 3.0), LABELS)
+
+
+def test_rows_equal_to_the_query_decide_alone() -> None:
+    model = on_line(5, weights="distance")
+    assert model.predict_proba([[3.0]]).tolist() == [[0.5, 0.5]]
+    assert model.predict([[3.0]]).tolist() == ["a"]  # of equals the one that sorts first
+    assert model.predict_proba([[1.0]]).tolist() == [[0.0, 1.0]]
+    assert_allclose(model.predict_proba([[2.0]])[0, 0], (1 + 1 / 2) / (3 + 1 / 2 + 1 / 4))
+    # of three equal rows two are inside
+    X = np.array([[1.0], [1.0], [1.0], [2.0]])
+    again = NeighborsClassifier(2, "manhattan", scale=None, weights="distance")
+    assert again.fit(X, list("abbb")).predict_proba([[1.0]]).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize("voting", ["triangular", "epanechnikov"])
+def test_all_at_the_edge_of_the_kernel(voting: str) -> None:
+    """The neighbors are as far as the first beyond them: each counts 1."""
+    model = NeighborsClassifier(2, "manhattan", scale=None, weights=voting)
+    model.fit([[0.0], [2.0], [0.0], [9.0]], list("aabb"))
+    assert model.predict_proba([[1.0]]).tolist() == [[1.0, 0.0]]
+    three = NeighborsClassifier(3, "manhattan", scale=None, weights=voting)
+    three.fit([[0.0], [2.0], [0.0], [2.0]], list("aabb"))
+    assert_allclose(three.predict_proba([[1.0]]), [[2 / 3, 1 / 3]], rtol=1e-14)
+
+
+def test_no_row_is_beyond_the_places() -> None:
+    """h is then the largest distance inside, and the farthest row has no vote."""
+    model = on_line(5, weights="triangular")
+    assert_allclose(model.predict_proba([[0.0]]), [[1.5, 4 / 3]] / np.array(17 / 6), rtol=1e-14)
+
+
+def test_weights_fill_places_in_part() -> None:
+    weight = [1.0, 0.5, 2.0, 0.0, 1.0]
+    model = on_line(3, sample_weight=weight)
+    assert model.ids_.tolist() == [0, 1, 2, 4]
+    assert_allclose(model.predict_proba([[2.5]]), [[0.5 / 3, 2.5 / 3]], rtol=1e-14)
+    assert model.kneighbors([[2.5]])[1].tolist() == [[2, 1, 0]]  # rows, whatever their weights
+    ranks = on_line(3, sample_weight=weight, weights="rank")
+    votes = np.array([0.5 * (3.5 - 2.75), 2 * (3.5 - 1) + 0.5 * (3.5 - 2.25)])
+    assert_allclose(ranks.predict_proba([[2.5]]), [votes / votes.sum()], rtol=1e-14)
+
+
+def test_less_than_a_row_is_enough() -> None:
+    model = on_line(1, sample_weight=np.full(5, 3.0))
+    assert model.predict_proba([[2.9]]).tolist() == [[0.0, 1.0]]
+    one = NeighborsClassifier(2, "manhattan", scale=None)
+    one.fit(LINE, LABELS, sample_weight=np.full(5, 0.5))
+    assert one.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+
+
+def test_equal_votes_go_to_the_class_that_sorts_first() -> None:
+    model = on_line(2)
+    assert model.predict([[3.0]]).tolist() == ["a"]
+    # ten rows at distance 10 beside one at 1, whose sum is 1 but for rounding
+    X = np.array([[1.0], *[[10.0]] * 10])
+    tenths = NeighborsClassifier(11, "manhattan", scale=None, weights="distance")
+    tenths.fit(X, list("baaaaaaaaaa"))
+    assert sum([0.1] * 10) < 1
+    assert tenths.predict([[0.0]]).tolist() == ["a"]
+    assert tenths.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+
+
+def test_votes_that_count_nothing_leave_the_prior() -> None:
+    model = on_line(1, class_weight={"b": 0.0})
+    assert model.predict_proba([[1.0], [0.0]]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    told = on_line(1, priors={"a": 1.0})
+    assert told.predict_proba([[1.0], [0.0]]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+
+
+@every_metric
+@every_voting
+def test_one_row_a_class(metric: str, voting: str) -> None:
+    X = np.array([[0.0, 1.0], [4.0, 0.0], [9.0, 9.0]])
+    model = NeighborsClassifier(1, metric, weights=voting).fit(X, list("abc"))
+    assert model.predict(X).tolist() == list("abc")
+    assert_array_equal(model.predict_proba(X), np.eye(3))
+    assert (np.diag(model.loo_proba(X, list("abc"))) == 0).all()
+    all_three = NeighborsClassifier(3, metric).fit(X, list("abc"))
+    assert_allclose(all_three.predict_proba(X), np.full((3, 3), 1 / 3), rtol=1e-14)
+    assert all_three.predict(X).tolist() == ["a"] * 3
+
+
+def test_priors_of_a_row_left_out_alone() -> None:
+    """Without its only row a class has no vote; the shares are those of the rows that stay."""
+    X, y = np.array([[0.0], [1.0], [2.5]]), list("aab")
+    model = NeighborsClassifier(2, "manhattan", scale=None, priors={"a": 0.5, "b": 0.5}).fit(X, y)
+    found = model.loo_proba(X, y)
+    assert_allclose(found[2], [1.0, 0.0], rtol=1e-14)
+    assert_allclose(found[0], [0.5, 0.5], rtol=1e-14)  # one row each: factors 1
+    assert_allclose(model.predict_proba([[0.9]]), [[1.0, 0.0]], rtol=1e-14)
+    assert_allclose(model.predict_proba([[2.0]]), [[1 / 3, 2 / 3]], rtol=1e-14)
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+def trees(**more: Any) -> NeighborsClassifier:
+    return NeighborsClassifier(2, **more).fit(TREES, KINDS)
+
+
+def of_trees(size: float, leaf: Any, old: Any = "y") -> pd.DataFrame:
+    return pd.DataFrame({"size": [size], "leaf": [leaf], "old": [old]})
+
+
+def test_unknown_words() -> None:
+    """Sizes over 4; two columns of words, of which one never varies and yet counts."""
+    query = of_trees(2.0, "yew")
+    with pytest.warns(UnknownCategoryWarning, match="differ from every row"):
+        distances, ids = trees().kneighbors(query)
+    assert ids.tolist() == [[1, 0]]
+    assert_allclose(distances, [[1 / 3, 1.25 / 3]], rtol=1e-15)
+    with pytest.warns(UnknownCategoryWarning, match="leaf.*1"):
+        distances, ids = trees(unknown="skip").kneighbors(query)
+    assert_allclose(distances, [[0.0, 0.125]], rtol=1e-15)
+    for method in ("predict", "predict_proba", "kneighbors", "explain"):
+        with pytest.raises(UnknownCategoryError, match="leaf"):
+            getattr(trees(unknown="error"), method)(query)
+
+
+@quiet
+def test_all_words_unknown_and_left_out() -> None:
+    model = NeighborsClassifier(2, "hamming", unknown="skip").fit(TREES[["leaf"]], KINDS)
+    query = pd.DataFrame({"leaf": ["yew"]})
+    assert model.kneighbors(query)[1].tolist() == [[-1, -1]]
+    assert model.predict_proba(query).tolist() == [[0.5, 0.5]]
+    other = NeighborsClassifier(2, "hamming").fit(TREES[["leaf"]], KINDS)
+    assert other.kneighbors(query)[1].tolist() == [[0, 1]]
+    assert other.kneighbors(query)[0].tolist() == [[1, 1]]
+
+
+def test_hamming_counts_mismatches_of_anything() -> None:
+    X = np.array([[0.0, 1.0, 5.0], [-0.0, 2.0, 5.0], [3.0, 1.0, 6.0], [3.0, 2.0, 6.0]])
+    model = NeighborsClassifier(4, "hamming").fit(X, KINDS)
+    distances, ids = model.kneighbors([[0.0, 1.0, 6.0], [-0.0, 1.0, 5.0]])
+    assert ids.tolist() == [[0, 2, 1, 3], [0, 1, 2, 3]]
+    assert distances.tolist() == [[1, 1, 2, 2], [0, 1, 2, 3]]
+    assert model.scale_ == {}
+    mixed = NeighborsClassifier(4, "hamming").fit(TREES, KINDS)
+    assert mixed.kneighbors(TREES[3:])[0].tolist() == [[0, 1, 2, 2]]
+
+
+def test_kinds_of_columns() -> None:
+    """Truth values and ordered levels are equal or not; dates are days."""
+    days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-11", "2024-01-05"])
+    levels = pd.Categorical(["low", "high", "mid", "low"], ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"day": days, "level": levels, "old": [True, False, True, True]})
+    model = NeighborsClassifier(4).fit(frame, KINDS)
+    assert model.metric_ == "gower"
+    assert model.scale_ == {"day": 10.0}
+    distances, ids = model.kneighbors(frame[:1])
+    assert ids.tolist() == [[0, 3, 2, 1]]
+    assert_allclose(distances, [[0, 0.4 / 3, 2 / 3, 2.2 / 3]], rtol=1e-15)
+    dates = NeighborsClassifier(4, scale=None).fit(frame[["day"]], KINDS)
+    assert dates.metric_ == "euclidean"
+    assert dates.kneighbors(frame[["day"]][:1])[0].tolist() == [[0, 2, 4, 10]]
+
+
+# --- Columns that never vary ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["auto", "euclidean", "manhattan", "minkowski", "gower"])
+def test_columns_that_never_vary_are_left_out_when_scaled(metric: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=["long", "wide"])
+    still = frame.assign(still=4.5)[["long", "still", "wide"]]
+    y = np.arange(20) % 2
+    one, other = (NeighborsClassifier(3, metric).fit(table, y) for table in (frame, still))
+    assert list(other.scale_) == ["long", "wide"]
+    assert other.scale_ == one.scale_
+    assert any("still" in note for note in other.fit_report_.notes)
+    asked = still.assign(still=100.0)
+    for found, expected in zip(other.kneighbors(asked), one.kneighbors(frame), strict=True):
+        assert_array_equal(found, expected)
+    unscaled = NeighborsClassifier(3, "manhattan", scale=None).fit(still, y)
+    plain = NeighborsClassifier(3, "manhattan", scale=None).fit(frame, y)
+    assert_allclose(unscaled.kneighbors(asked)[0] - 95.5, plain.kneighbors(frame)[0], atol=1e-12)
+
+
+@quiet
+def test_a_column_left_out_is_not_counted_as_known() -> None:
+    frame = pd.DataFrame({"long": [0.0, 4.0, 8.0, 6.0], "still": 1.0, "leaf": list("aabb")})
+    model = NeighborsClassifier(4).fit(frame, KINDS)
+    found = model.kneighbors(pd.DataFrame({"long": [2.0], "still": [1.0], "leaf": [None]}))
+    assert_allclose(found[0], [[0.25, 0.25, 0.5, 0.75]], rtol=1e-15)
+    assert found[1].tolist() == [[0, 1, 3, 2]]
+
+
+def test_words_that_never_vary_stay() -> None:
+    model = trees()
+    with pytest.warns(UnknownCategoryWarning):
+        distances, _ = model.kneighbors(of_trees(1.0, "elm", "n"))
+    assert_allclose(distances, [[1 / 3, 1.25 / 3]], rtol=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+def test_mahalanobis_in_a_plane() -> None:
+    """A column that is the sum of others changes nothing, nor does one that never varies."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    plane = np.c_[X, X.sum(axis=1) * 1e3, np.full(30, 2.0)]
+    one = NeighborsClassifier(4, "mahalanobis").fit(X, y)
+    other = NeighborsClassifier(4, "mahalanobis").fit(plane, y)
+    assert_allclose(other.kneighbors(plane)[0], one.kneighbors(X)[0], rtol=1e-7, atol=1e-7)
+    assert_array_equal(other.kneighbors(plane)[1], one.kneighbors(X)[1])
+    assert other.fit_report_.notes
+
+
+# --- Lists of neighbors --------------------------------------------------------------------------
+
+
+def test_kneighbors_without_distances() -> None:
+    model = on_line(2)
+    assert model.kneighbors([[3.0]], return_distance=False).tolist() == [[2, 3]]
+    assert model.kneighbors([[3.0]], 4, return_distance=False).tolist() == [[2, 3, 1, 0]]
+    distances, ids = model.kneighbors()
+    assert ids.tolist() == [[1, 2], [0, 2], [3, 1], [2, 1], [2, 3]]
+    assert distances.tolist() == [[1, 3], [1, 2], [0, 2], [0, 2], [3, 3]]
+    assert (ids.dtype, distances.dtype) == (np.int64, np.float64)
+
+
+def test_rows_left_out_among_copies() -> None:
+    """Only the row itself is left out, not those equal to it."""
+    model = on_line(1)
+    assert model.loo_proba(LINE, LABELS)[:, 0].tolist() == [0, 1, 1, 0, 0]
+    weight = [1.0, 1.0, 5.0, 0.0, 1.0]
+    weighed = on_line(1, sample_weight=weight)
+    found = weighed.loo_proba(LINE, LABELS, sample_weight=weight)
+    # a row goes with all its weight; one without weight is a query like any other
+    assert found[:, 0].tolist() == [0, 1, 0, 0, 0]
+
+
+# --- Bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "five", None, [], [0], [2, "x"], NAN])
+def test_numbers_of_neighbors_that_cannot_be(k: Any) -> None:
+    with pytest.raises(OptionError, match="n_neighbors"):
+        on_line(k)
+
+
+def test_more_neighbors_than_rows() -> None:
+    with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
+        on_line(6)
+    with pytest.raises(OptionError, match=r"n_neighbors=3.*weight 2\.5"):
+        on_line(3, sample_weight=np.full(5, 0.5))
+    assert on_line(10, sample_weight=np.full(5, 2.0)).predict([[9.0]]).tolist() == ["b"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"metric": "cosine"},
+        {"metric": None},
+        {"p": 0.5},
+        {"p": NAN},
+        {"p": 0.5, "metric": "minkowski"},
+        {"p": "two"},
+        {"scale": "iqr"},
+        {"scale": "std", "metric": "hamming"},
+        {"scale": "range", "metric": "hamming"},
+        {"scale": "std", "metric": "mahalanobis"},
+        {"scale": "range", "metric": "mahalanobis"},
+        {"weights": "cosine"},
+        {"weights": None},
+        {"missing": "drop"},
+        {"unknown": "guess"},
+        {"priors": [0.5, 0.6]},
+        {"priors": [0.5, 0.25, 0.25]},
+        {"class_weight": {"z": 1.0}},
+        {"costs": [[0.0, 1.0]]},
+    ],
+    ids=str,
+)
+def test_options_that_do_not_exist(more: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=next(iter(more))):
+        on_line(**more)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "mahalanobis"])
+def test_words_have_no_such_distance(metric: str) -> None:
+    with pytest.raises(ColumnError, match=r"(?s)leaf.*gower.*hamming"):
+        NeighborsClassifier(2, metric).fit(TREES, KINDS)
+
+
+@every_metric
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_infinite_numbers(metric: str, value: float) -> None:
+    X = np.array([[1.0, 2.0], [value, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
+    with pytest.raises(InputError, match="infin"):
+        NeighborsClassifier(2, metric).fit(X, LABELS)
+    X[1, 0] = 2.0
+    model = NeighborsClassifier(2, metric).fit(X, LABELS)
+    with pytest.raises(InputError, match="infin"):
+        model.predict([[value, 0.0]])
+
+
+def test_one_class() -> None:
+    with pytest.raises(LabelError, match="two classes"):
+        NeighborsClassifier(1).fit(LINE, ["a"] * 5)
+
+
+@pytest.mark.parametrize("ids", [[9], [-1], [1, 1], [0, 7]])
+def test_ids_that_cannot_be_forgotten(ids: list[int]) -> None:
+    model = on_line()
+    before = model.kneighbors(LINE)
+    with pytest.raises(SubtractError, match=str(ids[-1])):
+        model.forget(ids)
+    assert_array_equal(model.kneighbors(LINE)[1], before[1])
+    model.forget([0])
+    with pytest.raises(SubtractError, match="0"):
+        model.forget([0])
+
+
+def test_rows_that_were_not_fitted() -> None:
+    model = on_line()
+    for X, y in ((LINE + 1, LABELS), (LINE, LABELS[::-1]), (LINE[:4], LABELS[:4])):
+        with pytest.raises(SubtractError, match="loo_proba"):
+            model.loo_proba(X, y)
+    with pytest.raises(SubtractError, match="loo_proba"):
+        model.loo_proba(LINE, LABELS, sample_weight=[1, 1, 2, 1, 1])
+
+
+def test_nothing_was_chosen() -> None:
+    with pytest.raises(AttributeError, match="loo_curve_"):
+        _ = on_line().loo_curve_
+
+
+def test_settings_stand() -> None:
+    model = on_line()
+    assert (model.metric_, model.n_neighbors_, model.weights_) == ("manhattan", 3, "uniform")
+    assert model.search_ in {"tree", "bytes", "bits", "scan"}
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.score(LINE, LABELS) == np.mean(model.predict(LINE) == LABELS)
+
+
+# --- The irises ----------------------------------------------------------------------------------
+
+# Leave-one-out errors of 150 for k = 1, 3, 5, 15
+IRIS_ERRORS: Final[dict[tuple[str, str | None], tuple[int, int, int, int]]] = {
+    ("euclidean", "auto"): (8, 8, 8, 5),
+    ("euclidean", None): (6, 6, 5, 4),
+    ("manhattan", "auto"): (11, 8, 7, 6),
+    ("manhattan", None): (7, 6, 7, 5),
+    ("minkowski", "auto"): (8, 8, 11, 5),
+    ("minkowski", None): (6, 6, 6, 3),
+    ("hamming", "auto"): (28, 41, 52, 41),
+    ("gower", "auto"): (9, 7, 8, 7),
+    ("gower", None): (7, 6, 7, 5),
+    ("mahalanobis", "auto"): (14, 15, 14, 20),
+}
+
+
+@pytest.mark.parametrize(("metric", "scale"), IRIS_ERRORS)
+def test_errors_on_iris(metric: str, scale: str | None) -> None:
+    """UCI's file; p = 3 for Minkowski."""
+    frame = datasets.iris()
+    X, y = frame.drop(columns="species"), frame["species"].to_numpy(str)
+    model = NeighborsClassifier(1, metric, p=3.0, scale=scale).fit(X, y)
+    scales = {list(X).index(name): value for name, value in model.scale_.items()}
+    rows = X.to_numpy(float).tolist()
+    oracle = Oracle(rows, y.tolist(), metric=metric, p=3.0, scale=scale, scales=scales)
+    for k, n in zip((1, 3, 5, 15), IRIS_ERRORS[metric, scale], strict=True):
+        proba = NeighborsClassifier(k, metric, p=3.0, scale=scale).fit(X, y).loo_proba(X, y)
+        expected = np.array(oracle.left_out(k))
+        assert_allclose(proba, expected, rtol=1e-12, atol=1e-12)
+        assert (model.classes_[proba.argmax(axis=1)] != y).sum() == n

@@ -1,0 +1,390 @@
+"""Neighbors in tables of thousands of rows against brute force by definition, to the last bit.
+
+How rows are searched may be chosen by size, columns and values; what is found may not depend on
+it. The tables are those on which a shortcut goes wrong: ties by the hundred, values that differ
+where a shorter float does not see it, rows far from all others, columns in very different units.
+"""
+
+import math
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from tests.estimators.neighbors_oracle import brute, rooted
+from tests.estimators.neighbors_tables import SHAPES, large, queries_of
+
+from sortal import NeighborsClassifier
+from sortal.native.neighbors import Searcher
+
+Float: TypeAlias = NDArray[np.float64]
+Int64: TypeAlias = NDArray[np.int64]
+
+POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
+COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1000}
+every_shape = pytest.mark.parametrize("shape", SHAPES)
+# the squares of what vanishes add up to nothing, and it has no standard deviation
+every_spread = pytest.mark.parametrize("shape", [name for name in SHAPES if name != "vanishing"])
+every_width = pytest.mark.parametrize("d", COLUMNS)
+every_k = pytest.mark.parametrize("k", [1, 5, 15])
+
+
+def model_of(X: Any, metric: str, scale: Any = "auto", **more: Any) -> NeighborsClassifier:
+    y = np.arange(len(X)) % 3
+    power = POWERS.get(metric)
+    name = "minkowski" if metric in {"cubic", "largest"} else metric
+    p = power if name == "minkowski" else 2.0
+    return NeighborsClassifier(5, name, p=p, scale=scale, **more).fit(X, y)
+
+
+def no_codes(n: int) -> Int64:
+    return np.zeros((n, 0), dtype=np.int64)
+
+
+def scales_of(X: Float, scale: str | None) -> Float:
+    """By definition; 0 where a column never varies."""
+    if scale is None:
+        return np.ones(X.shape[1])
+    still = np.ptp(X, axis=0) == 0
+    found = np.ptp(X, axis=0) if scale == "range" else (X - X.mean(axis=0)).std(axis=0)
+    return np.where(still, 0.0, found)
+
+
+def divisors(model: NeighborsClassifier, X: Float, scale: str | None) -> Float:
+    """The model's, which are those by definition but for rounding; 0 for columns left out."""
+    expected = scales_of(X, scale)
+    if scale is None:
+        assert model.scale_ == {}
+        return expected
+    assert len(model.scale_) == (expected > 0).sum()
+    given = expected.copy()
+    given[expected > 0] = list(model.scale_.values())
+    assert_allclose(given, expected, rtol=1e-9)
+    return given
+
+
+def check(
+    model: NeighborsClassifier,
+    X: Float,
+    queries: Float,
+    power: float,
+    scale: str | None,
+    ks: tuple[int, ...] = (1, 5, 15),
+) -> None:
+    """All columns are numbers; those that never vary are not there once they are scaled."""
+    by = divisors(model, X, scale)
+    used = by > 0
+    rows = np.ascontiguousarray(X[:, used]), no_codes(len(X))
+    asked = np.ascontiguousarray(queries[:, used]), no_codes(len(queries))
+    keys, ids = brute(rows, asked, 1.0 / by[used], power, max(ks))
+    distances = np.array([[rooted(key, power) for key in row] for row in keys.tolist()])
+    if model.metric_ == "gower":
+        distances = keys / used.sum()
+    for k in ks:
+        found, positions = model.kneighbors(queries, n_neighbors=k)
+        assert_array_equal(positions, ids[:, :k])
+        digits = 1e-14 if power == 3 else 0  # a root may be anybody's
+        assert_allclose(found, distances[:, :k], rtol=digits, atol=0)
+
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+@every_spread
+@every_width
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_scaled(shape: str, d: int, metric: str) -> None:
+    X = large(shape, d, COLUMNS[d], d)
+    check(model_of(X, metric), X, queries_of(X, d), POWERS[metric], "std")
+
+
+@every_shape
+@pytest.mark.parametrize("d", [3, 20])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "largest"])
+def test_as_they_are(shape: str, d: int, metric: str) -> None:
+    """Without a scale: ties of whole numbers are exact, and units may be extreme."""
+    X = large(shape, d + 1, COLUMNS[d], d)
+    check(model_of(X, metric, None), X, queries_of(X, d), POWERS[metric], None)
+
+
+@every_spread
+@pytest.mark.parametrize("d", [2, 10, 60])
+def test_largest_difference(shape: str, d: int) -> None:
+    X = large(shape, d + 2, COLUMNS[d], d)
+    check(model_of(X, "largest"), X, queries_of(X, d), math.inf, "std")
+
+
+@every_spread
+@pytest.mark.parametrize("d", [2, 10])
+def test_any_power(shape: str, d: int) -> None:
+    X = large(shape, d + 3, 500, d)
+    check(model_of(X, "cubic"), X, queries_of(X, d, 12), 3.0, "std", (1, 15))
+
+
+@every_shape
+@pytest.mark.parametrize("d", [3, 20])
+def test_gower_of_numbers(shape: str, d: int) -> None:
+    X = large(shape, d + 4, COLUMNS[d], d)
+    check(model_of(X, "gower"), X, queries_of(X, d), 1.0, "range")
+
+
+@pytest.mark.parametrize("shape", ["normal", "whole", "offset", "cauchy", "near_copies", "units"])
+@pytest.mark.parametrize("d", [3, 20, 60])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_short_floats(shape: str, d: int, metric: str) -> None:
+    """Rows of float32; queries may lie between what a float32 can hold."""
+    X = large(shape, d + 5, COLUMNS[d], d).astype(np.float32)
+    wide = X.astype(np.float64)
+    queries = queries_of(wide, d)
+    model = model_of(X, metric, None)
+    check(model, wide, queries, POWERS[metric], None)
+    short = queries.astype(np.float32)
+    for ours, expected in zip(
+        model.kneighbors(short, n_neighbors=5),
+        model.kneighbors(short.astype(np.float64), n_neighbors=5),
+        strict=True,
+    ):
+        assert_array_equal(ours, expected)
+
+
+@pytest.mark.parametrize("shape", ["normal", "whole", "near_copies", "offset", "cauchy"])
+@pytest.mark.parametrize("d", [2, 10, 60])
+def test_rows_of_the_fit(shape: str, d: int) -> None:
+    """Without themselves, and with their copies."""
+    X = large(shape, d + 6, 250, d)
+    model = model_of(X, "euclidean", None)
+    rows = X, no_codes(len(X))
+    keys, ids = brute(rows, rows, np.ones(d), 2.0, 15, np.arange(len(X)))
+    for k in (1, 5, 15):
+        distances, found = model.kneighbors(n_neighbors=k)
+        assert_array_equal(found, ids[:, :k])
+        assert_array_equal(distances, np.sqrt(keys[:, :k]))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65])
+@pytest.mark.parametrize("n", [16, 100, 257])
+def test_widths_and_lengths(d: int, n: int) -> None:
+    """Around the sizes of registers, leaves and blocks."""
+    X = large("wide_whole", d, n, d)
+    queries = queries_of(X, n)
+    check(model_of(X, "euclidean", None), X, queries, 2.0, None)
+    check(model_of(X, "manhattan", None), X, queries, 1.0, None)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257])
+def test_numbers_of_queries(n: int) -> None:
+    X = large("whole", 0, 500, 10)
+    check(model_of(X, "euclidean", None), X, queries_of(X, n, n), 2.0, None, (5,))
+
+
+@every_k
+def test_all_rows_are_equal_but_one(k: int) -> None:
+    X = np.zeros((2000, 4))
+    X[1234] = 1.0
+    model = model_of(X, "euclidean", None)
+    distances, ids = model.kneighbors(np.array([[0.0] * 4, [1.0] * 4]), n_neighbors=k)
+    assert ids[0].tolist() == list(range(k))
+    assert ids[1].tolist() == [1234, *range(k - 1)]
+    assert_array_equal(distances, [[0.0] * k, [0.0] + [2.0] * (k - 1)])
+
+
+@pytest.mark.parametrize("d", [3, 10, 60])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "largest", "gower"])
+@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+def test_holes(d: int, metric: str) -> None:
+    """Few and many, in rows and in queries; a row and a query have nothing else."""
+    X = large("wide_whole", d, 1500, d)
+    rng = np.random.default_rng(d)
+    X[rng.uniform(size=X.shape) < np.linspace(0, 0.9, 1500)[:, None]] = np.nan
+    X[77] = np.nan
+    queries = queries_of(np.nan_to_num(X), d)
+    queries[::3][rng.uniform(size=queries[::3].shape) < 0.4] = np.nan
+    queries[4] = np.nan
+    model = model_of(X, metric, None)
+    power = POWERS.get(metric, 1.0)
+    keys, ids = brute(
+        (X, no_codes(len(X))), (queries, no_codes(len(queries))), np.ones(d), power, 15
+    )
+    distances, found = model.kneighbors(queries, n_neighbors=15)
+    assert_array_equal(found, ids)
+    assert 77 not in found
+    assert (found[4] == -1).all()
+    expected = keys / d if metric == "gower" else keys if power != 2 else np.sqrt(keys)
+    assert_array_equal(distances, expected)
+
+
+# --- Mahalanobis ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", ["normal", "clusters", "units", "cauchy", "offset", "outliers"])
+@pytest.mark.parametrize("d", [2, 10, 60])
+def test_mahalanobis(shape: str, d: int) -> None:
+    """Nearest by scipy's distances; what lies apart by rounding only may change places."""
+    X = large(shape, d + 7, 1200, d)
+    queries = queries_of(X, d)
+    center = X.mean(axis=0)
+    Z = (X - center) / X.std(axis=0)
+    S = np.cov(Z.T)
+    expected = cdist((queries - center) / X.std(axis=0), Z, "mahalanobis", VI=np.linalg.inv(S))
+    model = model_of(X, "mahalanobis")
+    digits = 1e-9 + 1e-14 * np.linalg.cond(S)
+    # a query is no nearer to a row than the last digit of both
+    apart = 1e-9 + 1e-6 * (shape == "offset")
+    for k in (1, 5, 15):
+        distances, ids = model.kneighbors(queries, n_neighbors=k)
+        nearest = np.sort(expected, axis=1)[:, :k]
+        own = np.take_along_axis(expected, ids, axis=1)
+        assert_allclose(distances, nearest, rtol=digits, atol=apart)
+        assert_allclose(own, nearest, rtol=digits, atol=apart)
+
+
+@pytest.mark.parametrize("d", [1, 3, 10, 33])
+def test_mahalanobis_of_equal_rows(d: int) -> None:
+    """Distance 0, and in the order of ids, however queries and rows come."""
+    X = np.repeat(large("normal", d, 60, d), 5, axis=0)[np.random.default_rng(d).permutation(300)]
+    model = model_of(X, "mahalanobis")
+    copies = [np.flatnonzero((x == X).all(axis=1)).tolist() for x in X]
+    distances, ids = model.kneighbors(X, n_neighbors=5)
+    assert ids.tolist() == copies
+    assert (distances == 0).all()
+    for i in (0, 7, 299):
+        alone = model.kneighbors(X[i : i + 1], n_neighbors=5)
+        assert alone[1][0].tolist() == copies[i]
+        assert (alone[0] == 0).all()
+    far = model.kneighbors(X + 1.5, n_neighbors=300)
+    same = far[0][:, 1:] == far[0][:, :-1]
+    assert same.sum() == 300 * 240  # five copies of each row, at one distance
+    assert (np.diff(far[1], axis=1)[same] > 0).all()
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+def coded(seed: int, n: int, c: int, levels: int, holes: float = 0.0) -> Int64:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, levels, size=(n, c))
+    codes[rng.uniform(size=(n, c)) < holes] = -1
+    return codes
+
+
+def as_words(codes: Int64) -> pd.DataFrame:
+    """-1 is a hole, -2 a word that no row has."""
+    names = np.array([f"w{i:03}" for i in range(300)] + ["never", None], dtype=object)
+    return pd.DataFrame(names[codes], columns=[f"c{j}" for j in range(codes.shape[1])])
+
+
+def asked_of(codes: Int64, seed: int) -> Int64:
+    """Rows, mixtures of rows, words never seen, holes."""
+    rng = np.random.default_rng(seed + 50)
+    some = codes[rng.integers(0, len(codes), 24)]
+    other = codes[rng.integers(0, len(codes), 24)]
+    made = np.where(rng.uniform(size=some.shape) < 0.4, some, other)
+    made[:4] = some[:4]
+    made[8:14][rng.uniform(size=made[8:14].shape) < 0.3] = -2
+    made[14:20][rng.uniform(size=made[14:20].shape) < 0.3] = -1
+    made[22], made[23] = -2, -1
+    return np.asarray(made)
+
+
+@pytest.mark.parametrize("c", [1, 5, 20, 70])
+@pytest.mark.parametrize("levels", [2, 17, 290])
+@pytest.mark.parametrize("holes", [0.0, 0.2])
+@pytest.mark.filterwarnings(
+    "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
+)
+def test_hamming(c: int, levels: int, holes: float) -> None:
+    codes = coded(c, 1000, c, levels, holes)
+    queries = asked_of(codes, c)
+    model = model_of(as_words(codes), "hamming")
+    none = np.zeros((len(codes), 0)), np.zeros((len(queries), 0))
+    keys, ids = brute((none[0], codes), (none[1], queries), np.zeros(0), 1.0, 15)
+    for k in (1, 5, 15):
+        distances, found = model.kneighbors(as_words(queries), n_neighbors=k)
+        assert_array_equal(found, ids[:, :k])
+        assert_array_equal(distances, keys[:, :k])
+
+
+@pytest.mark.parametrize("d", [1, 3, 20])
+@pytest.mark.parametrize("c", [1, 6])
+@pytest.mark.parametrize("holes", [0.0, 0.2])
+@pytest.mark.parametrize("shape", ["normal", "whole", "cauchy"])
+@pytest.mark.filterwarnings(
+    "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
+)
+def test_gower(d: int, c: int, holes: float, shape: str) -> None:
+    """Numbers and words side by side; a word counts as much as a whole range."""
+    rng = np.random.default_rng(d)
+    codes = coded(c, 1500, c, 4, holes)
+    X = large(shape, d, 1500, d)
+    asked, queries = asked_of(codes, c), queries_of(X, d, 24)
+    X[rng.uniform(size=X.shape) < holes] = np.nan
+    queries[rng.uniform(size=queries.shape) < holes] = np.nan
+    named = [f"x{j}" for j in range(d)]
+    table = pd.concat([pd.DataFrame(X, columns=named), as_words(codes)], axis=1)
+    rows = pd.concat([pd.DataFrame(queries, columns=named), as_words(asked)], axis=1)
+    model = model_of(table, "auto")
+    assert model.metric_ == "gower"
+    factors = 1.0 / (np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
+    keys, ids = brute((X, codes), (queries, asked), factors, 1.0, 15)
+    for k in (1, 5, 15):
+        distances, found = model.kneighbors(rows, n_neighbors=k)
+        assert_array_equal(found, ids[:, :k])
+        assert_array_equal(distances, keys[:, :k] / (d + c))
+
+
+# --- The search itself ---------------------------------------------------------------------------
+
+
+def searched(
+    rows: tuple[Any, Int64], queries: tuple[Float, Int64], factors: Float, power: float
+) -> None:
+    """Any k, any number of threads, with and without rows excluded."""
+    n_columns = rows[0].shape[1] + rows[1].shape[1]
+    searcher = Searcher(rows[0], rows[1].astype(np.int32), factors, power, n_columns)
+    assert searcher.kind in {"tree", "bytes", "bits", "scan"}
+    asked = queries[0], queries[1].astype(np.int32)
+    whole = rows[0].astype(np.float64), rows[1]
+    n = len(rows[0])
+    spared = np.where(np.arange(len(asked[0])) % 2, np.arange(len(asked[0])) * 7 % n, -1)
+    for without, ks in ((None, (1, 5, 40)), (spared.astype(np.int64), (15,))):
+        keys, positions = brute(whole, queries, factors, power, max(ks), without)
+        for k, n_threads in zip(ks, (1, 3, 2), strict=False):
+            found = searcher.search(*asked, k, without, n_threads)
+            assert_array_equal(found[1], positions[:, :k])
+            assert_array_equal(found[0], keys[:, :k])
+
+
+@every_shape
+@pytest.mark.parametrize("d", [2, 3, 10, 60])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_search_of_numbers(shape: str, d: int, kind: type) -> None:
+    with np.errstate(over="ignore"):
+        X = np.clip(large(shape, d + 8, 800, d), -1e30, 1e30).astype(kind)
+    queries = queries_of(X.astype(np.float64), d, 12)
+    factors = np.random.default_rng(d).choice([0.5, 1.0, 3.7], d)
+    for power in (1.0, 2.0, math.inf):
+        rows = np.ascontiguousarray(X), no_codes(len(X))
+        searched(rows, (queries, no_codes(len(queries))), factors, power)
+
+
+@pytest.mark.parametrize("d", [0, 2, 12])
+@pytest.mark.parametrize("c", [1, 9, 40])
+@pytest.mark.parametrize("levels", [2, 3, 40])
+@pytest.mark.parametrize("holes", [0.0, 0.3])
+def test_search_of_words_and_numbers(d: int, c: int, levels: int, holes: float) -> None:
+    rng = np.random.default_rng(d + c)
+    codes = coded(c, 700, c, levels, holes)
+    X = rng.integers(0, 5, size=(700, d)).astype(np.float64)
+    asked, queries = asked_of(codes, c), rng.integers(-2, 7, size=(24, d)).astype(np.float64)
+    X[rng.uniform(size=X.shape) < holes] = np.nan
+    queries[rng.uniform(size=queries.shape) < holes] = np.nan
+    searched((X, codes), (queries, asked), np.full(d, 1 / 3), 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_search_among_few(n: int) -> None:
+    X = large("whole", n, n, 3)
+    searched((X, no_codes(n)), (queries_of(X, n), no_codes(18)), np.ones(3), 2.0)
