@@ -21,6 +21,7 @@ from sortal import (
     FisherDiscriminant,
     IndicatorRegression,
     LinearDiscriminant,
+    NeighborsClassifier,
     QuadraticDiscriminant,
     TreeClassifier,
 )
@@ -71,6 +72,8 @@ def estimators() -> dict[str, Any]:
     costs = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
     means, covariance = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.25], [0.25, 2.0]]
     tree = TreeClassifier(pruning="cost_complexity", categorical_split={"color": "multiway"})
+    near = NeighborsClassifier(metric="mahalanobis", weights="gaussian")
+    whole, narrow = numbers.notna().all(axis=1), numbers.to_numpy(np.float32)
     spread = TreeClassifier("gini", missing="fractional", costs=costs, smoothing="shrinkage")
     return {
         "bayes": DiscreteBayes("joint", costs=costs).fit(frame, y, weights / 4),
@@ -78,6 +81,8 @@ def estimators() -> dict[str, Any]:
         "indicator": IndicatorRegression(ridge=0.5).fit(numbers.to_numpy(), y == "ash"),
         "linear": LinearDiscriminant(shrinkage="loo", priors=priors).fit(frame, y),
         "moments": LinearDiscriminant.from_moments(means, covariances=covariance),
+        "near": near.fit(narrow[whole], y[whole]),
+        "neighbors": NeighborsClassifier([3, 7], costs=costs).fit(frame, y, weights / 4),
         "quadratic": QuadraticDiscriminant(pooling=0.5, class_weight="balanced").fit(frame, y),
         "spread": spread.fit(frame, y),
         "tree": tree.fit(frame, y, weights),

@@ -161,7 +161,8 @@ def test_a_row_is_no_neighbor_of_itself() -> None:
     distances, ids = model.kneighbors()
     assert ids.tolist() == [[1, 2], [0, 2], [1, 0]]
     assert distances.tolist() == [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]]
-    assert model.kneighbors(n_neighbors=3, return_distance=False)[0].tolist() == [1, 2, -1]
+    assert model.kneighbors(n_neighbors=5, return_distance=False)[0].tolist() == [1, 2, -1, -1, -1]
+    assert np.isinf(model.kneighbors([[0.0]], 5)[0][0]).tolist() == [False] * 3 + [True] * 2
 
 
 def test_neighbors_are_rows_whatever_they_weigh() -> None:

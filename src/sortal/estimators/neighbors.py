@@ -117,7 +117,7 @@ class NeighborsClassifier(ReadableNeighbors):
     ['setosa']
     >>> distances, ids = model.kneighbors(iris[:1], n_neighbors=3)
     >>> ids.tolist()
-    [[0, 17, 4]]
+    [[0, 17, 27]]
     """
 
     _hole_words = "their columns are left out of the distance"
@@ -220,9 +220,13 @@ class NeighborsClassifier(ReadableNeighbors):
         model = self._fitted_model()
         whole_number("n_neighbors", n_neighbors, 1, none="n_neighbors_")
         k = model.k if n_neighbors is None else int(n_neighbors)
-        near = self._near_kept(k) if X is None else self._near(X, k)
-        ids = np.append(model.ids, -1)[near.positions]
-        return (near.distances, ids) if return_distance else ids
+        there_are = min(k, model.n_rows)
+        near = self._near_kept(there_are) if X is None else self._near(X, there_are)
+        absent = (0, 0), (0, k - there_are)
+        ids = np.pad(np.append(model.ids, -1)[near.positions], absent, constant_values=-1)
+        if not return_distance:
+            return ids
+        return np.pad(near.distances, absent, constant_values=np.inf), ids
 
     @property
     def metric_(self) -> str:

@@ -50,7 +50,7 @@ class NeighborsOptions:
 def _check_neighbors(given: Any) -> None:
     if isinstance(given, str):
         choose("n_neighbors", given, ("loo",))
-    elif isinstance(given, list | tuple | np.ndarray | range) and len(given):
+    elif isinstance(given, list | tuple | np.ndarray) and len(given):
         for k in given:
             whole_number("n_neighbors", k, 1)
     elif not is_whole(given) or given < 1:
