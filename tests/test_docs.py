@@ -35,7 +35,10 @@ def test_a_page_prints_what_it_says(page: str) -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        *(f"estimators.{name}" for name in ("bayes", "fisher", "indicator", "linear", "tree")),
+        *(
+            f"estimators.{name}"
+            for name in ("bayes", "fisher", "indicator", "linear", "neighbors", "tree")
+        ),
         "tasks.load",
         "tasks.fit",
         "tasks.partition",

@@ -98,7 +98,8 @@ def test_the_names_of_the_displays() -> None:
     assert sorted(displays.__all__) == [
         *("CanonicalDisplay", "ComparisonDisplay", "ComplexityDisplay", "ConfusionDisplay"),
         *("DecisionsDisplay", "DensitiesDisplay", "DirectionsDisplay", "EvidenceDisplay"),
-        *("FrequenciesDisplay", "ImportancesDisplay", "PartitionDisplay", "ProjectionDisplay"),
+        *("FrequenciesDisplay", "ImportancesDisplay", "LooCurveDisplay", "NeighborsDisplay"),
+        *("PartitionDisplay", "ProjectionDisplay"),
         *("RegionsDisplay", "ReliabilityDisplay", "RocDisplay", "ScoresDisplay", "TreeDisplay"),
     ]
     assert all(hasattr(displays, name) for name in displays.__all__)

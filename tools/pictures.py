@@ -151,6 +151,17 @@ def draw_canonical(page: Page) -> Figure:
     return show(page["canonical"], page["sizes"], "species", arrows=True).figure_
 
 
+def draw_neighbors(page: Page) -> Figure:
+    """Regions for 1, 5 and 15 neighbors, beside the leave-one-out curve."""
+    show = displays.NeighborsDisplay.from_estimator
+    return show(page["whole"], page["iris"], "species", features=(0, 1)).figure_
+
+
+def draw_loo_curve(page: Page) -> Figure:
+    """The curve by which k and the weighting were chosen."""
+    return displays.LooCurveDisplay.from_estimator(page["chosen"]).figure_
+
+
 def draw_tree(page: Page) -> str:
     """Zaki & Meira, Figure 19.1b, with the path of the test point."""
     return str(page["model"].to_svg(row=page["z"], title="The tree of Figure 19.1b"))
@@ -226,6 +237,10 @@ DRAWINGS: dict[str, dict[str, Callable[[Page], Figure | str]]] = {
         "gaussians": draw_gaussians,
         "masking": draw_masking,
         "expansion": draw_expansion,
+    },
+    "docs/worked/neighbors.md": {
+        "neighbors_regions": draw_neighbors,
+        "neighbors_loo": draw_loo_curve,
     },
     "docs/worked/quadratic.md": {
         "quadratic_expansion": draw_quadratic_expansion,

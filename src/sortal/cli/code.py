@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -79,10 +80,19 @@ class Script:
 
 def call(function: str, *given: Any, **named: Any) -> str:
     """A call with these values as its arguments."""
-    parts = [str(value) if isinstance(value, Name) else repr(value) for value in given]
-    parts += [f"{name}={value!r}" for name, value in named.items()]
+    parts = [_code_of(value) for value in given]
+    parts += [f"{name}={_code_of(value)}" for name, value in named.items()]
     line = f"{function}({', '.join(parts)})"
     if len(line) <= _WIDTH:
         return line
     inner = "".join(f"    {part},\n" for part in parts)
     return f"{function}(\n{inner})"
+
+
+def _code_of(value: Any) -> str:
+    """A value as it stands in code; infinities and NaN have no name of their own there."""
+    if isinstance(value, Name):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)

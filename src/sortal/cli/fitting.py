@@ -11,7 +11,7 @@ from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
 from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
-from sortal.cli.telling import hush
+from sortal.cli.telling import hush, note
 from sortal.errors import OptionError
 from sortal.tasks.registry import find
 
@@ -64,6 +64,8 @@ def fit(
     model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
+    if hasattr(model, "kneighbors"):
+        note("this file holds the rows that were learned from: who has it can read them.")
 
 
 def _code(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from sortal.errors import OptionError
 
-_WORDS = {"None": None, "True": True, "False": False}  # as Python has them
+_WORDS = {"None": None, "True": True, "False": False, "inf": math.inf}  # as Python has them
 
 
 def read_settings(given: list[str] | None) -> dict[str, Any]:

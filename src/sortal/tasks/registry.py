@@ -306,6 +306,7 @@ for _learner in (
             ),
         ),
         {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
+        "sortal.views.pictures.neighbors:pictures",
     ),
 ):
     register(_learner)

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from sortal.errors import OptionError
 from sortal.learners.options import read_costs
-from sortal.models.decision import log_of
+from sortal.models.decision import decide, log_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,9 @@ def deciding_functions(
 ) -> Callable[[Any], Float]:
     """Log posteriors, or with costs the negative logarithm of what each answer is to cost.
 
-    Without probabilities, the estimator's own functions. `priors` and `costs` are given instead of
-    those of the fit.
+    Without probabilities, the estimator's own functions; where neighbors vote, 1 for the class
+    that is decided for and 0 for others. `priors` and `costs` are given instead of those of the
+    fit.
     """
     asked = _log_posteriors(estimator, priors)
     own = getattr(_last(estimator), "costs", None)
@@ -38,6 +39,8 @@ def deciding_functions(
                 "and costs need: leave them out, or use an estimator that has them."
             )
         return _functions(estimator)
+    if hasattr(_last(estimator), "kneighbors"):  # votes are even in areas, not along a curve
+        return lambda X: np.eye(len(classes))[decide(np.exp(asked(X)), table)]
     if table is None:
         return asked
     return lambda X: _less_costly(asked(X), table)

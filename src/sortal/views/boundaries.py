@@ -92,6 +92,12 @@ class Grid:
         """Width and height of a cell."""
         return np.array([self.x[1] - self.x[0], self.y[1] - self.y[0]])
 
+    def nearby(self, points: Float) -> Float:
+        """Points that a step led far away, or nowhere, brought back to around the box."""
+        box = np.array([(self.x[0], self.y[0]), (self.x[-1], self.y[-1])])
+        width = box[1] - box[0]
+        return np.clip(np.where(np.isnan(points), box[0], points), box[0] - width, box[1] + width)
+
     def _neighbors(self) -> list[tuple[int, int]]:
         """Pairs of classes that meet in a cell."""
         corners = [
@@ -127,6 +133,24 @@ class Grid:
     def _crossing(self, steps: Float) -> Float:
         x, y = steps.astype(np.intp).T
         return np.column_stack([self.x[x], self.y[y]])
+
+
+def snapped(functions: Functions, box: Float, resolution: int) -> Functions:
+    """Functions that are constant around each crossing of a grid, asked there once and for all.
+
+    What they hide is what lies between the lines.
+    """
+    x, y = np.linspace(box[0], box[1], resolution).T
+    values = np.asarray(
+        functions(np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])), dtype=np.float64
+    )
+
+    def at(points: Float) -> Float:
+        steps = (points - box[0]) / (box[1] - box[0]) * (resolution - 1)
+        i, j = np.clip(steps.round(), 0, resolution - 1).astype(np.intp).T
+        return np.asarray(values[j * resolution + i])
+
+    return at
 
 
 class _Vertices:
@@ -201,7 +225,7 @@ class _Vertices:
     def _slopes(self, points: Float, three: Places, step: Float) -> tuple[Float, Float]:
         """First less second and first less third function, and their derivatives."""
         shifts = np.vstack([np.zeros(2), np.diag(step), -np.diag(step)])
-        asked = np.nan_to_num((shifts[:, None] + points).reshape(-1, 2))
+        asked = self._grid.nearby((shifts[:, None] + points).reshape(-1, 2))
         values = _pick(self._grid.at(asked), np.tile(three, (len(shifts), 1)))
         gaps = (values[:, :1] - values[:, 1:]).reshape(len(shifts), len(points), 2)
         return gaps[0], np.moveaxis(gaps[1:3] - gaps[3:], 0, 2) / (2 * step)

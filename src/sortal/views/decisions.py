@@ -12,7 +12,7 @@ from sortal.errors import OptionError
 from sortal.learners.options import read_priors
 from sortal.views.answers import deciding_functions
 from sortal.views.axes import open_axes
-from sortal.views.boundaries import Curve, Grid
+from sortal.views.boundaries import Curve, Grid, snapped
 from sortal.views.fitted import attribute
 from sortal.views.gaussians import box_with, draw_ellipses, find_ellipses, marginals, read_level
 from sortal.views.lettering import equation_text, few_text, write_legend
@@ -44,7 +44,8 @@ class DecisionsDisplay:
     as other priors: their boundaries are drawn as broken curves. With `means` (K × 2) and
     `covariance` (2 × 2 for all or K × 2 × 2), ellipses hold a share `level` of each class' normal
     distribution. `note` is a line below the title. What is smaller than a cell of the grid, of
-    `resolution` lines in each direction, may be missed; vertices of the curves are exact.
+    `resolution` lines in each direction, may be missed; vertices of the curves are exact. Without
+    `exact`, functions are asked at the crossings of the grid alone, and curves pass between them.
 
     Attributes: `box` (its lower and its upper corner), `grid` (`x`, `y`, `values`, and `labels`, a
     row a y: places in `rows.classes`), `curves` and `fitted_curves` (first, second, points),
@@ -69,12 +70,16 @@ class DecisionsDisplay:
         names: Sequence[object] | None = None,
         note: str = "",
         resolution: int = _RESOLUTION,
+        exact: bool = True,
     ) -> None:
         self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
         self.level, self.note, self.change = read_level(level), note, change
         self.ellipses = find_ellipses(self.rows, means, covariance, self.level)
         self.box = box_with(self.rows.points, self.ellipses)
         K, fine = len(self.rows.classes), _read_resolution(resolution)
+        if not exact:
+            functions = snapped(functions, self.box, fine)
+            fitted = None if fitted is None else snapped(fitted, self.box, fine)
         self.grid = Grid(functions, self.box, K, fine)
         self.curves: list[Curve] = self.grid.curves()
         self.fitted_curves: list[Curve] | None = None
@@ -94,6 +99,7 @@ class DecisionsDisplay:
         costs: ArrayLike | None = None,
         level: float = 0.95,
         resolution: int = _RESOLUTION,
+        exact: bool = True,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
@@ -123,6 +129,7 @@ class DecisionsDisplay:
             names=plane.rows.names,
             note=_join(plane.note, _say_priors(priors, plane.rows.classes)),
             resolution=resolution,
+            exact=exact,
         )
         title = f"Decision regions of {type(estimator).__name__}"
         return display.plot(ax, **({"title": title} | kw))

@@ -10,6 +10,8 @@ from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
 from sortal.views.evidence import EvidenceDisplay
 from sortal.views.importances import ImportancesDisplay
+from sortal.views.loo_curve import LooCurveDisplay
+from sortal.views.neighbors_display import NeighborsDisplay
 from sortal.views.partition import PartitionDisplay
 from sortal.views.projection import ProjectionDisplay
 from sortal.views.regions import RegionsDisplay
@@ -28,6 +30,8 @@ __all__ = [
     "EvidenceDisplay",
     "FrequenciesDisplay",
     "ImportancesDisplay",
+    "LooCurveDisplay",
+    "NeighborsDisplay",
     "PartitionDisplay",
     "ProjectionDisplay",
     "RegionsDisplay",

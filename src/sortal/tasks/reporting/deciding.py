@@ -71,10 +71,14 @@ def _ranges(X: Any) -> dict[str, tuple[float, float]]:
 
 
 def _in_python(chosen: Fitted) -> str:
-    return (
-        f"A {chosen.learner.title} cannot decide in a page. In Python: "
-        "sortal.load('model.sortal').explain(table)"
-    )
+    """Why the page does not decide, and what does."""
+    why = f"A model of this kind ({chosen.learner.title}) cannot decide in a page."
+    if hasattr(chosen.estimator, "kneighbors"):
+        why = (
+            "There is no form here: this model compares a new row with the rows that it learned "
+            "from, so a form would need those rows themselves in the page."
+        )
+    return f"{why} In Python: sortal.load('model.sortal').explain(table)"
 
 
 def starts(chosen: Fitted, rows: Rows, facts: ModelFacts, wishes: Wishes) -> list[Start]:

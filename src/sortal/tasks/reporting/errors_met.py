@@ -105,7 +105,7 @@ class ErrorsMet:
     table. `sure` says how often the model was sure and wrong, and `worst` lists such rows, by
     their numbers in the table as given, from 1; of a model without probabilities, rows of the most
     frequent confusions. `places` are these rows among the labeled ones, from 0. `cells` are what
-    they hold, where rows may be shown.
+    they hold, where rows may be shown, and `near` then their neighbors, of a model that has any.
     """
 
     n: int
@@ -117,6 +117,7 @@ class ErrorsMet:
     places: tuple[int, ...]
     cells: Table | None
     notes: tuple[str, ...] = ()
+    near: Table | None = None
 
     @classmethod
     def of(
@@ -167,7 +168,9 @@ class ErrorsMet:
     @property
     def tables(self) -> tuple[Table, ...]:
         """All tables that there are."""
-        return tuple(one for one in (self.pairs, self.worst, self.cells) if one is not None)
+        return tuple(
+            one for one in (self.pairs, self.worst, self.cells, self.near) if one is not None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON."""

@@ -10,6 +10,7 @@ from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.drawing import judged_pictures, learner_pictures
 from sortal.tasks.reporting.facts import ModelFacts
 from sortal.tasks.reporting.judging import judge_kept
+from sortal.tasks.reporting.near_rows import with_neighbors
 from sortal.tasks.reporting.reproduce import fitting_code
 from sortal.tasks.show import show
 
@@ -33,6 +34,7 @@ def model_facts(
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
     pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
     judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
+    errors = with_neighbors(judged.errors, fitted.estimator, rows) if wishes.rows else judged.errors
     return ModelFacts(
         name=fitted.learner.name,
         title=fitted.learner.title,
@@ -47,7 +49,7 @@ def model_facts(
         confusion=judged.confusion,
         reliability=judged.reliability,
         roc=judged.roc,
-        errors=judged.errors,
+        errors=errors,
         judged_pictures=judged_pictures(fitted.learner.name, judged),
         code="" if fitted.estimator is None else fitting_code(wishes, fitted),
         note=" ".join(filter(None, [fitted.note, trouble, *left_out])),

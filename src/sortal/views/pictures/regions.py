@@ -23,6 +23,11 @@ _MOST_PAIRS = 4
 # Lines of the grid in each direction, on whose cells curves are found: exact all the same.
 _RESOLUTION = 80
 
+_COARSE = (
+    f"Boundaries are drawn between the crossings of {_RESOLUTION} × {_RESOLUTION} lines: exact "
+    "ones would tell where single rows lie."
+)
+
 
 def add_regions(scene: Scene) -> None:
     """Regions over the two most telling columns; straight boundaries where functions are linear."""
@@ -37,8 +42,11 @@ def add_regions(scene: Scene) -> None:
     title = f"Decision regions over {plain(first.name)} and {plain(second.name)}"
     options: dict[str, Any] = {"features": [scene.feature(one.place) for one in chosen]}
     display = _display(scene)
+    coarse = ""
     if display == "DecisionsDisplay":
         options["resolution"] = _RESOLUTION
+        if hasattr(scene.estimator, "kneighbors") and not scene.rows:
+            options["exact"], coarse = False, _COARSE
     else:
         options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
         options |= {"at": at} if (at := _typical_words(scene)) else {}
@@ -48,8 +56,9 @@ def add_regions(scene: Scene) -> None:
         if len(scene.numbers) > 2
         else ""
     )
+    note = " ".join(filter(None, [why, coarse]))
     plan = Plan(display, options, points=True)
-    scene.plan("regions", title, plan, lambda shown: _words(scene, title, shown, why))
+    scene.plan("regions", title, plan, lambda shown: _words(scene, title, shown, note))
 
 
 def _typical_words(scene: Scene) -> dict[str, Any]:
