@@ -48,12 +48,10 @@ class NeighborsOptions:
 
 
 def _check_neighbors(given: Any) -> None:
-    if isinstance(given, str):
-        choose("n_neighbors", given, ("loo",))
-    elif isinstance(given, list | tuple | np.ndarray) and len(given):
+    if isinstance(given, list | tuple | np.ndarray) and len(given):
         for k in given:
             whole_number("n_neighbors", k, 1)
-    elif not is_whole(given) or given < 1:
+    elif given != "loo" and (not is_whole(given) or given < 1):
         raise OptionError(
             f"n_neighbors={given!r} cannot be used: give a whole number of at least 1, a list of "
             "such numbers to choose among, or 'loo'."
