@@ -35,9 +35,8 @@ every_k = pytest.mark.parametrize("k", [1, 5, 15])
 
 def model_of(X: Any, metric: str, scale: Any = "auto", **more: Any) -> NeighborsClassifier:
     y = np.arange(len(X)) % 3
-    power = POWERS.get(metric)
     name = "minkowski" if metric in {"cubic", "largest"} else metric
-    p = power if name == "minkowski" else 2.0
+    p = POWERS[metric] if name == "minkowski" else 2.0
     return NeighborsClassifier(5, name, p=p, scale=scale, **more).fit(X, y)
 
 
@@ -382,7 +381,7 @@ def kinds_and_widths(kinds: tuple[Any, ...]) -> list[tuple[Any, int]]:
 @pytest.mark.parametrize("d", [2, 3, 10, 60])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_search_of_numbers(shape: str, d: int, kind: type) -> None:
-    X = np.clip(large(shape, d + 8, 1000, d), -1e30, 1e30).astype(kind)
+    X: Any = np.clip(large(shape, d + 8, 1000, d), -1e30, 1e30).astype(kind)
     queries = queries_of(X.astype(np.float64), d, 12)
     factors = np.random.default_rng(d).choice([0.5, 1.0, 3.7], d)
     rows = np.ascontiguousarray(X), no_codes(len(X))

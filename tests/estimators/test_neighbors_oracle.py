@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.estimators.neighbors_oracle import (
     GRID,
     VOTINGS,
+    Cell,
     Neighbor,
     Oracle,
     Place,
@@ -46,7 +47,7 @@ def line(**asked: Any) -> Oracle:
     return Oracle(LINE, LINE_LABELS, metric="manhattan", scale=None, **asked)
 
 
-def found(oracle: Oracle, x: list[Any]) -> list[tuple[int, float]]:
+def found(oracle: Oracle, x: list[Any]) -> list[Any]:
     return [(one.id, one.distance) for one in oracle.neighbors(x)]
 
 
@@ -73,7 +74,7 @@ class TestTheOracle:
 
     def test_words_count_one_and_holes_are_left_out(self) -> None:
         """Of three columns, two known: (1/4 + 1) · 3/2, over 3."""
-        rows = [[0.0, "elm", "oak"], [4.0, "fir", "oak"]]
+        rows: list[list[Cell]] = [[0.0, "elm", "oak"], [4.0, "fir", "oak"]]
         oracle = Oracle(rows, ["a", "b"])
         assert oracle.metric_ == "gower"
         assert found(oracle, [1.0, "fir", None]) == [(1, 0.375), (0, 0.625)]
@@ -182,7 +183,7 @@ class TestTheOracle:
         X, queries = rng.normal(size=(40, 3)), rng.normal(size=(9, 3))
         scale = "auto" if metric == "mahalanobis" else None
         oracle = Oracle(X.tolist(), ["a", "b"] * 20, metric=metric, p=p, scale=scale)
-        more = {"p": p} if name == "minkowski" else {}
+        more: dict[str, Any] = {"p": p} if name == "minkowski" else {}
         if name == "mahalanobis":
             more = {"VI": np.linalg.inv(np.cov(X.T))}
         expected = cdist(queries, X, name, **more)
