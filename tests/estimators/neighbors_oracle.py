@@ -80,7 +80,8 @@ class Oracle:
 
     def values(self, j: int) -> list[Any]:
         """What the kept rows hold in a column, without holes."""
-        return self.once(("values", j), lambda: self.held(j))
+        found: list[Any] = self.once(("values", j), lambda: self.held(j))
+        return found
 
     def held(self, j: int) -> list[Any]:
         return [self.rows[i][j] for i in self.kept if self.rows[i][j] is not None]

@@ -374,7 +374,7 @@ def test_mahalanobis_in_a_plane() -> None:
 
 
 def test_kneighbors_without_distances() -> None:
-    model = on_line(2)
+    model: Any = on_line(2)
     assert model.kneighbors([[3.0]], return_distance=False).tolist() == [[2, 3]]
     assert model.kneighbors([[3.0]], 4, return_distance=False).tolist() == [[2, 3, 1, 0]]
     distances, ids = model.kneighbors()

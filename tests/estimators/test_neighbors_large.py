@@ -24,7 +24,8 @@ Float: TypeAlias = NDArray[np.float64]
 Int64: TypeAlias = NDArray[np.int64]
 
 POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
-COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1000}
+COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1200}
+LINE: Final = np.arange(20.0)[:, None]
 every_shape = pytest.mark.parametrize("shape", SHAPES)
 # the squares of what vanishes add up to nothing, and it has no standard deviation
 every_spread = pytest.mark.parametrize("shape", [name for name in SHAPES if name != "vanishing"])
@@ -34,9 +35,8 @@ every_k = pytest.mark.parametrize("k", [1, 5, 15])
 
 def model_of(X: Any, metric: str, scale: Any = "auto", **more: Any) -> NeighborsClassifier:
     y = np.arange(len(X)) % 3
-    power = POWERS.get(metric)
     name = "minkowski" if metric in {"cubic", "largest"} else metric
-    p = power if name == "minkowski" else 2.0
+    p = POWERS[metric] if name == "minkowski" else 2.0
     return NeighborsClassifier(5, name, p=p, scale=scale, **more).fit(X, y)
 
 
@@ -338,53 +338,99 @@ def test_gower(d: int, c: int, holes: float, shape: str) -> None:
 # --- The search itself ---------------------------------------------------------------------------
 
 
+KINDS: Final[dict[float, tuple[Any, ...]]] = {
+    1.0: ("tree", "bytes", "scan"),
+    2.0: ("tree", "bytes", "scan"),
+    3.0: ("tree", "scan"),
+    math.inf: ("tree", "scan"),
+}
+
+
 def searched(
-    rows: tuple[Any, Int64], queries: tuple[Float, Int64], factors: Float, power: float
+    rows: tuple[Any, Int64],
+    queries: tuple[Float, Int64],
+    factors: Float,
+    power: float,
+    kinds: tuple[Any, ...],
 ) -> None:
-    """Any k, any number of threads, with and without rows excluded."""
-    n_columns = rows[0].shape[1] + rows[1].shape[1]
-    searcher = Searcher(rows[0], rows[1].astype(np.int32), factors, power, n_columns)
-    assert searcher.kind in {"tree", "bytes", "bits", "scan"}
+    """Every search, any k, any number of threads, with and without rows excluded."""
+    n, n_columns = len(rows[0]), rows[0].shape[1] + rows[1].shape[1]
     asked = queries[0], queries[1].astype(np.int32)
     whole = rows[0].astype(np.float64), rows[1]
-    n = len(rows[0])
     spared = np.where(np.arange(len(asked[0])) % 2, np.arange(len(asked[0])) * 7 % n, -1)
-    for without, ks in ((None, (1, 5, 40)), (spared.astype(np.int64), (15,))):
-        keys, positions = brute(whole, queries, factors, power, max(ks), without)
-        for k, n_threads in zip(ks, (1, 3, 2), strict=False):
-            found = searcher.search(*asked, k, without, n_threads)
-            assert_array_equal(found[1], positions[:, :k])
-            assert_array_equal(found[0], keys[:, :k])
+    by_all = brute(whole, queries, factors, power, 40)
+    by_others = brute(whole, queries, factors, power, 15, spared)
+    for kind, widest in kinds_and_widths(kinds):
+        codes = rows[1].astype(np.int32)
+        searcher = Searcher(rows[0], codes, factors, power, n_columns, kind, widest)
+        for k, n_threads in ((1, 1), (5, 3), (40, 2)):
+            keys, positions = searcher.search(*asked, k, None, n_threads)
+            assert_array_equal(positions, by_all[1][:, :k], err_msg=f"{kind} {widest}")
+            assert_array_equal(keys, by_all[0][:, :k])
+        keys, positions = searcher.search(*asked, 15, spared.astype(np.int64), 1)
+        assert_array_equal(positions, by_others[1], err_msg=f"{kind} {widest}")
+        assert_array_equal(keys, by_others[0])
+
+
+def kinds_and_widths(kinds: tuple[Any, ...]) -> list[tuple[Any, int]]:
+    """Bytes and bits by the instructions of any machine, and by those of this one."""
+    return [(kind, w) for kind in kinds for w in ((0, 1, 2) if kind in {"bytes", "bits"} else (2,))]
 
 
 @every_shape
 @pytest.mark.parametrize("d", [2, 3, 10, 60])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_search_of_numbers(shape: str, d: int, kind: type) -> None:
-    with np.errstate(over="ignore"):
-        X = np.clip(large(shape, d + 8, 800, d), -1e30, 1e30).astype(kind)
+    X: Any = np.clip(large(shape, d + 8, 1000, d), -1e30, 1e30).astype(kind)
     queries = queries_of(X.astype(np.float64), d, 12)
     factors = np.random.default_rng(d).choice([0.5, 1.0, 3.7], d)
+    rows = np.ascontiguousarray(X), no_codes(len(X))
     for power in (1.0, 2.0, math.inf):
-        rows = np.ascontiguousarray(X), no_codes(len(X))
-        searched(rows, (queries, no_codes(len(queries))), factors, power)
+        searched(rows, (queries, no_codes(len(queries))), factors, power, KINDS[power])
+
+
+@every_shape
+def test_search_by_any_power(shape: str) -> None:
+    X = np.clip(large(shape, 4, 500, 4), -1e30, 1e30)
+    queries = queries_of(X, 4, 12)
+    asked = queries, no_codes(len(queries))
+    searched((X, no_codes(len(X))), asked, np.full(4, 0.7), 3.0, KINDS[3.0])
+
+
+@pytest.mark.parametrize("c", [1, 5, 40, 130])
+@pytest.mark.parametrize("levels", [2, 3, 40])
+def test_search_of_words(c: int, levels: int) -> None:
+    """Queries may have holes where rows have none."""
+    codes = coded(c, 700, c, levels)
+    asked = asked_of(codes, c)
+    none = np.zeros((700, 0)), np.zeros((len(asked), 0))
+    searched((none[0], codes), (none[1], asked), np.zeros(0), 1.0, ("bits", "scan"))
 
 
 @pytest.mark.parametrize("d", [0, 2, 12])
 @pytest.mark.parametrize("c", [1, 9, 40])
-@pytest.mark.parametrize("levels", [2, 3, 40])
 @pytest.mark.parametrize("holes", [0.0, 0.3])
-def test_search_of_words_and_numbers(d: int, c: int, levels: int, holes: float) -> None:
+def test_search_of_words_and_numbers(d: int, c: int, holes: float) -> None:
     rng = np.random.default_rng(d + c)
-    codes = coded(c, 700, c, levels, holes)
+    codes = coded(c, 700, c, 3, holes)
     X = rng.integers(0, 5, size=(700, d)).astype(np.float64)
     asked, queries = asked_of(codes, c), rng.integers(-2, 7, size=(24, d)).astype(np.float64)
     X[rng.uniform(size=X.shape) < holes] = np.nan
     queries[rng.uniform(size=queries.shape) < holes] = np.nan
-    searched((X, codes), (queries, asked), np.full(d, 1 / 3), 1.0)
+    searched((X, codes), (queries, asked), np.full(d, 1 / 3), 1.0, ("scan",))
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_search_among_few(n: int) -> None:
     X = large("whole", n, n, 3)
-    searched((X, no_codes(n)), (queries_of(X, n), no_codes(18)), np.ones(3), 2.0)
+    queries = queries_of(X, n)
+    asked = queries, no_codes(len(queries))
+    searched((X, no_codes(n)), asked, np.ones(3), 2.0, KINDS[2.0])
+
+
+def test_every_search_is_taken_somewhere() -> None:
+    """By tables of this file: else nothing is said about it."""
+    tables = [large("low_dimensional", 3, 3000, 3), large("normal", 60, 2000, 60), LINE]
+    taken = {model_of(X, "euclidean").search_ for X in tables}
+    taken.add(model_of(as_words(coded(5, 2000, 5, 2)), "hamming").search_)
+    assert taken == {"tree", "bytes", "bits", "scan"}

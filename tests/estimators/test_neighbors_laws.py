@@ -109,7 +109,7 @@ def test_whole_weights_are_copies(case: Case, data: Any) -> None:
 def test_whole_weights_are_copies_of_rows_that_do_not_tie(metric: str, voting: str) -> None:
     X, y = numbers_for(metric, 1)
     w = np.random.default_rng(2).integers(0, 4, len(X))
-    asked = {"metric": metric, "weights": voting, "p": 3.0}
+    asked: dict[str, Any] = {"metric": metric, "weights": voting, "p": 3.0}
     weighed = NeighborsClassifier(7, **asked).fit(X, y, sample_weight=w)
     copies = NeighborsClassifier(7, **asked).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     queries = numbers_for(metric, 3)[0]
@@ -299,7 +299,8 @@ def test_the_order_of_rows_decides_ties_only(case: Case, data: Any) -> None:
 def test_short_floats_are_the_same_numbers(metric: str, scale: Any) -> None:
     X, y = numbers(14, 400)
     short = X.astype(np.float32)
-    asked = {"metric": metric, "scale": "auto" if metric in {"hamming", "mahalanobis"} else scale}
+    scale = "auto" if metric in {"hamming", "mahalanobis"} else scale
+    asked: dict[str, Any] = {"metric": metric, "scale": scale}
     one = NeighborsClassifier(weights="distance", **asked).fit(short, y)
     other = NeighborsClassifier(weights="distance", **asked).fit(short.astype(np.float64), y)
     assert one.scale_ == other.scale_

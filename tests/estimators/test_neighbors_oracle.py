@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.estimators.neighbors_oracle import (
     GRID,
     VOTINGS,
+    Cell,
     Neighbor,
     Oracle,
     Place,
@@ -46,7 +47,7 @@ def line(**asked: Any) -> Oracle:
     return Oracle(LINE, LINE_LABELS, metric="manhattan", scale=None, **asked)
 
 
-def found(oracle: Oracle, x: list[Any]) -> list[tuple[int, float]]:
+def found(oracle: Oracle, x: list[Any]) -> list[Any]:
     return [(one.id, one.distance) for one in oracle.neighbors(x)]
 
 
@@ -73,7 +74,7 @@ class TestTheOracle:
 
     def test_words_count_one_and_holes_are_left_out(self) -> None:
         """Of three columns, two known: (1/4 + 1) · 3/2, over 3."""
-        rows = [[0.0, "elm", "oak"], [4.0, "fir", "oak"]]
+        rows: list[list[Cell]] = [[0.0, "elm", "oak"], [4.0, "fir", "oak"]]
         oracle = Oracle(rows, ["a", "b"])
         assert oracle.metric_ == "gower"
         assert found(oracle, [1.0, "fir", None]) == [(1, 0.375), (0, 0.625)]
@@ -182,7 +183,7 @@ class TestTheOracle:
         X, queries = rng.normal(size=(40, 3)), rng.normal(size=(9, 3))
         scale = "auto" if metric == "mahalanobis" else None
         oracle = Oracle(X.tolist(), ["a", "b"] * 20, metric=metric, p=p, scale=scale)
-        more = {"p": p} if name == "minkowski" else {}
+        more: dict[str, Any] = {"p": p} if name == "minkowski" else {}
         if name == "mahalanobis":
             more = {"VI": np.linalg.inv(np.cov(X.T))}
         expected = cdist(queries, X, name, **more)
@@ -376,6 +377,79 @@ def test_mahalanobis(case: Case, seed: int, holed: bool) -> None:
     expected = [listed(oracle, x, k) for x in queries]
     assert ids.tolist() == [one[1] for one in expected]
     assert_allclose(distances, [one[0] for one in expected], rtol=1e-9)
+
+
+# --- Reasons -------------------------------------------------------------------------------------
+
+
+def shares_of(oracle: Oracle, x: Any, t: Any) -> list[float]:
+    """Each column's part of the key, over the key; all 0 for equal rows."""
+    known = [j for j in oracle.used if oracle.cell(x, j) is not None and t[j] is not None]
+    terms = dict.fromkeys(range(len(x)), 0.0)
+    for j in known:
+        if oracle.is_number(j):
+            term = abs(x[j] - t[j]) * oracle.factors[j]
+            terms[j] = term if oracle.power == math.inf else oracle.raised(term)
+        else:
+            terms[j] = float(x[j] != t[j])
+    most = max(terms.values())
+    if most == 0:
+        return [0.0] * len(x)
+    if oracle.power == math.inf:
+        first = min(j for j in terms if terms[j] == most)
+        return [float(j == first) for j in terms]
+    return [term / sum(terms.values()) for term in terms.values()]
+
+
+@quiet
+@given(cases(), st.data())
+@FEW
+def test_reasons(case: Case, data: Any) -> None:
+    """Who is inside, with which part and vote; the votes add up, and so do the shares."""
+    more = data.draw(class_options(case.oracle().classes))
+    more.pop("costs", None)
+    model = case.fit(**more)
+    oracle = case.oracle(model, **more)
+    k, names = oracle.n_neighbors, names_of(len(case.rows[0]))
+    factor = oracle.class_factors(None)
+    for x, reason in zip(case.queries, model.explain(case.frame(case.queries)), strict=True):
+        places, h = oracle.places(x, k)
+        kernels = kernel_values(places, h, k, oracle.voting)
+        assert reason.label == oracle.said(oracle.posterior(x))
+        assert [one.id for one in reason.neighbors] == [one.neighbor.id for one in places]
+        assert (reason.k, reason.weights, reason.metric) == (k, oracle.voting, oracle.metric_)
+        assert_allclose(reason.posterior, oracle.posterior(x), rtol=1e-12, atol=1e-12)
+        votes = dict.fromkeys(oracle.classes, 0.0)
+        for found, place, kernel in zip(reason.neighbors, places, kernels, strict=True):
+            own = oracle.labels[place.neighbor.id]
+            assert found.label == own
+            assert found.distance == pytest.approx(place.neighbor.distance, rel=1e-14, abs=0)
+            assert found.part == pytest.approx(place.part, rel=1e-14)
+            assert found.kernel == pytest.approx(kernel, rel=1e-12, abs=1e-14)
+            assert found.vote == pytest.approx(place.part * kernel * factor[own], abs=1e-12)
+            votes[own] += found.vote
+            shares = {part.attribute: part.share for part in found.parts}
+            expected = shares_of(oracle, x, oracle.rows[place.neighbor.id])
+            given_shares = [shares.get(name, 0.0) for name in names]
+            assert_allclose(given_shares, expected, rtol=1e-12, atol=1e-12)
+        assert_allclose(list(reason.votes), list(votes.values()), rtol=1e-12, atol=1e-12)
+
+
+def test_reasons_of_mahalanobis() -> None:
+    """Shares z_j (S⁻¹z)_j over zᵀS⁻¹z; some may be negative, and they add up to 1."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 3)) @ (np.eye(3) + 0.6)
+    y = np.arange(40) % 2
+    queries = rng.normal(size=(5, 3))
+    inverse = np.linalg.inv(np.cov(X.T))
+    for x, reason in zip(
+        queries, NeighborsClassifier(4, "mahalanobis").fit(X, y).explain(queries), strict=True
+    ):
+        for one in reason.neighbors:
+            z = x - X[one.id]
+            expected = z * (inverse @ z) / (z @ inverse @ z)
+            assert_allclose([part.share for part in one.parts], expected, rtol=1e-8, atol=1e-10)
+            assert sum(part.share for part in one.parts) == pytest.approx(1, rel=1e-12)
 
 
 # --- The choice of k -----------------------------------------------------------------------------
