@@ -33,7 +33,10 @@ NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0
         ({"n_neighbors": None}, r"n_neighbors=None"),
         ({"n_neighbors": []}, r"n_neighbors=\[\]"),
         ({"n_neighbors": [3, 0]}, r"n_neighbors=0"),
-        ({"n_neighbors": "cv"}, r"n_neighbors='cv' cannot be used: give a whole number .* or 'loo'"),
+        (
+            {"n_neighbors": "cv"},
+            r"n_neighbors='cv' cannot be used: give a whole number .* or 'loo'",
+        ),
         ({"metric": "cosine"}, r"metric='cosine' is not known: it can be 'auto', 'euclidean'"),
         ({"metric": np.hypot}, r"metric=.* is not known"),
         ({"p": 0.5}, r"p=0.5 cannot be used: give a number of at least 1"),
