@@ -64,7 +64,7 @@ class NeighborsClassifier(ReadableNeighbors):
         and the standard deviation otherwise. A column that never varies is then left out.
     weights : str, default="auto"
         What a vote counts: "uniform"; "distance", the nearest's over its own (rows equal to x
-        decide alone); kernels of the distance over that of the first row beyond the places,
+        decide alone); kernels of the distance over that of the row at place k + 1,
         "triangular", "epanechnikov" and "gaussian"; "rank", the place from behind. "auto" is
         "uniform", unless the number of neighbors is chosen: then all six are tried.
     priors : array-like of shape (n_classes,) or dict, default=None
