@@ -378,7 +378,7 @@ def kinds_and_widths(kinds: tuple[Any, ...]) -> list[tuple[Any, int]]:
 
 
 @every_shape
-@pytest.mark.parametrize("d", [2, 3, 10, 60])
+@pytest.mark.parametrize("d", [2, 10, 60])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_search_of_numbers(shape: str, d: int, kind: type) -> None:
     X: Any = np.clip(large(shape, d + 8, 1000, d), -1e30, 1e30).astype(kind)

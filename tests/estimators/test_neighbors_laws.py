@@ -22,8 +22,7 @@ from sortal import NeighborsClassifier, datasets
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-QUICK: Final = settings(max_examples=60, deadline=None)
-FEW: Final = settings(max_examples=25, deadline=None)
+QUICK: Final = settings(max_examples=50, deadline=None)
 quiet = pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
 )

@@ -30,8 +30,8 @@ from tests.estimators.neighbors_tables import Case, cases, class_options, names_
 from sortal import NeighborsClassifier, datasets
 from sortal.models.decision import decide
 
-QUICK: Final = settings(max_examples=150, deadline=None)
-FEW: Final = settings(max_examples=40, deadline=None)
+QUICK: Final = settings(max_examples=100, deadline=None)
+FEW: Final = settings(max_examples=30, deadline=None)
 quiet = pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
 )
