@@ -58,10 +58,11 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py
 
-parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with MASS and rpart
+parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, with MASS, rpart, class and cluster
 	$(BIN)/python tools/parity/run.py
 	$(BIN)/python tools/parity/rpart_costs.py
 	$(BIN)/python -m tools.parity.run_statistics
+	$(BIN)/python -m tools.parity.run_neighbors
 
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \

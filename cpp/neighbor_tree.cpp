@@ -20,6 +20,7 @@ namespace {
 // 200,000 x 3: 16 rows a leaf took 62 ms, 32 took 58, 64 took 73 (50,000 queries, one thread).
 constexpr std::int64_t leaf_rows = 32;
 constexpr std::int64_t query_block = 256;
+constexpr std::int64_t many = 4096;        // queries whose leaves are looked up by one job
 constexpr std::int64_t sample_rows = 256;  // of a node, to see which column is widest
 
 template <class Term, class T>
@@ -43,16 +44,21 @@ SORTAL_LEAF(leaf_powers, Powers, double)
 #undef SORTAL_LEAF
 
 // The least key that a row in a box can have, but for rounding. (S 81)
-template <class Term>
+template <class Term, int columns>
 double box_key(const double* low, const double* high, const double* x, const double* factors,
                std::int64_t m, double p) {
-    double sums[4] = {};
-    std::int64_t j = 0;
     const auto term = [&](std::int64_t i) {
         const double below = low[i] - x[i], above = x[i] - high[i];
         const double gap = below > above ? below : above;
         return (gap > 0 ? gap : 0) * factors[i];
     };
+    if constexpr (columns > 0) {
+        double sum = 0.0;
+        for (std::int64_t j = 0; j < columns; ++j) sum = Term::add(sum, term(j), p);
+        return sum;
+    }
+    double sums[4] = {};
+    std::int64_t j = 0;
     for (; j + 4 <= m; j += 4) {
         for (std::int64_t l = 0; l < 4; ++l) sums[l] = Term::add(sums[l], term(j + l), p);
     }
@@ -88,7 +94,7 @@ class TreeSearch final : public Index {
     }
 
     void search(const Queries& queries, const Nearest& out, Workers& workers) const override {
-        const std::vector<std::int64_t> order = by_leaf(queries);
+        const std::vector<std::int64_t> order = by_leaf(queries, workers);
         const std::int64_t n_jobs = (queries.size() + query_block - 1) / query_block;
         workers.run(n_jobs, [&](std::int64_t job, int worker) {
             const std::int64_t to = std::min((job + 1) * query_block, queries.size());
@@ -255,47 +261,64 @@ class TreeSearch final : public Index {
     }
 
     // Queries that end in the same leaf one after the other: what they read is in the cache.
-    std::vector<std::int64_t> by_leaf(const Queries& queries) const {
+    std::vector<std::int64_t> by_leaf(const Queries& queries, Workers& workers) const {
         std::vector<std::pair<std::int64_t, std::int64_t>> at(
             static_cast<std::size_t>(queries.size()));
-        for (std::int64_t i = 0; i < queries.size(); ++i) {
-            Node node{0, 0, n_leaves_};
-            while (node.count > 1) {
-                const Cut& cut = cuts_[static_cast<std::size_t>(node.id)];
-                const auto [left, right] = halves(node);
-                node = queries.numbers.row(i)[cut.column] < cut.value ? left : right;
+        workers.run((queries.size() + many - 1) / many, [&](std::int64_t job, int) {
+            for (std::int64_t i = job * many; i < std::min((job + 1) * many, queries.size()); ++i) {
+                at[static_cast<std::size_t>(i)] = {leaf_of(queries.numbers.row(i)), i};
             }
-            at[static_cast<std::size_t>(i)] = {node.first, i};
-        }
+        });
         std::sort(at.begin(), at.end());
         std::vector<std::int64_t> order;
         order.reserve(at.size());
         for (const auto& [first, i] : at) order.push_back(i);
         return order;
     }
-
-    double bound(const double* x, std::int64_t node) const {
-        const double p = metric_.power;
-        const double* f = metric_.factors.data();
-        if (p == 2.0) return slack_ * box_key<Squares>(low(node), high(node), x, f, m_, p);
-        if (p == 1.0) return slack_ * box_key<Absolutes>(low(node), high(node), x, f, m_, p);
-        if (std::isinf(p)) return slack_ * box_key<Largest>(low(node), high(node), x, f, m_, p);
-        return slack_ * box_key<Powers>(low(node), high(node), x, f, m_, p);
+    std::int64_t leaf_of(const double* x) const {
+        Node node{0, 0, n_leaves_};
+        while (node.count > 1) {
+            const Cut& cut = cuts_[static_cast<std::size_t>(node.id)];
+            const auto [left, right] = halves(node);
+            node = x[cut.column] < cut.value ? left : right;
+        }
+        return node.first;
     }
 
     // Nearer parts first. Returns how many leaves were looked at.
     std::int64_t find(const double* x, std::int64_t excluded, Best& best,
                       std::vector<Open>& open) const {
+        const double p = metric_.power;
+        if (p == 1.0) return find_by<Absolutes>(x, excluded, best, open);
+        if (p == 2.0) return find_by<Squares>(x, excluded, best, open);
+        if (std::isinf(p)) return find_by<Largest>(x, excluded, best, open);
+        return find_by<Powers>(x, excluded, best, open);
+    }
+    // Few columns by loops of a known length.
+    template <class Term>
+    std::int64_t find_by(const double* x, std::int64_t excluded, Best& best,
+                         std::vector<Open>& open) const {
+        if (m_ == 2) return walk<Term, 2>(x, excluded, best, open);
+        if (m_ == 3) return walk<Term, 3>(x, excluded, best, open);
+        if (m_ == 4) return walk<Term, 4>(x, excluded, best, open);
+        return walk<Term, 0>(x, excluded, best, open);
+    }
+    template <class Term, int columns>
+    std::int64_t walk(const double* x, std::int64_t excluded, Best& best,
+                      std::vector<Open>& open) const {
+        const auto bound = [&](std::int64_t node) {
+            return slack_ * box_key<Term, columns>(low(node), high(node), x, metric_.factors.data(),
+                                                   m_, metric_.power);
+        };
         std::int64_t met = 0;
         open.clear();
         if (n_leaves_) open.push_back({0.0, {0, 0, n_leaves_}});
         while (!open.empty()) {
             auto [least, node] = open.back();
             open.pop_back();
-            if (least > best.limit()) continue;
-            while (node.count > 1) {
+            while (node.count > 1 && least <= best.limit()) {
                 auto [near, far] = halves(node);
-                double near_key = bound(x, near.id), far_key = bound(x, far.id);
+                double near_key = bound(near.id), far_key = bound(far.id);
                 if (far_key < near_key) {
                     std::swap(near, far);
                     std::swap(near_key, far_key);
@@ -303,7 +326,6 @@ class TreeSearch final : public Index {
                 if (far_key <= best.limit()) open.push_back({far_key, far});
                 node = near;
                 least = near_key;
-                if (near_key > best.limit()) break;
             }
             if (least > best.limit()) continue;
             look(x, node.first, excluded, best);
