@@ -124,8 +124,9 @@ class Table:
     @cached_property
     def ranks(self) -> tuple[dict[float, float], ...]:
         """Of every column its values in rows that count, sorted, and the rank of each."""
-        cells = ({c.cells[i] for i, _ in self.held} - {None} for c in self.columns)
-        return tuple({x: float(rank) for rank, x in enumerate(sorted(some))} for some in cells)
+        met = ((c.cells[i] for i, _ in self.held) for c in self.columns)
+        values = [sorted({cell for cell in cells if cell is not None}) for cells in met]
+        return tuple({x: float(rank) for rank, x in enumerate(some)} for some in values)
 
     def values(self, j: int) -> list[float]:
         """The values of a column in rows that count, sorted."""

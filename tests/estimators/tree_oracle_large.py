@@ -180,10 +180,10 @@ class LargeOracle:
         is_hole = places < 0
         places = places[~is_hole]
         cells = places * K + self.table.classes[rows[~is_hole]]
-        known = np.bincount(cells, weights[~is_hole], len(values) * K).reshape(-1, K)
+        known = np.asarray(np.bincount(cells, weights[~is_hole], len(values) * K), dtype=np.float64)
         met = np.bincount(places, minlength=len(values)) > 0
         holes = self.counts(rows[is_hole], weights[is_hole])
-        return Tally(j, self.table.kinds[j], values[met], known[met], holes)
+        return Tally(j, self.table.kinds[j], values[met], known.reshape(-1, K)[met], holes)
 
     def yes_sides(self, tally: Tally, tables: Float) -> Float:
         """The class counts of the yes side of every cut or subset."""
