@@ -60,8 +60,8 @@ def test_a_page_prints_what_it_says(page: str, monkeypatch: pytest.MonkeyPatch) 
         return (run_here if is_run_here(page, command) else subprocess.run)(command, **how)
 
     monkeypatch.setattr(TOOL, "subprocess", SimpleNamespace(run=run))
-    # how many workers a comparison has changes nothing, and each imports everything
-    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    if page != "README.md":  # more workers change nothing, and each imports everything
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     text = (ROOT / page).read_text(encoding="utf-8")
     assert TOOL.regenerate(text) == text
 
