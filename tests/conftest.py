@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -25,6 +26,20 @@ QUIET: Final = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cores_are_counted_once() -> Iterator[None]:
+    """The system takes about as long to say how many there are as a small table to be fitted."""
+    from joblib import cpu_count
+
+    counted = cache(lambda _: cpu_count())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "sortal.engines.local.cpu_count",
+            lambda: counted(os.environ.get("LOKY_MAX_CPU_COUNT")),
+        )
+        yield
 
 
 @pytest.fixture(scope="module")

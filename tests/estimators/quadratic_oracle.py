@@ -239,8 +239,19 @@ class Oracle:
             return self.priors[k]
         return self.w(k) / sum(map(self.w, self.present))
 
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        """What depends on the known columns alone, and functions of rows: asked for many times."""
+        return {}
+
     def _span(self, o: Any) -> Float:
         """An orthonormal basis of what varies among known columns: the same for all classes."""
+        if ("span", *o) not in self._kept:
+            self._kept["span", *o] = self._make_span(o)
+        found: Float = self._kept["span", *o]
+        return found
+
+    def _make_span(self, o: Any) -> Float:
         back = np.linalg.pinv(self.root)[:, o]
         unit = np.linalg.norm(back, axis=0)
         unit[unit == 0] = 1.0
@@ -256,20 +267,35 @@ class Oracle:
         B = self._span(o)
         return np.asarray(B @ np.linalg.inv(B.T @ self.used(k)[np.ix_(o, o)] @ B) @ B.T)
 
+    def _spanned(self, k: Any, o: Any) -> tuple[Float, float]:
+        """Σ_k of the known columns in their basis, and the logarithm of its determinant."""
+        if ("sigma", k, *o) not in self._kept:
+            B = self._span(o)
+            sigma = B.T @ self.used(k)[np.ix_(o, o)] @ B
+            sign, log_det = np.linalg.slogdet(sigma)
+            assert sign > 0
+            self._kept["sigma", k, *o] = sigma, float(log_det)
+        found: tuple[Float, float] = self._kept["sigma", k, *o]
+        return found
+
     def log_density(self, x: Float, k: Any) -> float:
         """ln N(x; μ_k, Σ_k) over the known columns, less a term common to all classes."""
         o = np.flatnonzero(~np.isnan(x))
         B = self._span(o)
         if not B.size:
             return 0.0
-        sigma = B.T @ self.used(k)[np.ix_(o, o)] @ B
+        sigma, log_det = self._spanned(k, o)
         z = self.z(x, k)[o] @ B
-        sign, log_det = np.linalg.slogdet(sigma)
-        assert sign > 0
         return float(-0.5 * log_det - 0.5 * z @ np.linalg.solve(sigma, z))
 
     def functions(self, x: Float) -> list[float]:
         """g_k(x) = ln π_k + ln f_k(x), classes in sorted order."""
+        row = tuple(np.asarray(x, dtype=np.float64).view(np.int64).tolist())
+        if ("functions", *row) not in self._kept:
+            self._kept["functions", *row] = self._make_functions(x)
+        return list(self._kept["functions", *row])
+
+    def _make_functions(self, x: Float) -> list[float]:
         found = []
         for k in self.classes:
             possible = k in self.present and self.prior(k) > 0

@@ -92,13 +92,11 @@ class Rows:
 
     def statistics(self, without: NDArray[np.bool_]) -> ClassStatistics:
         """What is known of the other rows."""
-        with one_blas_thread():
-            return read_statistics(self.plan(only(self.read, ~without)), self.schema)
+        return read_statistics(self.plan(only(self.read, ~without)), self.schema)
 
     def judged(self, made: Any, rows: NDArray[np.bool_]) -> Float:
         """ln P(k|x) of rows by a model of others."""
-        with one_blas_thread():
-            values = made.scores(self.asked.take(rows)).values
+        values = made.scores(self.asked.take(rows)).values
         found: Float = log_posterior(values + made.log_prior, made.prior)
         return found
 
@@ -127,19 +125,20 @@ def without_absent(column: Any) -> Any:
     return CategoryColumn(tuple(column.values[v] for v in present), codes.astype(np.int32))
 
 
-def relearn(model: Learner, stats: ClassStatistics) -> Any:
+def relearn(model: Learner, options: Any, stats: ClassStatistics) -> Any:
     """The model of other rows, by the options and the chosen shares of a fitted one."""
-    options = model._held()
     factor = read_class_weight(options.class_weight, stats.classes, stats.weight)
     return model._learn(multiply(stats, factor), options)
 
 
 def by_refits(model: Learner, X: Any, y: Any, w: Any = None) -> Float:
     """Every row judged by a model that was learned without it."""
-    rows = Rows(model, X, y, w)
-    found = [
-        rows.judged(relearn(model, rows.statistics(without)), without)[0] for without in rows.each()
-    ]
+    rows, options = Rows(model, X, y, w), model._held()
+    with one_blas_thread():
+        found = [
+            rows.judged(relearn(model, options, rows.statistics(without)), without)[0]
+            for without in rows.each()
+        ]
     shares: Float = np.exp(np.array(found))
     return shares
 
@@ -350,11 +349,13 @@ def test_folds_are_judged_by_models_without_them(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = model.fold_proba(X, y, folds, sample_weight=w)
-        rows = Rows(model, X, y, w)
-        for fold in np.unique(folds):
-            own = folds == fold
-            expected = np.exp(rows.judged(relearn(model, rows.statistics(own)), own))
-            assert_allclose(found[own], expected, atol=EIGHT_DIGITS)
+        rows, options = Rows(model, X, y, w), model._held()
+        with one_blas_thread():
+            for fold in np.unique(folds):
+                own = folds == fold
+                made = relearn(model, options, rows.statistics(own))
+                expected = np.exp(rows.judged(made, own))
+                assert_allclose(found[own], expected, atol=EIGHT_DIGITS)
 
 
 def test_a_class_of_one_fold_is_never_said_of_it() -> None:
@@ -415,16 +416,17 @@ def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]
     """
     rows = Rows(quietly(make(**grid[0]), X, y, w), X, y, w)
     kept = [without for without in rows.each() if (y[~without] == y[without][0]).any()]
-    statistics = [rows.statistics(without) for without in kept]
     sums = []
-    for setting in grid:
-        model = quietly(make(**setting), X, y, w)
-        total = 0.0
-        for without, stats in zip(kept, statistics, strict=True):
-            (k,) = np.flatnonzero(model.classes_ == y[without][0])
-            log_p = rows.judged(relearn(model, stats), without)[0, k]
-            total += (1.0 if w is None else w[without][0]) * log_p
-        sums.append(total)
+    with one_blas_thread():
+        statistics = [rows.statistics(without) for without in kept]
+        for setting in grid:
+            model = quietly(make(**setting), X, y, w)
+            options, total = model._held(), 0.0
+            for without, stats in zip(kept, statistics, strict=True):
+                (k,) = np.flatnonzero(model.classes_ == y[without][0])
+                log_p = rows.judged(relearn(model, options, stats), without)[0, k]
+                total += (1.0 if w is None else w[without][0]) * log_p
+            sums.append(total)
     return np.array(sums)
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any, Final
 
@@ -994,6 +995,7 @@ def test_weight_is_neither_made_nor_lost(policy: str) -> None:
 # --- Large tables --------------------------------------------------------------------------------
 
 
+@cache
 def large_columns(
     seed: int, n: int, K: int, rate: float = 0.1, n_words: int = 7
 ) -> tuple[list[Any], Any]:

@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, lru_cache, partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -187,6 +187,7 @@ numbers: Final = st.sampled_from(FLOATS) | st.floats(allow_nan=False, allow_infi
 whole_numbers: Final = st.integers(-9, 9) | st.integers(-(2**53), 2**53)
 
 
+@cache
 def moments(unit: str) -> st.SearchStrategy[Cell]:
     """Dates from 1700 to 2250, or of any year where the unit has room for them."""
     lowest, highest = (-98_000, 102_000) if unit == "ns" else (-719_000, 2_900_000)
@@ -199,10 +200,39 @@ def moments(unit: str) -> st.SearchStrategy[Cell]:
     return drawn | st.sampled_from([moment(text, unit) for text in MOMENTS])
 
 
-@st.composite
-def cells_of(draw: st.DrawFn, pool: st.SearchStrategy[Cell], n: int, most: int) -> tuple[Cell, ...]:
+@cache
+def one_of(*choices: Any) -> st.SearchStrategy[Any]:
+    """Made once: a strategy that is made at every draw is also checked at every draw."""
+    return st.sampled_from(choices)
+
+
+@lru_cache(64)  # levels are others at every draw
+def some_of(pool: st.SearchStrategy[Cell], least: int, most: int) -> st.SearchStrategy[list[Cell]]:
+    return st.lists(pool, min_size=least, max_size=most)
+
+
+plain_words: Final = st.sampled_from(PLAIN_WORDS)
+all_words: Final = plain_words | sly
+plain_names: Final = st.sampled_from(PLAIN_NAMES)
+names_of_columns: Final = {
+    True: st.lists(plain_names, min_size=1, max_size=4, unique=True),
+    False: st.lists(plain_names | sly_names, min_size=1, max_size=4, unique=True),
+}
+levels_of_words: Final = {
+    words: st.lists(words, min_size=1, max_size=6, unique=True)
+    for words in (plain_words, all_words)
+}
+sly_labels: Final = st.lists(sly_names, min_size=2, max_size=4, unique=True)
+sizes: Final = st.integers(2, 12) | st.integers(12, 40) | st.integers(25, 40)
+codes: Final = st.integers(-3, 5)
+truths: Final = st.booleans()
+
+
+def draw_cells(
+    draw: st.DrawFn, pool: st.SearchStrategy[Cell], n: int, most: int
+) -> tuple[Cell, ...]:
     """n cells with few different values, of which a seed deals out."""
-    values = draw(st.lists(pool, min_size=draw(st.sampled_from([3, 3, 3, 1])), max_size=most))
+    values = draw(some_of(pool, draw(one_of(3, 3, 3, 1)), most))
     return deal(draw(seeds), values, n)
 
 
@@ -210,68 +240,62 @@ def deal(seed: int, values: Sequence[Cell], n: int) -> tuple[Cell, ...]:
     return tuple(values[i] for i in np.random.default_rng(seed).integers(0, len(values), n))
 
 
-@st.composite
-def columns_of(draw: st.DrawFn, name: str, n: int, plain: bool) -> Column:
-    kind = draw(st.sampled_from(["number", "number", "date", "word", "word", "ordered", "misc"]))
-    words = st.sampled_from(PLAIN_WORDS) if plain else st.sampled_from(PLAIN_WORDS) | sly
+def draw_column(draw: st.DrawFn, name: str, n: int, plain: bool) -> Column:
+    kind = draw(one_of("number", "number", "date", "word", "word", "ordered", "misc"))
+    words = plain_words if plain else all_words
     if kind == "number":
-        pool = draw(st.sampled_from([numbers, numbers, whole_numbers]))
-        return Column(name, kind, draw(cells_of(pool, n, 8)))
+        pool = draw(one_of(numbers, numbers, whole_numbers))
+        return Column(name, kind, draw_cells(draw, pool, n, 8))
     if kind == "date":
-        unit = draw(st.sampled_from(["s", "us", "ns"]))
-        return Column(name, kind, draw(cells_of(moments(unit), n, 6)), unit=unit)
-    split = draw(st.sampled_from(["", "", "subset", "multiway", "multiway"]))
+        unit = draw(one_of("s", "us", "ns"))
+        return Column(name, kind, draw_cells(draw, moments(unit), n, 6), unit=unit)
+    split = draw(one_of("", "", "subset", "multiway", "multiway"))
     if kind == "word":
-        return Column(name, kind, draw(cells_of(words, n, 6)), split=split)
+        return Column(name, kind, draw_cells(draw, words, n, 6), split=split)
     if kind == "ordered":
-        levels = draw(st.lists(words, min_size=1, max_size=6, unique=True))
-        cells = draw(cells_of(st.sampled_from(levels), n, 5))
+        levels = draw(levels_of_words[words])
+        cells = draw_cells(draw, st.sampled_from(levels), n, 5)
         return Column(name, kind, cells, levels=tuple(levels), split=split)
-    if draw(st.booleans()):
-        return Column(name, "truth", draw(cells_of(st.booleans(), n, 3)), split=split)
-    return Column(name, "code", draw(cells_of(st.integers(-3, 5), n, 5)), split=split)
+    if draw(truths):
+        return Column(name, "truth", draw_cells(draw, truths, n, 3), split=split)
+    return Column(name, "code", draw_cells(draw, codes, n, 5), split=split)
 
 
-@st.composite
-def weights_of(draw: st.DrawFn, n: int) -> tuple[float, ...] | None:
-    kind = draw(st.sampled_from(["none", "whole", "fractions"]))
+def draw_weights(draw: st.DrawFn, n: int) -> tuple[float, ...] | None:
+    kind = draw(one_of("none", "whole", "fractions"))
     if kind == "none":
         return None
     first, pool = (2.0, [0.0, 1.0, 2.0, 3.0]) if kind == "whole" else (0.3, [0, 0.1, 0.5, 1.25, 7])
     return (first, *deal(draw(seeds), pool, n - 1))
 
 
-@st.composite
-def options_of(draw: st.DrawFn, columns: tuple[Column, ...]) -> dict[str, Any]:
+def draw_options(draw: st.DrawFn, columns: tuple[Column, ...]) -> dict[str, Any]:
     named = {c.name: c.split for c in columns if c.split}
-    word = draw(st.sampled_from(["subset", "multiway"]))
+    word = draw(one_of("subset", "multiway"))
     split: Any = named or word
     is_binary = "multiway" not in (split.values() if named else [word])
     criteria = ["gain", "gini", "gain_ratio", *(["cart"] if is_binary else [])]
-    codes = [c.name for c in columns if c.kind == "code"]
+    coded = [c.name for c in columns if c.kind == "code"]
     return {
-        "criterion": draw(st.sampled_from(criteria)),
+        "criterion": draw(one_of(*criteria)),
         "categorical_split": split,
-        "categorical_features": codes or "from_dtype",
-        "max_depth": draw(st.sampled_from([*[None] * 8, 0, 1, 2, 4])),
-        "min_samples_leaf": draw(st.sampled_from([1, 1, 1, 1, 2, 3])),
-        "leaf_size": draw(st.sampled_from([1, 1, 1, 1, 4])),
-        "purity": draw(st.sampled_from([1.0, 1.0, 0.8])),
+        "categorical_features": coded or "from_dtype",
+        "max_depth": draw(one_of(*[None] * 8, 0, 1, 2, 4)),
+        "min_samples_leaf": draw(one_of(1, 1, 1, 1, 2, 3)),
+        "leaf_size": draw(one_of(1, 1, 1, 1, 4)),
+        "purity": draw(one_of(1.0, 1.0, 0.8)),
     }
 
 
 @st.composite
 def cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
-    n = draw(st.integers(2, 12) | st.integers(12, 40) | st.integers(25, 40))
-    pool = st.sampled_from(PLAIN_NAMES) if plain else st.sampled_from(PLAIN_NAMES) | sly_names
-    names = draw(st.lists(pool, min_size=1, max_size=4, unique=True))
-    columns = tuple(draw(columns_of(name, n, plain)) for name in names)
-    plain_labels = [("no", "yes", "c 1", "C2"), (0, 1, 2, 3), (False, True)]
-    labels = draw(st.sampled_from(plain_labels))
-    if not plain and draw(st.booleans()):
-        labels = tuple(draw(st.lists(sly_names, min_size=2, max_size=4, unique=True)))
+    n = draw(sizes)
+    columns = tuple(draw_column(draw, name, n, plain) for name in draw(names_of_columns[plain]))
+    labels = draw(one_of(("no", "yes", "c 1", "C2"), (0, 1, 2, 3), (False, True)))
+    if not plain and draw(truths):
+        labels = tuple(draw(sly_labels))
     y = deal(draw(seeds), labels, n)
-    return Case(columns, y, draw(weights_of(n)), draw(options_of(columns)))
+    return Case(columns, y, draw_weights(draw, n), draw_options(draw, columns))
 
 
 # --- Conditions, judged by their fields ----------------------------------------------------------

@@ -89,7 +89,13 @@ class Table:
 
     def frame(self, rows: Sequence[Cells] | None = None) -> Any:
         """The table, or rows to be asked."""
-        cells = [c.cells for c in self.columns] if rows is None else list(zip(*rows, strict=True))
+        return self.own_frame if rows is None else self.framed(list(zip(*rows, strict=True)))
+
+    @cached_property
+    def own_frame(self) -> Any:
+        return self.framed([c.cells for c in self.columns])
+
+    def framed(self, cells: Sequence[Cells]) -> Any:
         return pd.DataFrame(
             {f"x{j}": c.series(cells[j]) for j, c in enumerate(self.columns)},
         )
@@ -102,7 +108,7 @@ class Table:
     def sample_weight(self) -> list[float] | None:
         return None if set(self.weights) == {1} else [float(w) for w in self.weights]
 
-    @property
+    @cached_property
     def is_copies(self) -> bool:
         return all(Fraction(w).denominator == 1 for w in self.weights)
 
@@ -115,17 +121,22 @@ class Table:
         """The classes that have weight, sorted."""
         return sorted({self.classes[i] for i, _ in self.held})
 
+    @cached_property
+    def ranks(self) -> tuple[dict[float, float], ...]:
+        """Of every column its values in rows that count, sorted, and the rank of each."""
+        met = ((c.cells[i] for i, _ in self.held) for c in self.columns)
+        values = [sorted({cell for cell in cells if cell is not None}) for cells in met]
+        return tuple({x: float(rank) for rank, x in enumerate(some)} for some in values)
+
     def values(self, j: int) -> list[float]:
         """The values of a column in rows that count, sorted."""
-        cells = (self.columns[j].cells[i] for i, _ in self.held)
-        return sorted({cell for cell in cells if cell is not None})
+        return list(self.ranks[j])
 
     def code(self, j: int, cell: Cell) -> Cell:
         """Of a category the rank of its value; of what is cut the cell itself."""
         if cell is None or self.columns[j].kind == CUT:
             return cell
-        values = self.values(j)
-        return float(values.index(cell)) if cell in values else NEVER
+        return self.ranks[j].get(cell, NEVER)
 
     @cached_property
     def coded(self) -> tuple[Cells, ...]:
@@ -279,11 +290,16 @@ class Node:
     gain: float = 0.0
     children: tuple[Node, ...] = ()
 
-    @property
+    @cached_property
     def n(self) -> Amount:
         return sum(self.counts)
 
-    @property
+    @cached_property
+    def shares(self) -> list[float]:
+        """The share of each class."""
+        return [float(Fraction(count) / self.n) for count in self.counts]
+
+    @cached_property
     def heavier(self) -> int:
         """The branch of larger weight, the first of equals; -1 with one branch a value."""
         if self.test is None or self.test.kind == MULTIWAY:
@@ -308,7 +324,7 @@ class Tally:
     def part(self, side: Sequence[float]) -> Part:
         return added((self.known[value] for value in side if value in self.known), self.n)
 
-    @property
+    @cached_property
     def all_known(self) -> Part:
         return self.part(tuple(self.known))
 
@@ -665,8 +681,7 @@ def shares(table: Table, root: Node, row: Sequence[Cell]) -> list[float]:
     coded = [table.code(j, cell) for j, cell in enumerate(row)]
     ends = walk(root, coded)
     K = len(table.labels)
-    return [math.fsum(w * float(Fraction(end.counts[k]) / end.n) for w, end in ends)
-            for k in range(K)]  # fmt: skip
+    return [math.fsum(w * end.shares[k] for w, end in ends) for k in range(K)]
 
 
 # --- A fitted tree beside it ---------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -42,15 +43,21 @@ def clogc(x: Float) -> Float:
     return np.asarray(x * np.log2(np.where(x > 0, x, 1)))
 
 
+def total(counts: Float) -> Float:
+    """The sum of the last axis, which is short: as a product it takes a tenth of the time."""
+    m = counts.shape[-1]
+    return np.asarray((counts.reshape(-1, m) @ np.ones(m)).reshape(counts.shape[:-1]))
+
+
 def bits(counts: Float) -> Float:
     """n times the entropy of the last axis."""
-    return np.asarray(clogc(counts.sum(axis=-1)) - clogc(counts).sum(axis=-1))
+    return np.asarray(clogc(total(counts)) - total(clogc(counts)))
 
 
 def squares(counts: Float) -> Float:
     """n times the Gini index of the last axis."""
-    n = counts.sum(axis=-1)
-    return np.asarray(n - (counts**2).sum(axis=-1) / np.where(n > 0, n, 1))
+    n = total(counts)
+    return np.asarray(n - total(counts**2) / np.where(n > 0, n, 1))
 
 
 def measure(criterion: str, parts: Float) -> Float:
@@ -58,10 +65,17 @@ def measure(criterion: str, parts: Float) -> Float:
     whole = parts.sum(axis=-2)
     if criterion == "cart":
         yes, no = parts[..., 0, :], parts[..., 1, :]
-        n_yes, n_no = yes.sum(axis=-1, keepdims=True), no.sum(axis=-1, keepdims=True)
-        return np.asarray(2 * np.abs(yes * n_no - no * n_yes).sum(axis=-1) / whole.sum(axis=-1))
+        n_yes, n_no = total(yes)[..., None], total(no)[..., None]
+        return np.asarray(2 * total(np.abs(yes * n_no - no * n_yes)) / total(whole))
     impurity = squares if criterion == "gini" else bits
-    return np.asarray(impurity(whole) - impurity(parts).sum(axis=-1))
+    return np.asarray(impurity(whole) - total(impurity(parts)))
+
+
+@cache
+def all_sets(m: int) -> Float:
+    """Which of m values each set holds, of all sets but the empty one and that of all."""
+    sets = np.arange(1, max(2**m - 1, 1))
+    return np.asarray((sets[:, None] >> np.arange(m)) & 1, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,7 @@ class Large:
     classes: Int
     options: dict[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def frame(self) -> Any:
         columns: dict[str, Any] = {}
         for j, (x, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
@@ -140,24 +154,36 @@ class LargeOracle:
     def least(self) -> float:
         return float(self.table.options.get("min_samples_leaf", 1))
 
-    @property
+    @cached_property
     def n_classes(self) -> int:
         return int(self.table.classes.max()) + 1
+
+    @cached_property
+    def ranks(self) -> list[tuple[NDArray[Any], Int]]:
+        """Of every column its values, ascending, and the rank of each row's; -1 is a hole."""
+        found = []
+        for x, kind in zip(self.table.columns, self.table.kinds, strict=True):
+            is_hole = np.isnan(x) if kind == CUT else x < 0
+            values, places = np.unique(x[~is_hole], return_inverse=True)
+            ranks = np.full(len(x), -1)
+            ranks[~is_hole] = places
+            found.append((values.astype(np.float64), ranks))
+        return found
 
     def counts(self, rows: Int, weights: Float) -> Float:
         found = np.bincount(self.table.classes[rows], weights, self.n_classes)
         return np.asarray(found)
 
     def tally(self, j: int, rows: Int, weights: Float) -> Tally:
-        x, kind = self.table.columns[j][rows], self.table.kinds[j]
-        is_hole = np.isnan(x) if kind == CUT else x < 0
-        at, w = rows[~is_hole], weights[~is_hole]
-        values, places = np.unique(x[~is_hole], return_inverse=True)
-        K = self.n_classes
-        cells = places * K + self.table.classes[at]
-        known = np.asarray(np.bincount(cells, w, len(values) * K), dtype=np.float64)
+        values, ranks = self.ranks[j]
+        K, places = self.n_classes, ranks[rows]
+        is_hole = places < 0
+        places = places[~is_hole]
+        cells = places * K + self.table.classes[rows[~is_hole]]
+        known = np.asarray(np.bincount(cells, weights[~is_hole], len(values) * K), dtype=np.float64)
+        met = np.bincount(places, minlength=len(values)) > 0
         holes = self.counts(rows[is_hole], weights[is_hole])
-        return Tally(j, kind, values.astype(np.float64), known.reshape(-1, K), holes)
+        return Tally(j, self.table.kinds[j], values[met], known.reshape(-1, K)[met], holes)
 
     def yes_sides(self, tally: Tally, tables: Float) -> Float:
         """The class counts of the yes side of every cut or subset."""
@@ -167,9 +193,7 @@ class LargeOracle:
             assert self.n_classes == 2
             order = np.argsort(tables[:, 0] / tables.sum(axis=1), kind="stable")
             return np.asarray(tables[order].cumsum(axis=0)[:-1])
-        sets = np.arange(1, max(2 ** len(tables) - 1, 1))
-        inside = (sets[:, None] >> np.arange(len(tables))) & 1
-        return np.asarray(inside @ tables)
+        return np.asarray(all_sets(len(tables)) @ tables)
 
     def partitions(self, tally: Tally) -> Iterator[tuple[Float, Float, Float]]:
         """Of every test: parts that limits hold for, that are scored, and that have sizes."""
@@ -209,7 +233,7 @@ class LargeOracle:
         for limited, scored, sized in self.partitions(tally):
             if not len(limited) or limited.shape[1] < 2:
                 continue
-            large = (limited.sum(axis=-1) >= self.least).sum(axis=1) >= 2
+            large = (total(limited) >= self.least).sum(axis=1) >= 2
             tells = measure(self.criterion, limited) > TOLERANCE
             amount = np.where(large & tells, measure(self.criterion, scored), -np.inf)
             first = int(amount.argmax())

@@ -117,10 +117,10 @@ def check_multiway(working: Any, oracle: Oracle, node: Node, j: int) -> None:
             assert scores[test.missing] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def check_node(model: Any, oracle: Oracle, t: int, node: Node) -> None:
+def check_node(model: Any, oracle: Oracle, t: int, node: Node, words: str | None) -> None:
+    """`words` are those of the fitted tree for the node's test."""
     table = oracle.table
     working = model.working(t, table.frame(), table.y, table.sample_weight)
-    words = model.to_frame(max_values=None)["test"][t]
     first = working["tests"].rows[0]
     if words:
         assert (first[0], first[2], first[-1]) == (1, words, True)
@@ -141,8 +141,9 @@ def check_node(model: Any, oracle: Oracle, t: int, node: Node) -> None:
 def check_tree(table: Table, rules: Rules, **options: Any) -> None:
     model = fit(table, rules, **options)
     oracle = Oracle(table, rules)
+    told = model.to_frame(max_values=None)["test"]
     for t, node in enumerate(preorder(grow_beside(model, table, rules))):
-        check_node(model, oracle, t, node)
+        check_node(model, oracle, t, node, told[t])
 
 
 @every_pair

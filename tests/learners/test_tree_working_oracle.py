@@ -60,9 +60,20 @@ class Case:
         """What was counted before: the same parts are asked for limits, scores and shares."""
         return {}
 
+    @cached_property
+    def are_copies(self) -> bool:
+        return all(w.denominator == 1 for w in self.weights)
+
+    @cached_property
+    def total(self) -> Fraction:
+        return sum(self.weights, Fraction(0))
+
+    @cached_property
+    def cells(self) -> dict[str, list[Any]]:
+        return {name: self.X[name].tolist() for name in self.kinds}
+
     def size_of(self, rows: Sequence[int]) -> int:
-        copies = all(w.denominator == 1 for w in self.weights)
-        return int(sum(self.weights[i] for i in rows)) if copies else len(rows)
+        return int(sum(self.weights[i] for i in rows)) if self.are_copies else len(rows)
 
 
 def counts(case: Case, rows: Sequence[int]) -> list[Fraction]:
@@ -78,7 +89,7 @@ def counts(case: Case, rows: Sequence[int]) -> list[Fraction]:
 def all_options(case: Case, rows: Sequence[int]) -> list[Option]:
     found = []
     for j, (name, kind) in enumerate(case.kinds.items()):
-        cells = case.X[name].tolist()
+        cells = case.cells[name]
         values = sorted({cells[i] for i in rows})
         by_value = {v: tuple(i for i in rows if cells[i] == v) for v in values}
         if kind == "cut":
@@ -112,14 +123,14 @@ def all_sets(values: Sequence[Any]) -> list[tuple[Any, ...]]:
 def is_allowed(case: Case, option: Option, rows: Sequence[int]) -> bool:
     least = case.options.get("min_samples_leaf", 1)
     share = case.options.get("min_weight_fraction_leaf", 0.0)
-    total = sum(counts(case, range(len(case.y))), Fraction(0))
+    parts = [(found, sum(found)) for found in (counts(case, part) for part in option.parts)]
+    lightest = Fraction(share) * case.total
     fit = [
-        case.size_of(part) >= least and sum(counts(case, part)) >= Fraction(share) * total
-        for part in option.parts
+        case.size_of(part) >= least and weight >= lightest
+        for part, (_, weight) in zip(option.parts, parts, strict=True)
     ]
     whole = counts(case, rows)
     n = sum(whole)
-    parts = [(counts(case, part), sum(counts(case, part))) for part in option.parts]
     told = any(c * n != w * m for part, m in parts for c, w in zip(part, whole, strict=True))
     most = case.options.get("max_subset") or 10**9
     return sum(fit) >= 2 and told and option.n_in_set <= most

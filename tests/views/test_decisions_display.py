@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib.pyplot as plt
@@ -376,6 +377,14 @@ def test_costs_of_two_classes_move_the_boundary_by_a_constant() -> None:
 # What if
 
 
+@cache
+def fitted_and_shown(has_costs: bool) -> tuple[Any, Any]:
+    """A model, and its own picture, beside which others are held."""
+    fitted = QuadraticDiscriminant(costs=COSTS[::-1] if has_costs else None)
+    fitted.fit(bills(), "species")
+    return fitted, Display.from_estimator(fitted, bills(), "species")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -389,8 +398,7 @@ def test_other_priors_and_costs_are_shown_beside_the_fit(
     options: dict[str, Any], words: str, own: Any
 ) -> None:
     frame = bills()
-    fitted = QuadraticDiscriminant(costs=own).fit(frame, "species")
-    plain = Display.from_estimator(fitted, frame, "species")
+    fitted, plain = fitted_and_shown(own is not None)
     display = Display.from_estimator(fitted, frame, "species", **options)
     assert plain.fitted_curves is None
     assert display.fitted_curves is not None

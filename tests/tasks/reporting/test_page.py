@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sortal.tasks.report import Report
 
+FEW: Final[dict[str, Any]] = {"repeats": 1, "n_jobs": 1}  # more workers would import more
 NASTY: Final = (
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(2)</script>",
@@ -54,7 +55,7 @@ def save(made: Report, folder: Path) -> Made:
 @pytest.fixture(scope="module")
 def penguins(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """All learners, by few folds."""
-    made = report(datasets.penguins(), "species", baselines=["majority"], folds=3, repeats=1)
+    made = report(datasets.penguins(), "species", baselines=["majority"], folds=3, **FEW)
     return save(made, tmp_path_factory.mktemp("penguins"))
 
 
@@ -74,7 +75,7 @@ def nasty_table(n: int = 300) -> pd.DataFrame:
 def nasty(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A tree, chosen for want of others."""
     made = report(
-        nasty_table(), NASTY[3], learners=["tree", "bayes"], baselines=False, folds=2, repeats=1
+        nasty_table(), NASTY[3], learners=["tree", "bayes"], baselines=False, folds=2, **FEW
     )
     return save(made, tmp_path_factory.mktemp("nasty"))
 
@@ -263,8 +264,8 @@ def test_rows_are_there_only_where_they_may_be(nasty: Made) -> None:
     cells = sorted(nasty_table()[NASTY[0]])[1:-1]
     assert "It holds no rows of the table." in nasty.text
     assert not [cell for cell in cells if repr(cell)[:12] in nasty.text]
-    options: dict[str, Any] = {"learners": ["tree"], "baselines": False, "folds": 2, "repeats": 1}
-    allowed = report(nasty_table(), NASTY[3], rows=True, **options).to_html()
+    options: dict[str, Any] = {"learners": ["tree"], "baselines": False, "folds": 2}
+    allowed = report(nasty_table(), NASTY[3], rows=True, **options, **FEW).to_html()
     assert "It holds rows of the table." in allowed
     assert len([cell for cell in cells if repr(cell)[:12] in allowed]) > 10
 
@@ -285,7 +286,7 @@ def people(n: int = 120) -> pd.DataFrame:
 def test_nobody_is_named(browser: Browser, tmp_path: Path) -> None:
     """Names of rows take no part; typical numbers and dates are nobody's; the page says so."""
     table = people()
-    made = report(table, "y", learners=["tree", "bayes"], baselines=False, folds=2, repeats=1)
+    made = report(table, "y", learners=["tree", "bayes"], baselines=False, folds=2, **FEW)
     page = save(made, tmp_path)
     assert "Somebody" not in page.text
     assert "it names rows and this report holds none: who." in page.text
