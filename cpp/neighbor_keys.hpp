@@ -31,7 +31,7 @@ constexpr std::int64_t stretch = 32;
 // sums[r] = the sum of row r of a tile, whose column j lies at tile + j * width. Ends early, with
 // sums that are too small, where all of them exceed the limit: sums only grow. (S 73)
 template <class Term, std::int64_t width, class T>
-SORTAL_INLINE void tile_sums(const T* tile, std::int64_t m, const double* x, const double* factors,
+SORTAL_INLINE bool tile_sums(const T* tile, std::int64_t m, const double* x, const double* factors,
                              double p, double limit, double* out) {
     double sums[static_cast<std::size_t>(width)] = {};
     for (std::int64_t from = 0; from < m; from += stretch) {
@@ -45,9 +45,10 @@ SORTAL_INLINE void tile_sums(const T* tile, std::int64_t m, const double* x, con
         }
         std::int64_t within = 0;
         for (std::int64_t r = 0; r < width; ++r) within += sums[r] <= limit;
-        if (within == 0) break;
+        if (within == 0) return false;
     }
     for (std::int64_t r = 0; r < width; ++r) out[r] = sums[r];
+    return true;
 }
 
 // The sums of eight rows that lie anywhere; eight at a time, because one sum waits for itself.

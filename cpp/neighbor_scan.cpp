@@ -14,24 +14,24 @@ namespace {
 constexpr std::int64_t width = 64;        // rows of a tile
 constexpr std::int64_t query_block = 32;  // queries that share the work of turning a tile
 
-SORTAL_CLONES void add_squares(const double* tile, std::int64_t m, const double* x, const double* f,
+SORTAL_CLONES bool add_squares(const double* tile, std::int64_t m, const double* x, const double* f,
                                double, double limit, double* out) {
-    tile_sums<Squares, width>(tile, m, x, f, 0.0, limit, out);
+    return tile_sums<Squares, width>(tile, m, x, f, 0.0, limit, out);
 }
-SORTAL_CLONES void add_absolutes(const double* tile, std::int64_t m, const double* x,
+SORTAL_CLONES bool add_absolutes(const double* tile, std::int64_t m, const double* x,
                                  const double* f, double, double limit, double* out) {
-    tile_sums<Absolutes, width>(tile, m, x, f, 0.0, limit, out);
+    return tile_sums<Absolutes, width>(tile, m, x, f, 0.0, limit, out);
 }
-SORTAL_CLONES void add_largest(const double* tile, std::int64_t m, const double* x, const double* f,
+SORTAL_CLONES bool add_largest(const double* tile, std::int64_t m, const double* x, const double* f,
                                double, double limit, double* out) {
-    tile_sums<Largest, width>(tile, m, x, f, 0.0, limit, out);
+    return tile_sums<Largest, width>(tile, m, x, f, 0.0, limit, out);
 }
-void add_powers(const double* tile, std::int64_t m, const double* x, const double* f, double p,
+bool add_powers(const double* tile, std::int64_t m, const double* x, const double* f, double p,
                 double limit, double* out) {
-    tile_sums<Powers, width>(tile, m, x, f, p, limit, out);
+    return tile_sums<Powers, width>(tile, m, x, f, p, limit, out);
 }
 
-using Sum = void (*)(const double*, std::int64_t, const double*, const double*, double, double,
+using Sum = bool (*)(const double*, std::int64_t, const double*, const double*, double, double,
                      double*);
 
 Sum sum_of(double power) {
@@ -142,8 +142,8 @@ class ScanIndex final : public Index {
                 Best& mine = best[static_cast<std::size_t>(i - from)];
                 if (careful[static_cast<std::size_t>(i - from)]) {
                     keys_with_holes(queries, i, desk);
-                } else {
-                    keys(queries, i, mine.limit(), desk);
+                } else if (!keys(queries, i, mine.limit(), desk)) {
+                    continue;
                 }
                 const double limit = mine.limit();
                 const std::int64_t excluded = queries.excluded(i) - start;
@@ -173,10 +173,13 @@ class ScanIndex final : public Index {
         }
     }
 
-    void keys(const Queries& queries, std::int64_t i, double limit, Desk& desk) const {
-        sum_(desk.numbers.data(), numbers_.m, queries.numbers.row(i), metric_.factors.data(),
-             metric_.power, limit, desk.sums);
-        if (codes_.c == 0) return;
+    // False where no key is within the limit.
+    bool keys(const Queries& queries, std::int64_t i, double limit, Desk& desk) const {
+        if (!sum_(desk.numbers.data(), numbers_.m, queries.numbers.row(i), metric_.factors.data(),
+                  metric_.power, limit, desk.sums)) {
+            return false;
+        }
+        if (codes_.c == 0) return true;
         std::fill(desk.differing, desk.differing + width, 0);
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {
@@ -184,6 +187,7 @@ class ScanIndex final : public Index {
             count_differing(column, words[j], desk.differing);
         }
         for (std::int64_t r = 0; r < width; ++r) desk.sums[r] += desk.differing[r];
+        return true;
     }
 
     // Columns without a value in the row or in the query are left out, and the rest stands for
