@@ -174,7 +174,8 @@ class BitIndex final : public Index {
         std::fill(planes.begin(), planes.end(), 0U);
         for (std::size_t at = 0; at < order_.size(); ++at) {
             const std::size_t j = order_[at];
-            const auto code = static_cast<std::uint32_t>(codes[j] < 0 ? sizes_[j] : codes[j]);
+            const bool strange = codes[j] < 0 || codes[j] >= sizes_[j];  // no row has it
+            const auto code = static_cast<std::uint32_t>(strange ? sizes_[j] : codes[j]);
             const WordPlanes& word = words_[at / 32];
             for (std::int64_t b = 0; b < word.planes; ++b) {
                 planes[static_cast<std::size_t>(word.first + b)] |= (code >> b & 1U) << (at % 32);

@@ -23,6 +23,9 @@ constexpr std::int64_t query_block = 192;  // a multiple of what any loop takes 
 constexpr std::int64_t sample_rows = 8192;
 // Candidates that a query holds at most before their keys are looked at.
 constexpr std::size_t most_candidates = 1024;
+// A query is lost to bytes once it had to look at so many rows, and more than an eighth of them:
+// looking at a row takes about eight times as long as when all rows are scanned.
+constexpr std::int64_t least_lost = 4096;
 // The range of bytes is that of all rows but this share, which are *wild*: looked at for every
 // query.
 constexpr double wild_share = 0.0005;
@@ -37,6 +40,8 @@ struct Asked {
 
     std::int64_t query;
     Rounded rounded{};
+    bool lost = false;               // bytes exclude too little: every row is to be scanned
+    std::int64_t looked = 0;         // rows whose keys were wanted
     double reach = 0.0;              // 2 (error of the query + largest error of a row), in steps
     std::int64_t limit = -1;         // rows that are further apart are out; -1: none is so far
     std::vector<std::int64_t> near;  // the k least `apart`, a heap
@@ -57,15 +62,44 @@ class ByteIndex final : public Index {
 
     void search(const Queries& queries, const Nearest& out, Workers& workers) const override {
         const std::int64_t n_jobs = (queries.size() + query_block - 1) / query_block;
+        std::vector<char> lost(static_cast<std::size_t>(queries.size()));
         workers.run(n_jobs, [&](std::int64_t job, int worker) {
             const std::int64_t from = job * query_block;
             const std::int64_t to = std::min(from + query_block, queries.size());
-            pass(queries, from, to, out, [&] { workers.check(worker); });
+            pass(queries, from, to, out, lost.data(), [&] { workers.check(worker); });
         });
+        scan_lost(queries, lost, out, workers);
     }
 
   private:
     std::int64_t row_bytes() const { return groups_ * loop_.group; }
+    std::int64_t most_looked() const { return std::max(least_lost, rows_.n / 8); }
+
+    // Asks the rows themselves, all of them, for queries that are lost to bytes.
+    void scan_lost(const Queries& queries, const std::vector<char>& lost, const Nearest& out,
+                   Workers& workers) const {
+        std::vector<std::int64_t> which, exclude;
+        std::vector<double> numbers;
+        for (std::int64_t i = 0; i < queries.size(); ++i) {
+            if (!lost[static_cast<std::size_t>(i)]) continue;
+            const double* row = queries.numbers.row(i);
+            which.push_back(i);
+            exclude.push_back(queries.excluded(i));
+            numbers.insert(numbers.end(), row, row + rows_.m);
+        }
+        if (which.empty()) return;
+        const auto n = static_cast<std::int64_t>(which.size());
+        std::vector<double> keys(static_cast<std::size_t>(n * out.k));
+        std::vector<std::int64_t> positions(keys.size());
+        const auto scan = scan_index<T>(rows_, CodeRows{nullptr, rows_.n, 0}, metric_);
+        scan->search({{numbers.data(), n, rows_.m}, {nullptr, n, 0}, exclude.data()},
+                     {out.k, keys.data(), positions.data()}, workers);
+        for (std::int64_t r = 0; r < n; ++r) {
+            const std::int64_t to = which[static_cast<std::size_t>(r)] * out.k;
+            std::copy_n(keys.data() + r * out.k, out.k, out.keys + to);
+            std::copy_n(positions.data() + r * out.k, out.k, out.positions + to);
+        }
+    }
 
     void choose_range() {
         const std::int64_t step = std::max<std::int64_t>(1, rows_.n / sample_rows);
@@ -143,11 +177,13 @@ class ByteIndex final : public Index {
 
     template <class Poll>
     void pass(const Queries& queries, std::int64_t from, std::int64_t to, const Nearest& out,
-              const Poll& poll) const {
+              char* lost, const Poll& poll) const {
         std::vector<Asked> asked;
         std::vector<std::uint8_t> bytes;
         Desk desk;
-        for (std::int64_t i = from; i < to; ++i) ask(queries, i, out, desk, asked, bytes);
+        for (std::int64_t i = from; i < to; ++i) {
+            lost[i] = !ask(queries, i, out, desk, asked, bytes);
+        }
         const auto n = static_cast<std::int64_t>(asked.size());
         // queries in groups of what the loop takes; where some are lacking, one that nothing passes
         const std::int64_t n_groups = (n + loop_.queries - 1) / loop_.queries;
@@ -175,28 +211,28 @@ class ByteIndex final : public Index {
                 }
             }
         }
-        for (Asked& one : asked) finish(queries, one, out);
+        for (Asked& one : asked) {
+            if (one.lost) {
+                lost[one.query] = 1;
+            } else {
+                finish(queries, one, out);
+            }
+        }
     }
 
-    // Rounds a query. One far beyond the range of the rows would let nearly all of them pass: its
-    // neighbors are found among the rows themselves.
-    void ask(const Queries& queries, std::int64_t i, const Nearest& out, Desk& desk,
+    // Rounds a query. False where it is lost from the start: far beyond the range of the rows it
+    // would let nearly all of them pass, and many neighbors or wild rows are as many to look at.
+    bool ask(const Queries& queries, std::int64_t i, const Nearest& out, Desk& desk,
              std::vector<Asked>& asked, std::vector<std::uint8_t>& bytes) const {
+        if (out.k + static_cast<std::int64_t>(wild_.size()) > most_looked()) return false;
         Asked one(out.k, i);
         one.rounded = round(queries.numbers.row(i), desk);
-        if (!(one.rounded.error <= 4.0 * error_ + 4.0)) {
-            std::vector<std::int64_t> all;
-            for (std::int64_t r = 0; r < rows_.n; ++r) {
-                all.push_back(r);
-                if (all.size() == most_candidates || r + 1 == rows_.n) look(queries, one, all);
-            }
-            one.best.write(out, i);
-            return;
-        }
+        if (!(one.rounded.error <= 4.0 * error_ + 4.0)) return false;
         desk.whole.resize(static_cast<std::size_t>(row_bytes()), 0);
         for (const std::int32_t a : desk.whole) bytes.push_back(Form::query_byte(loop_, a));
         one.reach = 2.0 * (one.rounded.error + error_);
         asked.push_back(std::move(one));
+        return true;
     }
 
     static std::int32_t never() {
@@ -208,6 +244,7 @@ class ByteIndex final : public Index {
     std::int32_t threshold(const Asked& one) const {
         constexpr auto least = std::numeric_limits<std::int32_t>::min();
         constexpr auto most = std::numeric_limits<std::int32_t>::max();
+        if (one.lost) return never();
         if constexpr (std::is_same_v<Form, Manhattan>) {
             return one.limit < 0 || one.limit > most ? most : static_cast<std::int32_t>(one.limit);
         }
@@ -248,7 +285,10 @@ class ByteIndex final : public Index {
                 std::push_heap(one.near.begin(), one.near.end());
                 narrow(one);
             }
-            if (one.candidates.size() == most_candidates) settle(queries, one);
+            if (one.candidates.size() < most_candidates) continue;
+            settle(queries, one);
+            one.lost = one.looked > most_looked();
+            if (one.lost) return;
         }
     }
 
@@ -299,6 +339,7 @@ class ByteIndex final : public Index {
         const std::int64_t excluded = queries.excluded(one.query);
         const T* rows[8];
         double keys[8];
+        one.looked += static_cast<std::int64_t>(positions.size());
         for (std::size_t from = 0; from < positions.size(); from += 8) {
             const std::size_t n = std::min<std::size_t>(8, positions.size() - from);
             for (std::size_t r = 0; r < 8; ++r)

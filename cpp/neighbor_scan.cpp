@@ -135,7 +135,7 @@ class ScanIndex final : public Index {
             careful[static_cast<std::size_t>(i - from)] = holes_ || has_holes(one, words);
         }
         for (std::int64_t start = 0; start < numbers_.n; start += width) {
-            if (start % (256 * width) == 0) poll();
+            if (start % (4 * width) == 0) poll();  // powers of many columns take long
             const std::int64_t n = std::min(width, numbers_.n - start);
             turn(start, n, desk);
             for (std::int64_t i = from; i < to; ++i) {

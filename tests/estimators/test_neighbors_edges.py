@@ -397,7 +397,7 @@ def test_rows_left_out_among_copies() -> None:
 # --- Bad input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.5, True, "five", None, [], [0], [2, "x"], NAN])
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "five", None, [], [0], [2, "x"], NAN, np.array(3)])
 def test_numbers_of_neighbors_that_cannot_be(k: Any) -> None:
     with pytest.raises(OptionError, match="n_neighbors"):
         on_line(k)

@@ -111,6 +111,12 @@ def test_a_row_fills_as_many_places_as_it_weighs_the_last_in_part() -> None:
     assert places.before.tolist() == [[0.0, 2.0, 2.5, 5.5]]
 
 
+def test_a_heavy_row_does_not_hide_the_places_filled_before_it() -> None:
+    voters = Voters(np.zeros(3, dtype=np.int32), np.array([1.0, 1e18, 1.0]), 1)
+    places = fill_places(near_of([0.0, 1.0, 2.0]), voters, 1)
+    assert places.part.tolist() == [[1.0, 0.0, 0.0]]
+
+
 def test_ranks_count_places_from_behind() -> None:
     assert kernels("rank", [1.0, 2.0, 3.0, 4.0], 3) == [3.0, 2.0, 1.0, 0.0]
     assert kernels("rank", [1.0, 2.0, 3.0], 3, [1.0, 0.5, 4.0]) == [3.0, 2.25, 1.25]

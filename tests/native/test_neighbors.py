@@ -237,6 +237,41 @@ def test_more_candidates_than_a_query_holds() -> None:
         np.testing.assert_array_equal(found[1], wanted[1])
 
 
+@pytest.mark.parametrize("widest", [0, 1, 2])
+@pytest.mark.parametrize("power", [1.0, 2.0])
+@pytest.mark.parametrize("name", ["heavy tails", "far queries", "wild rows", "copies", "large k"])
+def test_queries_that_bytes_cannot_help(name: str, power: float, widest: int) -> None:
+    rng = np.random.default_rng(8)
+    n, d, k = 9000, 6, 5
+    rows, queries = rng.normal(size=(n, d)), rng.normal(size=(7, d))
+    if name == "heavy tails":
+        rows, queries = rng.standard_cauchy((n, d)) ** 3, rng.standard_cauchy((7, d))
+    elif name == "far queries":
+        queries[::2] += 1000.0
+    elif name == "wild rows":  # the range is read off every so many-th row
+        rows = rng.normal(size=(20_000, d))
+        rows[::2] *= 1e-3
+    elif name == "copies":
+        rows[:8500] = queries[0]
+    else:
+        k = 5000
+    exclude = np.array([3, -1, 0, 2, -1, 5, 8])
+    factors = rng.random(d) + 0.5
+    searcher = Searcher(rows, no_codes(len(rows)), factors, power, d, kind="bytes", widest=widest)
+    found, positions = searcher.search(queries, no_codes(7), k, exclude, 2)
+    wanted, at = first(keys_of(rows, queries, factors, power), k, exclude)
+    assert found.tobytes() == wanted.tobytes()
+    assert positions.tolist() == at.tolist()
+
+
+@pytest.mark.parametrize("widest", [0, 1, 2])
+def test_codes_beyond_those_of_the_rows_differ_in_bits(widest: int) -> None:
+    rows, queries = np.zeros((70, 2), dtype=np.int32), np.array([[2, 0], [4, 9]], dtype=np.int32)
+    searcher = Searcher(np.empty((70, 0)), rows, np.empty(0), 1.0, 2, "bits", widest)
+    found, _ = searcher.search(np.empty((2, 0)), queries, 1)
+    assert found.tolist() == [[1.0], [2.0]]
+
+
 def test_the_choice_of_a_search() -> None:
     rng = np.random.default_rng(6)
     ones = np.ones(30)

@@ -103,6 +103,8 @@ class NeighborsClassifier(ReadableNeighbors):
         k, weighting and leave-one-out error, where they were chosen.
     search_ : str
         How rows are searched: "tree", "bytes", "bits" or "scan". It never matters to what is found.
+    size_ : int
+        How many numbers the rows have, with their labels.
     fit_report_ : FitReport
         Rows, holes by column, notes.
     n_features_in_, feature_names_in_ :

@@ -33,8 +33,10 @@ class NeighborsOptions:
         choose("metric", self.metric, ("auto", *METRICS))
         choose("weights", self.weights, ("auto", *WEIGHTINGS))
         _check_power(self.p)
-        if self.scale is not None:
-            choose("scale", self.scale, ("auto", "range", "std"))
+        if self.scale is not None and self.scale not in ("auto", "range", "std"):
+            raise OptionError(
+                f"scale={self.scale!r} is not known: it can be 'auto', 'range', 'std' or None."
+            )
         if self.metric in UNSCALED and self.scale not in ("auto", None):
             raise OptionError(
                 f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
@@ -48,7 +50,7 @@ class NeighborsOptions:
 
 
 def _check_neighbors(given: Any) -> None:
-    if isinstance(given, list | tuple | np.ndarray) and len(given):
+    if _is_list(given) and len(given):
         for k in given:
             whole_number("n_neighbors", k, 1)
     elif given != "loo" and (not is_whole(given) or given < 1):
@@ -58,8 +60,14 @@ def _check_neighbors(given: Any) -> None:
         )
 
 
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
 def _check_power(given: Any) -> None:
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(
+        given, bool
+    )
     if not is_number or not given >= 1:
         raise OptionError(
             f"p={given!r} cannot be used: give a number of at least 1, or infinity. Below 1, two "

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sortal.data.batch import Batch
     from sortal.models.geometry import Geometry
     from sortal.models.neighbors import NeighborsModel
+    from sortal.native.neighbors import Kind
 
     Float = NDArray[np.float64]
     Codes = NDArray[np.int32]
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # Numbers that are whitened at a time, few enough to stay in the cache.
 _CELLS = 1 << 16
+# For so few queries with the same holes no search is made ready that would be used once.
+_FEW_QUERIES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +133,9 @@ def _search_ellipse(
         rows = slice(None) if whole else np.flatnonzero(which == p)
         if not pattern.any():
             continue
-        root, searcher = _of_pattern(model, pattern)
-        points = whiten(x[rows][:, pattern], model.ellipse.center[pattern], root)  # type: ignore[union-attr]
+        asked = x[rows][:, pattern]
+        root, searcher = _of_pattern(model, pattern, len(asked))
+        points = whiten(asked, model.ellipse.center[pattern], root)  # type: ignore[union-attr]
         none = np.empty((len(points), 0), dtype=np.int32)
         others = None if exclude is None else exclude[rows]
         key, at = searcher.search(points, none, depth, others, n_threads)
@@ -144,7 +148,9 @@ def _patterns(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.i
     return patterns, which.ravel()
 
 
-def _of_pattern(model: NeighborsModel, known: NDArray[np.bool_]) -> tuple[Float, Searcher]:
+def _of_pattern(
+    model: NeighborsModel, known: NDArray[np.bool_], n_queries: int
+) -> tuple[Float, Searcher]:
     """The root of the inverse of S over some columns, and the search by it."""
     ellipse = model.ellipse
     assert ellipse is not None  # noqa: S101  (asked of such models only)
@@ -152,15 +158,18 @@ def _of_pattern(model: NeighborsModel, known: NDArray[np.bool_]) -> tuple[Float,
         return ellipse.root, model.searcher(lambda: plain_searcher(model))
     S = ellipse.covariance[np.ix_(known, known)]
     root = inverse_root(S, ellipse.magnitude[known], model.n_rows).sphere
-    return root, _ellipse_searcher(model, root, known)
+    kind: Kind | None = "scan" if n_queries <= _FEW_QUERIES else None
+    return root, _ellipse_searcher(model, root, known, kind)
 
 
-def _ellipse_searcher(model: NeighborsModel, root: Float, columns: Any) -> Searcher:
+def _ellipse_searcher(
+    model: NeighborsModel, root: Float, columns: Any, kind: Kind | None = None
+) -> Searcher:
     ellipse, n = model.ellipse, model.n_rows
     assert ellipse is not None  # noqa: S101  (asked of such models only)
     rows = whiten(model.numbers[:, columns], ellipse.center[columns], root)
     none = np.empty((n, 0), dtype=np.int32)
-    return Searcher(rows, none, np.ones(rows.shape[1]), 2.0, rows.shape[1])
+    return Searcher(rows, none, np.ones(rows.shape[1]), 2.0, rows.shape[1], kind)
 
 
 def whiten(x: NDArray[np.floating[Any]], center: Float, root: Float) -> Float:

@@ -56,7 +56,8 @@ class Places:
 def fill_places(near: Near, voters: Voters, k: int) -> Places:
     """A row of weight w fills w of the places that are left, the last in part. (S 75)"""
     w = voters.weights_of(near)
-    before = np.cumsum(w, axis=1) - w
+    before = np.zeros_like(w)  # of those before alone: a heavy row's digits would hide theirs
+    np.cumsum(w[:, :-1], axis=1, out=before[:, 1:])
     part = np.clip(k - before, 0.0, w)
     return Places(before, part, (part == w) & (w > 0))
 

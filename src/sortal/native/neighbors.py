@@ -8,7 +8,8 @@ the words. Which one is taken depends on the rows alone:
             its own rows, looks at a share of at most 0.06 log2(n / 1250)
     bytes   other numbers without holes, for Euclidean and Manhattan distances: rows rounded to
             bytes
-    scan    all else, up to 1,000 rows, and queries with holes: every row
+    scan    all else, up to 1,000 rows, and queries with holes: every row; also queries for which
+            bytes exclude too few rows, as where they lie far outside, and for very many neighbors
 """
 
 from __future__ import annotations
