@@ -41,6 +41,8 @@ NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0
         ({"metric": np.hypot}, r"metric=.* is not known"),
         ({"p": 0.5}, r"p=0.5 cannot be used: give a number of at least 1"),
         ({"p": float("nan")}, r"p=nan"),
+        ({"p": 31}, r"p=31 cannot be used: .* at most 30, or infinity"),
+        ({"p": 10**400}, r"at most 30, or infinity"),
         ({"p": "2"}, r"p='2'"),
         ({"p": None}, r"p=None"),
         ({"scale": "minmax"}, r"scale='minmax' is not known: it can be 'auto', 'range', 'std'"),

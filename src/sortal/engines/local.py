@@ -27,6 +27,10 @@ S = TypeVar("S", bound="Summary")
 T = TypeVar("T")
 
 
+# More than any machine makes use of, and fewer than systems refuse.
+MOST_THREADS = 256
+
+
 @dataclass(frozen=True)
 class LocalEngine:
     """Blocks in threads; at most twice as many blocks are open as there are threads.
@@ -81,4 +85,5 @@ def n_threads(n_jobs: int | None) -> int:
         raise OptionError(
             f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, int(cpu_count()) + 1 + n_jobs)
+    threads = int(n_jobs) if n_jobs > 0 else max(1, int(cpu_count()) + 1 + n_jobs)
+    return min(threads, MOST_THREADS)

@@ -57,7 +57,7 @@ class NeighborsClassifier(ReadableNeighbors):
         both rows of |x - t| / range for numbers and of 0 or 1 for categories. "auto" is "gower" if
         a column is a category or a row has a hole, and "euclidean" otherwise.
     p : float, default=2.0
-        The power of "minkowski", at least 1; it may be infinite.
+        The power of "minkowski", from 1 to 30, or infinite.
     scale : {"auto", "range", "std", None}, default="auto"
         What numbers are divided by: the range, the standard deviation (divisor: the weight of all
         rows) or nothing. "auto" is the range under gower, nothing under hamming and mahalanobis,

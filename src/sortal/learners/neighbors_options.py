@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,10 @@ class NeighborsOptions:
         return not is_whole(self.n_neighbors)
 
 
+# The power of a difference of 1e-10 is still a number.
+MOST_POWER = 30
+
+
 def _check_neighbors(given: Any) -> None:
     if _is_list(given) and len(given):
         for k in given:
@@ -72,4 +77,9 @@ def _check_power(given: Any) -> None:
         raise OptionError(
             f"p={given!r} cannot be used: give a number of at least 1, or infinity. Below 1, two "
             "sides of a triangle may be shorter than the third."
+        )
+    if MOST_POWER < given < math.inf:
+        raise OptionError(
+            f"p={given!r} cannot be used: such powers of small differences vanish in float64. Give "
+            f"at most {MOST_POWER}, or infinity, which is the largest difference alone."
         )
