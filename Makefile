@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP := -m pip install --quiet --disable-pip-version-check
 # Tests run in a process a core, so that threads of BLAS would only be in each other's way.
-TEST := OPENBLAS_NUM_THREADS=1
+# What was compiled is kept: it is read by every process and again with the oldest versions.
+TEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity asan stub clean
