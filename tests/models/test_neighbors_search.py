@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pytest
 
 from sortal import NeighborsClassifier
+from sortal.errors import MissingValueWarning
 from sortal.models import neighbors_search
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_few_queries_with_the_same_holes_find_what_many_do(
@@ -22,8 +19,10 @@ def test_few_queries_with_the_same_holes_find_what_many_do(
     queries[:, 2] = np.nan  # 90 with these holes, and 3 with others
     queries[:3, 4] = np.nan
     model = NeighborsClassifier(metric="mahalanobis").fit(X, y)
-    few = model.kneighbors(queries)
+    with pytest.warns(MissingValueWarning, match="93 cells"):
+        few = model.kneighbors(queries)
     monkeypatch.setattr(neighbors_search, "_FEW_QUERIES", 0)
-    many = model.kneighbors(queries)
+    with pytest.warns(MissingValueWarning, match="93 cells"):
+        many = model.kneighbors(queries)
     assert few[0].tobytes() == many[0].tobytes()
     assert few[1].tobytes() == many[1].tobytes()
