@@ -58,7 +58,7 @@ def draw(name: str, n: int, d: int, rng: np.random.Generator) -> Float:
     """Rows that are hard in different ways."""
     x = rng.normal(size=(n, d))
     plane = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
-    rows = {
+    rows: dict[str, Float] = {
         "normal": x,
         "ties": np.round(2 * x),
         "heavy tails": rng.standard_cauchy((n, d)),
@@ -66,6 +66,7 @@ def draw(name: str, n: int, d: int, rng: np.random.Generator) -> Float:
         "near duplicates": x[rng.integers(0, 40, n)] + 1e-9 * rng.integers(0, 3, (n, 1)),
         "all equal": np.full((n, d), 1.5),
         "squares vanish": 1e-170 * x,
+        "corners": np.sign(x) * (1 + 1e-3 * rng.integers(0, 9, (n, d))),  # the largest bytes
         "few dimensions": plane + 1e-3 * x,
         "outliers": np.where(np.arange(n)[:, None] % 250 == 0, 1e6 * x, x),
     }
@@ -74,7 +75,7 @@ def draw(name: str, n: int, d: int, rng: np.random.Generator) -> Float:
 
 NAMES = (
     *("normal", "ties", "heavy tails", "far from zero", "near duplicates", "all equal"),
-    *("few dimensions", "outliers", "squares vanish"),
+    *("few dimensions", "outliers", "squares vanish", "corners"),
 )
 
 
