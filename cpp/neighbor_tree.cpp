@@ -45,7 +45,7 @@ SORTAL_LEAF(leaf_powers, Powers, double)
 #undef SORTAL_LEAF
 
 // The least key that a row in a box can have, but for rounding. (S 81)
-template <class Term, int columns>
+template <class Term>
 double box_key(const double* low, const double* high, const double* x, const double* factors,
                std::int64_t m, double p) {
     const auto term = [&](std::int64_t i) {
@@ -53,11 +53,6 @@ double box_key(const double* low, const double* high, const double* x, const dou
         const double gap = below > above ? below : above;
         return (gap > 0 ? gap : 0) * factors[i];
     };
-    if constexpr (columns > 0) {
-        double sum = 0.0;
-        for (std::int64_t j = 0; j < columns; ++j) sum = Term::add(sum, term(j), p);
-        return sum;
-    }
     double sums[4] = {};
     std::int64_t j = 0;
     for (; j + 4 <= m; j += 4) {
@@ -300,24 +295,16 @@ class TreeSearch final : public Index {
     // Nearer parts first. Returns how many leaves were looked at.
     std::int64_t find(const double* x, std::int64_t excluded, Best& best, Open& open) const {
         const double p = metric_.power;
-        if (p == 1.0) return find_by<Absolutes>(x, excluded, best, open);
-        if (p == 2.0) return find_by<Squares>(x, excluded, best, open);
-        if (std::isinf(p)) return find_by<Largest>(x, excluded, best, open);
-        return find_by<Powers>(x, excluded, best, open);
+        if (p == 1.0) return walk<Absolutes>(x, excluded, best, open);
+        if (p == 2.0) return walk<Squares>(x, excluded, best, open);
+        if (std::isinf(p)) return walk<Largest>(x, excluded, best, open);
+        return walk<Powers>(x, excluded, best, open);
     }
-    // Few columns by loops of a known length.
     template <class Term>
-    std::int64_t find_by(const double* x, std::int64_t excluded, Best& best, Open& open) const {
-        if (m_ == 2) return walk<Term, 2>(x, excluded, best, open);
-        if (m_ == 3) return walk<Term, 3>(x, excluded, best, open);
-        if (m_ == 4) return walk<Term, 4>(x, excluded, best, open);
-        return walk<Term, 0>(x, excluded, best, open);
-    }
-    template <class Term, int columns>
     std::int64_t walk(const double* x, std::int64_t excluded, Best& best, Open& open) const {
         const auto bound = [&](std::int64_t node) {
-            return slack_ * box_key<Term, columns>(low(node), high(node), x, metric_.factors.data(),
-                                                   m_, metric_.power);
+            return slack_ * box_key<Term>(low(node), high(node), x, metric_.factors.data(), m_,
+                                          metric_.power);
         };
         std::int64_t met = 0;
         open.size = 0;
