@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ class Features:
         scatter = np.stack([part.T @ part for part in parts])
         return cls(rows.class_weight, means, scatter, ridge, to_coefs, norm)
 
-    @property
+    @cached_property
     def within(self) -> Float:
         """S_w, of all classes together."""
         return np.asarray(self.scatter.sum(axis=0))
