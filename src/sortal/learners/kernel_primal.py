@@ -111,4 +111,8 @@ def _limit(features: Features) -> tuple[Float, Float, float]:
     magnitude = np.abs(flat) @ features.magnitude
     geometry = survey((within + within.T) / 2, spread, magnitude)
     v, values = eigenvectors(geometry, spread)
+    if geometry.apart.size:  # a vanishing ridge leaves nothing there for the others to explain
+        finite = np.isfinite(values)
+        onto = np.linalg.pinv(spread @ geometry.apart)
+        v[:, finite] -= geometry.apart @ (onto @ (spread @ v[:, finite]))
     return flat.T @ v, values, geometry.condition
