@@ -191,12 +191,17 @@ def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
         return stats
     factor = read_class_weight(class_weight, stats.classes, stats.weight)
     weighed = multiply(stats, factor)
-    if weighed.present.sum() < 2 <= stats.present.sum():
+    refuse_weightless(class_weight, stats.weight, weighed.weight)
+    return weighed
+
+
+def refuse_weightless(class_weight: Any, before: Float, after: Float) -> None:
+    """Class weights must leave two classes."""
+    if (after > 0).sum() < 2 <= (before > 0).sum():
         raise OptionError(
             f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
             "least two classes that have rows a weight above 0."
         )
-    return weighed
 
 
 def multiply(stats: ClassStatistics, factor: Float) -> ClassStatistics:

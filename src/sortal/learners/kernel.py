@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import InputError, OptionError
-from sortal.learners.discriminant import read_statistics, weigh_classes
+from sortal.learners.discriminant import multiply_rows, refuse_weightless
 from sortal.learners.kernel_dense import solve_dense
 from sortal.learners.kernel_solution import Labeled
-from sortal.learners.linear import pooled_divisor
+from sortal.learners.kernel_space import read_space, solve_landmarks
+from sortal.learners.linear import unbiased_divisor
 from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.kernel import KernelModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.learners.discriminant import ClassStatistics
     from sortal.learners.kernel_basis import KernelSummary, Rows
     from sortal.learners.kernel_options import KernelOptions
     from sortal.learners.kernel_solution import Solution, Tell
+    from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
     Int = NDArray[np.int64]
@@ -41,21 +39,21 @@ class Problem:
     options: KernelOptions
 
     @cached_property
-    def plain(self) -> ClassStatistics:
-        """Counts by class, and of landmarks the moments in their space; before class weights."""
-        numbers = self.summary.counts.moments.numbers
-        columns = tuple(ColumnSchema(name, "number") for name in numbers)
-        return read_statistics(self.summary.counts, Schema(columns, self.classes))
-
-    @cached_property
-    def stats(self) -> ClassStatistics:
-        """The same, weighed by class."""
-        return weigh_classes(self.plain, self.options.class_weight)
+    def plain(self) -> tuple[Float, Float]:
+        """Weight and rows by class, before class weights."""
+        return class_counts(self.summary.counts, self.classes)
 
     @cached_property
     def factor(self) -> Float:
         """What the class of a row multiplies its weight by."""
-        return read_class_weight(self.options.class_weight, self.classes, self.plain.weight)
+        return read_class_weight(self.options.class_weight, self.classes, self.plain[0])
+
+    @cached_property
+    def weighed(self) -> tuple[Float, Float]:
+        """Weight n_c and rows by class."""
+        weight, rows = multiply_rows(*self.plain, self.factor)
+        refuse_weightless(self.options.class_weight, self.plain[0], weight)
+        return weight, rows
 
     @cached_property
     def basis(self) -> Rows:
@@ -71,6 +69,10 @@ class Problem:
         """Classes and weights of the basis rows."""
         codes = self.basis.codes(self.classes)
         return Labeled(codes, self.basis.weight * self.factor[codes], len(self.classes))
+
+    def check(self) -> None:
+        """Refuse options that do not fit the classes, before the work begins."""
+        _ = self.most, self.prior, self.weighed
 
     @property
     def most(self) -> int | None:
@@ -89,22 +91,46 @@ class Problem:
         if self.options.rule == "nearest_mean":
             return np.full(len(self.classes), 1.0 / len(self.classes))
         given = read_priors(self.options.priors, self.classes)
-        return self.stats.weight / self.stats.total_weight if given is None else given
+        weight, _ = self.weighed
+        return weight / weight.sum() if given is None else given
 
     def penalty_weight(self, ridge: float, diagonal: float) -> float:
         """μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself."""
         return ridge * diagonal if self.options.penalty == "rkhs" else ridge
 
 
-def solve_all_rows(
-    problem: Problem, make: Callable[[], Float], tell: Tell
-) -> tuple[float, Solution]:
-    """The directions of a basis of all rows, and the weight of the penalty."""
-    K, rows, options = make(), problem.labeled, problem.options
+def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, Float]:
+    """Weight and rows of each class."""
+    place = {label: c for c, label in enumerate(classes)}
+    weight, rows = np.zeros(len(place)), np.zeros(len(place))
+    units = np.ldexp(counts.moments.units.astype(np.float64), -counts.exponent)
+    weight[[place[label] for label in counts.labels]] = units
+    rows[[place[label] for label in counts.sizes.classes]] = counts.sizes.units
+    return weight, rows
+
+
+def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> tuple[float, Solution]:
+    """The directions of a basis of all rows, whose kernel values K are overwritten; and μ or ε."""
+    rows, options = problem.labeled, problem.options
     diagonal = float(rows.weight @ np.diag(K))
     refuse_beyond(diagonal)
     mu = problem.penalty_weight(float(options.ridge), diagonal)
     return mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell)
+
+
+def solve_span(problem: Problem) -> tuple[float, Solution]:
+    """The directions in the span of landmarks, and the weight of the penalty."""
+    options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
+    assert space is not None  # noqa: S101  (or there are no landmarks)
+    if options.penalty == "coefficients" and not weight.all():
+        raise OptionError(
+            f"class_weight={options.class_weight!r} leaves landmarks without weight, whose "
+            "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
+        )
+    stats = read_space(problem.summary.counts, problem.classes, options.class_weight)
+    refuse_beyond(stats.diagonal_sum)
+    mu = problem.penalty_weight(float(options.ridge), stats.diagonal_sum)
+    return mu, solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
 
 
 def refuse_beyond(diagonal: float) -> None:
@@ -136,9 +162,9 @@ def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
         lengths=solution.lengths,
         means=solution.means,
         scatters=solution.scatters,
-        weight=problem.stats.weight,
+        weight=problem.weighed[0],
         prior=problem.prior,
-        divisor=pooled_divisor(problem.stats, "unbiased"),
+        divisor=unbiased_divisor(*problem.weighed),
         condition=solution.condition,
     )
 
@@ -148,3 +174,13 @@ def zero_classes(class_weight: Any) -> tuple[Any, ...]:
     if not isinstance(class_weight, dict):
         return ()
     return tuple(label for label, factor in class_weight.items() if factor == 0)
+
+
+def refuse_other_shape(n_rows: int, n_columns: int) -> None:
+    """A kernel matrix of a fit is square."""
+    if n_rows != n_columns:
+        raise InputError(
+            f"X has {n_rows} rows and {n_columns} columns, and kernel='precomputed' takes the "
+            "kernel matrix of the rows of the fit with each other, which is square: give "
+            "k(x_i, x_j), or the rows themselves with another kernel."
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sortal.data.columns import UNKNOWN
 from sortal.summaries.counts import count_rows
 from sortal.summaries.discriminant import DiscriminantSummary, sizes_of, whole_rows
 from sortal.summaries.measuring import measure_classes
@@ -75,17 +76,14 @@ class TakingPart:
 
 @dataclass(frozen=True, eq=False)
 class GatherRows:
-    """Block → the rows that take part; of these, where `wanted` is given, those at such places."""
+    """Block → those of its rows that are wanted; `wanted` has a flag for each row of the table."""
 
     inputs: KernelInputs
-    taking_part: TakingPart
-    wanted: Mask | None = None
+    wanted: Mask
 
     def __call__(self, batch: Batch) -> Rows:
         """Of one block."""
-        keep = self.taking_part(batch)
-        if self.wanted is not None:
-            keep &= self.wanted[batch.start : batch.start + batch.n_rows]
+        keep = self.wanted[batch.start : batch.start + batch.n_rows]
         taken = batch.take(keep)
         labels = taken.labels()
         values = np.empty(len(labels.values), dtype=object)
@@ -185,3 +183,17 @@ def basis_of(model: KernelModel, factor: Float, space: LandmarkSpace | None) -> 
     weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
     rows = Rows(model.basis, model.ids, labels[model.codes], weight)
     return KernelBasis(model.kernel, model.inputs, rows, space, len(model.ids))
+
+
+@dataclass(frozen=True, eq=False)
+class CountUnknown:
+    """Block → by column, values that the inputs do not know."""
+
+    inputs: KernelInputs
+
+    def __call__(self, batch: Batch) -> Int:
+        """Count one block."""
+        codes = self.inputs.design.code_arrays(batch)
+        found = np.zeros(len(batch.columns), dtype=np.int64)
+        found[list(self.inputs.design.categories)] = (codes == UNKNOWN).sum(axis=1)
+        return found

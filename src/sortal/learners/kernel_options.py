@@ -18,7 +18,7 @@ KERNELS = (*NAMED, "precomputed")
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """Checked options."""
+    """Checked options; `fills` says that rows with holes take part."""
 
     kernel: Any = "rbf"
     gamma: Any = None
@@ -34,6 +34,7 @@ class KernelOptions:
     random_state: Any = 0
     priors: Any = None
     class_weight: Any = None
+    fills: bool = False
 
     def __post_init__(self) -> None:
         _check_kernel(self)

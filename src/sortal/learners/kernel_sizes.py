@@ -1,4 +1,4 @@
-"""Whether the kernel matrix of all rows fits into memory, and who solves the problem then."""
+"""Sizes: whether all rows can be the basis, how many landmarks, and among how many rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sortal.errors import InputError, OptionError
+from sortal.learners.kernel_landmarks import MOST_SAMPLED
 
 if TYPE_CHECKING:
     from sortal.learners.kernel_options import KernelOptions
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 MOST_DENSE = 10_000
 # Landmarks, where nothing else is asked for.
 DEFAULT_LANDMARKS = 1000
+# Landmarks are chosen among 20 times as many rows, and among so many at least.
+_LEAST_SAMPLED = 10_000
 # Kernel matrices that are in memory at a time: Cholesky works in place, eigenvectors do not.
 _MATRICES = {"rkhs": 1, "coefficients": 4}
 _GB = 2.0**30
@@ -71,3 +74,8 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
             "None."
         )
     return int(options.n_landmarks)
+
+
+def sample_size(asked: int, n: int) -> int:
+    """Among how many of n rows landmarks are chosen."""
+    return min(n, max(asked, min(MOST_SAMPLED, max(20 * asked, _LEAST_SAMPLED))))
