@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 from sortal.learners.kernel_book import judge
 from sortal.learners.kernel_book_working import show_book, show_landmarks
 from sortal.learners.matrices import posterior_table
-from sortal.models.decision import decide, log_of, posterior
+from sortal.models.decision import decide, posterior
 from sortal.models.geometry import EPS
 from sortal.models.records import Table, Working
 
@@ -172,7 +172,7 @@ def _spectrum(K: Float) -> Table:
 
 def _rows(model: KernelModel, rows: KernelRows, costs: Float | None) -> list[Table]:
     """Projections of rows, what is said of them, and Bayes' rule."""
-    p, shares = rows.projections, posterior(rows.functions + log_of(model.prior), model.prior)
+    p, shares = rows.projections, posterior(rows.functions + model.log_prior, model.prior)
     said = [str(model.classes[k]) for k in decide(shares, costs)]
     cells = tuple((i, *row, said[i]) for i, row in enumerate(p.tolist()))
     heads = ("row", *(f"p{q + 1}" for q in range(p.shape[1])), "said")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.models.decision import decide, log_of, posterior
+from sortal.models.decision import decide, posterior
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class ExplainKernel:
             offset, coefficients = _prior_odds(model, label, against), np.zeros(len(model.ids))
         else:
             offset, coefficients = pulls_between(model, label, against)
-        kernel = _kernel_values(model, self.rows.u[i])
+        kernel = model.coordinates.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
         listed = _strongest(pulls, self.most)
         left = np.delete(pulls, listed)
@@ -174,7 +174,7 @@ class ExplainKernel:
 
     def _filled(self, i: int) -> list[Filled]:
         """The columns of a row for which their mean stands."""
-        columns = self.model.scores.design.schema.columns
+        columns = self.model.inputs.design.schema.columns
         found = []
         for j in np.flatnonzero(self.rows.missing[i]).tolist():
             mark: Mark = "unknown" if self.rows.unknown[i, j] else "missing"
@@ -186,7 +186,7 @@ def explain_rows(
     model: KernelModel, rows: KernelRows, costs: Float | None, most: int
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
-    log_joint = rows.functions + log_of(model.prior)
+    log_joint = rows.functions + model.log_prior
     shares = posterior(log_joint, model.prior)
     return ExplainKernel(model, rows, log_joint, shares, decide(shares, costs), most)
 
@@ -207,15 +207,8 @@ def pulls_between(model: KernelModel, a: int, b: int) -> tuple[float, Float]:
 
 def _prior_odds(model: KernelModel, a: int, b: int) -> float:
     """ln π_a / π_b."""
-    log_a, log_b = log_of(model.prior[[a, b]]).tolist()
+    log_a, log_b = model.log_prior[[a, b]].tolist()
     return 0.0 if log_a == log_b else float(log_a - log_b)
-
-
-def _kernel_values(model: KernelModel, u: Float) -> Float:
-    """k(x_j, x) with each row of the basis; a precomputed kernel's are what was given."""
-    if model.kernel.name == "precomputed":
-        return np.asarray(u[model.ids])
-    return np.asarray(model.kernel.matrix(u[None, :], model.basis)[0])
 
 
 def _strongest(pulls: Float, most: int) -> list[int]:

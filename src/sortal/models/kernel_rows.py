@@ -48,9 +48,9 @@ class ReadKernelRows:
     def __call__(self, batch: Batch) -> KernelRows:
         """Read one block."""
         model = self.model
-        read = CenterBlock(model.scores)(batch)
-        u, p = model.inputs(batch).u, model.coordinates(batch).values
-        return KernelRows(u, p, read.values, read.missing, read.unknown, read.given)
+        read = CenterBlock(model.coordinates)(batch)
+        u, functions = model.inputs(batch).u, model.scores.of(read.values)
+        return KernelRows(u, read.values, functions, read.missing, read.unknown, read.given)
 
 
 def gather_kernel_rows(blocks: Sequence[KernelRows]) -> KernelRows:
