@@ -139,8 +139,11 @@ def _directions(model: KernelModel, K: Float | None) -> Table:
         (q + 1, float(model.eigenvalues[q]), float(values[q]), length[q], float(model.lengths[q]))
         for q in range(a.shape[1])
     )
-    heads = ("direction", "λ", "J, no penalty", "aᵀKa", "ℓ = √aᵀ(N + P)a")
-    return Table("directions", "Directions w = Σ_j a_j φ(x_j)", heads, rows, "ZM 20.11")
+    title = "Directions w = Σ_j a_j φ(x_j), ℓ = √aᵀ(N + P)a"
+    if np.isinf(model.eigenvalues).any():
+        title += "; where no class has scatter, a least one is assumed in ℓ"
+    heads = ("direction", "λ", "J, no penalty", "aᵀKa", "ℓ")
+    return Table("directions", title, heads, rows, "ZM 20.11")
 
 
 def _projections(model: KernelModel) -> Table:
