@@ -143,7 +143,7 @@ def read_fill(summary: BayesSummary, schema: Schema) -> Fill:
         if not share.any()
     ]
     if empty:
-        raise _nothing_left(empty)
+        raise nothing_left(empty)
     means = (units * (summary.moments.mean + summary.moments.tail)).sum(axis=1) / weight
     return Fill(
         tuple(means.tolist()),
@@ -229,10 +229,11 @@ def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
     """Where every row has a hole, say in which columns."""
     if summary.rows.rows and not summary.sizes.units.any():
         counts = zip(summary.rows.holes.tolist(), schema.names, strict=True)
-        raise _nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
+        raise nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
 
 
-def _nothing_left(names: list[str]) -> MissingValueError:
+def nothing_left(names: list[str]) -> MissingValueError:
+    """The error for rows that all have holes."""
     return MissingValueError(
         f"No row is left to learn from: too many rows have no value in {listed(names)}. "
         "Leave these columns out, fill them, or set missing='mean' where a column has some values."
