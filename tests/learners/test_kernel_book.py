@@ -34,7 +34,7 @@ def test_the_scatter_of_a_class_is_the_same_in_both_forms(seed: int, n_classes: 
     """Σ v K_i K_iᵀ - n_c m_c m_cᵀ = K^c (V - vvᵀ / n_c) (K^c)ᵀ."""
     phi, codes = features(seed), CODES[n_classes]
     K = phi @ phi.T
-    made = matrices(K, codes, WEIGHT, "rkhs", 0.0)
+    made = matrices(K, codes, WEIGHT, n_classes, "rkhs", 0.0)
     for c in range(n_classes):
         columns, v = of_class(K.T, codes, c)
         m = np.average(columns, axis=0, weights=v)
@@ -51,7 +51,7 @@ def test_forms_in_a_are_those_of_w_in_feature_space(seed: int, n_classes: int) -
     phi, codes = features(seed), CODES[n_classes]
     K, a = phi @ phi.T, features(seed + 1, 7, 2)
     p = phi @ (phi.T @ a)  # φ(x)ᵀw, w = Σ a_j φ(x_j)
-    made = matrices(K, codes, WEIGHT, "rkhs", 0.5)
+    made = matrices(K, codes, WEIGHT, n_classes, "rkhs", 0.5)
     np.testing.assert_allclose(project(a, K), p, atol=1e-9)
     parts = [of_class(p, codes, c) for c in range(n_classes)]
     means = np.array([np.average(own, axis=0, weights=v) for own, v in parts])
@@ -70,28 +70,30 @@ def test_forms_in_a_are_those_of_w_in_feature_space(seed: int, n_classes: int) -
 
 def test_of_two_classes_m_is_the_difference_of_the_means_alone() -> None:
     phi = features(3)
-    made = matrices(phi @ phi.T, CODES[2], WEIGHT, "rkhs", 0.0)
+    made = matrices(phi @ phi.T, CODES[2], WEIGHT, 2, "rkhs", 0.0)
     d = made.means[0] - made.means[1]
     np.testing.assert_allclose(made.between, np.outer(d, d), rtol=1e-14)
 
 
 def test_the_penalty_of_coefficients_is_by_weight() -> None:
     phi = features(4)
-    made = matrices(phi @ phi.T, CODES[3], WEIGHT, "coefficients", 0.25)
+    made = matrices(phi @ phi.T, CODES[3], WEIGHT, 3, "coefficients", 0.25)
     np.testing.assert_allclose(made.penalized - made.within, np.diag(0.25 / WEIGHT), atol=1e-13)
 
 
 def test_classes_without_rows_are_left_out() -> None:
     phi = features(5)
-    made = matrices(phi @ phi.T, CODES[2] * 2, WEIGHT, "rkhs", 0.0)
+    made = matrices(phi @ phi.T, CODES[2] * 2, WEIGHT, 3, "rkhs", 0.0)
     assert made.present == (0, 2)
     assert len(made.means) == len(made.scatters) == len(made.by_class) == 2
-    assert np.linalg.matrix_rank(made.between) == 1
+    d, sizes = made.means[0] - made.means[1], (3.5, 5.25)
+    want = np.outer(d, d) * sizes[0] * sizes[1] / sum(sizes)
+    np.testing.assert_allclose(made.between, want, rtol=1e-12)
 
 
 def test_sides_are_equal_for_an_eigenvector_only_and_empty_for_no_scatter() -> None:
     phi = features(6)
-    made = matrices(phi @ phi.T, CODES[2], WEIGHT, "coefficients", 1.0)
+    made = matrices(phi @ phi.T, CODES[2], WEIGHT, 2, "coefficients", 1.0)
     a = np.linalg.solve(made.penalized, made.means[0] - made.means[1])[:, None]
     value = (made.means[0] - made.means[1]) @ a[:, 0]
     left, right = both_sides(made, a, np.array([value]))

@@ -31,7 +31,9 @@ class Matrices:
     penalized: Float
 
 
-def matrices(K: Float, codes: Int, weight: Float, penalty: str, mu: float) -> Matrices:
+def matrices(
+    K: Float, codes: Int, weight: Float, n_classes: int, penalty: str, mu: float
+) -> Matrices:
     """Lines 1 to 6 of the algorithm, and the penalty: μK, or ε / weight. (ZM Alg. 20.2)"""
     present = np.unique(codes)
     members = [np.flatnonzero(codes == c) for c in present]
@@ -41,7 +43,7 @@ def matrices(K: Float, codes: Int, weight: Float, penalty: str, mu: float) -> Ma
     scatters = tuple(class_scatter(*pair) for pair in zip(parts, weights, strict=True))
     sizes, N = np.array([own.sum() for own in weights]), within(scatters)
     P = mu * K if penalty == "rkhs" else np.diag(mu / weight)
-    M = between(means, sizes)
+    M = between(means, sizes, n_classes)
     return Matrices(K, tuple(present.tolist()), parts, means, M, scatters, N, N + P)
 
 
@@ -50,12 +52,13 @@ def class_mean(part: Float, weight: Float) -> Float:
     return np.asarray(part @ weight / weight.sum())
 
 
-def between(means: Float, sizes: Float) -> Float:
+def between(means: Float, sizes: Float, n_classes: int) -> Float:
     """M = (m_1 - m_2)(m_1 - m_2)ᵀ. (ZM 20.18)
 
-    Of more classes Σ_c n_c (m_c - m)(m_c - m)ᵀ, with m the mean over all rows.
+    Of more classes Σ_c n_c (m_c - m)(m_c - m)ᵀ, with m the mean over all rows, also where only
+    two of them have rows.
     """
-    if len(means) == 2:
+    if n_classes == 2:
         d = means[0] - means[1]
         return np.outer(d, d)
     away = means - sizes @ means / sizes.sum()

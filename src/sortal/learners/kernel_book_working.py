@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 def show_book(model: KernelModel, K: Float) -> list[Table]:
     """Every matrix, where all rows are the basis; titles name the line of Algorithm 20.2."""
-    made = matrices(K, model.codes, model.weight_of_basis, model.penalty, model.mu)
+    n_classes, weight = len(model.classes), model.weight_of_basis
+    made = matrices(K, model.codes, weight, n_classes, model.penalty, model.mu)
     ids, labels = model.ids.tolist(), [model.classes[c] for c in made.present]
     square = ids, ids
     tables = [

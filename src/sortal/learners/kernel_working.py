@@ -131,9 +131,8 @@ def _classes(model: KernelModel) -> Table:
 
 def _directions(model: KernelModel, K: Float | None) -> Table:
     """λ with the penalty, J without it, and lengths of the direction."""
-    a, there = model.coefs, model.weight > 0
-    sizes, means, scatters = model.weight[there], model.means[there], model.scatters[there]
-    values = np.where(np.isinf(model.eigenvalues), np.inf, judge(means, scatters, sizes))
+    a, values = model.coefs, judge(model.means, model.scatters, model.weight)
+    values = np.where(np.isinf(model.eigenvalues), np.inf, values)
     length = [None] * a.shape[1] if K is None else (a * (K @ a)).sum(axis=0).tolist()
     rows = tuple(
         (q + 1, float(model.eigenvalues[q]), float(values[q]), length[q], float(model.lengths[q]))
