@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.errors import OptionError
 from sortal.estimators.kept_kernel import KeptKernel
 from sortal.learners.kernel_options import KernelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Float = NDArray[np.float64]

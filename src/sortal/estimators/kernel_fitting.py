@@ -50,15 +50,15 @@ from sortal.learners.kernel_first import (
     still_columns,
 )
 from sortal.learners.kernel_landmarks import choose_landmarks
+from sortal.learners.kernel_positive import positive
+from sortal.learners.kernel_progress import Progress
 from sortal.learners.kernel_sizes import (
     count_landmarks,
     refuse_memory,
     resolve_solver,
     sample_size,
 )
-from sortal.learners.kernel_positive import positive
 from sortal.learners.kernel_space import LandmarkSpace, SummarizeLandmarks, block_rows
-from sortal.learners.kernel_progress import Progress
 from sortal.learners.options import read_costs
 
 if TYPE_CHECKING:
@@ -231,7 +231,9 @@ class KernelFitting(Posteriors, SummaryClassifier):
     def _notes(self, summary: KernelSummary, model: Any) -> list[str]:
         """What to know of columns, landmarks and directions; of the last, warned of, too."""
         basis = summary.basis
-        notes = [f"column {name!r} never varies and is left out" for name in still_columns(basis.inputs)]
+        notes = [
+            f"column {name!r} never varies and is left out" for name in still_columns(basis.inputs)
+        ]
         if len(basis.rows.ids) < basis.asked:
             notes.append(
                 f"{len(basis.rows.ids)} landmarks describe all rows to the last digits: "

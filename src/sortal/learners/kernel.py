@@ -151,7 +151,7 @@ def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
         inputs=basis.inputs,
         basis=rows.u,
         ids=rows.ids,
-        codes=labeled.codes,
+        codes=rows.codes(problem.classes),
         weight_of_basis=labeled.weight,
         solver=basis.solver,
         penalty=problem.options.penalty,

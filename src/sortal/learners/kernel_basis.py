@@ -167,9 +167,8 @@ class CountRows:
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """Count one block."""
         rows = np.flatnonzero(self.taking_part(batch))
-        nothing: tuple[list[Any], ...] = ([], [], [])
         moments = measure_classes(
-            *nothing, batch.labels(), batch.units, batch.exponent, rows, (), (), None
+            (), (), (), batch.labels(), batch.units, batch.exponent, rows, (), (), None
         )
         assert moments is not None  # noqa: S101  (there is no column in which to overflow)
         return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)

@@ -15,7 +15,6 @@ from sortal.learners.discriminant import nothing_left, plan_fill, read_fill
 from sortal.models.geometry import EPS
 from sortal.models.kernel_functions import KernelFunction
 from sortal.models.kernel_inputs import KernelInputs
-from sortal.summaries.bayes import BayesSummary, SummarizeBayes
 from sortal.summaries.counts import count_rows
 from sortal.summaries.discriminant import whole_rows
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from sortal.data.batch import Batch
     from sortal.data.values import Values
     from sortal.learners.kernel_options import KernelOptions
+    from sortal.summaries.bayes import BayesSummary, SummarizeBayes
 
     Float = NDArray[np.float64]
 
