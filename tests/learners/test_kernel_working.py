@@ -215,7 +215,7 @@ def test_a_large_basis_has_no_spectrum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sortal.learners.kernel_working._MOST_IN_SPECTRUM", 100)
     work = KernelDiscriminant().fit(IRIS, "species").working()
     assert work["spectrum"].columns == ("not shown",)
-    assert "of 150 rows it is too large" in str(work["spectrum"])
+    assert "for up to 100 rows, since they take long; here are 150." in str(work["spectrum"])
 
 
 def test_the_curve_of_a_ridge_that_was_chosen() -> None:
