@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.estimators.kept_kernel import KeptKernel
+from sortal.estimators.pieces import in_pieces
 from sortal.learners.kernel_options import KernelOptions
 
 if TYPE_CHECKING:
@@ -182,9 +183,11 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise, tags.input_tags.allow_nan = given, not given
         return tags
 
+    @in_pieces
     def partial_fit(
         self,
         X: Any,
