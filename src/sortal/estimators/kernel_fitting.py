@@ -54,7 +54,7 @@ from sortal.learners.kernel_first import (
 from sortal.learners.kernel_landmarks import choose_landmarks
 from sortal.learners.kernel_options import priorless
 from sortal.learners.kernel_positive import positive
-from sortal.learners.kernel_progress import Progress
+from sortal.learners.kernel_progress import Progress, each
 from sortal.learners.kernel_sizes import (
     count_landmarks,
     refuse_memory,
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.data.table import Table
+    from sortal.data.table import Table as DataTable
     from sortal.estimators.base import Training
     from sortal.learners.kernel_basis import Rows
     from sortal.learners.kernel_options import KernelOptions
@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from sortal.models.kernel import KernelModel
     from sortal.models.kernel_functions import KernelFunction
     from sortal.models.kernel_inputs import KernelInputs
+    from sortal.models.records import Table
+    from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -113,7 +115,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
         most = rows_at_a_time(len(self._fitted_model().ids))
         return replace(source, block_rows=min(source.rows_per_block, most))
 
-    def _places(self, table: Table) -> tuple[int, ...]:
+    def _places(self, table: DataTable) -> tuple[int, ...]:
         if self._given():
             refuse_hollow(table)  # before its columns are counted
         return super()._places(table)
@@ -203,15 +205,17 @@ class KernelFitting(Posteriors, SummaryClassifier):
     # --- The pass -------------------------------------------------------------------------------
 
     def _summarize(self, source: TableSource, plan: KernelBasis) -> KernelSummary:
-        if plan.space is None:
-            counts = self._engine().reduce(source, CountRows(TakingPart(self._fills())))
-        else:
-            source = replace(source, block_rows=block_rows(source.table.n_rows))
-            tell, n = Progress(self.progress).part(0.2, 0.9), source.n_blocks
-            blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
-            counts = merge_all(tell.each(blocks, n))
+        counts = self._measure(source, plan, Progress(self.progress).part(0.2, 0.9))
         self._refuse_holes(source.schema, counts.rows.holes)
         return KernelSummary(plan, counts)
+
+    def _measure(self, source: TableSource, plan: KernelBasis, tell: Tell) -> DiscriminantSummary:
+        """Counts of the rows that take part, and of landmarks the moments in their space."""
+        if plan.space is None:
+            return self._engine().reduce(source, CountRows(TakingPart(self._fills())))
+        source = replace(source, block_rows=block_rows(source.table.n_rows))
+        blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
+        return merge_all(each(blocks, source.n_blocks, tell))
 
     def _refuse_holes(self, schema: Schema, holes: NDArray[np.int64]) -> None:
         if self.missing == "error":
@@ -240,13 +244,23 @@ class KernelFitting(Posteriors, SummaryClassifier):
         read_costs(self.costs, schema.classes)
         problem, progress = Problem(summary, schema.classes, options), Progress(self.progress)
         problem.check()
+        problem, curve = self._with_ridge(problem, source, progress)
         if summary.basis.space is not None:
             mu, solution = solve_span(problem)
         else:
             K = self._matrix(problem, source, progress.part(0.0, 0.3))
             mu, solution = solve_all_rows(problem, K, progress.part(0.3, 1.0))
         progress.tell(1.0)
-        return build_model(problem, mu, solution)
+        return replace(build_model(problem, mu, solution), curve=curve)
+
+    def _with_ridge(
+        self,
+        problem: Problem,
+        source: TableSource | None,  # noqa: ARG002
+        progress: Progress,  # noqa: ARG002
+    ) -> tuple[Problem, Table | None]:
+        """The problem with its ridge, and what was tried where it was chosen."""
+        return problem, None
 
     def _matrix(self, problem: Problem, source: TableSource | None, tell: Tell) -> Float:
         """K of the basis rows; what is not positive by its form is looked at."""
@@ -312,7 +326,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
                 "The kernel, its parameters, the scale or the landmarks were set to others after "
                 "the first rows, whose basis they cannot use: set them back, or fit again."
             )
-        if options.fills != self._fitted.fills:
+        if self._fills() != self._fitted.fills:
             raise OptionError(
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."

@@ -25,7 +25,7 @@ class KernelOptions:
     degree: Any = 2
     coef0: Any = 0.0
     scale: Any = "auto"
-    ridge: Any = 1e-3
+    ridge: Any = 1e-2
     penalty: str = "rkhs"
     rule: str = "gaussian"
     n_components: Any = None
