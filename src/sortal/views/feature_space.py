@@ -215,7 +215,8 @@ def _refuse_other_spaces(estimator: Any) -> None:
     if len(terms) != 2:
         raise OptionError(
             f"This {type(estimator).__name__} has {len(terms)} terms ({listed(terms)}), and the "
-            f"picture shows two columns of numbers, whose squares and product are its axes. {remedy}"
+            "picture shows two columns of numbers, whose squares and product are its axes. "
+            f"{remedy}"
         )
     if getattr(estimator, "scale", None) not in ("auto", None):
         raise OptionError(

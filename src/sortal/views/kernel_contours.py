@@ -15,7 +15,6 @@ from sortal.views.decisions import read_resolution
 from sortal.views.fitted import attribute
 from sortal.views.kernel_fitted import direction_name, projection_of
 from sortal.views.lettering import number_text, write_legend
-from sortal.views.palette import Style
 from sortal.views.plane_tables import Plane
 from sortal.views.planes import box_of
 from sortal.views.points import draw_points, write_plane
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
+
+    from sortal.views.palette import Style
 
     Float = NDArray[np.float64]
 
@@ -206,11 +207,11 @@ def _read_levels(levels: Any, of_rows: Callable[[], Float], values: Float) -> Fl
 
 def _given_levels(levels: Any) -> Float:
     try:
-        given = np.unique(np.asarray(levels, dtype=np.float64))
+        given = np.asarray(levels, dtype=np.float64)
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
         raise OptionError(
             f"levels={levels!r} cannot be drawn: give how many curves, or a list of projections."
         )
-    return given
+    return np.unique(given)

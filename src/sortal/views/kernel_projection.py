@@ -74,7 +74,14 @@ class KernelProjectionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, component: int = 0, ax: Axes | None = None, **kw: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        component: int = 0,
+        ax: Axes | None = None,
+        **kw: Any,
     ) -> Self:
         """Draw rows of X along a direction of a fitted KernelDiscriminant, counted from 0.
 

@@ -37,6 +37,9 @@ def pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
         )
         return scene.pictures()
     n = int(estimator.dual_coef_.shape[1])
+    if n == 0:
+        scene.leave_out("Projections", "the classes have one mean, and no direction parts them.")
+        return scene.pictures()
     add_directions(scene, min(n, 2))
     if rows:
         _add_projection(scene)
