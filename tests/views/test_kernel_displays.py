@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
 from sortal import FisherDiscriminant, KernelDiscriminant, datasets, displays
@@ -103,7 +104,7 @@ def test_points_have_the_color_and_marker_of_their_class() -> None:
     assert_allclose(np.asarray(second.get_offsets()), X[y == "c2"])
     shapes = [cloud.get_paths()[0].vertices.shape for cloud in (first, second)]
     assert shapes[0] != shapes[1]
-    faces = [plt.matplotlib.colors.to_hex(c.get_facecolor()[0]).upper() for c in (first, second)]
+    faces = [to_hex(c.get_facecolor()[0]).upper() for c in (first, second)]
     assert faces == [COLORS[0], COLORS[1]]
 
 
@@ -203,7 +204,9 @@ def test_classes_have_lanes_and_means_lie_on_them() -> None:
     assert_allclose(first[:, 0], display.along[y == "c1"])
     assert first[:, 1].min() > 0.6
     assert second[:, 1].max() < 0.4
-    means = [line.get_data() for line in display.ax_.lines if line.get_marker() in ("o", "^")]
+    means: list[Any] = [
+        line.get_data() for line in display.ax_.lines if line.get_marker() in ("o", "^")
+    ]
     assert_allclose(np.ravel(means[0]), [display.means[0], 1])
     assert_allclose(np.ravel(means[1]), [display.means[1], 0])
 
@@ -246,7 +249,7 @@ def test_projections_from_plain_lists() -> None:
     assert three_classes.ax_ is ax
     assert ax.get_title().startswith("Mine\nJ(w) = ")
     apart = Projection([1.0, 2.0], ["a", "b"])
-    assert apart.J == np.inf
+    assert np.isposinf(apart.J)
     missing = Projection([1.0, 2.0], ["a", "b"], classes=["a", "b", "c"]).plot()
     assert sum(line.get_marker() == "s" for line in missing.ax_.lines) == 0
     with pytest.raises(OptionError, match="one coordinate a row"):

@@ -96,7 +96,7 @@ class FeatureSpaceDisplay:
         project = projection_of(estimator, component)
         _refuse_other_spaces(estimator)
         plane = Plane(estimator, X, y, None, None)
-        order = np.argsort(plane.terms)  # the axes are in the order of the fit
+        order = np.argsort(np.array(plane.terms))  # the axes are in the order of the fit
         gamma = float(estimator.kernel_.gamma)
         size = np.abs(plane.rows.points).max(axis=0)
         size = np.where(size > 0, size, 1.0)

@@ -40,7 +40,7 @@ _CURVES, _MOST_CURVES = 10, 40
 
 # Curves are thin and dark, broken below zero.
 _LINE: Style = {"color": "0.35", "linewidth": 0.9}
-_BROKEN = (0, (5, 2.5))
+_BROKEN: Any = (0, (5, 2.5))
 _BEHIND: Style = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.75}
 
 
