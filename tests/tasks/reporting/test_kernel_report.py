@@ -1,4 +1,4 @@
-"""A report on a kernel discriminant, whose model holds rows: none is in the page unless it may be."""
+"""A report on a kernel discriminant, whose model holds rows: none is in the page uninvited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def people(n: int) -> pd.DataFrame:
 
 
 @cache
-def made(n: int, rows: bool = False) -> Report:
+def made(n: int, *, rows: bool = False) -> Report:
     return report(people(n), "state", rows=rows, **FEW)
 
 

@@ -28,7 +28,7 @@ def narrow() -> Any:
 
 
 @cache
-def drawn(rows: bool) -> dict[str, Any]:
+def drawn(*, rows: bool) -> dict[str, Any]:
     found = pictures(narrow(), *spots(), rows=rows)
     assert found.left_out == ()
     return {picture.name: picture for picture in found}
@@ -40,7 +40,7 @@ def points(picture: Any) -> np.ndarray:
 
 
 def test_without_rows_classes_are_densities_and_curves_pass_between_lines() -> None:
-    found = drawn(False)
+    found = drawn(rows=False)
     assert list(found) == ["kernel-along", "kernel-contours", "kernel-regions"]
     contours = found["kernel-contours"]
     assert f"resolution={CELLS}" in contours.code
@@ -58,7 +58,7 @@ def test_no_cell_of_a_row_is_in_words_or_tables_without_rows() -> None:
     X, y = spots()
     cells = X.to_numpy().ravel()
     p = narrow().transform(X).ravel()
-    for picture in drawn(False).values():
+    for picture in drawn(rows=False).values():
         told = f"{picture.title} {picture.alt} {picture.note} {picture.table}"
         assert not [x for x in (*cells, *p) if f"{x:.6g}" in told]
         assert picture.table is not None
@@ -69,8 +69,8 @@ def test_no_cell_of_a_row_is_in_words_or_tables_without_rows() -> None:
 
 
 def test_with_rows_they_are_seen_where_they_lie() -> None:
-    X, y = spots()
-    found = drawn(True)
+    X, _ = spots()
+    found = drawn(rows=True)
     assert list(found) == ["kernel-along", "kernel-projection", "kernel-contours", "kernel-regions"]
     places = np.sort(points(found["kernel-projection"])[:, 0])
     assert_allclose(places, np.sort(narrow().transform(X)[:, 0]))
