@@ -327,6 +327,7 @@ for _learner in (
             ),
         ),
         {"ridge": (1e-3, 1e-5, 0.1), "kernel": ("rbf", "poly")},
+        "sortal.views.pictures.kernel:pictures",
     ),
 ):
     register(_learner)
