@@ -62,6 +62,9 @@ def test_what_there_is_to_read() -> None:
     assert facts.decide is None
     names = [picture.name for picture in model.pictures]
     assert names == ["kernel-along", "kernel-contours", "kernel-regions"]
+    assert model.facts is not None
+    told: dict[Any, Any] = {what: value for what, value in model.facts.rows}  # noqa: C416
+    assert (told["width γ"], told["ridge"], told["solver"]) == (0.5, 1e-2, "dense")
     assert facts.working is not None
     assert "kernel" not in [table.name for table in facts.working]
 
