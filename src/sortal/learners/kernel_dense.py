@@ -1,0 +1,192 @@
+"""The kernel discriminant on all rows: one Cholesky factor, and matrices of a row a class.
+
+With √v_i k(x_i, x_j) √v_j as K and the orthonormal indicators Z of the classes, the rows less the
+means of their classes are those of (I - ZZᵀ)K: centering is bordering by Z, and nothing but
+(K + μI)⁻¹Z is ever asked for.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
+
+from sortal.learners.kernel_solution import (
+    NOTHING,
+    Labeled,
+    Solution,
+    Tell,
+    class_scale,
+    orient,
+)
+from sortal.learners.kernel_spectrum import Spectrum, solve_spectrum
+from sortal.models.geometry import EPS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.kernel_functions import KernelFunction
+
+    Float = NDArray[np.float64]
+
+# Columns of a panel. Wide enough for matrix products at full speed, narrow enough that the next
+# word of progress, or Ctrl-C, waits for less than a second at 20,000 rows.
+PANEL = 512
+# Rows and columns of K that are made at a time: a tile stays in the cache of a core.
+TILE = 256
+# The share of aᵀKa that may be rounding.
+_BLUR = 1e-9
+
+
+def kernel_matrix(kernel: KernelFunction, basis: Float, threads: int, tell: Tell) -> Float:
+    """K of all rows, exactly symmetric."""
+    n = len(basis)
+    K = np.empty((n, n))
+
+    def fill(start: int) -> None:
+        stop = min(start + TILE, n)
+        for left in range(0, stop, TILE):
+            right = min(left + TILE, stop)
+            tile = kernel.matrix(basis[start:stop], basis[left:right])
+            K[start:stop, left:right] = tile
+            K[left:right, start:stop] = tile.T
+
+    # long strips first, so that threads end together
+    with ThreadPoolExecutor(threads) as pool:
+        for done, _ in enumerate(pool.map(fill, range(0, n, TILE)[::-1])):
+            tell(min(1.0, (done + 1) * TILE / n))
+    K[np.diag_indices(n)] = kernel.diagonal(basis)
+    return K
+
+
+def weigh(K: Float, root: Float) -> Float:
+    """√v_i K_ij √v_j, in place."""
+    if not (root == 1.0).all():
+        K *= root
+        K *= root[:, None]
+    return K
+
+
+def solve_dense(
+    K: Float, rows: Labeled, penalty: str, mu: float, most: int | None, tell: Tell
+) -> Solution:
+    """The directions of a kernel matrix, which is overwritten."""
+    weigh(K, rows.root)
+    if penalty == "rkhs" and mu > 0:
+        diagonal = np.diag(K).copy()
+        try:
+            bordered = Bordered.of(K, rows, mu, tell)
+        except np.linalg.LinAlgError:
+            bordered = None
+        if bordered is not None and _sharp(bordered, diagonal, mu):
+            return canonical(bordered, rows, mu, most)
+        # beside so small a ridge the rounding of K shows: eigenvectors tell it from rank
+        upper = np.triu(K, 1)
+        K = upper + upper.T + np.diag(diagonal)
+    return solve_spectrum(Spectrum.of(K), rows, penalty, mu, most)
+
+
+def _sharp(bordered: Bordered, diagonal: Float, mu: float) -> bool:
+    """Whether rounding in K stays small beside aᵀKa, for all combinations a of R's columns.
+
+    Where K has no eigenvalue near zero but rounding, R holds Z/μ, and K ought to take it to 0.
+    """
+    R, Q = bordered.R, bordered.Q
+    here = np.diag(Q) > 0
+    R, Q = R[:, here], Q[np.ix_(here, here)]
+    squares = R.T @ R
+    least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
+    return EPS * float(diagonal.sum()) * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
+
+
+@dataclass(frozen=True, eq=False)
+class Bordered:
+    """R = (K + μI)⁻¹Z, Q = ZᵀR and, for leaving out, the diagonal of (K + μI)⁻¹."""
+
+    R: Float
+    Q: Float
+    condition: float
+    diagonal: Float | None = None
+
+    @classmethod
+    def of(
+        cls, K: Float, rows: Labeled, mu: float, tell: Tell, *, diagonal: bool = False
+    ) -> Bordered:
+        """By Cholesky, in the lower triangle of K; the upper one stays as it is."""
+        K[np.diag_indices(len(K))] += mu
+        factor(K, tell)
+        pivots = np.diag(K)
+        condition = float((pivots.max() / pivots.min()) ** 2)
+        Y = solve_triangular(K, rows.indicators(), lower=True, check_finite=False)
+        R = solve_triangular(K, Y, lower=True, trans="T", check_finite=False)
+        inverse = _inverse_diagonal(K) if diagonal else None
+        return cls(R, Y.T @ Y, condition, inverse)
+
+
+def factor(A: Float, tell: Tell) -> None:
+    """A = LLᵀ in the lower triangle, panel by panel from the left; the upper one stays.
+
+    Of each panel, what the panels before it explain is taken off in one product of matrices, so
+    that all but a small part runs at the speed of these, and the work can be told of and ended.
+    """
+    n = len(A)
+    for start in range(0, n, PANEL):
+        stop = min(start + PANEL, n)
+        if start:
+            A[start:, start:stop] -= A[start:, :start] @ A[start:stop, :start].T
+        corner = np.linalg.cholesky(A[start:stop, start:stop])
+        lower = np.tril_indices(stop - start)
+        A[start:stop, start:stop][lower] = corner[lower]
+        if stop < n:
+            below = A[stop:, start:stop].T
+            A[stop:, start:stop] = solve_triangular(corner, below, lower=True, check_finite=False).T
+        tell(1.0 - (1.0 - stop / n) ** 2)
+
+
+def _inverse_diagonal(L: Float) -> Float:
+    """The diagonal of (LLᵀ)⁻¹, of which L is overwritten: sums of squares in rows of L⁻ᵀ."""
+    upper = L.T  # LAPACK reads columns, in which this is the upper triangle
+    inverse, info = dtrtri(upper, lower=0, overwrite_c=1)
+    assert info == 0  # noqa: S101  (pivots are above 0)
+    return np.array([float(row[i:] @ row[i:]) for i, row in enumerate(inverse)])
+
+
+def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:
+    """Ma = λ(N + μK)a by an eigenproblem of a row a class. (ZM 20.21)
+
+    With Q = Zᵀ(K + μI)⁻¹Z the class means have, by (S_w + μI)⁻¹, the inner products
+    T = (μQ)⁻¹ - I, each times √(n_c n_d); less their mean, the eigenvectors b of T are the
+    canonical directions, with the eigenvalues λ. (S 86) The coefficients are
+    a = (K + μI)⁻¹Z Q⁻¹b / (μ√λ), and the projections (Z - μR)Q⁻¹b / (μ√λ). (S 87)
+    """
+    here = rows.class_weight > 0
+    share = np.sqrt(rows.class_weight[here] / rows.class_weight.sum())
+    inverse = np.linalg.inv(bordered.Q[np.ix_(here, here)])
+    T = inverse / mu - np.eye(len(share))
+    H = np.eye(len(share)) - np.outer(share, share)
+    values, vectors = np.linalg.eigh(H @ ((T + T.T) / 2) @ H)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    noise = NOTHING * max(values.max(initial=0.0), NOTHING * np.abs(inverse / mu).max())
+    n_real = min(int((values > noise).sum()), len(share) - 1, most or len(share))
+    values, vectors = values[:n_real], H @ vectors[:, :n_real]
+    weights = inverse @ vectors / (mu * np.sqrt(values))
+    R, Z = bordered.R[:, here], rows.indicators()[:, here]
+    coefs, fitted = R @ weights, (Z - mu * R) @ weights
+    norms = np.sqrt(np.einsum("ij,ij->j", coefs, fitted))
+    coefs, fitted = coefs / norms, fitted / norms
+    projected = fitted / rows.root[:, None]
+    means = rows.means(projected)
+    return orient(
+        Solution(
+            coefs * rows.root[:, None],
+            values * class_scale(rows.class_weight),
+            1.0 / norms,
+            means,
+            rows.scatters(projected, means),
+            bordered.condition,
+        )
+    )

@@ -1,0 +1,85 @@
+"""Landmarks: rows by whose kernel values all others are described."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from sortal.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.learners.kernel_solution import Tell
+    from sortal.models.kernel_functions import KernelFunction
+
+    Float = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+# Rows among which landmarks are chosen: more describe the kernel no better.
+MOST_SAMPLED = 50_000
+# Rows proposed at a time, of which some are turned down.
+_PROPOSED = 100
+# What is left of k(x, x), as a share, when a row counts as described by the landmarks so far.
+_DESCRIBED = 1e-10
+
+
+def choose_landmarks(
+    kernel: KernelFunction, sample: Float, m: int, seed: int, tell: Tell
+) -> Places:
+    """Up to m rows of a sample, in the order of choice, by randomly pivoted Cholesky. (S 91)
+
+    A row is drawn with the probability of what is left of k(x, x) when its projection on the
+    landmarks so far is taken off (Chen, Epperly, Tropp and Webber). Rows are drawn many at a time
+    by the residuals before, and each is kept with the share of its residual that those kept
+    before it leave: the outcome has the same distribution (Epperly, Tropp and Webber), and the
+    work is products of matrices.
+    """
+    random = np.random.default_rng(seed)
+    own = kernel.diagonal(sample)
+    if (own < 0).any():
+        raise InputError(
+            "The kernel is not positive: k(x, x) is below 0 for some rows. Use a kernel that is an "
+            "inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
+        )
+    left, chosen = own.copy(), np.empty(0, dtype=np.intp)
+    factor = np.zeros((len(sample), m))  # K ≈ factor factorᵀ, its columns made as they are needed
+    while len(chosen) < m and left.any():
+        proposed = random.choice(len(sample), _PROPOSED, p=left / left.sum())
+        thresholds = random.random(_PROPOSED) * left[proposed]
+        known = factor[:, : len(chosen)]
+        among = kernel.matrix(sample[proposed], sample[proposed])
+        among -= known[proposed] @ known[proposed].T
+        new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - len(chosen)]
+        columns = kernel.matrix(sample, sample[new]) - known @ known[new].T
+        _refuse_negative(columns[new])
+        corner = np.linalg.cholesky(columns[new])
+        more = solve_triangular(corner, columns.T, lower=True, check_finite=False).T
+        factor[:, len(chosen) : len(chosen) + len(new)] = more
+        left -= np.einsum("ij,ij->i", more, more)
+        left[left <= _DESCRIBED * own] = 0.0
+        left[new] = 0.0
+        chosen = np.append(chosen, new)
+        tell(len(chosen) / m)
+    return chosen
+
+
+def _kept(among: Float, thresholds: Float, floor: Float) -> list[int]:
+    """Which of the rows proposed stay, one after the other; `among` is overwritten."""
+    stay = []
+    for i in range(len(among)):
+        if among[i, i] > max(thresholds[i], floor[i]):
+            stay.append(i)
+            column = among[i:, i] / np.sqrt(among[i, i])
+            among[i:, i:] -= np.outer(column, column)
+    return stay
+
+
+def _refuse_negative(residual: Float) -> None:
+    if len(residual) and not np.diag(residual).min() > 0:
+        raise InputError(
+            "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
+            "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
+        )

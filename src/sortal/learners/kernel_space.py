@@ -1,0 +1,245 @@
+"""Landmark space: rows as kernel values with landmarks, and their class moments there.
+
+All that the discriminant needs of the rows are the moments of the classes in this space. They
+merge, so that rows can come in blocks, from many places and in many calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from sortal.data.values import kept
+from sortal.learners.kernel_primal import Features, solve_features
+from sortal.learners.options import read_class_weight
+from sortal.summaries.class_moments import moments_of_sums
+from sortal.summaries.counts import ClassCounts, count_rows
+from sortal.summaries.discriminant import DiscriminantSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.values import Values
+    from sortal.learners.kernel_solution import Solution
+    from sortal.models.kernel_functions import KernelFunction
+    from sortal.models.kernel_inputs import KernelInputs
+    from sortal.summaries.class_moments import ClassMoments
+
+    Float = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+# Rows taken at a time: their kernel values, twice, are what a thread holds beside the moments.
+_TILE = 8192
+# Blocks of a pass: few, because moments of a thousand landmarks are large and merge slowly.
+_BLOCKS = 8
+_LEAST_ROWS = 8192
+# Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
+_WORST = 1e6
+# Parts of a triangular product: 4 leave out 6 of 16 parts that are zero.
+_PARTS = 4
+
+
+def block_rows(n_rows: int) -> int:
+    """How many rows a block of the pass has."""
+    return max(_LEAST_ROWS, -(-n_rows // _BLOCKS))
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSpace:
+    """Features of a row: its kernel values with the landmarks, or L⁻¹ times these. (S 90)
+
+    K_mm = LLᵀ are the kernel values among the landmarks. L⁻¹k(x) are coordinates in feature space,
+    and keep their digits where landmarks are nearly dependent; `turned` says that they are used.
+    """
+
+    kernel: KernelFunction
+    inputs: KernelInputs
+    basis: Float
+
+    @property
+    def n_landmarks(self) -> int:
+        """How many landmarks there are."""
+        return len(self.basis)
+
+    @cached_property
+    def gram(self) -> Float:
+        """K_mm."""
+        made = self.kernel.matrix(self.basis, self.basis)
+        return np.asarray((made + made.T) / 2)
+
+    @cached_property
+    def inverse(self) -> Float:
+        """L⁻¹."""
+        lower = np.linalg.cholesky(self.gram)
+        identity = np.eye(len(lower))
+        return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
+
+    @cached_property
+    def turned(self) -> bool:
+        """Whether features are coordinates."""
+        pivots = np.diag(self.inverse)
+        return bool((pivots.max() / pivots.min()) ** 2 > _WORST)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the moments are called; the last is k(x, x)."""
+        return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
+
+    def features(self, u: Float) -> Float:
+        """The features of rows, given as inputs of the kernel."""
+        values = self.kernel.matrix(u, self.basis)
+        if not self.turned:
+            return values
+        made, m = np.empty_like(values), self.n_landmarks
+        ends = np.linspace(0, m, _PARTS + 1).astype(int)
+        for start, stop in pairwise(ends):
+            part = self.inverse[start:stop, :stop]
+            np.matmul(values[:, :stop], part.T, out=made[:, start:stop])
+        return made
+
+    def from_coefs(self, matrix: Float) -> Float:
+        """A quadratic form in the coefficients, as one in directions of the features."""
+        return self.inverse @ matrix @ self.inverse.T if self.turned else matrix
+
+
+@dataclass(frozen=True, eq=False)
+class SummarizeLandmarks:
+    """Block → DiscriminantSummary of features and of k(x, x).
+
+    Rows with holes are left out, unless `fill` says that the inputs have means for them.
+    """
+
+    space: LandmarkSpace
+    fill: bool
+
+    def __call__(self, batch: Batch) -> DiscriminantSummary:
+        """The summary of one block."""
+        read, labels, units = self.space.inputs(batch), batch.labels(), batch.row_units()
+        keep = units > 0
+        if not self.fill:
+            keep &= ~(read.missing & ~read.unknown).any(axis=1)
+        by_class = [np.flatnonzero(keep & (labels.codes == c)) for c in range(len(labels.values))]
+        here = np.array([len(rows) > 0 for rows in by_class], dtype=bool)
+        classes = kept(labels.values, here)
+        by_class = [rows for rows in by_class if len(rows)]
+        copies = units if batch.exponent == 0 else np.ones_like(units)
+        sizes = ClassCounts(classes, _sums(copies, by_class))
+        moments = self._measure(read.u, by_class, classes, units, batch.exponent)
+        return DiscriminantSummary(count_rows(batch), sizes, moments)
+
+    def _measure(
+        self,
+        u: Float,
+        by_class: list[Rows],
+        classes: Values,
+        units: NDArray[np.int64],
+        exponent: int,
+    ) -> ClassMoments:
+        """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
+        p = self.space.n_landmarks + 1
+        origin, sums = np.zeros((len(by_class), p)), np.zeros((len(by_class), p + 2, p + 2))
+        wide = np.empty((min(_TILE, len(u)), p + 2))
+        for places in _tiles(by_class):
+            rows = np.concatenate([part for _, part, _ in places])
+            made, z = self.space.features(u[rows]), wide[: len(rows)]
+            z[:, : p - 1], z[:, p - 1] = made, self.space.kernel.diagonal(u[rows])
+            start = 0
+            for c, part, first in places:
+                mine = z[start : start + len(part)]
+                start += len(part)
+                if first:
+                    origin[c] = mine[:, :p].mean(axis=0)
+                mine[:, :p] -= origin[c]
+                mine[:, p] = 1.0
+                mine[:, p + 1] = np.einsum("ij,ij->i", mine[:, :p], mine[:, :p])
+                if not (units[part] == 1).all():
+                    mine *= np.sqrt(units[part].astype(np.float64))[:, None]
+                sums[c] += mine.T @ mine
+        terms = self.space.names, (), ()
+        made_of = moments_of_sums(terms, classes, _sums(units, by_class), exponent, origin, sums)
+        assert made_of is not None  # noqa: S101  (inputs and kernel values were looked at)
+        return made_of
+
+
+def _tiles(by_class: list[Rows]) -> Iterator[list[tuple[int, Rows, bool]]]:
+    """Rows class by class, so many at a time: (class, rows, whether they are its first)."""
+    tile: list[tuple[int, Rows, bool]] = []
+    room = _TILE
+    for c, rows in enumerate(by_class):
+        start = 0
+        while start < len(rows):
+            part = rows[start : start + room]
+            tile.append((c, part, start == 0))
+            start, room = start + len(part), room - len(part)
+            if room == 0:
+                yield tile
+                tile, room = [], _TILE
+    if tile:
+        yield tile
+
+
+def _sums(units: NDArray[np.int64], by_class: list[Rows]) -> NDArray[np.int64]:
+    return np.array([units[rows].sum() for rows in by_class], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceStatistics:
+    """Per class of a schema: weight v, rows, mean features, scatter, and the mean of k(x, x)."""
+
+    weight: Float
+    rows: Float
+    means: Float
+    scatter: Float
+    diagonal: Float
+
+    @property
+    def diagonal_sum(self) -> float:
+        """Σ v_i k(x_i, x_i)."""
+        return float(self.weight @ self.diagonal)
+
+
+def read_space(summary: DiscriminantSummary, classes: Values, class_weight: Any) -> SpaceStatistics:
+    """The statistics of a summary, classes weighted."""
+    moments = summary.moments.over(classes, ())
+    weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
+    sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
+    rows = np.array([float(sizes.get(label, 0)) for label in classes])
+    means = moments.origin + moments.mean
+    unit = np.ldexp(1.0, -moments.exponent)
+    scatter = moments.scatter[:, :-1, :-1]
+    scatter = scatter if unit == 1.0 else unit * scatter
+    made = SpaceStatistics(weight, rows, means[:, :-1], scatter, means[:, -1])
+    if class_weight is None:
+        return made
+    factor = read_class_weight(class_weight, classes, weight)
+    return replace(made, weight=weight * factor, scatter=factor[:, None, None] * scatter)
+
+
+def space_features(
+    stats: SpaceStatistics, space: LandmarkSpace, penalty: str, weight_of_basis: Float
+) -> Features:
+    """What is solved in landmark space: S_w + μK_mm, or S_w + ε diag(1/v)."""
+    norm = space.from_coefs(space.gram)
+    ridge = norm if penalty == "rkhs" else space.from_coefs(np.diag(1.0 / weight_of_basis))
+    to_coefs = space.inverse.T if space.turned else np.eye(space.n_landmarks)
+    return Features(stats.weight, stats.means, stats.scatter, ridge, to_coefs, norm)
+
+
+def solve_landmarks(
+    stats: SpaceStatistics,
+    space: LandmarkSpace,
+    penalty: str,
+    mu: float,
+    weight_of_basis: Float,
+    most: int | None,
+) -> Solution:
+    """The directions in the span of the landmarks."""
+    return solve_features(space_features(stats, space, penalty, weight_of_basis), mu, most)
