@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sortal.estimators.bayes import DiscreteBayes
     from sortal.estimators.fisher import FisherDiscriminant
     from sortal.estimators.indicator import IndicatorRegression
+    from sortal.estimators.kernel import KernelDiscriminant
     from sortal.estimators.linear import LinearDiscriminant
     from sortal.estimators.neighbors import NeighborsClassifier
     from sortal.estimators.quadratic import QuadraticDiscriminant
@@ -33,6 +34,7 @@ __all__ = [
     "DiscreteBayes",
     "FisherDiscriminant",
     "IndicatorRegression",
+    "KernelDiscriminant",
     "LinearDiscriminant",
     "NeighborsClassifier",
     "QuadraticDiscriminant",
@@ -55,6 +57,7 @@ _HOMES = {
     "DiscreteBayes": "sortal.estimators.bayes",
     "FisherDiscriminant": "sortal.estimators.fisher",
     "IndicatorRegression": "sortal.estimators.indicator",
+    "KernelDiscriminant": "sortal.estimators.kernel",
     "LinearDiscriminant": "sortal.estimators.linear",
     "NeighborsClassifier": "sortal.estimators.neighbors",
     "QuadraticDiscriminant": "sortal.estimators.quadratic",

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.checks import choose
 from sortal.errors import ImpossibleRowWarning, OptionError, warn
 from sortal.estimators.base import FitReport, refuse_one_class
-from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.forgetting import ForgettingClassifier
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class DiscreteBayes(SummaryClassifier):
+class DiscreteBayes(ForgettingClassifier):
     """Bayes' rule on tables of words, numbers and holes.
 
     P(c|x) = P(x|c) P(c) / P(x), with P(x|c) from counts: a product over attributes (naive) or the

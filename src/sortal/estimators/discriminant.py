@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose
 from sortal.errors import (
@@ -18,6 +17,7 @@ from sortal.errors import (
     listed,
     warn,
 )
+from sortal.estimators.asking import Asking
 from sortal.estimators.base import FitReport, counted
 from sortal.estimators.kept_discriminant import KeptDiscriminant
 from sortal.estimators.target import class_array
@@ -33,13 +33,11 @@ from sortal.learners.discriminant import (
     weigh_classes,
 )
 from sortal.learners.moments import read_moments
-from sortal.models.linear_blocks import AskBlock, CenterBlock, gather_answered, gather_centered
+from sortal.models.linear_blocks import CenterBlock, gather_centered
 from sortal.models.linear_explain import Decided, Explain, ExplainLinear, LinearExplanation
 from sortal.models.records import Explanations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.design import Design
@@ -48,14 +46,13 @@ if TYPE_CHECKING:
     from sortal.data.values import Values
     from sortal.estimators.base import Training
     from sortal.learners.discriminant import ClassStatistics
-    from sortal.models.functions import RowFunctions
     from sortal.models.linear_blocks import Centered
     from sortal.summaries.discriminant import DiscriminantSummary, SummarizeDiscriminant
 
     Float = NDArray[np.float64]
 
 
-class DiscriminantClassifier(KeptDiscriminant):
+class DiscriminantClassifier(Asking, KeptDiscriminant):
     """Linear functions from class moments."""
 
     _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
@@ -281,28 +278,9 @@ class DiscriminantClassifier(KeptDiscriminant):
             warn(f"{sentence(notes[-1])}.", CollinearWarning)
         return notes
 
-    def _fitted_model(self) -> Any:
-        check_is_fitted(self)
-        if isinstance(self._model, SortalError):  # why the rows so far do not make a model
-            raise type(self._model)(*self._model.args)
-        return self._model
-
     def _design(self) -> Design:
         design: Design = self._fitted_model().scores.design
         return design
-
-    def _ask(
-        self,
-        X: Any,
-        function: RowFunctions,
-        question: Callable[[Float], NDArray[Any]],
-        hole_words: str | None = None,
-    ) -> NDArray[Any]:
-        """What a pass over the rows answers; says once what became of holes."""
-        blocks = list(self._engine().map(self._open(X), AskBlock(function, question)))
-        answered = gather_answered(blocks)
-        self._report_columns(answered.holes, answered.unknown, hole_words)
-        return answered.answer
 
 
 def combination(names: list[str]) -> str:

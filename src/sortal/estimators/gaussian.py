@@ -1,22 +1,21 @@
-"""What the discriminants of Gaussian classes share: posteriors, priors and costs when asking."""
+"""What the discriminants of Gaussian classes share: statistics, decisions and costs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sortal.estimators.assumptions import Assumptions
 from sortal.estimators.discriminant import DiscriminantClassifier
+from sortal.estimators.posteriors import Posteriors
 from sortal.learners.discriminant import read_statistics, weigh_classes
 from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import cost_shift
 from sortal.models.decision import decide, log_of, posterior
-from sortal.models.linear_blocks import FromPriors
 from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    import numpy as np
+    from numpy.typing import NDArray
 
     from sortal.data.values import Values
     from sortal.learners.discriminant import ClassStatistics
@@ -24,64 +23,18 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class GaussianDiscriminant(Assumptions, DiscriminantClassifier):
+class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
 
     covariance: str
     shrinkage: Any
-    priors: Any
     class_weight: Any
-    costs: Any
     _hole_words = "they are integrated out"
-
-    def predict(
-        self,
-        X: Any,
-        *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        costs: ArrayLike | None = None,
-    ) -> NDArray[Any]:
-        """The class of each row: the most probable, or of least expected cost.
-
-        Parameters
-        ----------
-        X : table
-        priors, costs :
-            Instead of those of the fit.
-        """
-        self._fitted_model()
-        given = read_costs(self.costs if costs is None else costs, self._schema.classes)
-        return np.asarray(self.classes_[self._answer(X, priors, "label", given)])
-
-    def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
-        """P(k|x) of each row, classes in the order of `classes_`; with other priors, if given."""
-        return self._answer(X, priors, "proba")
-
-    def predict_log_proba(
-        self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
-    ) -> Float:
-        """ln P(k|x) of each row, also where P(k|x) is too small to be written down."""
-        return self._answer(X, priors, "log_proba")
-
-    def decision_function(self, X: Any) -> Float:
-        """Two classes: the log-odds of the second. More: g_k up to a term common to all classes."""
-        return self._answer(X, None, "functions")
-
-    @property
-    def priors_(self) -> Float:
-        """π_k."""
-        return np.asarray(self._fitted_model().prior)
 
     @property
     def shrinkage_(self) -> float:
         """The share of the scaled identity in covariances."""
         return float(self._fitted_model().shrinkage)
-
-    def _answer(self, X: Any, priors: Any, what: str, costs: Float | None = None) -> NDArray[Any]:
-        model = self._fitted_model()
-        given = read_priors(priors, model.classes)
-        question = FromPriors(model.prior if given is None else given, what, costs)
-        return self._ask(X, model.scores, question)
 
     def _log_prior(self, priors: Any) -> Float:
         """ln π_k, as given or of the fit."""

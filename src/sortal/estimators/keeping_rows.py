@@ -46,7 +46,7 @@ class KeepingRows(SummaryClassifier):
     )
     _waits = True  # blocks of fewer rows than neighbors are kept until more come
 
-    def forget(self, ids: ArrayLike) -> Self:  # type: ignore[override]
+    def forget(self, ids: ArrayLike) -> Self:
         """Take rows out again: the model becomes that of a fit without them.
 
         The ids of the other rows stay as they are. What is refused leaves the model as it was.

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from sortal.data.design import Design
 from sortal.errors import FormatError
+from sortal.estimators.forgetting import ForgettingClassifier
 from sortal.estimators.keeping import Perhaps
-from sortal.estimators.summarized import SummaryClassifier
 from sortal.learners.discriminant import ClassStatistics
 from sortal.models.layout import Flag, FromSchema, Layout, Maybe, Number, Several
 from sortal.models.layout_arrays import Array, Record, Summary
@@ -34,7 +34,7 @@ _MOMENTS = Layout(
 )
 
 
-class KeptDiscriminant(SummaryClassifier):
+class KeptDiscriminant(ForgettingClassifier):
     """The state of a discriminant, out and in."""
 
     _kept: ClassVar[Layout] = Layout(

@@ -1,11 +1,9 @@
-"""Classifiers that are functions of a summary: fit, partial_fit and forget, written once."""
+"""Classifiers that are functions of a summary: fit and partial_fit, written once."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-from sklearn.utils.validation import check_is_fitted
 
 from sortal.errors import FormatError, SortalError
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SummaryClassifier(TableClassifier):
-    """What follows from summaries that merge and subtract.
+    """What follows from summaries that merge.
 
     A learner gives its checked options, the plan by which blocks are summarized (a picklable
     value), and what a schema and a model are read from a summary.
@@ -64,6 +62,10 @@ class SummaryClassifier(TableClassifier):
     @abstractmethod
     def _report_fit(self, summary: Any, schema: Schema, model: Any) -> FitReport:
         """What the fit met; warns of what the user should know."""
+
+    def _plan_pieces(self, source: TableSource, options: Any) -> Any:
+        """How blocks are summarized in a first call after which more rows may come."""
+        return self._plan_first(source, options)
 
     def _recast(self, summary: Any, plan: Any) -> Any:  # noqa: ARG002
         """A summary as one by a later plan."""
@@ -118,7 +120,7 @@ class SummaryClassifier(TableClassifier):
         options = self._options()
         if not hasattr(self, "_model"):
             training = self._open_training(X, y, sample_weight)
-            plan = self._plan_first(training.source, options)
+            plan = self._plan_pieces(training.source, options)
             summary = self._summarize(training.source, plan)
             named = with_classes(training.declared, training.label_dtype, classes)
             self._adopt(summary, plan, options, *named, waits=self._waits)
@@ -131,33 +133,6 @@ class SummaryClassifier(TableClassifier):
         declared = merge_declared(self._declared, training.declared)
         named = with_classes(declared, dtype, classes)
         self._adopt(summary, plan, options, *named, waits=self._waits)
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows out again: the model becomes that of a fit without them.
-
-        Counts are exact. Where number columns are involved and the rows carry nearly all the
-        spread of one, the loss of digits is refused by name. Kinds of columns stay known. A class
-        without rows does not (unless `partial_fit` was told of it), so that priors, class weights
-        and costs must then fit the classes that stay. What is refused leaves the model as it was.
-
-        Parameters
-        ----------
-        X, y, sample_weight :
-            Rows that were fitted, with their labels and weights.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        self._refuse_pieces()
-        options = self._options()
-        training = self._open_again(X, y, sample_weight, options)
-        plan = self._plan_again(training.source.schema, options)
-        summary = self._summary.subtract(self._summarize(training.source, plan))
-        self._refuse_unfit(summary, training.source.schema)
-        self._adopt(summary, plan, options, self._declared, self._label_dtype)
         return self
 
     def _refuse_pieces(self) -> None:

@@ -143,7 +143,7 @@ def read_fill(summary: BayesSummary, schema: Schema) -> Fill:
         if not share.any()
     ]
     if empty:
-        raise _nothing_left(empty)
+        raise nothing_left(empty)
     means = (units * (summary.moments.mean + summary.moments.tail)).sum(axis=1) / weight
     return Fill(
         tuple(means.tolist()),
@@ -191,12 +191,17 @@ def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
         return stats
     factor = read_class_weight(class_weight, stats.classes, stats.weight)
     weighed = multiply(stats, factor)
-    if weighed.present.sum() < 2 <= stats.present.sum():
+    refuse_weightless(class_weight, stats.weight, weighed.weight)
+    return weighed
+
+
+def refuse_weightless(class_weight: Any, before: Float, after: Float) -> None:
+    """Class weights must leave two classes."""
+    if (after > 0).sum() < 2 <= (before > 0).sum():
         raise OptionError(
             f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
             "least two classes that have rows a weight above 0."
         )
-    return weighed
 
 
 def multiply(stats: ClassStatistics, factor: Float) -> ClassStatistics:
@@ -229,10 +234,11 @@ def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
     """Where every row has a hole, say in which columns."""
     if summary.rows.rows and not summary.sizes.units.any():
         counts = zip(summary.rows.holes.tolist(), schema.names, strict=True)
-        raise _nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
+        raise nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
 
 
-def _nothing_left(names: list[str]) -> MissingValueError:
+def nothing_left(names: list[str]) -> MissingValueError:
+    """The error for rows that all have holes."""
     return MissingValueError(
         f"No row is left to learn from: too many rows have no value in {listed(names)}. "
         "Leave these columns out, fill them, or set missing='mean' where a column has some values."

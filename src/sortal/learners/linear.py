@@ -99,10 +99,15 @@ def check_covariance(given: Any) -> None:
 
 def pooled_divisor(stats: ClassStatistics, covariance: str) -> float:
     """N - K or N, in the unit of the weights: of fractional weights, sizes count rows."""
-    n, n_classes = stats.rows.sum(), stats.present.sum()
-    if covariance == "mle" or stats.exact or n <= n_classes:
+    if covariance == "mle" or stats.exact:
         return stats.total_weight
-    return float(stats.total_weight * (n - n_classes) / n)
+    return unbiased_divisor(stats.weight, stats.rows)
+
+
+def unbiased_divisor(weight: Float, rows: Float) -> float:
+    """N - K of classes that have these weights and rows; N where there are no more rows."""
+    total, n, n_classes = float(weight.sum()), float(rows.sum()), int((weight > 0).sum())
+    return total if n <= n_classes else total * (n - n_classes) / n
 
 
 def _canonical(

@@ -116,17 +116,17 @@ class SummarizeDiscriminant:
         hollow = self.fill is None and not all(column.values for column in words)
         moments = None if hollow else self._measure(batch, words, None)
         if moments is not None and self.fill is None:
-            sizes = _sizes(batch, None)
+            sizes = sizes_of(batch, None)
             nothing = np.zeros(len(batch.columns), dtype=np.int64)
             return DiscriminantSummary(RowCounts(int(sizes.units.sum()), nothing), sizes, moments)
         # only now, when something was not finite, are the columns looked at one by one
         self._refuse_infinite(batch)
-        whole = None if moments is not None else _whole_rows(batch)
+        whole = None if moments is not None else whole_rows(batch)
         if moments is None:
             moments = self._measure(batch, words, whole)
         if moments is None:
             raise self._overflow(batch)
-        return DiscriminantSummary(count_rows(batch), _sizes(batch, whole), moments)
+        return DiscriminantSummary(count_rows(batch), sizes_of(batch, whole), moments)
 
     def _measure(
         self, batch: Batch, words: list[CategoryColumn], rows: NDArray[np.intp] | None
@@ -177,7 +177,7 @@ class SummarizeDiscriminant:
         return too_large(self.schema.columns[self.numbers[int(np.argmax(large))]].name)
 
 
-def _whole_rows(batch: Batch) -> NDArray[np.intp]:
+def whole_rows(batch: Batch) -> NDArray[np.intp]:
     """The rows without any hole."""
     hole = np.zeros(batch.n_rows, dtype=bool)
     for column in batch.columns:
@@ -185,7 +185,7 @@ def _whole_rows(batch: Batch) -> NDArray[np.intp]:
     return np.flatnonzero(~hole)
 
 
-def _sizes(batch: Batch, rows: NDArray[np.intp] | None) -> ClassCounts:
+def sizes_of(batch: Batch, rows: NDArray[np.intp] | None) -> ClassCounts:
     """How many rows each class has."""
     labels, units = batch.labels(), batch.units
     codes = labels.codes

@@ -308,5 +308,25 @@ for _learner in (
         {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
         "sortal.views.pictures.neighbors:pictures",
     ),
+    Learner(
+        "kernel",
+        "sortal.estimators.kernel:KernelDiscriminant",
+        "kernel discriminant",
+        Facts(
+            probabilistic=True,
+            reads="Add up how alike a row is to each basis row, by its coefficient.",
+            plain=(
+                "It compares a row with rows that it was shown: each is like it to some degree, "
+                "and pulls it to one side or the other by so much. Where the row ends up, the "
+                "class whose middle is nearest is the answer, the common classes a little before "
+                "the others."
+            ),
+            holes=(
+                "In place of a value that is missing, or of a word it has never met, it takes the "
+                "mean of the column."
+            ),
+        ),
+        {"ridge": (1e-3, 1e-5, 0.1), "kernel": ("rbf", "poly")},
+    ),
 ):
     register(_learner)

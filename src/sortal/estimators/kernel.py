@@ -1,0 +1,230 @@
+"""KernelDiscriminant, the estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from sortal.estimators.kept_kernel import KeptKernel
+from sortal.learners.kernel_options import KernelOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Float = NDArray[np.float64]
+
+
+class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptKernel):
+    """Fisher's discriminant in the feature space of a kernel, and Gaussians along its directions.
+
+    A direction w = Σ_j a_j φ(x_j) is a sum over rows x_j, the basis: all rows of the fit, or
+    landmarks among them. The coefficients a solve M a = λ (N + P) a, with M the scatter of the
+    class means and N that of the rows within classes, both of kernel values, and a penalty P: the
+    classes lie as far apart along w as they can, measured by how wide they are. A row is projected
+    by p(x) = Σ_j a_j k(x_j, x), and given the class that is likeliest there.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "laplacian", "precomputed"} or callable, default="rbf"
+        exp(-γ‖u - u'‖²), (γ uᵀu' + coef0)^degree, uᵀu' or exp(-γ‖u - u'‖₁) of the inputs u of two
+        rows; a function of two matrices of inputs, which gives the matrix of kernel values; or, for
+        "precomputed", X is that matrix, of all rows of the fit with each other, and at predict of
+        the rows asked about with all rows of the fit.
+    gamma : float, default=None
+        γ above 0. None: one over the sum of the variances of the inputs for "rbf", of their
+        standard deviations for "laplacian", and 1 for "poly".
+    degree, coef0 : int and float, default=2 and 0.0
+        Of "poly".
+    scale : {"auto", "std", None}, default="auto"
+        Whether numbers are divided by their standard deviation (divisor: the weight of all rows).
+        "auto" does so for "rbf" and "laplacian". Indicators of categories are never divided.
+    ridge : float of at least 0 or "loo", default=1e-3
+        The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being the
+        weights of the rows. 0 is the limit of a vanishing ridge. "loo" takes that of nine values
+        under which rows are likeliest when they are left out one by one.
+    penalty : {"rkhs", "coefficients"}, default="rkhs"
+        P = μK, the squared length of w, or P = ε diag(1/v), that of a.
+    rule : {"gaussian", "nearest_mean"}, default="gaussian"
+        One Gaussian a class, with the pooled covariance along the directions; or the class whose
+        projected mean is nearest by that covariance, whatever the shares of the classes.
+    n_components : int, default=None
+        How many directions to use; at most one fewer than classes.
+    solver : {"auto", "dense", "landmarks"}, default="auto"
+        "dense": all rows are the basis. "landmarks": rows that describe the others best.
+        "auto" is "dense" up to 10,000 rows where memory allows. `partial_fit` has landmarks always.
+    n_landmarks : int, default=None
+        None: 1000, or all rows if there are fewer.
+    random_state : int of at least 0, default=0
+        Which rows become landmarks.
+    priors : array-like of shape (n_classes,) or dict, default=None
+        π in the order of `classes_`, or by label. By default the share of each class.
+    class_weight : dict or "balanced", default=None
+        Factor on the weight of each row by its class; "balanced" gives every class the same total.
+    costs : array-like of shape (n_classes, n_classes), default=None
+        costs[i, j] is the cost of saying class j when class i is true. With costs, `predict` gives
+        the class of least expected cost.
+    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
+        Words, truth values and categorical types are always categories; numbers are categories
+        where named here. A category enters as one indicator for each of its values.
+    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
+        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
+        the first call), or an error. At predict a hole takes the mean of its column, a category
+        the shares of its values, except with "error".
+    unknown : {"skip", "error"}, default="skip"
+        A value that the first rows did not have is treated as a hole, or is an error.
+    progress : callable, default=None
+        Called during a fit with how many of 100 parts are done, and 100. What it raises ends the
+        fit.
+    n_jobs : int, default=None
+        Threads; None means all cores (one inside a joblib worker). The result does not depend
+        on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    terms_ : ndarray of shape (n_terms,)
+        What the kernel is asked about: columns, and column=value for categories.
+    kernel_ : KernelFunction
+        The kernel: name, gamma, degree, coef0.
+    gamma_, ridge_ : float
+        As used.
+    mu_ : float
+        The weight of the penalty: μ, or ε with penalty="coefficients".
+    solver_ : str
+        Whether all rows are the basis, or landmarks.
+    n_landmarks_ : int
+        How many landmarks there are; fewer than asked for where these describe all rows.
+    basis_ids_ : ndarray of shape (n_basis,)
+        The rows of the basis, as places in the table of the fit, or of the first call.
+    dual_coef_ : ndarray of shape (n_basis, n_directions)
+        The coefficients a, with aᵀKa = 1: w has unit length. Each w points from the class that
+        sorts last to the first.
+    eigenvalues_ : ndarray of shape (n_directions,)
+        λ, falling. Two classes: M = (m_1 - m_2)(m_1 - m_2)ᵀ. More: M = Σ n_c (m_c - m)(m_c - m)ᵀ.
+    projected_means_, projected_scatters_ : ndarray of shape (n_classes, n_directions)
+        Means and scatters of the projected rows.
+    priors_ : ndarray of shape (n_classes,)
+    condition_ : float
+        An estimate of the condition number of the matrix that was inverted.
+    loo_curve_ : Table
+        With ridge="loo": the mean of ln P(y|x) without each row, for every ridge tried.
+    size_ : int
+        How many numbers predict needs: basis rows, coefficients, projected means.
+    fit_report_ : FitReport
+        Rows, holes by column, notes.
+    n_features_in_, feature_names_in_ :
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sortal import KernelDiscriminant, datasets
+    >>> iris = datasets.iris()
+    >>> model = KernelDiscriminant().fit(iris, "species")
+    >>> print(f"{model.score(iris, 'species'):.2f}")
+    0.98
+    """
+
+    _hole_words = "the mean of their column stands for them"
+    _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+    _unknown_remedy = (
+        "Map them to known values, or set unknown='skip': the mean of their column stands for them."
+    )
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | None = None,
+        degree: int = 2,
+        coef0: float = 0.0,
+        scale: str | None = "auto",
+        ridge: float | str = 1e-3,
+        penalty: str = "rkhs",
+        rule: str = "gaussian",
+        n_components: int | None = None,
+        solver: str = "auto",
+        n_landmarks: int | None = None,
+        random_state: int = 0,
+        priors: ArrayLike | dict[Any, float] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        costs: ArrayLike | None = None,
+        categorical_features: Any = "from_dtype",
+        missing: str = "drop_rows",
+        unknown: str = "skip",
+        progress: Callable[[int, int], object] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.ridge = ridge
+        self.penalty = penalty
+        self.rule = rule
+        self.n_components = n_components
+        self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.priors = priors
+        self.class_weight = class_weight
+        self.costs = costs
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unknown = unknown
+        self.progress = progress
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> KernelDiscriminant:
+        """Add rows. Scale, gamma, what stands for holes, and landmarks are those of the first call.
+
+        With them, blocks in any order give the model of one pass over all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As in `fit`. Columns are matched to those of the first call.
+        classes : array-like, default=None
+            Classes to know of before their first row comes; not needed otherwise.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _options(self) -> KernelOptions:
+        self._policies()
+        return KernelOptions(
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            self.scale,
+            self.ridge,
+            self.penalty,
+            self.rule,
+            self.n_components,
+            self.solver,
+            self.n_landmarks,
+            self.random_state,
+            self.priors,
+            self.class_weight,
+            self._fills(),
+        )

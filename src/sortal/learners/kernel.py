@@ -1,0 +1,186 @@
+"""The kernel discriminant of a summary: weights, the ridge, directions, Gaussians along them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.errors import InputError, OptionError
+from sortal.learners.discriminant import multiply_rows, refuse_weightless
+from sortal.learners.kernel_dense import solve_dense
+from sortal.learners.kernel_solution import Labeled
+from sortal.learners.kernel_space import read_space, solve_landmarks
+from sortal.learners.linear import unbiased_divisor
+from sortal.learners.options import read_class_weight, read_priors
+from sortal.models.kernel import KernelModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+    from sortal.learners.kernel_basis import KernelSummary, Rows
+    from sortal.learners.kernel_options import KernelOptions
+    from sortal.learners.kernel_solution import Solution, Tell
+    from sortal.summaries.discriminant import DiscriminantSummary
+
+    Float = NDArray[np.float64]
+    Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be solved: a summary, weighed by classes as the options say."""
+
+    summary: KernelSummary
+    classes: Values
+    options: KernelOptions
+
+    @cached_property
+    def plain(self) -> tuple[Float, Float]:
+        """Weight and rows by class, before class weights."""
+        return class_counts(self.summary.counts, self.classes)
+
+    @cached_property
+    def factor(self) -> Float:
+        """What the class of a row multiplies its weight by."""
+        return read_class_weight(self.options.class_weight, self.classes, self.plain[0])
+
+    @cached_property
+    def weighed(self) -> tuple[Float, Float]:
+        """Weight n_c and rows by class."""
+        weight, rows = multiply_rows(*self.plain, self.factor)
+        refuse_weightless(self.options.class_weight, self.plain[0], weight)
+        return weight, rows
+
+    @cached_property
+    def basis(self) -> Rows:
+        """The rows of the basis; of all rows, those that still have weight."""
+        basis = self.summary.basis
+        codes = basis.rows.codes(self.classes)
+        if basis.space is not None:
+            return basis.rows
+        return basis.rows.take(np.flatnonzero(self.factor[codes] > 0))
+
+    @cached_property
+    def labeled(self) -> Labeled:
+        """Classes and weights of the basis rows."""
+        codes = self.basis.codes(self.classes)
+        return Labeled(codes, self.basis.weight * self.factor[codes], len(self.classes))
+
+    def check(self) -> None:
+        """Refuse options that do not fit the classes, before the work begins."""
+        _ = self.most, self.prior, self.weighed
+
+    @property
+    def most(self) -> int | None:
+        """How many directions are asked for."""
+        given, most = self.options.n_components, len(self.classes) - 1
+        if given is not None and given > most:
+            raise OptionError(
+                f"n_components={given!r} cannot be had: {len(self.classes)} classes have at most "
+                f"{most} directions. Give a whole number from 1 to {most}, or None."
+            )
+        return None if given is None else int(given)
+
+    @property
+    def prior(self) -> Float:
+        """π_c as given, or the share of each class; alike where the nearest mean decides."""
+        if self.options.rule == "nearest_mean":
+            return np.full(len(self.classes), 1.0 / len(self.classes))
+        given = read_priors(self.options.priors, self.classes)
+        weight, _ = self.weighed
+        return weight / weight.sum() if given is None else given
+
+    def penalty_weight(self, ridge: float, diagonal: float) -> float:
+        """μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself."""
+        return ridge * diagonal if self.options.penalty == "rkhs" else ridge
+
+
+def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, Float]:
+    """Weight and rows of each class."""
+    place = {label: c for c, label in enumerate(classes)}
+    weight, rows = np.zeros(len(place)), np.zeros(len(place))
+    units = np.ldexp(counts.moments.units.astype(np.float64), -counts.exponent)
+    weight[[place[label] for label in counts.labels]] = units
+    rows[[place[label] for label in counts.sizes.classes]] = counts.sizes.units
+    return weight, rows
+
+
+def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> tuple[float, Solution]:
+    """The directions of a basis of all rows, whose kernel values K are overwritten; and μ or ε."""
+    rows, options = problem.labeled, problem.options
+    diagonal = float(rows.weight @ np.diag(K))
+    refuse_beyond(diagonal)
+    mu = problem.penalty_weight(float(options.ridge), diagonal)
+    return mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell)
+
+
+def solve_span(problem: Problem) -> tuple[float, Solution]:
+    """The directions in the span of landmarks, and the weight of the penalty."""
+    options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
+    assert space is not None  # noqa: S101  (or there are no landmarks)
+    if options.penalty == "coefficients" and not weight.all():
+        raise OptionError(
+            f"class_weight={options.class_weight!r} leaves landmarks without weight, whose "
+            "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
+        )
+    stats = read_space(problem.summary.counts, problem.classes, options.class_weight)
+    refuse_beyond(stats.diagonal_sum)
+    mu = problem.penalty_weight(float(options.ridge), stats.diagonal_sum)
+    return mu, solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
+
+
+def refuse_beyond(diagonal: float) -> None:
+    """Kernel values must be numbers."""
+    if not np.isfinite(diagonal):
+        raise InputError(
+            "Kernel values of these rows are beyond what a float64 holds: divide the columns by a "
+            "constant, set scale='std', or take a smaller degree."
+        )
+
+
+def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
+    """The model of a solution."""
+    basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
+    return KernelModel(
+        classes=problem.classes,
+        kernel=basis.kernel,
+        inputs=basis.inputs,
+        basis=rows.u,
+        ids=rows.ids,
+        codes=rows.codes(problem.classes),
+        weight_of_basis=labeled.weight,
+        solver=basis.solver,
+        penalty=problem.options.penalty,
+        ridge=float(problem.options.ridge),
+        mu=mu,
+        coefs=np.ascontiguousarray(solution.coefs),
+        eigenvalues=solution.eigenvalues,
+        lengths=solution.lengths,
+        means=solution.means,
+        scatters=solution.scatters,
+        weight=problem.weighed[0],
+        prior=problem.prior,
+        divisor=unbiased_divisor(*problem.weighed),
+        condition=solution.condition,
+    )
+
+
+def zero_classes(class_weight: Any) -> tuple[Any, ...]:
+    """Classes whose rows are told not to count."""
+    if not isinstance(class_weight, dict):
+        return ()
+    return tuple(label for label, factor in class_weight.items() if factor == 0)
+
+
+def refuse_other_shape(n_rows: int, n_columns: int) -> None:
+    """A kernel matrix of a fit is square."""
+    if n_rows != n_columns:
+        raise InputError(
+            f"X has {n_rows} rows and {n_columns} columns, and kernel='precomputed' takes the "
+            "kernel matrix of the rows of the fit with each other, which is square: give "
+            "k(x_i, x_j), or the rows themselves with another kernel."
+        )

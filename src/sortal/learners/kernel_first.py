@@ -1,0 +1,145 @@
+"""A first look at the rows: what a kernel is asked about, and how wide it is by default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sortal.data.design import Design
+from sortal.data.schema import Schema
+from sortal.data.values import union
+from sortal.errors import ColumnError, InputError, MissingValueError, listed
+from sortal.learners.discriminant import nothing_left, plan_fill, read_fill
+from sortal.models.geometry import EPS
+from sortal.models.kernel_functions import KernelFunction
+from sortal.models.kernel_inputs import KernelInputs
+from sortal.summaries.counts import count_rows
+from sortal.summaries.discriminant import whole_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.values import Values
+    from sortal.learners.kernel_options import KernelOptions
+    from sortal.summaries.bayes import BayesSummary, SummarizeBayes
+
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LookFirst:
+    """Block → counts and moments of the rows that take part; rows and holes of all."""
+
+    look: SummarizeBayes
+    with_holes: bool
+
+    @classmethod
+    def of(cls, schema: Schema, with_holes: bool) -> LookFirst:
+        """At all columns."""
+        return cls(plan_fill(schema), with_holes)
+
+    def __call__(self, batch: Batch) -> BayesSummary:
+        """Look at one block."""
+        taken = batch if self.with_holes else batch.take(whole_rows(batch))
+        return replace(self.look(taken), rows=count_rows(batch))
+
+
+def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) -> None:
+    """Rows must be left; a kernel matrix has numbers alone, and all of them."""
+    holes = zip(seen.rows.holes.tolist(), schema.names, strict=True)
+    named = [name for n, name in sorted(holes, key=lambda hole: -hole[0]) if n]
+    if options.name == "precomputed":
+        words = [column.name for column in schema.columns if not column.is_number]
+        if words:
+            raise ColumnError(
+                f"kernel='precomputed' takes a matrix of numbers, and {listed(words)} holds words "
+                "or other categories: give the kernel matrix."
+            )
+        if named:
+            raise MissingValueError(
+                f"kernel='precomputed' takes a matrix without holes, and {listed(named)} has "
+                "some: give every kernel value, or leave these rows out of the matrix."
+            )
+    if seen.rows.rows and not seen.classes.units.any():
+        raise nothing_left(named)
+
+
+def schema_of(declared: Schema, values: tuple[Values, ...], classes: Values) -> Schema:
+    """What was declared, with the values of categories and the classes that have weight."""
+    columns = list(declared.columns)
+    for j, some in zip(Design(declared).categories, values, strict=True):
+        columns[j] = replace(columns[j], values=some, order=())
+    return Schema(tuple(columns), union(declared.classes, classes)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Mean and variance of each term over the rows that take part; the divisor is their weight."""
+
+    mean: Float
+    variance: Float
+
+    @classmethod
+    def of(cls, seen: BayesSummary, schema: Schema) -> Spread:
+        """By a first look; what never varies has the variance 0, and holes have the mean."""
+        design, moments = Design(schema), seen.moments
+        fill = read_fill(seen, schema)
+        mean = fill.over([schema.columns[j].values for j in design.categories])
+        total = float(seen.classes.units.sum())
+        units = moments.units.astype(np.float64)
+        n_numbers = len(design.numbers)
+        apart = (moments.mean - mean[:n_numbers, None]) + moments.tail
+        squares = (moments.m2 + units * apart**2).sum(axis=1)
+        squares[squares <= units.sum(axis=1) * (4 * EPS * mean[:n_numbers]) ** 2] = 0.0
+        weight = [float(table.sum()) for table in seen.values.tables]
+        known = np.repeat(weight, [len(shares) for shares in fill.shares])
+        share = mean[n_numbers:]
+        variance = np.concatenate([squares, known * share * (1 - share)]) / total
+        order = design.loop_order
+        return cls(mean[order], variance[order])
+
+
+def read_inputs(spread: Spread, schema: Schema, options: KernelOptions) -> KernelInputs:
+    """Number terms divided by their standard deviation, indicators never; what never varies is
+    left out. (S 84) Where only differences matter, the means are taken off, which saves digits.
+    """
+    design, given = Design(schema), options.name == "precomputed"
+    is_number = np.isin(design.owner, design.numbers)
+    factor = np.ones(design.n_terms)
+    if options.scales and not given:
+        deviation = np.sqrt(spread.variance[is_number])
+        varies = deviation > 0
+        factor[is_number] = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
+    shift = spread.mean if options.stationary else np.zeros(design.n_terms)
+    if not given and not (factor * spread.variance).any():
+        raise InputError(
+            "No column of this table varies, so that nothing tells the classes apart: check how "
+            "the table was read, and whether its numbers are too small to be squared (1e-160)."
+        )
+    return KernelInputs(design, shift, factor, spread.mean)
+
+
+def read_kernel(spread: Spread, inputs: KernelInputs, options: KernelOptions) -> KernelFunction:
+    """The kernel; without a gamma, 1/Σ var_j for rbf, 1/Σ √var_j for laplacian, or 1. (S 85)
+
+    Variances are those of the inputs.
+    """
+    deviation = np.sqrt(spread.variance) * inputs.factor
+    widths = {"rbf": float((deviation**2).sum()), "laplacian": float(deviation.sum())}
+    default = 1.0 / widths.get(options.name, 1.0)
+    return KernelFunction(
+        options.name,
+        default if options.gamma is None else float(options.gamma),
+        int(options.degree),
+        float(options.coef0),
+        options.kernel if options.name == "callable" else None,
+    )
+
+
+def still_columns(inputs: KernelInputs) -> list[str]:
+    """Number columns that never vary, and are left out."""
+    design = inputs.design
+    return [design.schema.columns[j].name for j in design.owner[inputs.factor == 0].tolist()]
