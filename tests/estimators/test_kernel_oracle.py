@@ -225,9 +225,13 @@ def test_costs_pick_the_least_expected_cost() -> None:
 @pytest.mark.parametrize("ridge", [1e-6, 1e-3, 1.0, 100.0])
 @every_penalty
 @pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
-def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float) -> None:
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float, solver: str) -> None:
     oracle, asked = make_oracle(kernel, penalty, 3, ridge=ridge)
-    agrees(fitted(oracle), oracle, asked)
+    model = fitted(oracle, solver=solver)
+    if solver == "landmarks":
+        oracle, asked = make_oracle(kernel, penalty, 3, ridge=ridge, basis=model.basis_ids_)
+    agrees(model, oracle, asked)
 
 
 @pytest.mark.parametrize("scale", ["std", None])
