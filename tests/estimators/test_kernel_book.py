@@ -66,6 +66,11 @@ def printed(model: Any, digits: float = 0.0) -> None:
     assert_allclose(w, turned, rtol=0, atol=5e-5 + digits)
 
 
+def square(U: Float, V: Float) -> Float:
+    """The homogeneous quadratic kernel."""
+    return np.asarray((U @ V.T) ** 2)
+
+
 class TestExample204:
     @every_penalty
     def test_without_a_ridge(self, penalty: str) -> None:
@@ -118,7 +123,6 @@ class TestExample204:
     def test_given_as_a_matrix_or_a_function(self, penalty: str, ridge: float) -> None:
         A, y = example()
         expected = fit(penalty, ridge).transform(A)
-        square = lambda U, V: (U @ V.T) ** 2
         function = KernelDiscriminant(square, ridge=ridge, penalty=penalty).fit(A, y)
         close(function.transform(A), expected)
         matrix = KernelDiscriminant("precomputed", ridge=ridge, penalty=penalty)

@@ -103,7 +103,7 @@ def test_the_unit_of_weights_does_not_matter(
     close(other.transform(table), one.transform(table))
     same_posteriors(other.predict_log_proba(table), one.predict_log_proba(table))
     one = make(kernel, "coefficients").fit(table, y, sample_weight=w)
-    told = {"ridge": RIDGES["coefficients"] * unit**2}
+    told: dict[str, Any] = {"ridge": RIDGES["coefficients"] * unit**2}
     other = make(kernel, "coefficients", **told).fit(table, y, sample_weight=w * unit)
     close(other.transform(table), one.transform(table))
 
@@ -211,13 +211,21 @@ def test_no_other_coefficients_are_better(
     oracle = Oracle(X, y, ridge=RIDGES[penalty], penalty=penalty)
     model, problem = fitted(oracle), oracle.problem
     M, within = problem.between, problem.within + problem.penalty
-    J = lambda a: (a @ M @ a) / (a @ within @ a)
+
+    def J(a: Float) -> float:  # noqa: N802
+        return float((a @ M @ a) / (a @ within @ a))
+
     best, rng = model.dual_coef_[:, 0], np.random.default_rng(other)
     assert J(best) == pytest.approx(model.eigenvalues_[0], rel=1e-8)
     size = np.abs(best).max()
     for step in (1.0, 0.1, 1e-3):
         for _ in range(5):
             assert J(best + step * size * rng.normal(size=len(y))) <= J(best) * (1 + 1e-12)
+
+
+def by_hand(U: Float, V: Float) -> Float:
+    """rbf of width 0.3."""
+    return np.asarray(np.exp(-0.3 * ((U[:, None] - V) ** 2).sum(axis=2)))
 
 
 @QUICK
@@ -228,7 +236,6 @@ def test_kernels_in_their_other_forms(seed: int, n_classes: int) -> None:
     linear = make("linear", "rkhs").fit(X, y)
     alike(linear, KernelDiscriminant("poly", degree=1, ridge=0.01).fit(X, y), X, X)
     rbf = KernelDiscriminant("rbf", gamma=0.3, scale=None).fit(X, y)
-    by_hand = lambda U, V: np.exp(-0.3 * ((U[:, None] - V) ** 2).sum(axis=2))
     alike(rbf, KernelDiscriminant(by_hand).fit(X, y), X, X)
     matrix = KernelDiscriminant("precomputed").fit(by_hand(X, X), y)
     alike(rbf, matrix, X + 0.1, by_hand(X + 0.1, X))
@@ -260,7 +267,8 @@ def test_the_first_call_decides_and_the_rest_is_added(
     assert set(models[0].basis_ids_) <= set(first)
     start = Oracle(X[first], y[first], weight=None if w is None else w[first], **KERNELS[kernel])
     u, told = start.inputs(X), KERNELS[kernel] | {"gamma": start.width, "scale": None}
-    more = {"penalty": penalty, "ridge": RIDGES[penalty], "basis": models[0].basis_ids_}
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty]}
+    more["basis"] = models[0].basis_ids_
     oracle = Oracle(u, y, weight=w, **told, **more)
     close(models[0].transform(X), oracle.project(u))
     same_posteriors(models[0].predict_log_proba(X), oracle.log_posteriors(u))
