@@ -8,13 +8,11 @@ means of their classes are those of (I - ZZᵀ)K: centering is bordering by Z, a
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dtrtri
 
+from sortal.learners.kernel_bordered import Bordered
 from sortal.learners.kernel_solution import (
     NOTHING,
     Labeled,
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
-# Columns of a panel. Wide enough for matrix products at full speed, narrow enough that the next
-# word of progress, or Ctrl-C, waits for less than a second at 20,000 rows.
-PANEL = 512
 # Rows and columns of K that are made at a time: a tile stays in the cache of a core.
 TILE = 256
 # The share of aᵀKa that may be rounding.
@@ -101,58 +96,6 @@ def _sharp(bordered: Bordered, diagonal: Float, mu: float) -> bool:
     squares = R.T @ R
     least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
     return EPS * float(diagonal.sum()) * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
-
-
-@dataclass(frozen=True, eq=False)
-class Bordered:
-    """R = (K + μI)⁻¹Z, Q = ZᵀR and, for leaving out, the diagonal of (K + μI)⁻¹."""
-
-    R: Float
-    Q: Float
-    condition: float
-    diagonal: Float | None = None
-
-    @classmethod
-    def of(
-        cls, K: Float, rows: Labeled, mu: float, tell: Tell, *, diagonal: bool = False
-    ) -> Bordered:
-        """By Cholesky, in the lower triangle of K; the upper one stays as it is."""
-        K[np.diag_indices(len(K))] += mu
-        factor(K, tell)
-        pivots = np.diag(K)
-        condition = float((pivots.max() / pivots.min()) ** 2)
-        Y = solve_triangular(K, rows.indicators(), lower=True, check_finite=False)
-        R = solve_triangular(K, Y, lower=True, trans="T", check_finite=False)
-        inverse = _inverse_diagonal(K) if diagonal else None
-        return cls(R, Y.T @ Y, condition, inverse)
-
-
-def factor(A: Float, tell: Tell) -> None:
-    """A = LLᵀ in the lower triangle, panel by panel from the left; the upper one stays.
-
-    Of each panel, what the panels before it explain is taken off in one product of matrices, so
-    that all but a small part runs at the speed of these, and the work can be told of and ended.
-    """
-    n = len(A)
-    for start in range(0, n, PANEL):
-        stop = min(start + PANEL, n)
-        if start:
-            A[start:, start:stop] -= A[start:, :start] @ A[start:stop, :start].T
-        corner = np.linalg.cholesky(A[start:stop, start:stop])
-        lower = np.tril_indices(stop - start)
-        A[start:stop, start:stop][lower] = corner[lower]
-        if stop < n:
-            below = A[stop:, start:stop].T
-            A[stop:, start:stop] = solve_triangular(corner, below, lower=True, check_finite=False).T
-        tell(1.0 - (1.0 - stop / n) ** 2)
-
-
-def _inverse_diagonal(L: Float) -> Float:
-    """The diagonal of (LLᵀ)⁻¹, of which L is overwritten: sums of squares in rows of L⁻ᵀ."""
-    upper = L.T  # LAPACK reads columns, in which this is the upper triangle
-    inverse, info = dtrtri(upper, lower=0, overwrite_c=1)
-    assert info == 0  # noqa: S101  (pivots are above 0)
-    return np.array([float(row[i:] @ row[i:]) for i, row in enumerate(inverse)])
 
 
 def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Rows among which landmarks are chosen: more describe the kernel no better.
 MOST_SAMPLED = 50_000
 # Rows proposed at a time, of which some are turned down.
-_PROPOSED = 100
+_PROPOSED = 200
 # What is left of k(x, x), as a share, when a row counts as described by the landmarks so far.
 _DESCRIBED = 1e-10
 
@@ -45,20 +45,19 @@ def choose_landmarks(
             "inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
         )
     left, chosen = own.copy(), np.empty(0, dtype=np.intp)
-    factor = np.zeros((len(sample), m))  # K ≈ factor factorᵀ, its columns made as they are needed
+    root = np.empty((m, len(sample)))  # K ≈ rootᵀ root, a row a landmark
     while len(chosen) < m and left.any():
         proposed = random.choice(len(sample), _PROPOSED, p=left / left.sum())
         thresholds = random.random(_PROPOSED) * left[proposed]
-        known = factor[:, : len(chosen)]
+        known, n = root[: len(chosen)], len(chosen)
         among = kernel.matrix(sample[proposed], sample[proposed])
-        among -= known[proposed] @ known[proposed].T
-        new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - len(chosen)]
-        columns = kernel.matrix(sample, sample[new]) - known @ known[new].T
-        _refuse_negative(columns[new])
-        corner = np.linalg.cholesky(columns[new])
-        more = solve_triangular(corner, columns.T, lower=True, check_finite=False).T
-        factor[:, len(chosen) : len(chosen) + len(new)] = more
-        left -= np.einsum("ij,ij->i", more, more)
+        among -= known[:, proposed].T @ known[:, proposed]
+        new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - n]
+        rows = kernel.matrix(sample[new], sample)
+        rows -= known[:, new].T @ known
+        more = root[n : n + len(new)]
+        np.matmul(_inverse_root(rows[:, new]), rows, out=more)
+        left -= np.einsum("ij,ij->j", more, more)
         left[left <= _DESCRIBED * own] = 0.0
         left[new] = 0.0
         chosen = np.append(chosen, new)
@@ -77,9 +76,12 @@ def _kept(among: Float, thresholds: Float, floor: Float) -> list[int]:
     return stay
 
 
-def _refuse_negative(residual: Float) -> None:
+def _inverse_root(residual: Float) -> Float:
+    """L⁻¹, where LLᵀ is what the landmarks so far leave of the kernel among new ones."""
     if len(residual) and not np.diag(residual).min() > 0:
         raise InputError(
             "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
             "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
         )
+    lower, identity = np.linalg.cholesky(residual), np.eye(len(residual))
+    return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ class Features:
         scatter = np.stack([part.T @ part for part in parts])
         return cls(rows.class_weight, means, scatter, ridge, to_coefs, norm)
 
-    @property
+    @cached_property
     def within(self) -> Float:
         """S_w, of all classes together."""
         return np.asarray(self.scatter.sum(axis=0))
@@ -110,4 +111,8 @@ def _limit(features: Features) -> tuple[Float, Float, float]:
     magnitude = np.abs(flat) @ features.magnitude
     geometry = survey((within + within.T) / 2, spread, magnitude)
     v, values = eigenvectors(geometry, spread)
+    if geometry.apart.size:  # a vanishing ridge leaves nothing there for the others to explain
+        finite = np.isfinite(values)
+        onto = np.linalg.pinv(spread @ geometry.apart)
+        v[:, finite] -= geometry.apart @ (onto @ (spread @ v[:, finite]))
     return flat.T @ v, values, geometry.condition

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # Rows taken at a time: their kernel values, twice, are what a thread holds beside the moments.
 _TILE = 8192
+# Rows whose kernel values stay in the cache of a core while they are made.
+_STRIP = 256
 # Blocks of a pass: few, because moments of a thousand landmarks are large and merge slowly.
 _BLOCKS = 8
 _LEAST_ROWS = 8192
@@ -76,16 +78,20 @@ class LandmarkSpace:
         return np.asarray((made + made.T) / 2)
 
     @cached_property
+    def root(self) -> Float:
+        """L."""
+        return np.asarray(np.linalg.cholesky(self.gram), dtype=np.float64)
+
+    @cached_property
     def inverse(self) -> Float:
         """L⁻¹."""
-        lower = np.linalg.cholesky(self.gram)
-        identity = np.eye(len(lower))
-        return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
+        identity = np.eye(self.n_landmarks)
+        return np.asarray(solve_triangular(self.root, identity, lower=True, check_finite=False))
 
     @cached_property
     def turned(self) -> bool:
         """Whether features are coordinates."""
-        pivots = np.diag(self.inverse)
+        pivots = np.diag(self.root)
         return bool((pivots.max() / pivots.min()) ** 2 > _WORST)
 
     @property
@@ -93,17 +99,22 @@ class LandmarkSpace:
         """What the columns of the moments are called; the last is k(x, x)."""
         return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
 
-    def features(self, u: Float) -> Float:
-        """The features of rows, given as inputs of the kernel."""
-        values = self.kernel.matrix(u, self.basis)
-        if not self.turned:
-            return values
-        made, m = np.empty_like(values), self.n_landmarks
-        ends = np.linspace(0, m, _PARTS + 1).astype(int)
+    def features(self, u: Float, out: Float) -> None:
+        """The features of rows, given as inputs of the kernel; some rows at a time."""
+        for start in range(0, len(u), _STRIP):
+            strip = slice(start, start + _STRIP)
+            values = self.kernel.matrix(u[strip], self.basis)
+            if self.turned:
+                self._turn(values, out[strip])
+            else:
+                out[strip] = values
+
+    def _turn(self, values: Float, out: Float) -> None:
+        """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
+        ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
         for start, stop in pairwise(ends):
             part = self.inverse[start:stop, :stop]
-            np.matmul(values[:, :stop], part.T, out=made[:, start:stop])
-        return made
+            np.matmul(values[:, :stop], part.T, out=out[:, start:stop])
 
     def from_coefs(self, matrix: Float) -> Float:
         """A quadratic form in the coefficients, as one in directions of the features."""
@@ -145,12 +156,13 @@ class SummarizeLandmarks:
     ) -> ClassMoments:
         """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
         p = self.space.n_landmarks + 1
-        origin, sums = np.zeros((len(by_class), p)), np.zeros((len(by_class), p + 2, p + 2))
+        origin, sums = np.empty((len(by_class), p)), np.empty((len(by_class), p + 2, p + 2))
         wide = np.empty((min(_TILE, len(u)), p + 2))
         for places in _tiles(by_class):
             rows = np.concatenate([part for _, part, _ in places])
-            made, z = self.space.features(u[rows]), wide[: len(rows)]
-            z[:, : p - 1], z[:, p - 1] = made, self.space.kernel.diagonal(u[rows])
+            inputs, z = u[rows], wide[: len(rows)]
+            self.space.features(inputs, z[:, : p - 1])
+            z[:, p - 1] = self.space.kernel.diagonal(inputs)
             start = 0
             for c, part, first in places:
                 mine = z[start : start + len(part)]
@@ -162,7 +174,10 @@ class SummarizeLandmarks:
                 mine[:, p + 1] = np.einsum("ij,ij->i", mine[:, :p], mine[:, :p])
                 if not (units[part] == 1).all():
                     mine *= np.sqrt(units[part].astype(np.float64))[:, None]
-                sums[c] += mine.T @ mine
+                if first:
+                    np.matmul(mine.T, mine, out=sums[c])
+                else:
+                    sums[c] += mine.T @ mine
         terms = self.space.names, (), ()
         made_of = moments_of_sums(terms, classes, _sums(units, by_class), exponent, origin, sums)
         assert made_of is not None  # noqa: S101  (inputs and kernel values were looked at)

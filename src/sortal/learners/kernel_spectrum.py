@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpstrf
 
+from sortal.learners.kernel_bordered import Bordered
 from sortal.learners.kernel_primal import Features, solve_features
 from sortal.models.geometry import EPS
 
@@ -57,18 +58,32 @@ class Spectrum:
         """The squared lengths along the eigenvectors that a penalty sees. (S 88)"""
         return self.values if penalty == "rkhs" else self.values**2
 
+    def bordered(self, rows: Labeled, penalty: str, mu: float) -> Bordered:
+        """R = (G + μI)⁻¹Z and the rest, G being K or, for the coefficients, K²."""
+        g, U, Z = self.gram(penalty), self.vectors, rows.indicators()
+        stays = g / (g + mu)
+        if U.shape[0] == U.shape[1]:
+            shrunk = mu / (g + mu)
+            R = U @ (shrunk[:, None] * (U.T @ Z)) / mu
+            diagonal = U**2 @ shrunk / mu
+        else:  # of all that is no eigenvector, nothing is taken off
+            R = (Z - U @ (stays[:, None] * (U.T @ Z))) / mu
+            diagonal = (1.0 - U**2 @ stays) / mu
+        Q = Z.T @ R
+        return Bordered(R, (Q + Q.T) / 2, float((g.max() + mu) / mu), diagonal)
+
 
 def solve_spectrum(
     spectrum: Spectrum, rows: Labeled, penalty: str, mu: float, most: int | None
 ) -> Solution:
     """The directions of weighted K by its eigenvectors."""
-    return solve_features(spectral_features(spectrum, rows, penalty), mu, most)
+    return solve_features(spectral_features(spectrum, rows, penalty)[0], mu, most)
 
 
-def spectral_features(spectrum: Spectrum, rows: Labeled, penalty: str) -> Features:
-    """Rows in the coordinates of the eigenvectors."""
+def spectral_features(spectrum: Spectrum, rows: Labeled, penalty: str) -> tuple[Features, Float]:
+    """Rows in the coordinates of the eigenvectors: what is solved there, and the rows."""
     k, U = spectrum.values, spectrum.vectors
     z = U * np.sqrt(spectrum.gram(penalty)) / rows.root[:, None]
     to_coefs = rows.root[:, None] * (U * (1.0 / np.sqrt(k) if penalty == "rkhs" else 1.0))
     norm = np.ones(len(k)) if penalty == "rkhs" else k
-    return Features.of_rows(z, rows, np.eye(len(k)), to_coefs, np.diag(norm))
+    return Features.of_rows(z, rows, np.eye(len(k)), to_coefs, np.diag(norm)), z

@@ -69,7 +69,7 @@ class TryBlock:
             v = np.broadcast_to(v, tile.rows.shape)  # rows of one weight share a number
             found = self.tiles.kernel.densities(tile.base, g, tile.u, left)
             redo = np.stack([unsafe for _, unsafe in found], axis=1) & (v > 0)[:, None]
-            log_p = [_log_share(left.log_prior + log_density, g) for log_density, _ in found]
+            log_p = [log_share(left.log_prior + log_density, g) for log_density, _ in found]
             counts = (v > 0) & ~redo.T  # a setting a row
             sums = np.where(counts, np.array(log_p), 0.0) @ v
             some = redo.any(axis=1)
@@ -78,7 +78,7 @@ class TryBlock:
         return tried
 
 
-def _log_share(log_joint: Float, g: int) -> Float:
+def log_share(log_joint: Float, g: int) -> Float:
     """ln P(g|x), a row a class."""
     behind = log_joint - log_joint.max(axis=0)
     return np.asarray(behind[g] - np.log(np.exp(behind).sum(axis=0)))

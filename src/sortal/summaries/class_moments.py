@@ -87,7 +87,7 @@ class ClassMoments:
         heavier = n_a >= n_b
         origin = np.where(heavier, a.origin, b.origin)
         origin, mean = two_sum(origin, np.where(heavier, a.mean + to_a, b.mean + to_b))
-        scatter = a.scatter + b.scatter + _products(gap, n_a * (n_b / n))
+        scatter = _add_products(a.scatter + b.scatter, gap, n_a * (n_b / n))
         with np.errstate(over="ignore", invalid="ignore"):
             third_a, fourth_a, size_a = _moved(a, to_a)
             third_b, fourth_b, size_b = _moved(b, to_b)
@@ -121,7 +121,8 @@ class ClassMoments:
         gap = np.where((n > 0) & (n_b > 0), _apart(whole, part), 0.0)
         back = gap * (n_b / left)  # from the mean of the rest to the mean of all
         origin, mean = two_sum(whole.origin, whole.mean - back)
-        scatter = whole.scatter - part.scatter - _products(gap, n_b * ((n + n_b) / left))
+        apart = -n_b * ((n + n_b) / left)
+        scatter = _add_products(whole.scatter - part.scatter, gap, apart)
         with np.errstate(over="ignore", invalid="ignore"):
             third_b, fourth_b, size_b = _moved(part, -gap)
             rest = replace(
@@ -164,7 +165,7 @@ class ClassMoments:
         agree = np.repeat(units == 0, self.n_terms, axis=1)
         agree[:, first:] |= (weights == 0) | (weights == units)
         still = agree | (diagonals(self.scatter) <= 0)
-        scatter = np.where(still[:, :, None] | still[:, None, :], 0.0, self.scatter)
+        scatter = _without(self.scatter, still)
         slack[:, :-1][agree] = 0.0
         known = still.all(axis=1)
         wild = ~(np.isfinite(self.fourth) & np.isfinite(self.third).all(axis=1)) & ~known
@@ -327,7 +328,8 @@ def moments_of_sums(
 ) -> ClassMoments | None:
     """The moments of which `sums` are Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z a row less origin.
 
-    `terms` are numbers, categories and values. None where a square cannot be added up.
+    `terms` are numbers, categories and values; `sums` are overwritten, and hold the scatter in the
+    end. None where a square cannot be added up.
     """
     first, third, fourth = sums[:, :-2, -2], sums[:, :-2, -1], sums[:, -1, -1]
     slack = np.zeros((len(classes), sums.shape[1] - 1))
@@ -348,9 +350,10 @@ def _about_the_mean(m: ClassMoments) -> ClassMoments:
     """Sums about the origin, of which `mean` holds the first, as moments about the mean."""
     n = m.units[:, None].astype(np.float64)
     mean = m.mean / n
-    about = replace(m, scatter=m.scatter - _products(mean, n))
+    size_of_sums = diagonals(m.scatter).copy()
+    about = replace(m, scatter=_add_products(m.scatter, mean, -n))
     third, fourth, size = _moved_back(about, -mean)
-    slack = 4 * _EPS * np.column_stack([diagonals(m.scatter), m.fourth + size])
+    slack = 4 * _EPS * np.column_stack([size_of_sums, m.fourth + size])
     origin, mean = two_sum(m.origin, mean)
     return replace(about, origin=origin, mean=mean, third=third, fourth=fourth, slack=slack)
 
@@ -389,9 +392,26 @@ def _apart(a: ClassMoments, b: ClassMoments) -> Float:
     return (b.origin - a.origin) + (b.mean - a.mean)
 
 
-def _products(x: Float, factor: Float) -> Float:
-    """factor · x xᵀ for each class."""
-    return factor[:, :, None] * (x[:, :, None] * x[:, None, :])
+def _add_products(scatter: Float, x: Float, factor: Float) -> Float:
+    """scatter + factor · x xᵀ for each class, in the place of `scatter`.
+
+    Class by class: of a thousand columns all classes together would be written to memory and read
+    again at every step.
+    """
+    for k in np.flatnonzero(x.any(axis=1)):
+        scatter[k] += factor[k] * np.outer(x[k], x[k])
+    return scatter
+
+
+def _without(scatter: Float, still: Mask) -> Float:
+    """Scatters with zeros in the rows and columns marked; as they are where they have them."""
+    if not scatter[still].any():
+        return scatter
+    scatter = scatter.copy()
+    for k in np.flatnonzero(still.any(axis=1)):
+        scatter[k, still[k]] = 0.0
+        scatter[k][:, still[k]] = 0.0
+    return scatter
 
 
 def diagonals(scatter: Float) -> Float:

@@ -1,0 +1,256 @@
+"""Leave one out for the kernel discriminant: distances from the class means without a row.
+
+Kernel, penalty and basis stay; the row goes out of the means, the scatter, the priors and the
+divisor. The scatter loses a matrix of rank one, so that what was calculated for all rows is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sortal.data.columns import NumberColumn
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.learners.discriminant import read_statistics
+from sortal.learners.kernel_bordered import Bordered
+from sortal.learners.kernel_dense import weigh
+from sortal.learners.kernel_left import LeftPoints, PrimalBase
+from sortal.learners.kernel_solution import Labeled
+from sortal.learners.kernel_spectrum import Spectrum, spectral_features
+from sortal.learners.leave_out import read_fitted
+from sortal.learners.loo_choice import Tried, log_share
+from sortal.models.decision import posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.batch import Batch
+    from sortal.data.values import Values
+    from sortal.learners.discriminant import ClassStatistics
+    from sortal.learners.kernel_primal import Features
+    from sortal.learners.kernel_solution import Tell
+    from sortal.learners.kernel_space import LandmarkSpace
+    from sortal.learners.leave_out import Fitted, Left
+    from sortal.summaries.discriminant import DiscriminantSummary
+
+    Float = NDArray[np.float64]
+    Codes = NDArray[np.integer]
+    Rows = NDArray[np.intp]
+
+
+class Losing(Protocol):
+    """A solved problem that can lose a row."""
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LosingDense:
+    """The bordered problem with a ridge. (S 93)
+
+    A row of class g less its mean is e_i - z_g√(v/n_g) of the orthonormal rows, over √v. By
+    (S_w + μI)⁻¹ its squared length is (1 - v/n_g - μP_ii) / v with P = M⁻¹ - RQ⁻¹Rᵀ, M = K + μI,
+    and 1 - c‖h‖² is μP_ii n_g / (n_g - v).
+    """
+
+    bordered: Bordered
+    labeled: Labeled
+    mu: float
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+        size, v = self.labeled.class_weight, self.labeled.weight[rows]
+        here = np.flatnonzero(size > 0)
+        R = self.bordered.R[np.ix_(rows, here)]
+        inverse = np.linalg.inv(self.bordered.Q[np.ix_(here, here)])
+        turned = R @ inverse
+        assert self.bordered.diagonal is not None  # noqa: S101  (asked for)
+        missed = self.mu * (self.bordered.diagonal[rows] - np.einsum("ij,ij->i", turned, R))
+        own = (1.0 - v / size[g] - missed) / v
+        alone = v >= size[g]
+        rest = np.where(alone, 1.0, missed * size[g] / np.where(alone, 1.0, size[g] - v))
+        place = int(np.searchsorted(here, g))
+        turned[:, place] -= np.sqrt(v / size[g])
+        ways = np.diag(1.0 / np.sqrt(size[here]))  # from the mean of g to the others
+        ways[:, place] -= 1.0 / np.sqrt(size[g])
+        ways[place] = 0.0
+        along = np.zeros((len(size), len(rows)))
+        along[here] = -ways @ turned.T / np.sqrt(v)
+        inner = np.zeros((len(size), len(size)))
+        T = inverse / self.mu - np.eye(len(here))
+        inner[np.ix_(here, here)] = ways @ T @ ways.T
+        cut, shift = (np.broadcast_to(part, (len(rows),)) for part in (left.cut, left.shift))
+        points = LeftPoints(own, along, inner, rest, g, replace(left, cut=cut, shift=shift))
+        return points.squares(most)
+
+
+@dataclass(frozen=True, eq=False)
+class LosingLimit:
+    """The same without a ridge, in coordinates."""
+
+    base: PrimalBase
+    z: Float
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+        u = self.z[rows] - self.base.features.means[g]
+        return self.base.squares(u, g, left, 0.0, most)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftRows:
+    """Rows of one class without themselves: ln π_c f_c for each setting, a row a row."""
+
+    rows: Rows
+    g: int
+    left: Left
+    log_joint: tuple[Float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseLeaveOut:
+    """Leaves out every row of a dense fit; `matrix` makes its kernel matrix anew.
+
+    `weight` are the weights of the rows before class weights, which `fitted` knows, and `most` the
+    number of directions that are used, None for all.
+    """
+
+    matrix: Callable[[], Float]
+    codes: Codes
+    weight: Float
+    fitted: Fitted
+    penalty: str
+    most: int | None
+    tell: Tell
+
+    def __call__(self, penalties: Sequence[float]) -> Iterator[LeftRows]:
+        """For each μ, or ε, the rows class by class; by weight, too, where factors depend on it."""
+        if not self.fitted.by_weight:
+            factor = self.fitted.factors(self.fitted.stats.weight)
+            solved = list(self._solve(factor, penalties))
+            for g in np.unique(self.codes):
+                yield self._left(np.flatnonzero(self.codes == g), int(g), solved)
+            return
+        for g in np.unique(self.codes):
+            for v in np.unique(self.weight[self.codes == g]):
+                rows = np.flatnonzero((self.codes == g) & (self.weight == v))
+                weight = self.fitted.stats.weight.copy()
+                weight[g] = max(weight[g] - v, 0.0)
+                solved = list(self._solve(self.fitted.factors(weight), penalties))
+                yield self._left(rows, int(g), solved)
+
+    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
+        rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
+        K = weigh(self.matrix(), rows.root)
+        if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
+            mu = penalties[0]
+            yield LosingDense(Bordered.of(K, rows, mu, self.tell, diagonal=True), rows, mu)
+            return
+        spectrum = Spectrum.of(K)
+        for mu in penalties:
+            if mu > 0:
+                yield LosingDense(spectrum.bordered(rows, self.penalty, mu), rows, mu)
+            else:
+                features, z = spectral_features(spectrum, rows, self.penalty)
+                yield LosingLimit(PrimalBase(features), z)
+
+    def _left(self, rows: Rows, g: int, solved: Sequence[Losing]) -> LeftRows:
+        left = self.fitted.without(g, self.weight[rows])
+        divisor = left.pooled_divisor("unbiased")
+        squares = (one.squares(rows, g, left, self.most) for one in solved)
+        made = tuple((left.log_prior - 0.5 * divisor * d).T for d in squares)
+        return LeftRows(rows, g, left, made)
+
+    def proba(self, mu: float) -> Float:
+        """P(c|x) of each row without it."""
+        made = np.zeros((len(self.codes), len(self.fitted.stats.weight)))
+        for part in self([mu]):
+            made[part.rows] = posterior(part.log_joint[0], part.left.prior.T)
+        return made
+
+    def tried(self, penalties: Sequence[float]) -> Tried:
+        """The sum of ln P(y|x) without each row, for each penalty."""
+        sums, total = np.zeros(len(penalties)), 0.0
+        for part in self(penalties):
+            # a class that goes with its only row, or is never expected, says nothing
+            v = np.where(np.isneginf(part.left.log_prior[part.g]), 0.0, self.weight[part.rows])
+            for place, log_joint in enumerate(part.log_joint):
+                sums[place] += np.where(v > 0, log_share(log_joint.T, part.g), 0.0) @ v
+            total += float(v.sum())
+        nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
+        return Tried(sums, total, *nothing)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkLeaveOut:
+    """What calculates densities in landmark space without a row, for several penalties.
+
+    `features` gives what is solved there its ridge; see `learners.leave_out.Kernel`.
+    """
+
+    features: Features
+    penalties: tuple[float, ...]
+    most: int | None
+
+    def prepare(self, stats: ClassStatistics) -> PrimalBase:
+        """All rows, in the coordinates of the landmarks."""
+        made = replace(
+            self.features, weight=stats.weight, means=stats.means, scatter=stats.within[None]
+        )
+        return PrimalBase(made)
+
+    def densities(
+        self, base: PrimalBase, g: int, u: Float, left: Left
+    ) -> list[tuple[Float, NDArray[np.bool_]]]:
+        """-½ D d² without each row; every row is safe."""
+        divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
+        return [
+            (-0.5 * divisor * base.squares(u, g, left, mu, self.most), safe)
+            for mu in self.penalties
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class OnLandmarks:
+    """Block → what `ask` says of the same block with the features of its rows as columns.
+
+    Rows with holes become rows of holes, unless `fill` says that the inputs have means for them.
+    """
+
+    space: LandmarkSpace
+    fill: bool
+    ask: Callable[[Batch], Any]
+
+    def __call__(self, batch: Batch) -> Any:
+        """Ask one block."""
+        read, m = self.space.inputs(batch), self.space.n_landmarks
+        z = np.empty((batch.n_rows, m))
+        self.space.features(read.u, z)
+        if not self.fill:
+            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
+        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
+        return self.ask(replace(batch, columns=columns, matrix=None))
+
+
+def space_fitted(
+    summary: DiscriminantSummary, classes: Values, class_weight: Any, prior: Float | None
+) -> Fitted:
+    """The statistics of landmark space, without k(x, x), ready to lose a row."""
+    m = summary.moments
+    short = replace(
+        m,
+        numbers=m.numbers[:-1],
+        origin=m.origin[:, :-1],
+        mean=m.mean[:, :-1],
+        scatter=m.scatter[:, :-1, :-1],
+        third=m.third[:, :-1],
+        slack=np.delete(m.slack, -2, axis=1),
+    )
+    schema = Schema(tuple(ColumnSchema(name, "number") for name in short.numbers), classes)
+    stats = read_statistics(replace(summary, moments=short), schema)
+    return read_fitted(stats, class_weight, prior, summary.exponent)
