@@ -248,7 +248,7 @@ class Oracle:
     def loo_log(self) -> Float:
         """ln P(c|x_i) by the model without row i; of rows that are not in the fit, by the model."""
         found = self.log_posteriors(self.X)
-        for i in np.flatnonzero(self.weighed(self.fitted_weight) > 0):
+        for i in np.flatnonzero(self.weighed(self.fitted_weight) > 0).tolist():
             found[i] = self.without(i).log_posteriors(self.X[[i]])[0]
         return found
 

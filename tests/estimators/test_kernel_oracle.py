@@ -44,8 +44,8 @@ def make_oracle(kernel: str, penalty: str, n_classes: int, **more: Any) -> tuple
     options = KERNELS[kernel]
     asked = np.vstack([X[::3], X[1:9] + np.random.default_rng(1).normal(size=(8, 3))])
     given = as_given(options, X, X)
-    more = {"ridge": RIDGES[penalty], "penalty": penalty} | more
-    return Oracle(given, y, **options, **more), as_given(options, X, asked)
+    told: dict[str, Any] = {"ridge": RIDGES[penalty], "penalty": penalty} | more
+    return Oracle(given, y, **options, **told), as_given(options, X, asked)
 
 
 def agrees(model: Any, oracle: Oracle, asked: Float) -> None:
