@@ -39,7 +39,7 @@ class Oracle:
     degree: int = 2
     coef0: float = 0.0
     scale: str | None = "auto"
-    ridge: float = 1e-3
+    ridge: float | None = None
     penalty: str = "rkhs"
     rule: str = "gaussian"
     n_components: int | None = None
@@ -162,10 +162,12 @@ class Oracle:
 
     @cached_property
     def mu(self) -> float:
-        """μ or ε, by all rows of the fit."""
-        if self.penalty == "coefficients":
-            return self.ridge
-        return float(self.ridge * (self.weighed(self.fitted_weight) @ self.diagonal))
+        """μ or ε, by all rows of the fit; where no ridge is given, by the weight of the rows."""
+        total = float(self.weighed(self.fitted_weight) @ self.diagonal)
+        share = 0.1 / math.sqrt(self.fitted_weight.sum()) if self.ridge is None else self.ridge
+        if self.penalty == "rkhs":
+            return share * total
+        return (share * total) ** 2 if self.ridge is None else share
 
     @cached_property
     def problem(self) -> Problem:

@@ -159,7 +159,7 @@ def _limit(S: Float, D: Float) -> tuple[Float, Float]:
     is left, and get a part of the order μ from the former, which P0/μ makes finite.
     """
     s, Q = np.linalg.eigh(S)
-    varies = s > NOTHING * s.max(initial=0.0)
+    varies = s > NOTHING * (s.max(initial=0.0) + (D**2).sum())
     inverse = (Q[:, varies] / s[varies]) @ Q[:, varies].T
     P0 = Q[:, ~varies] @ Q[:, ~varies].T
     far, q = np.linalg.eigh(D @ P0 @ D.T)
@@ -168,7 +168,8 @@ def _limit(S: Float, D: Float) -> tuple[Float, Float]:
     rest = np.delete(q, apart, axis=1)
     E = D @ inverse @ D.T
     near, turn = np.linalg.eigh(rest.T @ E @ rest)
-    order = [j for j in np.argsort(-near) if near[j] > NOTHING * max(near.max(), 0.0)]
+    least = NOTHING * (D**2).sum() / s.max(initial=0.0) if varies.any() else np.inf
+    order = [j for j in np.argsort(-near) if near[j] > least]
     q0 = rest @ turn[:, order]
     back = (q[:, apart] / far[apart]) @ q[:, apart].T
     then = inverse @ D.T @ q0 - P0 @ D.T @ back @ E @ q0
