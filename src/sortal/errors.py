@@ -4,6 +4,7 @@ Each message says what was given, what is allowed and what to do.
 
     SortalError
     ├── OptionError (ValueError)          a parameter has a value it cannot have
+    │   └── NotOfferedError (AttributeError)  a method that these parameters do not have
     ├── InputError (ValueError)           the table or the labels cannot be used
     │   ├── ColumnError                   a named column is missing, or is not what was fitted
     │   ├── LabelError                    the labels cannot be used as classes
@@ -33,6 +34,10 @@ class SortalError(Exception):
 
 class OptionError(SortalError, ValueError):
     """A parameter has a value it cannot have."""
+
+
+class NotOfferedError(OptionError, AttributeError):
+    """A method that an estimator with these parameters does not have: `hasattr` says so, too."""
 
 
 class InputError(SortalError, ValueError):

@@ -36,6 +36,11 @@ def matrix(table: Table) -> Any:
     return np.array([row[1:] for row in table.rows], dtype=float)
 
 
+def sizes(work: Working) -> dict[Any, Any]:
+    table = work["sizes"]
+    return dict(zip(table.column("what"), table.column("value"), strict=True))
+
+
 def names(work: Working) -> list[str]:
     return [table.name for table in work]
 
@@ -152,13 +157,13 @@ def test_without_scatter_in_a_class_lambda_is_infinite() -> None:
 
 def test_sizes_say_what_was_fitted() -> None:
     model = few(kernel="poly", coef0=1.0, degree=3)
-    told = dict(model.working()["sizes"].rows)
+    told = sizes(model.working())
     assert told["weight of all rows"] == 12.5
     assert told["rows of the basis"] == 9
     assert told["kernel"] == "poly: (γ uᵀu' + coef0)^degree"
     assert (told["gamma"], told["coef0"], told["degree"]) == (1.0, 1.0, 3)
     assert (told["ridge"], told["μ"], told["condition"]) == (0.01, model.mu_, model.condition_)
-    mika = dict(few(penalty="coefficients").working()["sizes"].rows)
+    mika = sizes(few(penalty="coefficients").working())
     assert (mika["ε"], mika["penalty"]) == (0.01, "coefficients")
     assert not {"coef0", "degree", "μ"} & set(mika)
 
@@ -192,7 +197,7 @@ def test_landmarks_show_their_own_kernel() -> None:
     assert work["kernel"].columns == ("", *map(str, ids))
     assert work["solution"].column("id") == tuple(ids)
     assert work["solution"].column("class") == tuple(IRIS["species"].iloc[ids])
-    assert dict(work["sizes"].rows)["landmarks"] == 6
+    assert sizes(work)["landmarks"] == 6
     assert numbers(work["directions"], "aᵀKa") == pytest.approx([1.0, 1.0])
     assert work.title == "Kernel discriminant: rbf kernel of 6 landmarks"
 
@@ -210,7 +215,7 @@ def test_a_large_basis_has_no_spectrum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sortal.learners.kernel_working._MOST_IN_SPECTRUM", 100)
     work = KernelDiscriminant().fit(IRIS, "species").working()
     assert work["spectrum"].columns == ("not shown",)
-    assert "of 150 rows it is too large" in str(work["spectrum"])
+    assert "for up to 100 rows, since they take long; here are 150." in str(work["spectrum"])
 
 
 def test_the_curve_of_a_ridge_that_was_chosen() -> None:
@@ -226,13 +231,10 @@ def test_rows_have_projections_and_posteriors() -> None:
     asked = X4[70:75]
     work = model.working(asked)
     rows, posteriors = work["rows"], work["posteriors"]
-    np.testing.assert_allclose(
-        [row[1:3] for row in rows.rows], model.transform(asked), rtol=1e-9, atol=1e-12
-    )
+    p = np.array([row[1:3] for row in rows.rows], dtype=float)
+    np.testing.assert_allclose(p, model.transform(asked), rtol=1e-9, atol=1e-12)
     assert rows.column("said") == tuple(model.predict(asked))
-    np.testing.assert_allclose(
-        [row[1:] for row in posteriors.rows], model.predict_proba(asked), atol=1e-12
-    )
+    np.testing.assert_allclose(matrix(posteriors), model.predict_proba(asked), atol=1e-12)
 
 
 def test_what_is_said_heeds_costs() -> None:

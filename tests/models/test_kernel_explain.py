@@ -40,7 +40,8 @@ class Case:
 
     def fit(self) -> KernelDiscriminant:
         model = KernelDiscriminant(**self.options)
-        return quietly(model.fit, self.X, np.array(self.labels), self.weight)
+        quietly(model.fit, self.X, np.array(self.labels), self.weight)
+        return model
 
 
 def quietly(ask: Any, *given: Any) -> Any:
@@ -57,6 +58,8 @@ def frame(draw: st.DrawFn, n: int, *, asked: bool) -> pd.DataFrame:
     if asked:
         number, word = number | st.none(), st.sampled_from(["a", "b", "zebra", None])
     rows = draw(st.lists(st.tuples(number, word, number), min_size=n, max_size=n))
+    if not asked:  # every column varies
+        rows[:2] = [(-1.0, "a", 0.5), (1.0, "b", 0.0)]
     columns = list(zip(*rows, strict=True))
     return pd.DataFrame(
         {
@@ -91,7 +94,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 RANDOM: Final = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 # --- Numbers -------------------------------------------------------------------------------------
@@ -173,13 +176,11 @@ def test_a_given_kernel_pulls_like_the_one_it_was_made_by() -> None:
     plain = KernelDiscriminant("linear").fit(X4, IRIS["species"])
     given_ = KernelDiscriminant("precomputed").fit(K, IRIS["species"])
     pairs = zip(plain.explain(X4[68:72]), given_.explain(K[68:72]), strict=True)
-    for one, other in pairs:
+    for i, (one, other) in enumerate(pairs, start=68):
         assert (one.label, one.against) == (other.label, other.against)
         assert one.log_odds == pytest.approx(other.log_odds, rel=1e-6)
-        mine, theirs = one.to_dict()["pulls"], other.to_dict()["pulls"]
-        assert [pull["id"] for pull in mine] == [pull["id"] for pull in theirs]
-        kernels = [K[one_pull.id, 0] for one_pull in other.pulls]
-        assert len(kernels) == len(theirs)
+        assert [pull.id for pull in one.pulls] == [pull.id for pull in other.pulls]
+        assert [pull.kernel for pull in other.pulls] == [K[i, pull.id] for pull in one.pulls]
 
 
 def test_a_given_kernel_of_rows_without_weight() -> None:
@@ -196,12 +197,13 @@ def test_a_given_kernel_of_rows_without_weight() -> None:
 
 
 def test_costs_can_turn_the_decision_against_the_odds() -> None:
-    costs = [[0.0, 1.0, 1.0], [1e6, 0.0, 1.0], [1e6, 1.0, 0.0]]
-    model = KernelDiscriminant(costs=costs, ridge=0.5).fit(IRIS, "species")
-    row = model.explain(X4[100:101])[0]
-    plain = KernelDiscriminant(ridge=0.5).fit(IRIS, "species").explain(X4[100:101])[0]
-    assert row.label == model.predict(X4[100:101])[0] == "setosa"
-    assert row.against == plain.label == "virginica"
+    costs = [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1000.0, 0.0]]
+    model = KernelDiscriminant(costs=costs, ridge=1e-3).fit(IRIS, "species")
+    row = model.explain(X4[70:71])[0]
+    plain = KernelDiscriminant(ridge=1e-3).fit(IRIS, "species").explain(X4[70:71])[0]
+    assert row.label == model.predict(X4[70:71])[0] == plain.against == "virginica"
+    assert row.against == plain.label == "versicolor"
+    assert row.log_odds == pytest.approx(-plain.log_odds)
     assert row.log_odds < 0
 
 
@@ -214,14 +216,32 @@ def test_a_class_of_prior_zero_is_infinitely_far() -> None:
     assert math.isfinite(model.explain(X4[70:71])[0].log_odds)
 
 
-def test_a_class_without_rows_pulls_nothing() -> None:
-    labels = pd.Categorical(["a", "b"] * 5, categories=["a", "b", "c"])
+def without_rows(**options: Any) -> KernelExplanation:
+    """A row of a fit whose class c has no rows."""
     X = pd.DataFrame({"x": np.arange(10.0) ** 2})
-    model = KernelDiscriminant("linear", costs=None)
-    quietly(model.partial_fit, X, np.asarray(labels), ["a", "b", "c"])
-    row = quietly(model.explain, X[:1])[0]
+    model = KernelDiscriminant("linear", **options)
+    made: KernelExplanation = model.partial_fit(X, list("ab") * 5, list("abc")).explain(X[:1])[0]
+    return made
+
+
+def test_a_class_without_rows_is_not_the_next() -> None:
+    row = without_rows()
     assert {row.label, row.against} == {"a", "b"}
-    assert row.posterior[2] == 0.0
+    assert row.posterior[2] == row.by_class[2] == 0.0
+
+
+def test_a_class_without_rows_is_pulled_to_by_nobody() -> None:
+    """Costs may say it all the same."""
+    row = without_rows(costs=[[9.0, 9.0, 1.0]] * 3)
+    assert (row.label, row.log_odds, row.offset) == ("c", -math.inf, -math.inf)
+    assert (row.pulls, row.rest, row.by_class) == ((), 0.0, (0.0, 0.0, 0.0))
+    assert json.loads(json.dumps(row.to_dict(), allow_nan=False))["offset"] == "-inf"
+
+
+def test_where_no_class_can_be_the_prior_says() -> None:
+    row = without_rows(priors=[0.0, 0.0, 1.0])
+    assert (row.label, row.posterior, row.log_odds) == ("c", (0.0, 0.0, 1.0), math.inf)
+    assert (row.pulls, row.rest) == ((), 0.0)
 
 
 # --- Cells without a value -----------------------------------------------------------------------

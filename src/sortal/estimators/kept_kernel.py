@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sortal.errors import FormatError, OptionError, SortalError
 from sortal.estimators.kernel_reading import ReadableKernel
 from sortal.learners.kernel import class_counts
-from sortal.learners.kernel_basis import KernelSummary, basis_of
+from sortal.learners.kernel_basis import KernelBasis, KernelSummary, basis_of
 from sortal.learners.kernel_options import KernelOptions
 from sortal.learners.kernel_space import LandmarkSpace
 from sortal.learners.options import read_class_weight
@@ -68,6 +68,9 @@ class KeptKernel(ReadableKernel):
         self._plan = basis_of(model, factor, space)
         self._summary = KernelSummary(self._plan, counts)
         super()._restore(kept)
+
+    def _plan_kept(self) -> KernelBasis:
+        return self._plan
 
     def _agrees(self, summary: KernelSummary) -> bool:
         space = summary.basis.space

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.estimators.kept_kernel import KeptKernel
+from sortal.estimators.pieces import in_pieces
 from sortal.learners.kernel_options import KernelOptions
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
     scale : {"auto", "std", None}, default="auto"
         Whether numbers are divided by their standard deviation (divisor: the weight of all rows).
         "auto" does so for "rbf" and "laplacian". Indicators of categories are never divided.
-    ridge : float of at least 0 or "loo", default=1e-3
+    ridge : float of at least 0 or "loo", default=1e-2
         The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being the
         weights of the rows. 0 is the limit of a vanishing ridge. "loo" takes that of nine values
         under which rows are likeliest when they are left out one by one.
@@ -143,7 +144,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
         degree: int = 2,
         coef0: float = 0.0,
         scale: str | None = "auto",
-        ridge: float | str = 1e-3,
+        ridge: float | str = 1e-2,
         penalty: str = "rkhs",
         rule: str = "gaussian",
         n_components: int | None = None,
@@ -182,9 +183,11 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise, tags.input_tags.allow_nan = given, not given
         return tags
 
+    @in_pieces
     def partial_fit(
         self,
         X: Any,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sortal.errors import (
     SortalError,
     warn,
 )
-from sortal.estimators.base import FitReport, counted
+from sortal.estimators.base import FitReport, counted, refuse_one_class
 from sortal.estimators.discriminant import sentence
 from sortal.estimators.posteriors import Posteriors
 from sortal.estimators.summarized import SummaryClassifier
@@ -45,13 +46,15 @@ from sortal.learners.kernel_first import (
     Spread,
     read_inputs,
     read_kernel,
+    refuse_hollow,
     refuse_unusable,
     schema_of,
     still_columns,
 )
 from sortal.learners.kernel_landmarks import choose_landmarks
+from sortal.learners.kernel_options import priorless
 from sortal.learners.kernel_positive import positive
-from sortal.learners.kernel_progress import Progress
+from sortal.learners.kernel_progress import Progress, each
 from sortal.learners.kernel_sizes import (
     count_landmarks,
     refuse_memory,
@@ -60,12 +63,16 @@ from sortal.learners.kernel_sizes import (
 )
 from sortal.learners.kernel_space import LandmarkSpace, SummarizeLandmarks, block_rows
 from sortal.learners.options import read_costs
+from sortal.models.kernel import rows_at_a_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
+    from sortal.data.table import Table as DataTable
     from sortal.estimators.base import Training
     from sortal.learners.kernel_basis import Rows
     from sortal.learners.kernel_options import KernelOptions
@@ -73,9 +80,12 @@ if TYPE_CHECKING:
     from sortal.models.kernel import KernelModel
     from sortal.models.kernel_functions import KernelFunction
     from sortal.models.kernel_inputs import KernelInputs
+    from sortal.models.records import Table
+    from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
+    Counts = NDArray[np.int64]
 
 
 class KernelFitting(Posteriors, SummaryClassifier):
@@ -92,62 +102,100 @@ class KernelFitting(Posteriors, SummaryClassifier):
         choose("missing", self.missing, ("drop_rows", "mean", "error"))
         choose("unknown", self.unknown, ("skip", "error"))
 
+    def _given(self) -> bool:
+        """Whether tables are matrices of kernel values."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _remember(self, training: Training) -> None:
+        super()._remember(training)
+        self._by_name = self._by_name and not self._given()  # its columns are rows of the fit
+
+    def _open(self, X: Any) -> TableSource:
+        source = super()._open(X)
+        most = rows_at_a_time(len(self._fitted_model().ids))
+        return replace(source, block_rows=min(source.rows_per_block, most))
+
+    def _places(self, table: DataTable) -> tuple[int, ...]:
+        if self._given():
+            refuse_hollow(table)  # before its columns are counted
+        return super()._places(table)
+
+    def _answer(self, X: Any, priors: Any, what: str, costs: Float | None = None) -> NDArray[Any]:
+        if priors is not None and self._fitted_model() and self._fitted.rule == "nearest_mean":
+            raise priorless()
+        return super()._answer(X, priors, what, costs)
+
     # --- The basis ------------------------------------------------------------------------------
 
     def _plan_first(self, source: TableSource, options: KernelOptions) -> KernelBasis:
+        return self._plan_by(source, options, needs_classes=True)
+
+    def _plan_pieces(self, source: TableSource, options: KernelOptions) -> KernelBasis:
+        return self._plan_by(source, replace(options, solver="landmarks"), needs_classes=False)
+
+    def _plan_again(self, schema: Schema, options: KernelOptions) -> KernelBasis:  # noqa: ARG002
+        if self._plan.space is not None:
+            return self._plan
+        basis, wanted = self._plan, np.arange(len(self._plan.rows.ids))
+        return self._choose(options, basis.kernel, basis.inputs, wanted, basis.rows.take)
+
+    def _recast(self, summary: KernelSummary, plan: KernelBasis) -> KernelSummary:
+        return summary if summary.basis.space is not None else summary.in_space(plan)
+
+    def _plan_by(
+        self, source: TableSource, options: KernelOptions, *, needs_classes: bool
+    ) -> KernelBasis:
         seen = self._engine().reduce(source, LookFirst.of(source.schema, self._fills()))
         self._refuse_holes(source.schema, seen.rows.holes)
         refuse_unusable(seen, source.schema, options)
+        if needs_classes:
+            refuse_one_class(seen.labels, type(self).__name__)
         schema = schema_of(source.schema, seen.values.values, seen.labels)
         spread = Spread.of(seen, schema)
         inputs = read_inputs(spread, schema, options)
         kernel = read_kernel(spread, inputs, options)
-        taking_part = self._taking_part(source)
-        solver = resolve_solver(options, int(taking_part.sum()))
+        places = self._taking_part(source)
+        solver = resolve_solver(options, len(places))
         if solver == "landmarks":
-            return self._choose(source, options, kernel, inputs, taking_part)
+            gather = partial(self._gather, source, inputs)
+            return self._choose(options, kernel, inputs, places, gather)
         if options.name == "precomputed":
             refuse_other_shape(source.table.n_rows, len(source.places))
-        refuse_memory(options, int(taking_part.sum()))
-        rows = self._gather(source, inputs, taking_part)
+        refuse_memory(options, len(places))
+        rows = self._gather(source, inputs, places)
         if options.name == "precomputed":
             rows = replace(rows, u=rows.u[:, :0].copy())
         return KernelBasis(kernel, inputs, rows)
-
-    def _plan_pieces(self, source: TableSource, options: KernelOptions) -> KernelBasis:
-        return self._plan_first(source, replace(options, solver="landmarks"))
-
-    def _plan_again(self, schema: Schema, options: KernelOptions) -> KernelBasis:  # noqa: ARG002
-        return self._plan
 
     def _fills(self) -> bool:
         """Whether rows with holes take part."""
         return bool(self.missing == "mean")
 
-    def _taking_part(self, source: TableSource) -> Mask:
+    def _taking_part(self, source: TableSource) -> Places:
         question = TakingPart(self._fills(), zero_classes(self.class_weight))
-        return np.concatenate(list(self._engine().map(source, question)))
+        return np.flatnonzero(np.concatenate(list(self._engine().map(source, question))))
 
-    def _gather(self, source: TableSource, inputs: KernelInputs, wanted: Mask) -> Rows:
-        question = GatherRows(inputs, wanted)
-        return gather_rows(self._engine().map(source, question))
+    def _gather(self, source: TableSource, inputs: KernelInputs, places: Places) -> Rows:
+        """The rows at some places, in the order of the table."""
+        wanted = np.zeros(source.table.n_rows, dtype=bool)
+        wanted[places] = True
+        return gather_rows(self._engine().map(source, GatherRows(inputs, wanted)))
 
     def _choose(
         self,
-        source: TableSource,
         options: KernelOptions,
         kernel: KernelFunction,
         inputs: KernelInputs,
-        taking_part: Mask,
+        places: Places,
+        gather: Callable[[Places], Rows],
     ) -> KernelBasis:
-        """Landmarks, by a sample of the rows."""
-        places = np.flatnonzero(taking_part)
+        """Landmarks, among a sample of the rows at some places."""
         asked = count_landmarks(options, len(places))
-        random = np.random.default_rng(options.random_state)
         size = sample_size(asked, len(places))
-        wanted = np.zeros(len(taking_part), dtype=bool)
-        wanted[places if size == len(places) else random.choice(places, size, replace=False)] = True
-        sample = self._gather(source, inputs, wanted)
+        if size < len(places):
+            random = np.random.default_rng(options.random_state)
+            places = np.sort(random.choice(places, size, replace=False))
+        sample = gather(places)
         refuse_beyond(float(kernel.diagonal(sample.u).sum()))
         tell = Progress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
@@ -157,15 +205,17 @@ class KernelFitting(Posteriors, SummaryClassifier):
     # --- The pass -------------------------------------------------------------------------------
 
     def _summarize(self, source: TableSource, plan: KernelBasis) -> KernelSummary:
-        if plan.space is None:
-            counts = self._engine().reduce(source, CountRows(TakingPart(self._fills())))
-        else:
-            source = replace(source, block_rows=block_rows(source.table.n_rows))
-            tell, n = Progress(self.progress).part(0.2, 0.9), source.n_blocks
-            blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
-            counts = merge_all(tell.each(blocks, n))
+        counts = self._measure(source, plan, Progress(self.progress).part(0.2, 0.9))
         self._refuse_holes(source.schema, counts.rows.holes)
         return KernelSummary(plan, counts)
+
+    def _measure(self, source: TableSource, plan: KernelBasis, tell: Tell) -> DiscriminantSummary:
+        """Counts of the rows that take part, and of landmarks the moments in their space."""
+        if plan.space is None:
+            return self._engine().reduce(source, CountRows(TakingPart(self._fills())))
+        source = replace(source, block_rows=block_rows(source.table.n_rows))
+        blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
+        return merge_all(each(blocks, source.n_blocks, tell))
 
     def _refuse_holes(self, schema: Schema, holes: NDArray[np.int64]) -> None:
         if self.missing == "error":
@@ -194,22 +244,30 @@ class KernelFitting(Posteriors, SummaryClassifier):
         read_costs(self.costs, schema.classes)
         problem, progress = Problem(summary, schema.classes, options), Progress(self.progress)
         problem.check()
+        problem, curve = self._with_ridge(problem, source, progress)
         if summary.basis.space is not None:
             mu, solution = solve_span(problem)
         else:
             K = self._matrix(problem, source, progress.part(0.0, 0.3))
             mu, solution = solve_all_rows(problem, K, progress.part(0.3, 1.0))
         progress.tell(1.0)
-        return build_model(problem, mu, solution)
+        return replace(build_model(problem, mu, solution), curve=curve)
+
+    def _with_ridge(
+        self,
+        problem: Problem,
+        source: TableSource | None,  # noqa: ARG002
+        progress: Progress,  # noqa: ARG002
+    ) -> tuple[Problem, Table | None]:
+        """The problem with its ridge, and what was tried where it was chosen."""
+        return problem, None
 
     def _matrix(self, problem: Problem, source: TableSource | None, tell: Tell) -> Float:
         """K of the basis rows; what is not positive by its form is looked at."""
         kernel, rows = problem.summary.basis.kernel, problem.basis
         if kernel.name == "precomputed":
             assert source is not None  # noqa: S101  (pieces were refused)
-            wanted = np.zeros(source.table.n_rows, dtype=bool)
-            wanted[rows.ids] = True
-            given = self._gather(source, problem.summary.basis.inputs, wanted)
+            given = self._gather(source, problem.summary.basis.inputs, rows.ids)
             return positive(given.u[:, rows.ids], "The kernel matrix X")
         if kernel.name == "callable":
             return positive(kernel.matrix(rows.u, rows.u), "The matrix of this kernel")
@@ -249,20 +307,18 @@ class KernelFitting(Posteriors, SummaryClassifier):
 
     # --- More rows ------------------------------------------------------------------------------
 
-    def _refuse_pieces(self) -> None:
-        if hasattr(self, "_model") and self._plan.space is None:
-            raise OptionError(
-                "All rows of the fit are the basis of this KernelDiscriminant, which cannot be "
-                "added to: set solver='landmarks' and fit again, or begin with partial_fit."
-            )
-        words = {"kernel": "precomputed", "solver": "dense", "ridge": "loo"}
-        for name, word in words.items():
+    def _no_pieces(self) -> str:
+        """Why rows cannot come in pieces; nothing where they can."""
+        words = {
+            "kernel": ("precomputed", "set kernel='rbf'"),
+            "solver": ("dense", "set solver='landmarks'"),
+            "ridge": ("loo", "give a number"),
+        }
+        for name, (word, remedy) in words.items():
             given = getattr(self, name)
             if isinstance(given, str) and given == word:
-                raise OptionError(
-                    f"{name}={word!r} needs all rows at once: use fit, or "
-                    f"{'give a number' if name == 'ridge' else 'set ' + _INSTEAD[name]}."
-                )
+                return f"{name}={word!r} needs all rows at once: use fit, or {remedy}."
+        return ""
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: KernelOptions) -> Training:
         if options.reads() != self._fitted.reads():
@@ -270,7 +326,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
                 "The kernel, its parameters, the scale or the landmarks were set to others after "
                 "the first rows, whose basis they cannot use: set them back, or fit again."
             )
-        if options.fills != self._fitted.fills:
+        if self._fills() != self._fitted.fills:
             raise OptionError(
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."
@@ -281,6 +337,3 @@ class KernelFitting(Posteriors, SummaryClassifier):
             unknown = sum(self._engine().map(training.source, CountUnknown(inputs)), none)
             self._report_columns(none, unknown)
         return training
-
-
-_INSTEAD = {"kernel": "kernel='rbf'", "solver": "solver='landmarks'"}

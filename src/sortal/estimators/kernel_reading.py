@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import whole_number
-from sortal.estimators.kernel_fitting import KernelFitting
+from sortal.estimators.kernel_left_out import KernelLeftOut
 from sortal.learners.kernel_working import show_kernel
 from sortal.learners.options import read_costs
 from sortal.models.kernel_explain import explain_rows
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class ReadableKernel(KernelFitting):
+class ReadableKernel(KernelLeftOut):
     """A fitted kernel discriminant, read."""
 
     def transform(self, X: Any) -> Float:

@@ -190,12 +190,16 @@ class SummaryClassifier(TableClassifier):
         if not all(hasattr(self, name) for name in ("_declared", "_label_dtype", "_fitted")):
             raise FormatError("The model has a summary, but not how it was made: damaged?")
         try:
-            self._plan = self._plan_again(self._declared, self._fitted)
+            self._plan = self._plan_kept()
             agrees = self._agrees(self._summary)
         except (SortalError, LookupError, ValueError) as error:
             raise FormatError(f"The summary does not fit the schema ({error}).") from None
         if not agrees:
             raise FormatError("The summary does not fit the schema: damaged?")
+
+    def _plan_kept(self) -> Any:
+        """How the summary of a file was made."""
+        return self._plan_again(self._declared, self._fitted)
 
     def _agrees(self, summary: Any) -> bool:
         """Whether a summary from a file has the columns, values and classes of the schema."""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.schema import Schema
 from sortal.errors import InputError, OptionError
-from sortal.learners.discriminant import multiply_rows, refuse_weightless
+from sortal.learners.discriminant import multiply_rows, read_statistics, refuse_weightless
 from sortal.learners.kernel_dense import solve_dense
 from sortal.learners.kernel_solution import Labeled
 from sortal.learners.kernel_space import read_space, solve_landmarks
+from sortal.learners.leave_out import read_fitted
 from sortal.learners.linear import unbiased_divisor
 from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.kernel import KernelModel
@@ -24,10 +26,15 @@ if TYPE_CHECKING:
     from sortal.learners.kernel_basis import KernelSummary, Rows
     from sortal.learners.kernel_options import KernelOptions
     from sortal.learners.kernel_solution import Solution, Tell
+    from sortal.learners.kernel_space import SpaceStatistics
+    from sortal.learners.leave_out import Fitted
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
     Int = NDArray[np.int64]
+
+# What is tried where ridge="loo".
+RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +93,29 @@ class Problem:
         return None if given is None else int(given)
 
     @property
-    def prior(self) -> Float:
-        """π_c as given, or the share of each class; alike where the nearest mean decides."""
+    def given_prior(self) -> Float | None:
+        """π_c as given; alike where the nearest mean decides."""
         if self.options.rule == "nearest_mean":
             return np.full(len(self.classes), 1.0 / len(self.classes))
-        given = read_priors(self.options.priors, self.classes)
-        weight, _ = self.weighed
+        return read_priors(self.options.priors, self.classes)
+
+    @property
+    def prior(self) -> Float:
+        """π_c as given, or the share of each class."""
+        given, (weight, _) = self.given_prior, self.weighed
         return weight / weight.sum() if given is None else given
+
+    @property
+    def space(self) -> SpaceStatistics:
+        """Of landmarks, the moments of the classes in their space."""
+        return read_space(self.summary.counts, self.classes, self.options.class_weight)
+
+    @property
+    def fitted(self) -> Fitted:
+        """Counts by class, ready to lose a row."""
+        stats = read_statistics(self.summary.counts, Schema((), self.classes))
+        weight = self.options.class_weight
+        return read_fitted(stats, weight, self.given_prior, self.summary.exponent)
 
     def penalty_weight(self, ridge: float, diagonal: float) -> float:
         """μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself."""
@@ -127,10 +150,17 @@ def solve_span(problem: Problem) -> tuple[float, Solution]:
             f"class_weight={options.class_weight!r} leaves landmarks without weight, whose "
             "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
         )
-    stats = read_space(problem.summary.counts, problem.classes, options.class_weight)
+    stats = problem.space
     refuse_beyond(stats.diagonal_sum)
     mu = problem.penalty_weight(float(options.ridge), stats.diagonal_sum)
     return mu, solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
+
+
+def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
+    """Ridges that are tried, and the weight of the penalty of each: g, or ε = (gΣ v_i k_ii)²."""
+    if problem.options.penalty == "rkhs":
+        return [(g, g * diagonal) for g in RIDGES]
+    return [((g * diagonal) ** 2,) * 2 for g in RIDGES]
 
 
 def refuse_beyond(diagonal: float) -> None:

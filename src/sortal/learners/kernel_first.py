@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.arrays import infinite
 from sortal.data.design import Design
 from sortal.data.schema import Schema
 from sortal.data.values import union
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
+    from sortal.data.table import Table
     from sortal.data.values import Values
     from sortal.learners.kernel_options import KernelOptions
     from sortal.summaries.bayes import BayesSummary, SummarizeBayes
 
     Float = NDArray[np.float64]
+
+# Rows of a kernel matrix that are looked at at a time.
+_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,29 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
                 "or other categories: give the kernel matrix."
             )
         if named:
-            raise MissingValueError(
-                f"kernel='precomputed' takes a matrix without holes, and {listed(named)} has "
-                "some: give every kernel value, or leave these rows out of the matrix."
-            )
+            raise _hollow(named)
     if seen.rows.rows and not seen.classes.units.any():
         raise nothing_left(named)
+
+
+def _hollow(names: list[str]) -> MissingValueError:
+    """The error for a kernel matrix with holes."""
+    return MissingValueError(
+        f"Input X contains NaN, in {listed(names)}, and kernel='precomputed' takes a matrix "
+        "without holes: give every kernel value, or leave these rows out."
+    )
+
+
+def refuse_hollow(table: Table) -> None:
+    """A kernel matrix has every number, and none that is infinite."""
+    numbers = [j for j in range(len(table.names)) if table.column_schema(j).is_number]
+    for start in range(0, table.n_rows, _ROWS):
+        part = table.matrix(numbers, start, min(start + _ROWS, table.n_rows))
+        if not np.isfinite(part).all():
+            holes = np.isnan(part).any(axis=0)
+            if holes.any():
+                raise _hollow([table.names[numbers[j]] for j in np.flatnonzero(holes)])
+            raise infinite(table.names[numbers[int(np.isinf(part).any(axis=0).argmax())]])
 
 
 def schema_of(declared: Schema, values: tuple[Values, ...], classes: Values) -> Schema:

@@ -25,7 +25,7 @@ class KernelOptions:
     degree: Any = 2
     coef0: Any = 0.0
     scale: Any = "auto"
-    ridge: Any = 1e-3
+    ridge: Any = 1e-2
     penalty: str = "rkhs"
     rule: str = "gaussian"
     n_components: Any = None
@@ -48,10 +48,7 @@ class KernelOptions:
         whole_number("n_landmarks", self.n_landmarks, 1, none="1000, or all rows if fewer")
         whole_number("random_state", self.random_state, 0)
         if self.rule == "nearest_mean" and self.priors is not None:
-            raise OptionError(
-                "priors cannot be given with rule='nearest_mean', in which all classes count "
-                "alike: set rule='gaussian', or priors=None."
-            )
+            raise priorless()
         if self.name == "precomputed" and self.solver == "landmarks":
             raise OptionError(
                 "solver='landmarks' needs rows, and kernel='precomputed' has none: set "
@@ -120,3 +117,11 @@ def _check_ridge(given: Any) -> None:
         )
     if not isinstance(given, str):
         non_negative("ridge", given)
+
+
+def priorless() -> OptionError:
+    """The error for priors of a rule that has none."""
+    return OptionError(
+        "priors cannot be given with rule='nearest_mean', in which all classes count alike: set "
+        "rule='gaussian', or priors=None."
+    )

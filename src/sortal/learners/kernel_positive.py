@@ -18,25 +18,31 @@ if TYPE_CHECKING:
 _ASYMMETRY = 1e-8
 # How far below zero an eigenvalue may be by rounding, as a share of n times the largest diagonal.
 _NEGATIVE = 1e-10
+# The same two, of numbers in single precision.
+_SINGLE = float(np.finfo(np.float32).eps)
 
 
 def positive(K: Float, what: str) -> Float:
-    """K, exactly symmetric; what is no matrix of inner products is refused. `what` names it."""
+    """K, exactly symmetric; what is no matrix of inner products is refused. `what` names it.
+
+    Numbers of single precision, whatever type they came in, may be off by so much more.
+    """
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise InputError(
             f"{what} has the shape {K.shape}, and a kernel matrix is square: give k(x_i, x_j) of "
             "the rows of the fit with each other."
         )
+    single = bool((K.astype(np.float32) == K).all())
     largest = float(np.abs(K).max(initial=0.0))
     off = np.abs(K - K.T)
-    if float(off.max(initial=0.0)) > _ASYMMETRY * largest:
+    if float(off.max(initial=0.0)) > (_SINGLE if single else _ASYMMETRY) * largest:
         i, j = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
             f"{what} is not symmetric: k(x_{i}, x_{j}) = {K[i, j]:.6g} and k(x_{j}, x_{i}) = "
             f"{K[j, i]:.6g}. A kernel is an inner product, the same in both orders."
         )
     made = (K + K.T) / 2
-    slack = _NEGATIVE * len(K) * float(np.diag(made).max(initial=0.0))
+    slack = (_SINGLE if single else _NEGATIVE) * len(K) * float(np.diag(made).max(initial=0.0))
     try:
         np.linalg.cholesky(made + (slack + np.finfo(float).tiny) * np.eye(len(K)))
     except np.linalg.LinAlgError:

@@ -42,8 +42,9 @@ class Part:
         """So much of this stretch is done."""
         self.whole.tell(self.start + (self.stop - self.start) * share)
 
-    def each(self, items: Iterable[T], n: int) -> Iterator[T]:
-        """Items as they come, of which there are n."""
-        for i, item in enumerate(items):
-            self((i + 1) / n)
-            yield item
+
+def each(items: Iterable[T], n: int, tell: Callable[[float], object]) -> Iterator[T]:
+    """Items as they come, of which there are n; how far that is, is told."""
+    for i, item in enumerate(items):
+        tell((i + 1) / n)
+        yield item

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
-# Eigenvalues of more rows take minutes.
+# Eigenvalues take time by the cube of the rows: some seconds for these.
 _MOST_IN_SPECTRUM = 3000
 _EIGENVALUES = 10
 
@@ -78,7 +78,10 @@ def _basis_kernel(model: KernelModel) -> Float | None:
 
 def _no_matrix(model: KernelModel) -> Table:
     """Why there is no matrix to show."""
-    why = f"of {len(model.basis):,} rows it is too large: its eigenvalues would take minutes."
+    n, most = len(model.basis), _MOST_IN_SPECTRUM
+    why = (
+        f"its eigenvalues are shown for up to {most:,} rows, since they take long; here are {n:,}."
+    )
     if model.kernel.name == "precomputed":
         why = "it was given with the rows, and a model does not keep it."
     return Table("spectrum", "K, the kernel matrix", ("not shown",), ((why,),))

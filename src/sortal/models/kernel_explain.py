@@ -57,8 +57,9 @@ class KernelExplanation:
     `against` is the most probable of the other classes. Listed are the strongest pulls to `label`,
     then the strongest to `against`; `rest` adds up all others of the `n_basis` rows that the model
     consists of. `by_class` adds up all pulls by the class of the row that pulls. `basis` is what
-    these rows are: "rows" of the fit, or "landmarks" among them. Where one of the two classes
-    cannot be, the offset is infinite.
+    these rows are: "rows" of the fit, or "landmarks" among them; a landmark stands for the rows
+    around it and may pull away from its own class. Where one of the two classes cannot be, the
+    offset is infinite.
     """
 
     label: Value

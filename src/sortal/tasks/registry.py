@@ -326,8 +326,7 @@ for _learner in (
                 "mean of the column."
             ),
         ),
-        {"ridge": (1e-3, 1e-5, 0.1), "kernel": ("rbf", "poly")},
-        "sortal.views.pictures.kernel:pictures",
+        {"ridge": (1e-2, 1e-4)},
     ),
 ):
     register(_learner)
