@@ -327,6 +327,7 @@ for _learner in (
             ),
         ),
         {"ridge": (1e-2, 1e-4)},
+        "sortal.views.pictures.kernel:pictures",
     ),
 ):
     register(_learner)
