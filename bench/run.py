@@ -13,6 +13,7 @@ import bayes
 import choices
 import compare
 import discriminants
+import kernels
 import neighbors
 import quadratics
 import report
@@ -24,6 +25,7 @@ SECTIONS = {
     "Discrete Bayes": bayes,
     "Discriminants": discriminants,
     "Quadratic discriminants and leave-one-out": quadratics,
+    "Kernel discriminants": kernels,
     "Nearest neighbors": neighbors,
     "Trees": trees,
     "Trees in use": tree_use,

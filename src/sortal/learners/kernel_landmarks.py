@@ -44,6 +44,11 @@ def choose_landmarks(
             "The kernel is not positive: k(x, x) is below 0 for some rows. Use a kernel that is an "
             "inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
         )
+    if not own.any():
+        raise InputError(
+            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
+            "space: scale the columns, or use another kernel."
+        )
     left, chosen = own.copy(), np.empty(0, dtype=np.intp)
     root = np.empty((m, len(sample)))  # K ≈ rootᵀ root, a row a landmark
     while len(chosen) < m and left.any():
@@ -66,13 +71,16 @@ def choose_landmarks(
 
 
 def _kept(among: Float, thresholds: Float, floor: Float) -> list[int]:
-    """Which of the rows proposed stay, one after the other; `among` is overwritten."""
-    stay = []
+    """Which of the rows proposed stay, one after the other, by what is left of `among`."""
+    stay: list[int] = []
+    root, left = np.empty_like(among), np.diag(among).copy()  # a row of `root` for each that stays
     for i in range(len(among)):
-        if among[i, i] > max(thresholds[i], floor[i]):
+        if left[i] > max(thresholds[i], floor[i]):
+            known = root[: len(stay)]
+            new = (among[i] - known[:, i] @ known) / np.sqrt(left[i])
+            root[len(stay)] = new
+            left -= new * new
             stay.append(i)
-            column = among[i:, i] / np.sqrt(among[i, i])
-            among[i:, i:] -= np.outer(column, column)
     return stay
 
 

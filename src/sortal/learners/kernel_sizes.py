@@ -17,7 +17,7 @@ MOST_DENSE = 10_000
 # Landmarks, where nothing else is asked for.
 DEFAULT_LANDMARKS = 1000
 # Landmarks are chosen among 20 times as many rows, and among so many at least.
-_LEAST_SAMPLED = 10_000
+_LEAST_SAMPLED = 5_000
 # Kernel matrices that are in memory at a time: Cholesky works in place, eigenvectors do not.
 _MATRICES = {"rkhs": 1, "coefficients": 4}
 _GB = 2.0**30
@@ -78,4 +78,4 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
 
 def sample_size(asked: int, n: int) -> int:
     """Among how many of n rows landmarks are chosen."""
-    return min(n, max(asked, min(MOST_SAMPLED, max(20 * asked, _LEAST_SAMPLED))))
+    return min(n, max(asked, min(MOST_SAMPLED, max(5 * asked, _LEAST_SAMPLED))))

@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 _TILE = 8192
 # Rows whose kernel values stay in the cache of a core while they are made.
 _STRIP = 256
-# Blocks of a pass: few, because moments of a thousand landmarks are large and merge slowly.
-_BLOCKS = 8
-_LEAST_ROWS = 8192
+# Rows of a block: many, because moments of a thousand landmarks are large and merge slowly.
+_MOST_ROWS = 25_000
 # Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
 _WORST = 1e6
 # Parts of a triangular product: 4 leave out 6 of 16 parts that are zero.
@@ -50,8 +49,9 @@ _PARTS = 4
 
 
 def block_rows(n_rows: int) -> int:
-    """How many rows a block of the pass has."""
-    return max(_LEAST_ROWS, -(-n_rows // _BLOCKS))
+    """How many rows a block of the pass has, all nearly alike, so that threads end together."""
+    n_blocks = max(1, -(-n_rows // _MOST_ROWS))
+    return max(1, -(-n_rows // n_blocks))
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,19 +54,14 @@ class KernelFunction:
             return _exp(cdist(A, B, "cityblock"), -self.gamma)
         if self.name == "callable":
             return self._asked(A, B)
+        if self.name == "rbf":
+            return _gaussian(A, B, self.gamma)
         made = A @ B.T
-        if self.name == "linear":
-            return np.asarray(made)
         if self.name == "poly":
             made *= self.gamma
             made += self.coef0
-            return np.asarray(made if self.degree == 1 else made**self.degree)
-        # ‖a - b‖² = ‖a‖² + ‖b‖² - 2aᵀb, which rounding may take below zero
-        made *= -2.0
-        made += squares(A)[:, None]
-        made += squares(B)
-        np.maximum(made, 0.0, out=made)
-        return _exp(made, -self.gamma)
+            made = made if self.degree == 1 else made**self.degree
+        return np.asarray(made)
 
     def diagonal(self, A: Float) -> Float:
         """k(a, a) of each row."""
@@ -92,6 +87,19 @@ class KernelFunction:
 def squares(A: Float) -> Float:
     """‖a‖² of each row."""
     return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+def _gaussian(A: Float, B: Float, gamma: float) -> Float:
+    """exp(-γ‖a - b‖²), -γ‖a - b‖² = 2γaᵀb - γ‖a‖² - γ‖b‖² being one product of wider matrices.
+
+    Each further pass over the exponents would cost as much as the exponential itself.
+    """
+    ones = np.ones((len(A), 1))
+    left = np.hstack([(2.0 * gamma) * A, -gamma * squares(A)[:, None], ones])
+    right = np.hstack([B, np.ones((len(B), 1)), -gamma * squares(B)[:, None]])
+    exponents = left @ right.T
+    np.minimum(exponents, 0.0, out=exponents)  # rounding may take them above
+    return np.asarray(np.exp(exponents, out=exponents))
 
 
 def _exp(exponents: Float, factor: float) -> Float:

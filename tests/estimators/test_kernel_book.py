@@ -1,0 +1,221 @@
+"""Example 20.4 and Algorithm 20.2 of Zaki & Meira, to the printed digits, and question 4.
+
+The example is computed on the first two principal components of the four columns of the UCI file,
+centered and not scaled, and its first class is versicolor, against the rest; the book says
+otherwise. The signs of its projections are those of the other end of w.
+"""
+
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from tests.estimators.kernel_oracle import Oracle
+from tests.estimators.kernel_problem import class_mean, class_scatter
+from tests.estimators.kernel_tables import KERNELS, as_given, close, make_table, quietly
+
+from sortal import FisherDiscriminant, KernelDiscriminant, datasets
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+QUICK: Final = settings(max_examples=20, deadline=None)
+every_penalty = pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
+W: Final = (-0.5111, -0.7608, 0.4000)  # in the basis (√2 x1x2, x1², x2²)
+
+
+@cache
+def example() -> tuple[Float, Labels]:
+    """150 irises on two principal components; x2 points as the book's w has it."""
+    iris = datasets.iris()
+    X = iris.drop(columns="species").to_numpy()
+    centered = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered)
+    A = centered @ vectors[:, np.argsort(-values)[:2]]
+    A = A * np.sign(vectors[2, np.argsort(-values)[:2]])  # along long petals
+    return A, np.where(iris["species"] == "versicolor", "c1", "c2")
+
+
+def features(A: Float) -> Float:
+    """φ(x) = (√2 x1x2, x1², x2²)."""
+    return np.column_stack([np.sqrt(2) * A[:, 0] * A[:, 1], A[:, 0] ** 2, A[:, 1] ** 2])
+
+
+@cache
+def fit(penalty: str, ridge: float) -> KernelDiscriminant:
+    return KernelDiscriminant("poly", ridge=ridge, penalty=penalty).fit(*example())
+
+
+def printed(model: Any, digits: float = 0.0) -> None:
+    """The numbers of the example; half a unit of the last place, and more where a ridge is."""
+    A, _ = example()
+    assert model.classes_.tolist() == ["c1", "c2"]
+    assert model.eigenvalues_.shape == (1,)
+    assert model.eigenvalues_[0] == pytest.approx(0.05114, abs=5e-6 + 0.05 * digits)
+    means, scatters = model.projected_means_[:, 0], model.projected_scatters_[:, 0]
+    assert means[0] == pytest.approx(-0.3380, abs=5e-5 + digits)
+    assert means[1] == pytest.approx(-4.4759, abs=5e-5 + 5 * digits)
+    assert scatters[0] == pytest.approx(13.8617, abs=5e-5 + 14 * digits)
+    assert scatters[1] == pytest.approx(320.934, abs=5e-4 + 321 * digits)
+    w = features(A).T @ model.dual_coef_[:, 0]
+    turned = W if w[0] < 0 else (-W[0], *W[1:])  # a second component that points the other way
+    assert_allclose(w, turned, rtol=0, atol=5e-5 + digits)
+
+
+def square(U: Float, V: Float) -> Float:
+    """The homogeneous quadratic kernel."""
+    return np.asarray((U @ V.T) ** 2)
+
+
+class TestExample204:
+    @every_penalty
+    def test_without_a_ridge(self, penalty: str) -> None:
+        printed(fit(penalty, 0.0))
+
+    @pytest.mark.parametrize(("penalty", "ridge"), [("rkhs", 1e-9), ("coefficients", 1e-3)])
+    def test_with_a_small_ridge(self, penalty: str, ridge: float) -> None:
+        printed(fit(penalty, ridge))
+
+    @pytest.mark.parametrize(
+        ("penalty", "ridge", "digits"),
+        [("rkhs", 1e-6, 1e-3), ("rkhs", 1e-3, 0.1), ("coefficients", 1.0, 1e-2)],
+    )
+    def test_a_larger_ridge_is_near(self, penalty: str, ridge: float, digits: float) -> None:
+        """And no better: J(w) without the penalty is largest where there is none."""
+        model = fit(penalty, ridge)
+        printed(model, digits)
+        gap = model.projected_means_[0, 0] - model.projected_means_[1, 0]
+        found = gap**2 / model.projected_scatters_.sum()
+        assert model.eigenvalues_[0] < found < fit(penalty, 0.0).eigenvalues_[0]
+        assert found == pytest.approx(0.05114, abs=2e-4)
+
+    @every_penalty
+    def test_the_criterion_is_the_eigenvalue(self, penalty: str) -> None:
+        """J(w) = (m1 − m2)² / (s1² + s2²) = 17.123 / 334.796 (ZM 20.11)."""
+        model = fit(penalty, 0.0)
+        gap = model.projected_means_[0, 0] - model.projected_means_[1, 0]
+        assert gap**2 == pytest.approx(17.123, abs=2e-3)  # the book rounds 4.1379 to 4.138
+        total = model.projected_scatters_.sum()
+        assert total == pytest.approx(334.796, abs=5e-4)
+        assert model.eigenvalues_[0] == pytest.approx(gap**2 / total, rel=1e-10)
+
+    def test_versicolor_is_the_class_meant(self) -> None:
+        """Virginica against the rest, as it is printed, gives other numbers."""
+        A, _ = example()
+        y = np.where(datasets.iris()["species"] == "virginica", "c1", "c2")
+        model = KernelDiscriminant("poly", ridge=0).fit(A, y)
+        assert abs(model.eigenvalues_[0] - 0.05114) > 0.005
+
+    def test_the_other_order_of_the_classes_turns_w(self) -> None:
+        A, y = example()
+        turned = KernelDiscriminant("poly", ridge=0).fit(A, np.where(y == "c1", "z", "b"))
+        model = fit("rkhs", 0.0)
+        close(turned.projected_means_[::-1], -model.projected_means_)
+        close(turned.transform(A), -model.transform(A))
+        assert turned.projected_means_[0, 0] > turned.projected_means_[1, 0]
+
+    @every_penalty
+    @pytest.mark.parametrize("ridge", [0.0, 1e-3])
+    def test_given_as_a_matrix_or_a_function(self, penalty: str, ridge: float) -> None:
+        A, y = example()
+        expected = fit(penalty, ridge).transform(A)
+        function = KernelDiscriminant(square, ridge=ridge, penalty=penalty).fit(A, y)
+        close(function.transform(A), expected)
+        matrix = KernelDiscriminant("precomputed", ridge=ridge, penalty=penalty)
+        close(matrix.fit(square(A, A), y).transform(square(A, A)), expected)
+
+    def test_it_is_fisher_in_the_feature_space(self) -> None:
+        A, y = example()
+        model, fisher = fit("rkhs", 0.0), FisherDiscriminant().fit(features(A), y)
+        close(model.eigenvalues_, fisher.eigenvalues_)
+        close(model.transform(A), fisher.transform(features(A)))
+        close(features(A).T @ model.dual_coef_, fisher.directions_)
+
+    def test_numbers_of_the_oracle(self) -> None:
+        A, y = example()
+        oracle = Oracle(A, y, "poly", ridge=0)
+        assert oracle.eigenvalues == pytest.approx([0.05114], abs=5e-6)
+        assert_allclose(np.abs(oracle.means[:, 0]), [0.3380, 4.4759], atol=5e-5)
+        assert_allclose(oracle.scatters[:, 0], [13.8617, 320.934], atol=5e-4)
+
+
+class TestAlgorithm202:
+    @every_penalty
+    def test_line_by_line(self, penalty: str) -> None:
+        """N is singular, of rank 3: its pseudo-inverse serves, as m1 − m2 lies in its range."""
+        A, y = example()
+        K = (A @ A.T) ** 2  # 1
+        K_1, K_2 = K[:, y == "c1"], K[:, y == "c2"]  # 2
+        n_1, n_2 = K_1.shape[1], K_2.shape[1]
+        assert (n_1, n_2) == (50, 100)
+        m_1, m_2 = K_1 @ np.ones(n_1) / n_1, K_2 @ np.ones(n_2) / n_2  # 3
+        M = np.outer(m_1 - m_2, m_1 - m_2)  # 4
+        N_1 = K_1 @ (np.eye(n_1) - np.ones((n_1, n_1)) / n_1) @ K_1.T  # 5
+        N_2 = K_2 @ (np.eye(n_2) - np.ones((n_2, n_2)) / n_2) @ K_2.T
+        N = N_1 + N_2  # 6
+        assert np.linalg.matrix_rank(N, 1e-10 * np.linalg.norm(N)) == 3
+        values, vectors = np.linalg.eig(np.linalg.pinv(N, 1e-12) @ M)  # 7
+        best = int(np.argmax(values.real))
+        eigenvalue, a = values[best].real, vectors[:, best].real
+        a = a / np.sqrt(a @ K @ a)  # 8
+        a = a * np.sign(a @ (m_1 - m_2))
+        model = fit(penalty, 0.0)
+        assert model.eigenvalues_[0] == pytest.approx(eigenvalue, rel=1e-8)
+        close(model.transform(A)[:, 0], K @ a)
+        close(model.projected_means_[:, 0], [a @ m_1, a @ m_2])
+        close(model.projected_scatters_[:, 0], [a @ N_1 @ a, a @ N_2 @ a])
+        found = model.dual_coef_[:, 0]
+        assert found.shape == (150,)
+        assert found @ K @ found == pytest.approx(1.0, abs=1e-9)
+        close(M @ found, model.eigenvalues_[0] * (N @ found), 1e-7)
+        if penalty == "coefficients":  # of all solutions N⁺(m1 − m2) is the shortest
+            close(found, a, 1e-7)
+
+    def test_points_are_projected_by_2022(self) -> None:
+        """wᵀφ(x) = Σ a_j K(x_j, x), not centered: the origin is projected to 0."""
+        A, _ = example()
+        model = fit("rkhs", 0.0)
+        grid = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, -1.0], [-2.0, 1.0]])
+        p = model.transform(grid)[:, 0]
+        close(p, ((grid @ A.T) ** 2) @ model.dual_coef_[:, 0])
+        w = features(A).T @ model.dual_coef_[:, 0]
+        close(p, features(grid) @ w)
+        assert p[0] == 0
+        assert p[3] == pytest.approx(p[4], rel=1e-12)  # contours come in pairs
+
+
+class TestQuestion4:
+    """(ZM 20.19): Σ k_i k_iᵀ − n_1 m_1 m_1ᵀ = K^c1 (I − 1/n_1) (K^c1)ᵀ."""
+
+    @QUICK
+    @given(st.integers(0, 10**9), st.sampled_from(sorted(KERNELS)), st.integers(2, 4))
+    def test_both_forms_and_the_projected_scatter(self, seed: int, name: str, C: int) -> None:
+        X, y = make_table(seed, C)
+        given = as_given(KERNELS[name], X, X)
+        oracle = Oracle(given, y, **KERNELS[name], ridge=0.05)
+        model, K = quietly(oracle), oracle.k(given)
+        scatters = []
+        for label in oracle.classes:
+            own = y == label
+            n, K_c = int(own.sum()), K[:, own]
+            m = K_c @ np.ones(n) / n
+            first = sum(np.outer(k, k) for k in K_c.T) - n * np.outer(m, m)
+            second = K_c @ (np.eye(n) - np.ones((n, n)) / n) @ K_c.T
+            assert_allclose(first, second, rtol=0, atol=1e-12 * np.abs(K_c).max() ** 2 * n)
+            scatters.append([a @ second @ a for a in model.dual_coef_.T])
+        close(model.projected_scatters_, scatters)
+
+    @QUICK
+    @given(st.integers(0, 10**9), st.integers(1, 9))
+    def test_with_weights(self, seed: int, n: int) -> None:
+        """Σ v_i k_i k_iᵀ − n_1 m_1 m_1ᵀ, n_1 being the weight of the class."""
+        rng = np.random.default_rng(seed)
+        F = rng.normal(size=(9, 4))
+        K, v, own = F @ F.T, rng.uniform(0.1, 3, 9), rng.permutation(9) < n
+        m = class_mean(K, v, own)
+        first = (K[:, own] * v[own]) @ K[:, own].T - v[own].sum() * np.outer(m, m)
+        assert_allclose(class_scatter(K, v, own), first, atol=1e-11 * np.abs(K).max() ** 2)

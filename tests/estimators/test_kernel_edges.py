@@ -1,0 +1,390 @@
+"""Where holes, words, single rows and constant columns could mislead a kernel discriminant."""
+
+import warnings
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from tests.estimators.kernel_oracle import Oracle
+from tests.estimators.kernel_tables import (
+    KERNELS,
+    as_given,
+    close,
+    fitted,
+    make_table,
+    make_weights,
+    same_posteriors,
+)
+
+import sortal
+from sortal import KernelDiscriminant
+from sortal.errors import (
+    LabelError,
+    MissingValueError,
+    MissingValueWarning,
+    SeparationWarning,
+    UnknownCategoryError,
+    UnknownCategoryWarning,
+)
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+every_penalty = pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
+every_solver = pytest.mark.parametrize("solver", ["dense", "landmarks"])
+of_rows = pytest.mark.parametrize("kernel", [k for k in KERNELS if k != "precomputed"])
+MEAN_WORDS: Final = "the mean of their column stands for them"
+
+
+def mixed_table() -> tuple[Any, Float, Labels]:
+    """A frame with a category and a truth value, and its terms."""
+    X, y = make_table(1, 3)
+    rng = np.random.default_rng(3)
+    words, flags = rng.choice(["p", "q", "r"], len(y)), rng.uniform(size=len(y)) < 0.4
+    frame = pd.DataFrame({"a": X[:, 0] * 5, "word": words, "flag": flags, "b": X[:, 1]})
+    terms = [X[:, 0] * 5, *(words == v for v in "pqr"), ~flags, flags, X[:, 1]]
+    return frame, np.column_stack(terms).astype(float), y
+
+
+IS_NUMBER: Final = np.array([True, False, False, False, False, False, True])
+
+
+# --- Words and numbers ---------------------------------------------------------------------------
+
+
+@every_penalty
+@every_solver
+@of_rows
+def test_a_category_is_an_indicator_a_value(kernel: str, penalty: str, solver: str) -> None:
+    """Indicators are never scaled; numbers are where the kernel says so."""
+    frame, terms, y = mixed_table()
+    w = make_weights("fractions", len(y))
+    more: dict[str, Any] = {"penalty": penalty, "ridge": 0.05}
+    model = KernelDiscriminant(**KERNELS[kernel], **more, solver=solver).fit(frame, y, w)
+    assert model.terms_.tolist() == ["a", "word=p", "word=q", "word=r", "flag=False", "flag=True",
+                                     "b"]  # fmt: skip
+    basis = None if solver == "dense" else model.basis_ids_
+    oracle = Oracle(terms, y, **KERNELS[kernel], **more, weight=w, is_number=IS_NUMBER, basis=basis)
+    # products of large numbers leave a penalty of coefficients few digits in sums of squares
+    digits = 1e-6 if (solver, penalty) == ("landmarks", "coefficients") else 1e-8
+    close(model.transform(frame), oracle.project(terms), digits)
+    same_posteriors(model.predict_log_proba(frame), oracle.log_posteriors(terms), digits)
+    if kernel in ("rbf", "laplacian"):
+        assert model.gamma_ == pytest.approx(oracle.width, rel=1e-12)
+
+
+def test_numbers_named_as_categories() -> None:
+    X, y = make_table(0, 2)
+    rounds = np.round(X[:, :1])
+    model = KernelDiscriminant(categorical_features=[0]).fit(np.c_[rounds, X[:, 1:]], y)
+    values = np.unique(rounds)
+    terms = np.c_[rounds == values, X[:, 1:]].astype(float)
+    oracle = Oracle(terms, y, is_number=np.arange(terms.shape[1]) >= len(values))
+    close(model.transform(np.c_[rounds, X[:, 1:]]), oracle.project(terms))
+
+
+# --- Holes ---------------------------------------------------------------------------------------
+
+
+@every_solver
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("weights", ["none", "whole"])
+def test_a_hole_at_predict_takes_the_mean_of_its_column(
+    kernel: str, solver: str, weights: str
+) -> None:
+    """Of a category, the shares of its values; so does a value that was never seen."""
+    frame, terms, y = mixed_table()
+    w = make_weights(weights, len(y))
+    model = KernelDiscriminant(**KERNELS[kernel], solver=solver).fit(frame, y, sample_weight=w)
+    mean = np.average(terms, axis=0, weights=w)
+    asked, filled = frame[:4].copy().astype({"word": object}), terms[:4].copy()
+    asked.loc[0, "a"] = np.nan
+    asked.loc[1, "word"] = None
+    asked.loc[2, ["word", "b"]] = [None, np.nan]
+    filled[0, 0], filled[1, 1:4], filled[2, 1:4], filled[2, 6] = (
+        mean[0],
+        mean[1:4],
+        mean[1:4],
+        mean[6],
+    )
+    basis = None if solver == "dense" else model.basis_ids_
+    oracle = Oracle(terms, y, **KERNELS[kernel], weight=w, is_number=IS_NUMBER, basis=basis)
+    with pytest.warns(MissingValueWarning, match=f"4 cells.*{MEAN_WORDS}"):
+        found = model.transform(asked)
+    close(found, oracle.project(filled))
+    with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
+        same_posteriors(model.predict_log_proba(asked), oracle.log_posteriors(filled))
+    strange = frame[:4].assign(word="never seen")
+    with pytest.warns(UnknownCategoryWarning, match=f"4 cells.*{MEAN_WORDS}"):
+        found = model.transform(strange)
+    unknown = terms[:4].copy()
+    unknown[:, 1:4] = mean[1:4]
+    close(found, oracle.project(unknown))
+
+
+def test_nothing_but_holes_is_the_middle() -> None:
+    X, y = make_table(0, 2)
+    model = KernelDiscriminant().fit(X, y)
+    with pytest.warns(MissingValueWarning):
+        found = model.predict_proba([[np.nan] * 3])
+    close(found, model.predict_proba(X.mean(axis=0)[None]), 1e-12)
+
+
+@every_solver
+@every_penalty
+def test_rows_with_holes_are_left_out_of_the_fit(penalty: str, solver: str) -> None:
+    X, y = make_table(0, 3)
+    holed = X.copy()
+    holed[[1, 4, 6], [0, 2, 1]] = np.nan
+    kept = np.delete(np.arange(len(y)), [1, 4, 6])
+    more: dict[str, Any] = {"penalty": penalty, "solver": solver}
+    with pytest.warns(MissingValueWarning, match="3 cells.*left out"):
+        model = KernelDiscriminant(**more).fit(holed, y)
+    other = KernelDiscriminant(**more).fit(X[kept], y[kept])
+    close(model.transform(X), other.transform(X), 1e-10)
+    assert_array_equal(model.basis_ids_, kept[other.basis_ids_])
+    with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
+        found = model.transform(holed[[1]])
+    close(found, other.transform(np.where(np.isnan(holed[[1]]), X[kept].mean(axis=0), X[[1]])))
+
+
+@every_solver
+@every_penalty
+def test_or_take_the_mean(penalty: str, solver: str) -> None:
+    X, y = make_table(0, 3)
+    holed = X.copy()
+    holed[[1, 4, 6], [0, 2, 0]] = np.nan
+    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)
+    more: dict[str, Any] = {"penalty": penalty, "solver": solver}
+    with pytest.warns(MissingValueWarning, match="mean of their column"):
+        model = KernelDiscriminant(**more, missing="mean").fit(holed, y)
+    other = KernelDiscriminant(**more).fit(filled, y)
+    close(model.transform(X), other.transform(X), 1e-10)
+    with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
+        close(model.transform(holed), other.transform(filled), 1e-10)
+
+
+def test_or_are_an_error() -> None:
+    X, y = make_table(0, 3)
+    holed = X.copy()
+    holed[1, 0] = np.nan
+    with pytest.raises(MissingValueError, match="1 cell"):
+        KernelDiscriminant(missing="error").fit(holed, y)
+    model = KernelDiscriminant(missing="error").fit(X, y)
+    with pytest.raises(MissingValueError, match="1 cell"):
+        model.predict(holed)
+    frame, _, labels = mixed_table()
+    strict = KernelDiscriminant(unknown="error").fit(frame, labels)
+    with pytest.raises(UnknownCategoryError, match="never seen"):
+        strict.predict(frame.assign(word="new"))
+
+
+def test_a_table_of_holes_is_refused() -> None:
+    X, y = make_table(0, 2)
+    with pytest.raises(MissingValueError, match="No row is left"):
+        KernelDiscriminant().fit(X * np.nan, y)
+
+
+# --- Few rows, few columns -----------------------------------------------------------------------
+
+
+@every_penalty
+@every_solver
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_a_class_of_one_row(kernel: str, penalty: str, solver: str) -> None:
+    X, y = make_table(0, 3)
+    kept = np.r_[np.flatnonzero(y == "ash")[:1], np.flatnonzero(y != "ash")]
+    X, y = X[kept], y[kept]
+    plain = Oracle(X, y, kernel, penalty=penalty, ridge=0.02)
+    model = fitted(plain, solver=solver)
+    basis = None if solver == "dense" else model.basis_ids_
+    oracle = Oracle(X, y, kernel, penalty=penalty, ridge=0.02, basis=basis)
+    close(model.transform(X), oracle.project(X))
+    assert model.projected_scatters_[0] == pytest.approx(0, abs=1e-20)
+    same_posteriors(model.predict_log_proba(X), oracle.log_posteriors(X))
+
+
+@every_penalty
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
+def test_two_rows(kernel: str, penalty: str) -> None:
+    """No degree of freedom is left: the divisor is the weight of the rows."""
+    X, y = np.array([[0.0, 1.0], [2.0, 0.5]]), np.array(["b", "a"])
+    oracle = Oracle(X, y, kernel, penalty=penalty, ridge=0.1)
+    model = fitted(oracle)
+    close(model.transform(X), oracle.project(X))
+    same_posteriors(model.predict_log_proba(X), oracle.log_posteriors(X))
+    assert model.predict(X).tolist() == ["b", "a"]
+
+
+@of_rows
+@every_penalty
+def test_one_column(kernel: str, penalty: str) -> None:
+    X, y = make_table(3, 3, 1)
+    oracle = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=0.05)
+    model = fitted(oracle)
+    assert model.eigenvalues_.shape == (1 if kernel in ("linear", "poly") else 2,)
+    close(model.transform(X), oracle.project(X), 1e-7)
+    same_posteriors(model.predict_log_proba(X), oracle.log_posteriors(X))
+
+
+@every_solver
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+def test_a_column_that_never_varies(kernel: str, solver: str) -> None:
+    """It has the factor 0 where columns are scaled, which is noted; kernels of products see it."""
+    X, y = make_table(0, 3)
+    table = np.c_[X[:, 0], np.full(len(y), 7.3), X[:, 1:]]
+    model = KernelDiscriminant(kernel, solver=solver).fit(table, y)
+    if kernel in ("rbf", "laplacian"):
+        other = KernelDiscriminant(kernel, solver=solver).fit(X, y)
+        close(model.transform(table), other.transform(X), 1e-10)
+        assert model.gamma_ == pytest.approx(other.gamma_, rel=1e-12)
+        moved = table.copy()
+        moved[:, 1] = -2.0  # it says nothing at predict either
+        close(model.transform(moved), other.transform(X), 1e-10)
+        assert any("'x1'" in note for note in model.fit_report_.notes)
+    else:
+        basis = None if solver == "dense" else model.basis_ids_
+        close(model.transform(table), Oracle(table, y, kernel, basis=basis).project(table), 1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+def test_a_table_that_never_varies_is_refused_or_says_the_prior(kernel: str) -> None:
+    """rbf and laplacian have no width for it; to the others all rows are one."""
+    X, y = np.full((9, 2), 3.0), np.repeat(["a", "b", "c"], 3)
+    if kernel in ("rbf", "laplacian"):
+        with pytest.raises(sortal.errors.InputError, match="varies"):
+            KernelDiscriminant(kernel).fit(X, y)
+        return
+    try:
+        model = KernelDiscriminant(kernel).fit(X, y)
+    except sortal.errors.InputError as error:
+        assert "varies" in str(error)  # noqa: PT017  (both answers are right)
+    else:
+        close(model.predict_proba(X), np.full((9, 3), 1 / 3))
+
+
+@every_penalty
+@every_solver
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cubic"])
+def test_rows_that_repeat(kernel: str, penalty: str, solver: str) -> None:
+    """K is singular; some rows are there in two classes."""
+    X, y = make_table(2, 3)
+    X, y = np.vstack([X, X, X[:4]]), np.concatenate([y, y, np.roll(y, 1)[:4]])
+    plain = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=0.02)
+    model = fitted(plain, solver=solver)
+    basis = None if solver == "dense" else model.basis_ids_
+    oracle = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=0.02, basis=basis)
+    close(model.transform(X), oracle.project(X), 1e-7)
+    same_posteriors(model.predict_log_proba(X), oracle.log_posteriors(X), 1e-7)
+
+
+@every_penalty
+def test_more_columns_than_rows(penalty: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 60)), np.repeat([0, 1, 2], 4)
+    for kernel in ("linear", "rbf"):
+        oracle = Oracle(X, y, kernel, penalty=penalty, ridge=0.1)
+        model = fitted(oracle)
+        close(model.transform(X), oracle.project(X))
+        same_posteriors(model.predict_log_proba(X), oracle.log_posteriors(X))
+
+
+def test_far_from_the_origin_rbf_keeps_its_digits() -> None:
+    X, y = make_table(0, 3)
+    wanted = KernelDiscriminant().fit(X, y).predict_log_proba(X)
+    far = X + 2.0**30
+    X = far - 2.0**30  # what is left of the digits
+    found = KernelDiscriminant().fit(far, y).predict_log_proba(far)
+    same_posteriors(found, KernelDiscriminant().fit(X, y).predict_log_proba(X), 1e-9)
+    assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_a_class_whose_weight_is_zero_is_never_said() -> None:
+    X, y = make_table(0, 3)
+    told = {"ash": 0.0}
+    model = KernelDiscriminant(class_weight=told).fit(X, y)
+    rest = y != "ash"
+    assert model.classes_.tolist() == ["ash", "birch", "cedar"]
+    assert (model.predict_proba(X)[:, 0] == 0).all()
+    other = KernelDiscriminant(gamma=1 / 3, scale=None)
+    u = (X - X.mean(axis=0)) / X.std(axis=0)
+    other.fit(u[rest], y[rest])
+    close(model.predict_proba(X)[:, 1:], other.predict_proba(u))
+
+
+# --- Labels --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-3, 10], [1.0, 2.0]])
+def test_labels_of_any_kind(labels: list[Any]) -> None:
+    X, y = make_table(0, 2)
+    told = np.array(labels)[(y == "birch").astype(int)]
+    model, plain = KernelDiscriminant().fit(X, told), KernelDiscriminant().fit(X, y)
+    assert model.classes_.tolist() == labels
+    assert model.predict(X).tolist() == np.array(labels)[(plain.predict(X) == "birch") * 1].tolist()
+    assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+def test_one_class_is_refused() -> None:
+    X, _ = make_table(0, 2)
+    with pytest.raises(LabelError, match="at least two classes"):
+        KernelDiscriminant().fit(X, np.full(len(X), "a"))
+    y = np.where(np.arange(len(X)) < 5, "a", "b")
+    with pytest.raises(LabelError, match="at least two classes"):
+        KernelDiscriminant().fit(X, y, sample_weight=(y == "a").astype(float))
+
+
+def test_a_frame_and_the_name_of_its_label() -> None:
+    iris = sortal.datasets.iris()
+    model = KernelDiscriminant().fit(iris, "species")
+    assert model.feature_names_in_.tolist() == iris.columns[:4].tolist()
+    X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
+    close(model.predict_proba(iris), Oracle(X, y).posteriors(X))
+    assert model.score(iris, "species") > 0.95
+
+
+# --- Separation ----------------------------------------------------------------------------------
+
+
+def test_a_column_that_is_constant_within_classes() -> None:
+    """Of the linear kernel, J is infinite without a ridge."""
+    X, y = make_table(0, 2)
+    table = np.c_[X, y == "ash"].astype(float)
+    oracle = Oracle(table, y, "linear", ridge=0.0)
+    with pytest.warns(SeparationWarning):
+        model = fitted(oracle)
+    assert np.isinf(model.eigenvalues_).all()
+    close(model.transform(table), oracle.project(table))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(fitted(oracle, ridge=1e-6).eigenvalues_).all()
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+@every_penalty
+@every_solver
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cubic", "linear"])
+def test_a_file_says_the_same(kernel: str, penalty: str, solver: str, tmp_path: Path) -> None:
+    frame, _, y = mixed_table()
+    model = KernelDiscriminant(**KERNELS[kernel], penalty=penalty, solver=solver).fit(frame, y)
+    model.save(tmp_path / "model.sortal")
+    again = sortal.load(tmp_path / "model.sortal")
+    assert_array_equal(again.predict_log_proba(frame), model.predict_log_proba(frame))
+    assert_array_equal(again.transform(frame), model.transform(frame))
+    assert_array_equal(again.eigenvalues_, model.eigenvalues_)
+    assert again.solver_ == solver
+
+
+def test_a_precomputed_kernel_in_a_file(tmp_path: Path) -> None:
+    X, y = make_table(0, 3)
+    K = as_given(KERNELS["precomputed"], X, X)
+    model = KernelDiscriminant("precomputed").fit(K, y)
+    model.save(tmp_path / "model.sortal")
+    again = sortal.load(tmp_path / "model.sortal")
+    assert_array_equal(again.predict_proba(K[:5]), model.predict_proba(K[:5]))

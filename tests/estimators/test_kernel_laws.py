@@ -1,0 +1,341 @@
+"""Laws of the kernel discriminant: what must hold for every table, tried on random ones."""
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from tests.estimators.kernel_oracle import Oracle
+from tests.estimators.kernel_tables import (
+    KERNELS,
+    as_given,
+    close,
+    fitted,
+    gram,
+    make_table,
+    make_weights,
+    same_posteriors,
+)
+
+from sortal import KernelDiscriminant
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+QUICK: Final = settings(max_examples=15, deadline=None)
+RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
+
+seeds: Final = st.integers(0, 10**9)
+sizes: Final = st.integers(2, 4)
+penalties: Final = st.sampled_from(sorted(RIDGES))
+kernels: Final = st.sampled_from(sorted(KERNELS))
+of_rows: Final = st.sampled_from(sorted(set(KERNELS) - {"precomputed"}))
+far_apart: Final = st.sampled_from(["rbf", "rbf, as it is", "laplacian"])
+
+
+def options(kernel: str, penalty: str, **more: Any) -> dict[str, Any]:
+    return KERNELS[kernel] | {"penalty": penalty, "ridge": RIDGES[penalty]} | more
+
+
+def make(kernel: str, penalty: str, **more: Any) -> KernelDiscriminant:
+    return KernelDiscriminant(**options(kernel, penalty, **more))
+
+
+def alike(one: Any, other: Any, rows: Any, others: Any, digits: float = 1e-8) -> None:
+    """Two models say the same of rows, each in the form that it knows them in."""
+    close(other.transform(others), one.transform(rows), digits)
+    close(other.eigenvalues_, one.eigenvalues_, digits)
+    same_posteriors(other.predict_log_proba(others), one.predict_log_proba(rows), digits)
+
+
+# --- Weights -------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(seeds, sizes, kernels, penalties, st.booleans())
+def test_weights_are_copies(
+    seed: int, n_classes: int, kernel: str, penalty: str, balanced: bool
+) -> None:
+    X, y = make_table(seed, n_classes)
+    w = make_weights("whole", len(y))
+    own = {"class_weight": "balanced" if balanced else None}
+    many = np.repeat(np.arange(len(y)), w)
+    table, asked = as_given(KERNELS[kernel], X, X), as_given(KERNELS[kernel], X, X + 0.2)
+    copies = as_given(KERNELS[kernel], X[many], X[many])
+    one = make(kernel, penalty, **own).fit(table, y, sample_weight=w)
+    other = make(kernel, penalty, **own).fit(copies, y[many])
+    alike(one, other, asked, as_given(KERNELS[kernel], X[many], X + 0.2))
+    close(other.projected_scatters_, one.projected_scatters_)
+    assert other.mu_ == pytest.approx(one.mu_, rel=1e-12)
+
+
+@QUICK
+@given(seeds, sizes, kernels, penalties, st.sampled_from(["dense", "landmarks"]))
+def test_a_row_without_weight_is_absent(
+    seed: int, n_classes: int, kernel: str, penalty: str, solver: str
+) -> None:
+    X, y = make_table(seed, n_classes)
+    w = make_weights("zeros", len(y))
+    solver = "dense" if kernel == "precomputed" else solver
+    here = np.flatnonzero(w > 0)
+    table = as_given(KERNELS[kernel], X, X)
+    one = make(kernel, penalty, solver=solver).fit(table, y, sample_weight=w)
+    some = as_given(KERNELS[kernel], X[here], X[here])
+    other = make(kernel, penalty, solver=solver).fit(some, y[here], sample_weight=w[here])
+    alike(one, other, table, as_given(KERNELS[kernel], X[here], X))
+    assert_array_equal(one.basis_ids_, here[other.basis_ids_])
+
+
+@QUICK
+@given(seeds, sizes, kernels, st.floats(0.01, 0.99))
+def test_the_unit_of_weights_does_not_matter(
+    seed: int, n_classes: int, kernel: str, unit: float
+) -> None:
+    """μ goes with the weights under rkhs; ε does under the other with its square."""
+    X, y = make_table(seed, n_classes)
+    w = make_weights("fractions", len(y))
+    table = as_given(KERNELS[kernel], X, X)
+    one = make(kernel, "rkhs").fit(table, y, sample_weight=w)
+    other = make(kernel, "rkhs").fit(table, y, sample_weight=w * unit)
+    close(other.transform(table), one.transform(table))
+    same_posteriors(other.predict_log_proba(table), one.predict_log_proba(table))
+    one = make(kernel, "coefficients").fit(table, y, sample_weight=w)
+    told: dict[str, Any] = {"ridge": RIDGES["coefficients"] * unit**2}
+    other = make(kernel, "coefficients", **told).fit(table, y, sample_weight=w * unit)
+    close(other.transform(table), one.transform(table))
+
+
+# --- Rows, labels, columns -----------------------------------------------------------------------
+
+
+@QUICK
+@given(seeds, sizes, kernels, penalties)
+def test_rows_may_come_in_any_order(seed: int, n_classes: int, kernel: str, penalty: str) -> None:
+    X, y = make_table(seed, n_classes)
+    order = np.random.default_rng(seed).permutation(len(y))
+    table, mixed = as_given(KERNELS[kernel], X, X), as_given(KERNELS[kernel], X[order], X[order])
+    one, other = make(kernel, penalty).fit(table, y), make(kernel, penalty).fit(mixed, y[order])
+    alike(one, other, table, as_given(KERNELS[kernel], X[order], X))
+
+
+@QUICK
+@given(seeds, kernels, penalties, st.permutations([0, 1, 2]))
+def test_names_of_classes_only_turn_directions(
+    seed: int, kernel: str, penalty: str, order: list[int]
+) -> None:
+    X, y = make_table(seed, 3)
+    names = np.array(["u", "v", "w"])[order]
+    renamed = names[np.searchsorted(np.unique(y), y)]
+    table = as_given(KERNELS[kernel], X, X)
+    one, other = make(kernel, penalty).fit(table, y), make(kernel, penalty).fit(table, renamed)
+    close(np.abs(other.transform(table)), np.abs(one.transform(table)))
+    close(other.eigenvalues_, one.eigenvalues_)
+    place = np.argsort(order)
+    same_posteriors(other.predict_log_proba(table), one.predict_log_proba(table)[:, place])
+    assert (other.projected_means_[0] > other.projected_means_[-1]).all()
+
+
+@QUICK
+@given(seeds, sizes, of_rows, penalties)
+def test_columns_may_come_in_any_order(
+    seed: int, n_classes: int, kernel: str, penalty: str
+) -> None:
+    X, y = make_table(seed, n_classes)
+    one, other = make(kernel, penalty).fit(X, y), make(kernel, penalty).fit(X[:, [2, 0, 1]], y)
+    alike(one, other, X, X[:, [2, 0, 1]])
+
+
+@QUICK
+@given(seeds, sizes, far_apart, penalties)
+def test_only_differences_matter(seed: int, n_classes: int, kernel: str, penalty: str) -> None:
+    X, y = make_table(seed, n_classes)
+    moved = X + np.array([100.0, -20.0, 3.0])
+    one, other = make(kernel, penalty).fit(X, y), make(kernel, penalty).fit(moved, y)
+    alike(one, other, X, moved)
+
+
+@QUICK
+@given(seeds, sizes, st.sampled_from(["rbf", "laplacian"]), penalties)
+def test_units_of_columns_do_not_matter(
+    seed: int, n_classes: int, kernel: str, penalty: str
+) -> None:
+    """scale="auto" is "std" for these, and no other."""
+    X, y = make_table(seed, n_classes)
+    units = np.array([1e-9, 254.0, -1e12])
+    one, other = make(kernel, penalty).fit(X, y), make(kernel, penalty).fit(X * units, y)
+    alike(one, other, X, X * units)
+    assert other.gamma_ == pytest.approx(one.gamma_, rel=1e-12)
+
+
+@QUICK
+@given(seeds, sizes, st.sampled_from(["rbf, as it is", "poly", "linear"]), penalties)
+def test_axes_do_not_matter_where_nothing_is_scaled(
+    seed: int, n_classes: int, kernel: str, penalty: str
+) -> None:
+    X, y = make_table(seed, n_classes)
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    one, other = make(kernel, penalty).fit(X, y), make(kernel, penalty).fit(X @ turn, y)
+    alike(one, other, X, X @ turn)
+
+
+# --- The kernel ----------------------------------------------------------------------------------
+
+
+@QUICK
+@given(seeds, sizes, st.sampled_from([1e-6, 0.3, 7.0, 1e8]))
+def test_a_multiple_of_the_kernel_says_the_same(seed: int, n_classes: int, c: float) -> None:
+    """K → cK leaves posteriors under rkhs as they are, and stretches projections by √c."""
+    X, y = make_table(seed, n_classes)
+    K = gram(X, X)
+    one, other = make("precomputed", "rkhs").fit(K, y), make("precomputed", "rkhs").fit(c * K, y)
+    same_posteriors(other.predict_log_proba(c * K), one.predict_log_proba(K))
+    close(other.transform(c * K), np.sqrt(c) * one.transform(K))
+    close(other.eigenvalues_, one.eigenvalues_)
+    told = {"ridge": RIDGES["coefficients"]}
+    one = make("precomputed", "coefficients", **told).fit(K, y)
+    told = {"ridge": RIDGES["coefficients"] * c**2}
+    other = make("precomputed", "coefficients", **told).fit(c * K, y)
+    same_posteriors(other.predict_log_proba(c * K), one.predict_log_proba(K))
+
+
+@QUICK
+@given(seeds, sizes, st.sampled_from(["rkhs", "coefficients"]), seeds)
+def test_no_other_coefficients_are_better(
+    seed: int, n_classes: int, penalty: str, other: int
+) -> None:
+    """aᵀMa / aᵀ(N + P)a ≤ λ1 for every a, and = λ1 at its own."""
+    X, y = make_table(seed, n_classes)
+    oracle = Oracle(X, y, ridge=RIDGES[penalty], penalty=penalty)
+    model, problem = fitted(oracle), oracle.problem
+    M, within = problem.between, problem.within + problem.penalty
+
+    def J(a: Float) -> float:  # noqa: N802
+        return float((a @ M @ a) / (a @ within @ a))
+
+    best, rng = model.dual_coef_[:, 0], np.random.default_rng(other)
+    assert J(best) == pytest.approx(model.eigenvalues_[0], rel=1e-8)
+    size = np.abs(best).max()
+    for step in (1.0, 0.1, 1e-3):
+        for _ in range(5):
+            assert J(best + step * size * rng.normal(size=len(y))) <= J(best) * (1 + 1e-12)
+
+
+def by_hand(U: Float, V: Float) -> Float:
+    """rbf of width 0.3."""
+    return np.asarray(np.exp(-0.3 * ((U[:, None] - V) ** 2).sum(axis=2)))
+
+
+@QUICK
+@given(seeds, sizes)
+def test_kernels_in_their_other_forms(seed: int, n_classes: int) -> None:
+    """A power of 1 is linear; a kernel as a function or a matrix is the kernel."""
+    X, y = make_table(seed, n_classes)
+    linear = make("linear", "rkhs").fit(X, y)
+    alike(linear, KernelDiscriminant("poly", degree=1, ridge=0.01).fit(X, y), X, X)
+    rbf = KernelDiscriminant("rbf", gamma=0.3, scale=None).fit(X, y)
+    alike(rbf, KernelDiscriminant(by_hand).fit(X, y), X, X)
+    matrix = KernelDiscriminant("precomputed").fit(by_hand(X, X), y)
+    alike(rbf, matrix, X + 0.1, by_hand(X + 0.1, X))
+
+
+# --- Landmarks, blocks, threads ------------------------------------------------------------------
+
+
+@QUICK
+@given(seeds, sizes, of_rows, penalties, st.sampled_from(["none", "whole", "fractions"]))
+def test_the_first_call_decides_and_the_rest_is_added(
+    seed: int, n_classes: int, kernel: str, penalty: str, weights: str
+) -> None:
+    """Landmarks, scale, width of the first; all rows in the moments, in any order of calls."""
+    X, y = make_table(seed, n_classes)
+    X, y = np.vstack([X, X + 0.1, X[::-1] * 1.2]), np.concatenate([y, y, y[::-1]])
+    w = make_weights(weights, len(y))
+    first, second, third = np.array_split(np.arange(len(y)), 3)
+    models = []
+    for order in ([first, second, third], [first, third, second]):
+        model = make(kernel, penalty, n_landmarks=6)
+        for rows in order:
+            own = None if w is None else w[rows]
+            model.partial_fit(X[rows], y[rows], classes=np.unique(y), sample_weight=own)
+        assert model.solver_ == "landmarks"
+        models.append(model)
+    alike(models[0], models[1], X, X)
+    assert_array_equal(models[0].basis_ids_, models[1].basis_ids_)
+    assert set(models[0].basis_ids_) <= set(first)
+    start = Oracle(X[first], y[first], weight=None if w is None else w[first], **KERNELS[kernel])
+    u, told = start.inputs(X), KERNELS[kernel] | {"gamma": start.width, "scale": None}
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty]}
+    more["basis"] = models[0].basis_ids_
+    oracle = Oracle(u, y, weight=w, **told, **more)
+    close(models[0].transform(X), oracle.project(u))
+    same_posteriors(models[0].predict_log_proba(X), oracle.log_posteriors(u))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "function"])
+@pytest.mark.parametrize("penalty", RIDGES)
+def test_one_call_is_a_fit(kernel: str, penalty: str) -> None:
+    X, y = make_table(0, 3)
+    one = make(kernel, penalty, solver="landmarks", n_landmarks=8).fit(X, y)
+    other = make(kernel, penalty, n_landmarks=8).partial_fit(X, y)
+    assert_array_equal(other.basis_ids_, one.basis_ids_)
+    alike(one, other, X, X, 1e-10)
+
+
+@pytest.mark.parametrize("penalty", RIDGES)
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_blocks_and_threads_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, kernel: str, penalty: str
+) -> None:
+    X, y = make_table(1, 3)
+    X, y = np.tile(X, (9, 1)) + np.random.default_rng(0).normal(size=(9 * len(y), 3)), np.tile(y, 9)
+    more: dict[str, Any] = {"solver": "landmarks", "n_landmarks": 12}
+    one = make(kernel, penalty, **more, n_jobs=1).fit(X, y)
+    threads = make(kernel, penalty, **more, n_jobs=2).fit(X, y)
+    assert_array_equal(threads.dual_coef_, one.dual_coef_)
+    assert_array_equal(threads.predict_proba(X), one.predict_proba(X))
+    dense = make(kernel, penalty, n_jobs=1).fit(X, y)
+    assert_allclose(make(kernel, penalty, n_jobs=2).fit(X, y).transform(X), dense.transform(X),
+                    rtol=1e-9, atol=1e-9)  # fmt: skip
+    monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 60)  # a dozen blocks of twenty rows
+    blocks = make(kernel, penalty, **more, n_jobs=2).fit(X, y)
+    assert_array_equal(blocks.basis_ids_, one.basis_ids_)
+    alike(one, blocks, X, X)
+    alike(dense, make(kernel, penalty).fit(X, y), X, X)
+
+
+@QUICK
+@given(seeds, st.integers(0, 2**31 - 1))
+def test_landmarks_are_reproducible(seed: int, random_state: int) -> None:
+    X, y = make_table(seed, 3)
+    more: dict[str, Any] = {"solver": "landmarks", "n_landmarks": 5, "random_state": random_state}
+    one, other = (make("rbf", "rkhs", **more).fit(X, y) for _ in range(2))
+    assert_array_equal(one.basis_ids_, other.basis_ids_)
+    assert_array_equal(one.dual_coef_, other.dual_coef_)
+
+
+def test_seeds_choose_other_landmarks() -> None:
+    X, y = make_table(2, 3)
+    found = {
+        tuple(
+            KernelDiscriminant(solver="landmarks", n_landmarks=5, random_state=r).fit(X, y)
+            .basis_ids_.tolist()
+        )
+        for r in range(6)
+    }  # fmt: skip
+    assert len(found) > 3
+
+
+@QUICK
+@given(seeds, sizes, of_rows)
+def test_rows_that_repeat_are_no_landmarks(seed: int, n_classes: int, kernel: str) -> None:
+    """A row twice adds nothing to the span, so that fewer landmarks than rows are kept."""
+    X, y = make_table(seed, n_classes)
+    X, y = np.vstack([X, X]), np.concatenate([y, y])
+    more: dict[str, Any] = {"solver": "landmarks", "n_landmarks": len(y)}
+    model = make(kernel, "rkhs", **more).fit(X, y)
+    assert model.n_landmarks_ <= len(y) // 2
+    assert len(np.unique(X[model.basis_ids_], axis=0)) == model.n_landmarks_
+    alike(make(kernel, "rkhs").fit(X, y), model, X, X, 1e-7)

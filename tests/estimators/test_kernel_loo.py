@@ -1,0 +1,277 @@
+"""The kernel discriminant without each row, against fits that were really made without it."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from tests.estimators.kernel_oracle import GRID, Oracle
+from tests.estimators.kernel_tables import (
+    KERNELS,
+    NAMES,
+    as_given,
+    close,
+    fitted,
+    make_table,
+    make_weights,
+)
+
+from sortal import KernelDiscriminant
+from sortal.errors import MissingValueWarning, SubtractError
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+QUICK: Final = settings(max_examples=10, deadline=None)
+RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
+PRIORS: Final = dict(zip(NAMES.tolist(), [0.2, 0.5, 0.3], strict=False))
+every_penalty = pytest.mark.parametrize("penalty", RIDGES)
+every_solver = pytest.mark.parametrize("solver", ["dense", "landmarks"])
+
+
+@cache
+def table(n_classes: int, seed: int = 0) -> tuple[Float, Labels]:
+    """Few rows: each of them is left out by another fit."""
+    X, y = make_table(seed, n_classes)
+    kept = np.concatenate([np.flatnonzero(y == c)[:7] for c in np.unique(y)])
+    return X[np.sort(kept)], y[np.sort(kept)]
+
+
+def without_each(oracle: Oracle, solver: str = "dense") -> tuple[Any, Float, Float]:
+    """A fitted model, what it says of rows without them, and what the oracle does."""
+    model = fitted(oracle, solver=solver, n_landmarks=8 if solver == "landmarks" else None)
+    found = model.loo_proba(oracle.X, oracle.y, sample_weight=oracle.weight)
+    if solver == "landmarks":
+        oracle = with_basis(oracle, model.basis_ids_)
+    return model, found, np.exp(oracle.loo_log())
+
+
+def with_basis(oracle: Oracle, ids: Any) -> Oracle:
+    return replace(oracle, basis=ids)
+
+
+@every_solver
+@every_penalty
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear", "function"])
+def test_every_kernel(kernel: str, n_classes: int, penalty: str, solver: str) -> None:
+    X, y = table(n_classes)
+    oracle = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=RIDGES[penalty])
+    model, found, expected = without_each(oracle, solver)
+    close(found, expected)
+    assert np.abs(found - model.predict_proba(X)).max() > 1e-3  # or nothing would be tested
+
+
+@every_penalty
+def test_a_precomputed_kernel(penalty: str) -> None:
+    X, y = table(3)
+    K = as_given(KERNELS["precomputed"], X, X)
+    oracle = Oracle(K, y, "precomputed", penalty=penalty, ridge=RIDGES[penalty])
+    _, found, expected = without_each(oracle)
+    close(found, expected)
+
+
+@every_solver
+@every_penalty
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions", "zeros"])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"ash": 2, "birch": 3}, {"cedar": 0.4}])
+def test_weights(weights: str, class_weight: Any, penalty: str, solver: str) -> None:
+    X, y = table(3)
+    w = make_weights(weights, len(y))
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "weight": w}
+    oracle = Oracle(X, y, **more, class_weight=class_weight)
+    model, found, expected = without_each(oracle, solver)
+    close(found, expected)
+    if weights == "zeros":  # those not in the fit are judged by it
+        out = w == 0
+        close(found[out], model.predict_proba(X)[out], 1e-12)
+
+
+@every_solver
+@every_penalty
+@pytest.mark.parametrize("more", [{"priors": PRIORS}, {"rule": "nearest_mean"}, {"n_components": 1},
+                                  {"priors": PRIORS, "class_weight": "balanced"}])  # fmt: skip
+def test_priors_rules_and_fewer_directions(more: Any, penalty: str, solver: str) -> None:
+    X, y = table(3)
+    oracle = Oracle(X, y, **more, penalty=penalty, ridge=RIDGES[penalty])
+    _, found, expected = without_each(oracle, solver)
+    close(found, expected)
+
+
+@every_solver
+@every_penalty
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_class_of_one_row_goes_with_it(n_classes: int, penalty: str, solver: str) -> None:
+    X, y = table(n_classes)
+    only = np.flatnonzero(y == "ash")
+    kept = np.delete(np.arange(len(y)), only[1:])
+    X, y = X[kept], y[kept]
+    oracle = Oracle(X, y, penalty=penalty, ridge=RIDGES[penalty])
+    _, found, expected = without_each(oracle, solver)
+    close(found, expected)
+    assert found[only[0], 0] == 0
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+
+
+@every_penalty
+@pytest.mark.parametrize("kernel", ["poly", "linear"])
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+def test_without_a_ridge(kernel: str, penalty: str, solver: str) -> None:
+    X, y = make_table(0, 3, 2)
+    oracle = Oracle(X, y, kernel, penalty=penalty, ridge=0.0)
+    _, found, expected = without_each(oracle, solver)
+    close(found, expected, 1e-7)
+
+
+@QUICK
+@given(st.integers(0, 10**9), st.integers(2, 4), st.sampled_from(["rbf", "laplacian", "poly"]))
+def test_rkhs_is_a_fit_to_the_other_rows(seed: int, n_classes: int, kernel: str) -> None:
+    """With the inputs, the width and μ of all rows."""
+    X, y = make_table(seed, n_classes)
+    w = make_weights("whole", len(y))
+    oracle = Oracle(X, y, kernel, ridge=0.02, weight=w)
+    model = fitted(oracle)
+    found = model.loo_proba(X, y, sample_weight=w)
+    u = oracle.inputs(X)
+    for i in np.random.default_rng(seed).choice(len(y), 4, replace=False):
+        rest = np.delete(np.arange(len(y)), i)
+        ridge = oracle.mu / (w[rest] @ oracle.diagonal[rest])
+        told = {"gamma": oracle.width, "scale": None, "ridge": ridge}
+        other = KernelDiscriminant(kernel, **told).fit(u[rest], y[rest], sample_weight=w[rest])
+        close(found[i], other.predict_proba(u[[i]])[0])
+
+
+@QUICK
+@given(st.integers(0, 10**9), st.sampled_from(["rkhs", "coefficients"]),
+       st.sampled_from(["dense", "landmarks"]))  # fmt: skip
+def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
+    """Each row keeps its answer, and copies of a row have the same."""
+    X, y = make_table(seed, 3)
+    X, y = np.vstack([X, X[:3]]), np.append(y, y[:3])
+    order = np.random.default_rng(seed).permutation(len(y))
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
+    model = KernelDiscriminant(
+        "laplacian", **more, n_landmarks=7 if solver == "landmarks" else None
+    )
+    found = model.fit(X, y).loo_proba(X, y)
+    close(found[-3:], found[:3], 1e-7)
+    mixed = model.fit(X[order], y[order]).loo_proba(X[order], y[order])
+    if solver == "dense":  # where landmarks are drawn, the order decides
+        close(mixed, found[order], 1e-7)
+
+
+@every_solver
+def test_other_rows_are_refused(solver: str) -> None:
+    X, y = table(3)
+    n_landmarks = 5 if solver == "landmarks" else None
+    model = KernelDiscriminant(solver=solver, n_landmarks=n_landmarks).fit(X, y)
+    assert model.loo_proba(X, y).shape == (len(y), 3)
+    moved = X.copy()
+    moved[3, 1] += 1.0
+    other = y.copy()
+    other[0] = NAMES[(np.flatnonzero(y[0] == NAMES)[0] + 1) % 3]
+    for rows, labels, w in (
+        (X[1:], y[1:], None),
+        (np.vstack([X, X[:1]]), np.append(y, y[0]), None),
+        (moved, y, None),
+        (X, other, None),
+        (X, y, np.arange(1, len(y) + 1)),
+    ):
+        with pytest.raises(SubtractError, match="loo_proba"):
+            model.loo_proba(rows, labels, sample_weight=w)
+
+
+@every_solver
+@every_penalty
+def test_a_row_with_a_hole_is_judged_by_the_model(penalty: str, solver: str) -> None:
+    X, y = table(3)
+    holed = X.copy()
+    holed[[2, 9], [0, 1]] = np.nan
+    kept = np.delete(np.arange(len(y)), [2, 9])
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
+    with pytest.warns(MissingValueWarning):
+        model = KernelDiscriminant(**more).fit(holed, y)
+    with pytest.warns(MissingValueWarning):
+        found = model.loo_proba(holed, y)
+    other = KernelDiscriminant(**more).fit(X[kept], y[kept])
+    close(found[kept], other.loo_proba(X[kept], y[kept]))
+    with pytest.warns(MissingValueWarning):
+        close(found[[2, 9]], model.predict_proba(holed[[2, 9]]), 1e-12)
+
+
+def test_a_mixed_table() -> None:
+    X, y = table(3)
+    words = np.random.default_rng(0).choice(["p", "q", "r"], len(y))
+    frame = pd.DataFrame({"a": X[:, 0], "word": words, "b": X[:, 1]})
+    terms = np.column_stack([X[:, 0], *(words == v for v in "pqr"), X[:, 1]]).astype(float)
+    oracle = Oracle(terms, y, ridge=0.02, is_number=[True, False, False, False, True])
+    model = KernelDiscriminant(ridge=0.02).fit(frame, y)
+    close(model.loo_proba(frame, y), np.exp(oracle.loo_log()))
+
+
+# --- A ridge that is chosen ----------------------------------------------------------------------
+
+
+def as_numbers(curve: Any, name: str) -> Float:
+    return np.array(curve.column(name), dtype=np.float64)
+
+
+@every_solver
+@every_penalty
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("kernel", "more"),
+    [
+        ("rbf", {}),
+        ("laplacian", {"class_weight": "balanced"}),
+        ("poly", {"priors": {"ash": 0.5, "birch": 0.5}}),
+    ],
+)
+def test_the_best_ridge_of_the_grid(
+    kernel: str, more: Any, n_classes: int, penalty: str, solver: str
+) -> None:
+    X, y = table(n_classes)
+    if "priors" in more and n_classes == 3:
+        more = {"priors": PRIORS}
+    w = make_weights("whole" if kernel == "rbf" else "none", len(y))
+    told: dict[str, Any] = more | {"penalty": penalty, "weight": w}
+    plain = Oracle(X, y, kernel, **told)
+    model = fitted(
+        plain, ridge="loo", solver=solver, n_landmarks=8 if solver == "landmarks" else None
+    )
+    basis = model.basis_ids_ if solver == "landmarks" else None
+    tried = [Oracle(X, y, kernel, **told, ridge=r, basis=basis).loo_score() for r in plain.grid()]
+    curve = model.loo_curve_
+    assert_allclose(as_numbers(curve, "ridge"), plain.grid(), rtol=1e-12)
+    digits = 1e-6 if penalty == "rkhs" else 1e-5
+    assert_allclose(as_numbers(curve, "mean ln P"), tried, rtol=digits, atol=digits)
+    best = int(np.argmax(tried))
+    assert [bool(c) for c in curve.column("choice")] == [i == best for i in range(9)]
+    assert model.ridge_ == pytest.approx(plain.grid()[best], rel=1e-12)
+    chosen = Oracle(X, y, kernel, **told, ridge=plain.grid()[best], basis=basis)
+    assert model.mu_ == pytest.approx(chosen.mu, rel=1e-12)
+    close(model.transform(X), chosen.project(X), 1e-6)
+
+
+def test_of_equals_the_largest_ridge_is_chosen() -> None:
+    """Rows by which nothing is known: every ridge says the prior."""
+    X = np.array([[1.0], [-1.0], [1.0], [-1.0], [1.0], [-1.0], [1.0], [-1.0]])
+    y = np.array(list("aabbaabb"))
+    model = KernelDiscriminant("poly", ridge="loo").fit(X, y)
+    means = as_numbers(model.loo_curve_, "mean ln P")
+    assert_allclose(means, means[0], rtol=1e-9)
+    assert model.ridge_ == GRID[-1]
+
+
+def test_there_is_no_curve_of_a_given_ridge() -> None:
+    X, y = table(2)
+    model = KernelDiscriminant().fit(X, y)
+    assert model.ridge_ == 1e-3
+    with pytest.raises(AttributeError, match="ridge='loo'"):
+        _ = model.loo_curve_

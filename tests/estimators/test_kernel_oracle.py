@@ -1,0 +1,370 @@
+"""The kernel discriminant against a slow oracle, other learners, and the oracle against scipy."""
+
+import math
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from tests.estimators.kernel_oracle import Oracle
+from tests.estimators.kernel_tables import (
+    KERNELS,
+    NAMES,
+    as_given,
+    close,
+    fitted,
+    make_table,
+    make_weights,
+    quietly,
+    same_posteriors,
+)
+
+from sortal import KernelDiscriminant
+
+Float: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]
+
+RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+every_penalty = pytest.mark.parametrize("penalty", RIDGES)
+every_size = pytest.mark.parametrize("n_classes", [2, 3, 4])
+
+
+@cache
+def table(n_classes: int, seed: int = 0) -> tuple[Float, Labels]:
+    return make_table(seed, n_classes)
+
+
+def make_oracle(kernel: str, penalty: str, n_classes: int, **more: Any) -> tuple[Oracle, Float]:
+    """An oracle, and rows that are asked about: some of the fit, some others."""
+    X, y = table(n_classes)
+    options = KERNELS[kernel]
+    asked = np.vstack([X[::3], X[1:9] + np.random.default_rng(1).normal(size=(8, 3))])
+    given = as_given(options, X, X)
+    told: dict[str, Any] = {"ridge": RIDGES[penalty], "penalty": penalty} | more
+    return Oracle(given, y, **options, **told), as_given(options, X, asked)
+
+
+def agrees(model: Any, oracle: Oracle, asked: Float) -> None:
+    """All that a model says."""
+    assert model.classes_.tolist() == oracle.classes
+    assert model.mu_ == pytest.approx(oracle.mu, rel=1e-12)
+    close(model.eigenvalues_, oracle.eigenvalues)
+    close(model.transform(asked), oracle.project(asked))
+    close(model.projected_means_, oracle.means)
+    rounding = 1e-15 * len(oracle.y) * np.abs(oracle.means).max(axis=0) ** 2
+    scatters = oracle.scatters
+    allowed = 1e-8 * scatters.max(axis=0) + rounding
+    assert (np.abs(model.projected_scatters_ - scatters) <= allowed).all()
+    close(model.priors_, oracle.prior, 1e-12)
+    logs = oracle.log_posteriors(asked)
+    same_posteriors(model.predict_log_proba(asked), logs)
+    close(model.predict_proba(asked), np.exp(logs))
+    assert model.predict(asked).tolist() == [oracle.classes[k] for k in logs.argmax(axis=1)]
+    if len(oracle.classes) == 2:
+        close(model.decision_function(asked), logs[:, 1] - logs[:, 0])
+    solves(model, oracle)
+
+
+def solves(model: Any, oracle: Oracle) -> None:
+    """M a = λ (N + P) a, aᵀKa = 1, and aᵀ(N + P)a' = 0, matrices written out."""
+    a, problem = model.dual_coef_, oracle.problem
+    within = problem.within + problem.penalty
+    left, right = problem.between @ a, model.eigenvalues_ * (within @ a)
+    assert_allclose(left, right, rtol=0, atol=1e-7 * np.abs(left).max())
+    assert_allclose(np.einsum("jq,ji,iq->q", a, problem.K_basis, a), 1, rtol=1e-9)
+    cross = a.T @ within @ a
+    lengths = np.sqrt(np.diag(cross))
+    assert_allclose(cross / np.outer(lengths, lengths), np.eye(len(lengths)), atol=1e-8)
+    assert (model.projected_means_[0] >= model.projected_means_[-1]).all()
+    assert (np.diff(model.eigenvalues_) <= 0).all()
+
+
+# --- The oracle by itself ------------------------------------------------------------------------
+
+
+class TestTheOracle:
+    @every_size
+    @pytest.mark.parametrize(
+        ("kernel", "penalty"),
+        [
+            ("laplacian", "rkhs"),
+            ("function", "rkhs"),
+            ("rbf", "coefficients"),
+            ("cubic", "coefficients"),
+        ],
+    )
+    def test_by_the_generalized_eigenproblem(
+        self, kernel: str, penalty: str, n_classes: int
+    ) -> None:
+        """Where N + P is regular, scipy solves the problem as it stands."""
+        w = make_weights("whole", len(table(n_classes)[1]))
+        oracle, _ = make_oracle(kernel, penalty, n_classes, weight=w)
+        problem = oracle.problem
+        values, vectors = eigh(problem.between, problem.within + problem.penalty)
+        order = np.argsort(-values)[: n_classes - 1]
+        close(oracle.eigenvalues, values[order])
+        found = problem.k.T @ vectors[:, order]
+        size = np.sqrt(np.diag(vectors[:, order].T @ problem.K_basis @ vectors[:, order]))
+        close(np.abs(oracle.project(oracle.X)), np.abs(found / size), 1e-7)
+
+    @every_penalty
+    @every_size
+    @pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
+    @pytest.mark.parametrize("twins", [0, 1, 2, 5])
+    def test_the_limit_is_where_small_ridges_lead(
+        self, kernel: str, penalty: str, n_classes: int, twins: int
+    ) -> None:
+        """With rows in two classes, some directions lie apart and others do not."""
+        oracle = with_twins(kernel, n_classes, twins, penalty, 0.0)
+        p = oracle.project(oracle.X)
+        gaps = []
+        unit = 1.0 if penalty == "rkhs" else 1e-3 * oracle.problem.within.trace()
+        for ridge in (1e-5, 1e-6):
+            near = with_twins(kernel, n_classes, twins, penalty, ridge * unit)
+            gaps.append(np.abs(near.project(oracle.X) - p).max() / np.abs(p).max())
+            finite = np.isfinite(oracle.eigenvalues)
+            close(near.eigenvalues[finite], oracle.eigenvalues[finite], 2e-2)
+            assert (near.eigenvalues[~finite] > 50).all()
+        assert gaps[1] < 0.2 * gaps[0] < 0.02  # linear in the ridge
+
+    def test_two_rows_by_hand(self) -> None:
+        """x = 1 and −1, linear: m = ±(1, −1), N = 0. P = μK, μ = 2·ridge, Ka = (1, −1)/√2 ⋅ …
+
+        w is the unit vector of the line; λ = (m1 − m2)²/μ = 4/μ; ℓ² = μ, D = N as no degree is
+        left; ln odds = ½·2·((x + 1)² − (x − 1)²)/μ = 4x/μ.
+        """
+        oracle = Oracle(np.array([[1.0], [-1.0]]), np.array(["a", "b"]), "linear", ridge=0.25)
+        close(oracle.eigenvalues, [4 / 0.5])
+        close(oracle.project([[3.0], [-2.0]]), [[3.0], [-2.0]])
+        logs = oracle.log_posteriors(np.array([[0.3]]))[0]
+        assert logs[0] - logs[1] == pytest.approx(4 * 0.3 / 0.5)
+        model = fitted(oracle)
+        close(model.eigenvalues_, [8.0])
+        assert model.decision_function([[0.3]])[0] == pytest.approx(-2.4)
+
+
+# --- Every option --------------------------------------------------------------------------------
+
+
+@every_kernel
+@every_penalty
+@every_size
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions", "zeros"])
+def test_every_kernel(kernel: str, penalty: str, n_classes: int, weights: str) -> None:
+    n = len(table(n_classes)[1])
+    oracle, asked = make_oracle(kernel, penalty, n_classes, weight=make_weights(weights, n))
+    model = fitted(oracle)
+    agrees(model, oracle, asked)
+    assert model.solver_ == "dense"
+    assert model.basis_ids_.tolist() == oracle.ids.tolist()
+    assert model.ridge_ == RIDGES[penalty]
+    if kernel in ("rbf", "rbf, as it is", "laplacian", "poly", "cubic"):
+        assert model.gamma_ == pytest.approx(oracle.width, rel=1e-12)
+
+
+@every_penalty
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
+@pytest.mark.parametrize("class_weight", ["balanced", {"ash": 2, "cedar": 3}, {"birch": 0.3}])
+def test_class_weights(kernel: str, penalty: str, weights: str, class_weight: Any) -> None:
+    n = len(table(3)[1])
+    more = {"weight": make_weights(weights, n), "class_weight": class_weight}
+    oracle, asked = make_oracle(kernel, penalty, 3, **more)
+    agrees(fitted(oracle), oracle, asked)
+
+
+@every_penalty
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize(("n_classes", "n_components"), [(2, 1), (3, 1), (4, 1), (4, 2), (4, 3)])
+def test_fewer_directions(kernel: str, penalty: str, n_classes: int, n_components: int) -> None:
+    oracle, asked = make_oracle(kernel, penalty, n_classes, n_components=n_components)
+    model = fitted(oracle)
+    agrees(model, oracle, asked)
+    assert model.transform(asked).shape == (len(asked), n_components)
+
+
+@every_penalty
+@every_size
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_priors_and_the_nearest_mean(kernel: str, penalty: str, n_classes: int) -> None:
+    shares = np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()
+    priors = dict(zip(NAMES[:n_classes].tolist(), shares.tolist(), strict=True))
+    oracle, asked = make_oracle(kernel, penalty, n_classes, priors=priors)
+    agrees(fitted(oracle), oracle, asked)
+    agrees(fitted(oracle, priors=shares), oracle, asked)
+    plain, asked = make_oracle(kernel, penalty, n_classes)
+    told = fitted(plain).predict_proba(asked, priors=shares)
+    close(told, oracle.posteriors(asked))
+    oracle, asked = make_oracle(kernel, penalty, n_classes, rule="nearest_mean")
+    model = fitted(oracle)
+    agrees(model, oracle, asked)
+    lengths = oracle.problem.lengths(oracle.coefs, oracle.eigenvalues)
+    far = [(((p - oracle.means) / lengths) ** 2).sum(axis=1) for p in oracle.project(asked)]
+    assert model.predict(asked).tolist() == [oracle.classes[int(d.argmin())] for d in far]
+
+
+def test_costs_pick_the_least_expected_cost() -> None:
+    costs = np.array([[0.0, 1, 9], [1, 0, 1], [4, 1, 0]])
+    oracle, _ = make_oracle("rbf", "rkhs", 3)
+    asked = np.random.default_rng(0).uniform(-2, 3, (60, 3))
+    shares = oracle.posteriors(asked)
+    said = [oracle.classes[int(np.argmin(row @ costs))] for row in shares]
+    plain = fitted(oracle)
+    assert plain.predict(asked, costs=costs).tolist() == said
+    assert fitted(oracle, costs=costs).predict(asked).tolist() == said
+    assert plain.predict(asked).tolist() != said  # or nothing would be tested
+    tilted = np.array([0.1, 0.1, 0.8]) * shares / oracle.prior
+    said = [oracle.classes[int(np.argmin(row @ costs))] for row in tilted]
+    assert plain.predict(asked, priors=[0.1, 0.1, 0.8], costs=costs).tolist() == said
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1e-3, 1.0, 100.0])
+@every_penalty
+@pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float, solver: str) -> None:
+    oracle, asked = make_oracle(kernel, penalty, 3, ridge=ridge)
+    model = fitted(oracle, solver=solver)
+    if solver == "landmarks":
+        oracle, asked = make_oracle(kernel, penalty, 3, ridge=ridge, basis=model.basis_ids_)
+    agrees(model, oracle, asked)
+
+
+@pytest.mark.parametrize("scale", ["std", None])
+@every_penalty
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+def test_scales(kernel: str, penalty: str, scale: str | None) -> None:
+    """With weights of the rows, and without those of the classes."""
+    X, y = table(3)
+    X = X * [1.0, 0.2, 3.0]
+    w = make_weights("fractions", len(y))
+    more: dict[str, Any] = {"ridge": 0.02, "penalty": penalty, "class_weight": "balanced"}
+    oracle = Oracle(X, y, kernel, scale=scale, weight=w, **more)
+    model = fitted(oracle)
+    agrees(model, oracle, X + 0.1)
+    if kernel in ("rbf", "laplacian"):
+        # terms of variance 1 have widths of one over their number
+        wanted = 1 / 3 if scale == "std" else oracle.width
+        assert model.gamma_ == pytest.approx(wanted, rel=1e-12)
+
+
+# --- Landmarks -----------------------------------------------------------------------------------
+
+
+@every_penalty
+@every_size
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if k != "precomputed"])
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
+def test_landmarks(kernel: str, penalty: str, n_classes: int, weights: str) -> None:
+    n = len(table(n_classes)[1])
+    more: dict[str, Any] = {"weight": make_weights(weights, n)}
+    if weights == "whole":
+        more["class_weight"] = "balanced"
+    plain, asked = make_oracle(kernel, penalty, n_classes, **more)
+    model = fitted(plain, solver="landmarks", n_landmarks=7)
+    assert model.solver_ == "landmarks"
+    ids = model.basis_ids_
+    assert len(set(ids.tolist())) == len(ids) == model.n_landmarks_ <= 7
+    assert model.n_landmarks_ == {"linear": 3, "poly": 6}.get(kernel, 7)
+    oracle, asked = make_oracle(kernel, penalty, n_classes, **more, basis=ids)
+    agrees(model, oracle, asked)
+
+
+@every_penalty
+@every_size
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "function"])
+def test_all_rows_as_landmarks_are_the_dense_solution(
+    kernel: str, penalty: str, n_classes: int
+) -> None:
+    n = len(table(n_classes)[1])
+    oracle, asked = make_oracle(kernel, penalty, n_classes, weight=make_weights("whole", n))
+    dense, sparse = (
+        fitted(oracle, solver="dense"),
+        fitted(oracle, solver="landmarks", n_landmarks=n),
+    )
+    assert sparse.n_landmarks_ == n
+    assert sorted(sparse.basis_ids_.tolist()) == list(range(n))
+    close(sparse.transform(asked), dense.transform(asked))
+    close(sparse.eigenvalues_, dense.eigenvalues_)
+    same_posteriors(sparse.predict_log_proba(asked), dense.predict_log_proba(asked))
+    order = np.argsort(sparse.basis_ids_)
+    close(sparse.dual_coef_[order], dense.dual_coef_, 1e-6)
+
+
+@every_size
+@pytest.mark.parametrize("kernel", ["poly", "linear", "cubic"])
+def test_landmarks_that_span_the_feature_space_are_the_dense_solution(
+    kernel: str, n_classes: int
+) -> None:
+    """Six products of three columns, twenty up to the third power: no more landmarks are needed."""
+    oracle, asked = make_oracle(kernel, "rkhs", n_classes)
+    n = len(oracle.y)
+    dense, sparse = fitted(oracle), fitted(oracle, solver="landmarks", n_landmarks=n)
+    assert sparse.n_landmarks_ == min(n, {"poly": 6, "linear": 3, "cubic": 20}[kernel])
+    close(sparse.transform(asked), dense.transform(asked), 1e-7)
+    same_posteriors(sparse.predict_log_proba(asked), dense.predict_log_proba(asked), 1e-7)
+
+
+# --- Without a ridge -----------------------------------------------------------------------------
+
+
+def with_twins(kernel: str, n_classes: int, twins: int, penalty: str, ridge: float) -> Oracle:
+    """Some rows of the first class are there once more, in the second one."""
+    X, y = table(n_classes)
+    first = np.flatnonzero(y == NAMES[0])[:twins]
+    rows, labels = np.vstack([X, X[first]]), np.append(y, np.full(twins, NAMES[1]))
+    return Oracle(rows, labels, ridge=ridge, penalty=penalty, **KERNELS[kernel])
+
+
+@every_penalty
+@every_size
+@pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
+@pytest.mark.parametrize("twins", [0, 1, 2, 5])
+@pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
+def test_the_limit_of_a_vanishing_ridge(
+    kernel: str, penalty: str, n_classes: int, twins: int
+) -> None:
+    """Twins make one difference of class means lie within, the others stay apart."""
+    oracle = with_twins(kernel, n_classes, twins, penalty, 0.0)
+    model = fitted(oracle)
+    apart = kernel == "laplacian"
+    n_apart = (n_classes - 1 - (twins > 0)) * apart
+    assert np.isinf(model.eigenvalues_).tolist() == [True] * n_apart + [False] * (
+        n_classes - 1 - n_apart
+    )
+    close(model.eigenvalues_[n_apart:], oracle.eigenvalues[n_apart:])
+    close(model.transform(oracle.X), oracle.project(oracle.X))
+    close(model.projected_means_, oracle.means)
+    logs = oracle.log_posteriors(oracle.X)
+    same_posteriors(model.predict_log_proba(oracle.X), logs, 1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@every_penalty
+def test_such_a_kernel_separates_every_training_set(kernel: str, penalty: str) -> None:
+    from sortal.errors import SeparationWarning
+
+    X, _ = table(2)
+    y = np.random.default_rng(0).choice(["a", "b"], len(X))
+    oracle = Oracle(X, y, kernel, ridge=0, penalty=penalty)
+    with pytest.warns(SeparationWarning, match="separates every training set"):
+        model = fitted(oracle)
+    assert model.eigenvalues_.tolist() == [math.inf]
+    assert model.score(X, y) == 1
+    close(model.transform(X), oracle.project(X), 1e-6)
+    p = model.transform(X)[:, 0]
+    for label, mean in zip(["a", "b"], model.projected_means_[:, 0], strict=True):
+        assert_allclose(p[y == label], mean, rtol=0, atol=1e-7 * np.abs(p).max())
+    assert any("separates" in note for note in model.fit_report_.notes)
+
+
+def test_a_ridge_is_never_warned_of() -> None:
+    X, y = table(2)
+    for ridge in (1e-8, 1e-3):
+        model = KernelDiscriminant("laplacian", ridge=ridge).fit(X, y)
+        assert np.isfinite(model.eigenvalues_).all()
+    assert quietly(Oracle(X, y, "linear", ridge=0.0)).eigenvalues_[0] < math.inf

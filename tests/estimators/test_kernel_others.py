@@ -1,0 +1,171 @@
+"""The kernel discriminant beside learners that it becomes in special cases."""
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.preprocessing import KernelCenterer
+from tests.estimators.kernel_oracle import Oracle
+from tests.estimators.kernel_tables import (
+    KERNELS,
+    as_given,
+    close,
+    fitted,
+    make_table,
+    make_weights,
+    same_posteriors,
+)
+
+from sortal import FisherDiscriminant, KernelDiscriminant, LinearDiscriminant
+
+Float: TypeAlias = NDArray[np.float64]
+
+every_size = pytest.mark.parametrize("n_classes", [2, 3, 4])
+every_penalty = pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
+SOLVERS: Final = {"dense": {"solver": "dense"}, "landmarks": {"solver": "landmarks"}}
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def features(X: Float) -> Float:
+    """φ(x) = (√2 x1x2, x1², x2²)."""
+    return np.column_stack([np.sqrt(2) * X[:, 0] * X[:, 1], X[:, 0] ** 2, X[:, 1] ** 2])
+
+
+# --- Spaces that can be written down -------------------------------------------------------------
+
+
+@every_size
+@every_penalty
+@every_solver
+@pytest.mark.parametrize("weights", ["none", "fractions"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_quadratic_kernel_is_fisher_on_products(
+    n_classes: int, penalty: str, solver: str, weights: str, seed: int
+) -> None:
+    X, y = make_table(seed, n_classes, 2)
+    w = make_weights(weights, len(y))
+    fisher = FisherDiscriminant().fit(features(X), y, sample_weight=w)
+    model = KernelDiscriminant("poly", ridge=0, penalty=penalty, solver=solver)
+    model.fit(X, y, sample_weight=w)
+    close(model.eigenvalues_, fisher.eigenvalues_)
+    rows = np.vstack([X, X[::-1] * 1.3 - 0.2])
+    close(model.transform(rows), fisher.transform(features(rows)))
+    close(model.projected_means_, fisher.projected_means_)
+    close(model.projected_scatters_, fisher.projected_scatters_)
+    close(features(X[model.basis_ids_]).T @ model.dual_coef_, fisher.directions_)
+
+
+@every_size
+@every_penalty
+@every_solver
+@pytest.mark.parametrize("n_terms", [1, 2, 4])
+def test_the_linear_kernel_is_fisher(
+    n_classes: int, penalty: str, solver: str, n_terms: int
+) -> None:
+    X, y = make_table(2, n_classes, n_terms)
+    fisher = FisherDiscriminant().fit(X, y)
+    model = KernelDiscriminant("linear", ridge=0, penalty=penalty, solver=solver).fit(X, y)
+    assert model.eigenvalues_.shape == (min(n_classes - 1, n_terms),)
+    close(model.eigenvalues_, fisher.eigenvalues_)
+    close(model.transform(X - 0.3), fisher.transform(X - 0.3))
+    close(model.projected_scatters_, fisher.projected_scatters_)
+    linear = LinearDiscriminant().fit(X, y)
+    same_posteriors(model.predict_log_proba(X), linear.predict_log_proba(X))
+
+
+@every_size
+@every_solver
+@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
+def test_without_a_ridge_it_is_the_linear_discriminant_on_products(
+    n_classes: int, solver: str, weights: str
+) -> None:
+    X, y = make_table(3, n_classes, 2)
+    w = make_weights(weights, len(y))
+    more: dict[str, Any] = {"class_weight": "balanced"}
+    linear = LinearDiscriminant(**more).fit(features(X), y, sample_weight=w)
+    model = KernelDiscriminant("poly", ridge=0, solver=solver, **more)
+    model.fit(X, y, sample_weight=w)
+    same_posteriors(model.predict_log_proba(X), linear.predict_log_proba(features(X)))
+
+
+@every_size
+@every_solver
+@pytest.mark.parametrize("ridge", [1e-4, 0.02, 1.0])
+def test_rkhs_is_the_linear_discriminant_with_a_rounder_covariance(
+    n_classes: int, solver: str, ridge: float
+) -> None:
+    """Σ = (S + μI) / (N − C) in feature space, μ = ridge · Σ ‖φ(x)‖²."""
+    X, y = make_table(4, n_classes, 2)
+    phi, classes = features(X), np.unique(y)
+    means = np.array([phi[y == c].mean(axis=0) for c in classes])
+    residuals = phi - means[np.searchsorted(classes, y)]
+    mu = ridge * (phi**2).sum()
+    sigma = (residuals.T @ residuals + mu * np.eye(3)) / (len(y) - n_classes)
+    model = KernelDiscriminant("poly", ridge=ridge, solver=solver).fit(X, y)
+    assert model.mu_ == pytest.approx(mu, rel=1e-12)
+    shares = [np.mean(y == c) for c in classes]
+    joint = np.array([
+        [np.log(pi) - 0.5 * (x - m) @ np.linalg.solve(sigma, x - m)
+         for m, pi in zip(means, shares, strict=True)] for x in phi
+    ])  # fmt: skip
+    logs = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
+    same_posteriors(model.predict_log_proba(X), logs)
+
+
+# --- Kernel ridge regression ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+@pytest.mark.parametrize("targets", [(1.0, -1.0), (5.0, 2.0)])
+def test_two_classes_are_kernel_ridge_regression(
+    kernel: str, ridge: float, targets: tuple[float, float]
+) -> None:
+    """The regression on any two labels, with an intercept, has the direction of rkhs."""
+    X, y = make_table(5, 2)
+    t = np.where(y == "ash", *targets)
+    other = np.vstack([X, X[:7] + 0.4])
+    given, asked = as_given(KERNELS[kernel], X, X), as_given(KERNELS[kernel], X, other)
+    oracle = Oracle(given, y, **KERNELS[kernel], ridge=ridge)
+    K, k = oracle.k(given), oracle.k(asked).T
+    center = KernelCenterer().fit(K)
+    regression = KernelRidge(alpha=oracle.mu, kernel="precomputed")
+    regression.fit(center.transform(K), t - t.mean())
+    f = regression.predict(center.transform(k))
+    p = fitted(oracle).transform(asked)[:, 0]
+    p = p - p[: len(X)].mean()
+    close(p / np.linalg.norm(p), f / np.linalg.norm(f))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_the_same_with_weights(kernel: str) -> None:
+    """[[K + μ diag(1/v), 1], [1ᵀ, 0]] [α; b] = [t; 0]."""
+    X, y = make_table(6, 2)
+    w = make_weights("fractions", len(y))
+    oracle = Oracle(X, y, **KERNELS[kernel], weight=w, class_weight="balanced", ridge=0.02)
+    n = len(y)
+    t, one = np.where(y == "ash", 1.0, -1.0), np.ones((n, 1))
+    bordered = np.block([[oracle.k(X) + oracle.mu * np.diag(1 / oracle.v), one], [one.T, 0.0]])
+    alpha = np.linalg.solve(bordered, np.append(t, 0.0))[:n]
+    alpha = alpha / np.sqrt(alpha @ oracle.k(X) @ alpha)
+    model = fitted(oracle)
+    close(model.transform(X + 0.2)[:, 0], oracle.k(X + 0.2).T @ alpha)
+    if kernel == "rbf":  # K has an inverse, and the coefficients are these
+        close(model.dual_coef_[:, 0], alpha, 1e-6)
+
+
+def test_multi_class_is_optimal_scoring() -> None:
+    """λ/(1 + λ) are the squared correlations that the regression of class indicators explains."""
+    X, y = make_table(7, 4)
+    oracle = Oracle(X, y, "laplacian", ridge=0.05)
+    K, n = oracle.k(X), len(y)
+    H = np.eye(n) - 1 / n
+    E = (y[:, None] == np.unique(y)).astype(float)
+    Z = E / np.sqrt(E.sum(axis=0))
+    A = np.linalg.solve(H @ K @ H + oracle.mu * np.eye(n), H @ Z)
+    theta = np.linalg.eigvalsh(Z.T @ H @ (H @ Z - oracle.mu * A))[::-1][:3]
+    model = fitted(oracle)
+    assert_allclose(model.eigenvalues_ / (1 + model.eigenvalues_), theta, rtol=1e-9)
