@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.kernel_oracle import GRID, Oracle
+from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
     NAMES,
@@ -249,8 +249,9 @@ def test_the_best_ridge_of_the_grid(
     tried = [Oracle(X, y, kernel, **told, ridge=r, basis=basis).loo_score() for r in plain.grid()]
     curve = model.loo_curve_
     assert_allclose(as_numbers(curve, "ridge"), plain.grid(), rtol=1e-12)
-    digits = 1e-6 if penalty == "rkhs" else 1e-5
-    assert_allclose(as_numbers(curve, "mean ln P"), tried, rtol=digits, atol=digits)
+    # of a vanishing ε the oracle itself holds few digits, and nobody chooses it
+    digits = np.where(np.abs(tried) < 1e8, 1e-5, 0.05)
+    assert (np.abs(as_numbers(curve, "mean ln P") / tried - 1) < digits).all()
     best = int(np.argmax(tried))
     assert [bool(c) for c in curve.column("choice")] == [i == best for i in range(9)]
     assert model.ridge_ == pytest.approx(plain.grid()[best], rel=1e-12)
@@ -259,19 +260,19 @@ def test_the_best_ridge_of_the_grid(
     close(model.transform(X), chosen.project(X), 1e-6)
 
 
-def test_of_equals_the_largest_ridge_is_chosen() -> None:
-    """Rows by which nothing is known: every ridge says the prior."""
-    X = np.array([[1.0], [-1.0], [1.0], [-1.0], [1.0], [-1.0], [1.0], [-1.0]])
-    y = np.array(list("aabbaabb"))
-    model = KernelDiscriminant("poly", ridge="loo").fit(X, y)
-    means = as_numbers(model.loo_curve_, "mean ln P")
-    assert_allclose(means, means[0], rtol=1e-9)
-    assert model.ridge_ == GRID[-1]
+@every_solver
+@every_penalty
+def test_of_equals_the_largest_ridge_is_chosen(penalty: str, solver: str) -> None:
+    """A class that is certain beforehand is certain with every ridge; others do not count."""
+    X, y = table(2)
+    told: dict[str, Any] = {"penalty": penalty, "solver": solver, "priors": {"birch": 1.0}}
+    model = KernelDiscriminant("laplacian", ridge="loo", **told).fit(X, y)
+    assert_allclose(as_numbers(model.loo_curve_, "mean ln P"), 0, atol=1e-12)
+    assert model.ridge_ == as_numbers(model.loo_curve_, "ridge")[-1]
 
 
 def test_there_is_no_curve_of_a_given_ridge() -> None:
     X, y = table(2)
-    model = KernelDiscriminant().fit(X, y)
-    assert model.ridge_ == 1e-3
+    model = KernelDiscriminant(ridge=1e-3).fit(X, y)
     with pytest.raises(AttributeError, match="ridge='loo'"):
         _ = model.loo_curve_
