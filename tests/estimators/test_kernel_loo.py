@@ -107,15 +107,20 @@ def test_priors_rules_and_fewer_directions(more: Any, penalty: str, solver: str)
 @every_solver
 @every_penalty
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_class_of_one_row_goes_with_it(n_classes: int, penalty: str, solver: str) -> None:
+@pytest.mark.parametrize("alone", ["ash", "birch"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_class_of_one_row_goes_with_it(
+    class_weight: Any, alone: str, n_classes: int, penalty: str, solver: str
+) -> None:
     X, y = table(n_classes)
-    only = np.flatnonzero(y == "ash")
+    only = np.flatnonzero(y == alone)
     kept = np.delete(np.arange(len(y)), only[1:])
     X, y = X[kept], y[kept]
-    oracle = Oracle(X, y, penalty=penalty, ridge=RIDGES[penalty])
+    told: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty]}
+    oracle = Oracle(X, y, **told, class_weight=class_weight)
     _, found, expected = without_each(oracle, solver)
     close(found, expected)
-    assert found[only[0], 0] == 0
+    assert found[only[0], NAMES.tolist().index(alone)] == 0
     assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
