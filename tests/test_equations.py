@@ -21,7 +21,6 @@ NOT_IN_CODE = {
     "derivation",
     "to come: tree",
     "to come: discriminants",
-    "to come: kernel",
     "to come: neighbors",
 }
 

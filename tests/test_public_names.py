@@ -98,8 +98,9 @@ def test_the_names_of_the_displays() -> None:
     assert sorted(displays.__all__) == [
         *("CanonicalDisplay", "ComparisonDisplay", "ComplexityDisplay", "ConfusionDisplay"),
         *("DecisionsDisplay", "DensitiesDisplay", "DirectionsDisplay", "EvidenceDisplay"),
-        *("FrequenciesDisplay", "ImportancesDisplay", "LooCurveDisplay", "NeighborsDisplay"),
-        *("PartitionDisplay", "ProjectionDisplay"),
+        *("FeatureSpaceDisplay", "FrequenciesDisplay", "ImportancesDisplay"),
+        *("KernelContoursDisplay", "KernelProjectionDisplay", "LooCurveDisplay"),
+        *("NeighborsDisplay", "PartitionDisplay", "ProjectionDisplay"),
         *("RegionsDisplay", "ReliabilityDisplay", "RocDisplay", "ScoresDisplay", "TreeDisplay"),
     ]
     assert all(hasattr(displays, name) for name in displays.__all__)

@@ -162,6 +162,24 @@ def draw_loo_curve(page: Page) -> Figure:
     return displays.LooCurveDisplay.from_estimator(page["chosen"]).figure_
 
 
+def draw_contours(page: Page) -> Figure:
+    """Zaki & Meira, Figure 20.3a: curves of constant projection."""
+    show = displays.KernelContoursDisplay.from_estimator
+    return show(page["book"], page["X"], page["y"]).figure_
+
+
+def draw_kernel_projection(page: Page) -> Figure:
+    """Zaki & Meira, Figure 20.3b: the rows on one axis."""
+    show = displays.KernelProjectionDisplay.from_estimator
+    return show(page["book"], page["X"], page["y"]).figure_
+
+
+def draw_feature_space(page: Page) -> Figure:
+    """Zaki & Meira, Figure 20.4: the space of the quadratic kernel."""
+    show = displays.FeatureSpaceDisplay.from_estimator
+    return show(page["book"], page["X"], page["y"]).figure_
+
+
 def draw_tree(page: Page) -> str:
     """Zaki & Meira, Figure 19.1b, with the path of the test point."""
     return str(page["model"].to_svg(row=page["z"], title="The tree of Figure 19.1b"))
@@ -232,6 +250,11 @@ DRAWINGS: dict[str, dict[str, Callable[[Page], Figure | str]]] = {
         "projection_best": draw_best_projection,
         "densities": draw_densities,
         "directions": draw_directions,
+    },
+    "docs/worked/kernel.md": {
+        "kernel_contours": draw_contours,
+        "kernel_projection": draw_kernel_projection,
+        "kernel_space": draw_feature_space,
     },
     "docs/worked/linear.md": {
         "gaussians": draw_gaussians,

@@ -326,7 +326,8 @@ for _learner in (
                 "mean of the column."
             ),
         ),
-        {"ridge": (1e-2, 1e-4)},
+        {"ridge": (None, 1e-2, 1e-4)},
+        "sortal.views.pictures.kernel:pictures",
     ),
 ):
     register(_learner)

@@ -34,7 +34,15 @@ _READ = {
 _CHOSEN_BY = {"loo": "k"}
 
 # What a fit resolved or chose, by the name of the attribute.
-_RESOLVED = {"n_neighbors_": "neighbors", "metric_": "distance", "weights_": "votes"}
+_RESOLVED = {
+    "n_neighbors_": "neighbors",
+    "metric_": "distance",
+    "weights_": "votes",
+    "gamma_": "width γ",
+    "ridge_": "ridge",
+    "solver_": "solver",
+    "n_landmarks_": "landmarks",
+}
 
 # Of a long working so many tables lead.
 _MOST = 20

@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 _DETACHED: ContextVar[float | None] = ContextVar("detached", default=None)
 
 
-def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
-    """The axes to draw on, and whether they are new: then as large as said, in inches."""
+def open_axes(ax: Axes | None, size: tuple[float, float], **kw: Any) -> tuple[Axes, bool]:
+    """The axes to draw on, and whether they are new: then as large as said, in inches.
+
+    Other keywords go to `Figure.add_subplot`, such as projection="3d".
+    """
     if ax is not None:
         return ax, False
     if (wider := _DETACHED.get()) is not None:
         size = size[0] + wider, size[1]
-        return Figure(figsize=size, layout="constrained").add_subplot(), True
-    return plt.subplots(figsize=size, layout="constrained")[1], True
+        return Figure(figsize=size, layout="constrained").add_subplot(**kw), True
+    return plt.figure(figsize=size, layout="constrained").add_subplot(**kw), True
 
 
 def open_grid(size: tuple[float, float], n_rows: int, n_columns: int, **kw: Any) -> NDArray[Any]:

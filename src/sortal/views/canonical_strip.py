@@ -43,7 +43,7 @@ def draw_strips(
         _draw_density(ax, centers[k], lanes[k], k)
         ax.plot(intervals[k], [lanes[k]] * 2, color=color(k), linewidth=3.0, zorder=2.3)
         mine = drawn[rows.codes[drawn] == k]
-        y = lanes[k] - _POINTS[0] - (_POINTS[1] - _POINTS[0]) * _spread(len(mine))
+        y = lanes[k] - _POINTS[0] - (_POINTS[1] - _POINTS[0]) * spread(len(mine))
         style = point_style(k) | {"s": 20.0, "zorder": 3, "alpha": 0.75} | kw
         handles.append(ax.scatter(rows.points[mine, 0], y, label=entry, **style))
     draw_centroids(ax, np.column_stack([centers, lanes]))
@@ -60,7 +60,7 @@ def _draw_density(ax: Axes, center: float, lane: float, k: int) -> None:
     ax.fill_between(center + z, lane, height, color=color(k), alpha=0.13, linewidth=0)
 
 
-def _spread(n: int) -> Float:
+def spread(n: int) -> Float:
     """Heights from 0 to 1 that keep neighbors apart, the same on each run."""
     golden = (np.sqrt(5) - 1) / 2
     return np.asarray(np.arange(1, n + 1) * golden % 1)

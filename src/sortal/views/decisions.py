@@ -76,7 +76,7 @@ class DecisionsDisplay:
         self.level, self.note, self.change = read_level(level), note, change
         self.ellipses = find_ellipses(self.rows, means, covariance, self.level)
         self.box = box_with(self.rows.points, self.ellipses)
-        K, fine = len(self.rows.classes), _read_resolution(resolution)
+        K, fine = len(self.rows.classes), read_resolution(resolution)
         if not exact:
             functions = snapped(functions, self.box, fine)
             fitted = None if fitted is None else snapped(fitted, self.box, fine)
@@ -187,7 +187,8 @@ class DecisionsDisplay:
         return handles
 
 
-def _read_resolution(resolution: int) -> int:
+def read_resolution(resolution: int) -> int:
+    """Lines of a grid in each direction."""
     if not is_whole(resolution) or not 2 <= resolution <= 5000:
         raise OptionError(
             f"resolution={resolution!r} cannot be drawn: give a whole number from 2 to 5000, the "

@@ -16,6 +16,7 @@ from sortal.views.fitted import (
     fitted_rows,
     fitted_threshold,
 )
+from sortal.views.kernel_fitted import projected
 from sortal.views.lettering import (
     class_entries,
     name_axes,
@@ -75,13 +76,13 @@ class DensitiesDisplay:
         w: ArrayLike | None = None,
         name: str = "wᵀx",
     ) -> None:
-        self.rows = read_rows(_column(along), labels, classes=classes, names=(name,))
+        self.rows = read_rows(read_along(along), labels, classes=classes, names=(name,))
         self.along: Float = self.rows.points[:, 0]
         K = len(self.rows.classes)
         found = class_means(self.along, self.rows.codes, K)
-        self.means = found if means is None else _one_a_class(means, K, "means")
+        self.means = found if means is None else one_a_class(means, K, "means")
         spread = class_means((self.along - found[self.rows.codes]) ** 2, self.rows.codes, K)
-        self.variances = spread if variances is None else _one_a_class(variances, K, "variances")
+        self.variances = spread if variances is None else one_a_class(variances, K, "variances")
         self.threshold = _read_threshold(threshold, self.means)
         self.J = criterion(self.along, self.rows.codes, K) if J is None else float(J)
         self.w = None if w is None else np.asarray(w, dtype=np.float64)
@@ -108,6 +109,8 @@ class DensitiesDisplay:
         if feature is not None:
             display = cls._of_column(estimator, X, y, feature)
             kw = {"title": f"{shown(display.rows.names[0])} by class"} | kw
+        elif w is None and hasattr(estimator, "dual_coef_"):
+            display = cls._of_kernel(estimator, X, y, component)
         elif w is None:
             display = cls._fitted(estimator, X, y, component)
         else:
@@ -136,6 +139,12 @@ class DensitiesDisplay:
             name="wᵀ(x − mean)" if hasattr(estimator, "xbar_") else "wᵀx",
             **_judged(estimator, direction),
         )
+
+    @classmethod
+    def _of_kernel(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:
+        found = projected(estimator, X, y, component)
+        del found["scatters"]  # curves are those of the rows, which need not be all of the fit
+        return cls(found.pop("along"), found.pop("labels"), **found)
 
     @classmethod
     def _given(cls, estimator: Any, X: Any, y: Any, w: ArrayLike) -> Self:
@@ -217,7 +226,8 @@ class DensitiesDisplay:
         ax.set_ylim(bottom=0)
 
 
-def _column(along: Any) -> Float:
+def read_along(along: Any) -> Float:
+    """A coordinate a row, as a table of one column."""
     column = np.asarray(along, dtype=np.float64)
     if column.ndim != 1:
         raise OptionError(
@@ -226,7 +236,8 @@ def _column(along: Any) -> Float:
     return column[:, None]
 
 
-def _one_a_class(given: ArrayLike, n_classes: int, name: str) -> Float:
+def one_a_class(given: ArrayLike, n_classes: int, name: str) -> Float:
+    """Numbers that were given for the classes."""
     numbers = np.asarray(given, dtype=np.float64)
     if numbers.shape != (n_classes,):
         raise OptionError(

@@ -9,7 +9,10 @@ from sortal.views.decisions import DecisionsDisplay
 from sortal.views.densities import DensitiesDisplay
 from sortal.views.directions import DirectionsDisplay
 from sortal.views.evidence import EvidenceDisplay
+from sortal.views.feature_space import FeatureSpaceDisplay
 from sortal.views.importances import ImportancesDisplay
+from sortal.views.kernel_contours import KernelContoursDisplay
+from sortal.views.kernel_projection import KernelProjectionDisplay
 from sortal.views.loo_curve import LooCurveDisplay
 from sortal.views.neighbors_display import NeighborsDisplay
 from sortal.views.partition import PartitionDisplay
@@ -28,8 +31,11 @@ __all__ = [
     "DensitiesDisplay",
     "DirectionsDisplay",
     "EvidenceDisplay",
+    "FeatureSpaceDisplay",
     "FrequenciesDisplay",
     "ImportancesDisplay",
+    "KernelContoursDisplay",
+    "KernelProjectionDisplay",
     "LooCurveDisplay",
     "NeighborsDisplay",
     "PartitionDisplay",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sortal.views.pictures.picture import Picture
 
-NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors"]
+NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors", "kernel"]
 SHORT = 40_000
 
 
@@ -101,12 +101,12 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
 # Not every learner for every table: what is drawn by the same parts is drawn once.
 LEARNERS = {
     "one column": NAMES,
-    "words": ["tree", "bayes", "qda", "fisher", "neighbors"],
+    "words": ["tree", "bayes", "qda", "fisher", "neighbors", "kernel"],
     "60 columns": ["bayes", "lda"],
-    "30 classes": ["tree", "lda", "qda"],
-    "mixed": ["tree", "bayes", "lda", "qda", "neighbors"],
-    "hostile": ["tree", "bayes", "fisher", "neighbors"],
-    "array": ["tree", "bayes", "qda", "indicator"],
+    "30 classes": ["tree", "lda", "qda", "kernel"],
+    "mixed": ["tree", "bayes", "lda", "qda", "neighbors", "kernel"],
+    "hostile": ["tree", "bayes", "fisher", "neighbors", "kernel"],
+    "array": ["tree", "bayes", "qda", "indicator", "kernel"],
 }
 
 

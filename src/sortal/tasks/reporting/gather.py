@@ -139,8 +139,10 @@ def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working
         return None, ""
     work = chosen.estimator.working
     has_nodes = "node" in signatures.signature(work).parameters
+    # of a kernel, the matrices of few rows would tell of each of them
+    given = {"most": 1} if hasattr(chosen.estimator, "dual_coef_") and not wishes.rows else {}
     try:
-        whole: Working = work(0, rows.X, rows.y) if has_nodes else work()
+        whole: Working = work(0, rows.X, rows.y) if has_nodes else work(**given)
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
         return None, f"Its working could not be shown. {type(error).__name__}: {one_line(error)}"
     tables, cut = cut_tables(whole.tables, _ROOM)

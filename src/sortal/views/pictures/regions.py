@@ -45,7 +45,7 @@ def add_regions(scene: Scene) -> None:
     coarse = ""
     if display == "DecisionsDisplay":
         options["resolution"] = _RESOLUTION
-        if hasattr(scene.estimator, "kneighbors") and not scene.rows:
+        if _tells_rows(scene.estimator) and not scene.rows:
             options["exact"], coarse = False, _COARSE
     else:
         options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
@@ -59,6 +59,11 @@ def add_regions(scene: Scene) -> None:
     note = " ".join(filter(None, [why, coarse]))
     plan = Plan(display, options, points=True)
     scene.plan("regions", title, plan, lambda shown: _words(scene, title, shown, note))
+
+
+def _tells_rows(estimator: Any) -> bool:
+    """Whether boundaries may bend around single rows, which the model holds."""
+    return hasattr(estimator, "kneighbors") or hasattr(estimator, "dual_coef_")
 
 
 def _typical_words(scene: Scene) -> dict[str, Any]:
