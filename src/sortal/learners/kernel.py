@@ -172,6 +172,15 @@ def refuse_beyond(diagonal: float) -> None:
         )
 
 
+def refuse_nothing(n_landmarks: int) -> None:
+    """Some row must have a length in feature space."""
+    if n_landmarks == 0:
+        raise InputError(
+            "The kernel is not positive: k(x, x) is 0 for all rows, so that nothing tells them "
+            "apart. Use another kernel, or check the columns."
+        )
+
+
 def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
     """The model of a solution."""
     basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
