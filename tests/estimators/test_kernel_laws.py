@@ -284,6 +284,21 @@ def test_one_call_is_a_fit(kernel: str, penalty: str) -> None:
     alike(one, other, X, X, 1e-10)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "function"])
+@pytest.mark.parametrize("penalty", RIDGES)
+@pytest.mark.parametrize("solver", ["auto", "landmarks"])
+def test_a_fit_is_a_first_call(kernel: str, penalty: str, solver: str) -> None:
+    """A dense one too: rows that come later need landmarks, which are those of the rows before."""
+    X, y = make_table(0, 3)
+    first, then = np.arange(len(y)) < 20, np.arange(len(y)) >= 20
+    one, other = (make(kernel, penalty, solver=solver, n_landmarks=8) for _ in range(2))
+    one.fit(X[first], y[first]).partial_fit(X[then], y[then])
+    other.partial_fit(X[first], y[first]).partial_fit(X[then], y[then])
+    assert one.solver_ == "landmarks"
+    assert_array_equal(one.basis_ids_, other.basis_ids_)
+    alike(one, other, X, X, 1e-9)
+
+
 @pytest.mark.parametrize("penalty", RIDGES)
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_blocks_and_threads_change_nothing(

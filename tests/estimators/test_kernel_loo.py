@@ -210,6 +210,20 @@ def test_a_row_with_a_hole_is_judged_by_the_model(penalty: str, solver: str) -> 
         close(found[[2, 9]], model.predict_proba(holed[[2, 9]]), 1e-12)
 
 
+@every_solver
+@every_penalty
+def test_what_stands_for_holes_stays(penalty: str, solver: str) -> None:
+    X, y = table(3)
+    holed = X.copy()
+    holed[[2, 9], [0, 1]] = np.nan
+    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)
+    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
+    with pytest.warns(MissingValueWarning):
+        model = KernelDiscriminant(**more, missing="mean").fit(holed, y)
+    other = KernelDiscriminant(**more).fit(filled, y)
+    close(model.loo_proba(holed, y), other.loo_proba(filled, y))
+
+
 def test_a_mixed_table() -> None:
     X, y = table(3)
     words = np.random.default_rng(0).choice(["p", "q", "r"], len(y))
