@@ -201,6 +201,18 @@ def test_a_multiple_of_the_kernel_says_the_same(seed: int, n_classes: int, c: fl
     same_posteriors(other.predict_log_proba(c * K), one.predict_log_proba(K))
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pytest.mark.parametrize("unit", [1e-18, 1e-9, 1e9, 1e15])
+def test_units_of_the_table_do_not_matter_to_rkhs(kernel: str, solver: str, unit: float) -> None:
+    """x → cx multiplies kernels of products, and so does this."""
+    X, y = make_table(0, 3)
+    one, other = (make(kernel, "rkhs", solver=solver).fit(c * X, y) for c in (1.0, unit))
+    rows = X[::4] + 0.1
+    same_posteriors(other.predict_log_proba(unit * rows), one.predict_log_proba(rows))
+    close(other.loo_proba(unit * X, y), one.loo_proba(X, y))
+
+
 @QUICK
 @given(seeds, sizes, st.sampled_from(["rkhs", "coefficients"]), seeds)
 def test_no_other_coefficients_are_better(
