@@ -43,10 +43,11 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
     scale : {"auto", "std", None}, default="auto"
         Whether numbers are divided by their standard deviation (divisor: the weight of all rows).
         "auto" does so for "rbf" and "laplacian". Indicators of categories are never divided.
-    ridge : float of at least 0 or "loo", default=1e-2
+    ridge : float of at least 0, "loo" or None, default=None
         The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being the
-        weights of the rows. 0 is the limit of a vanishing ridge. "loo" takes that of nine values
-        under which rows are likeliest when they are left out one by one.
+        weights of the rows. None: 0.1 over the root of the weight of all rows, or the ε that
+        damps as much. 0 is the limit of a vanishing ridge. "loo" takes that of nine values under
+        which rows are likeliest when they are left out one by one.
     penalty : {"rkhs", "coefficients"}, default="rkhs"
         P = μK, the squared length of w, or P = ε diag(1/v), that of a.
     rule : {"gaussian", "nearest_mean"}, default="gaussian"
@@ -144,7 +145,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
         degree: int = 2,
         coef0: float = 0.0,
         scale: str | None = "auto",
-        ridge: float | str = 1e-2,
+        ridge: float | str | None = None,
         penalty: str = "rkhs",
         rule: str = "gaussian",
         n_components: int | None = None,

@@ -88,6 +88,9 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
     Counts = NDArray[np.int64]
 
+# Rows by which a kernel that is a function is looked at before landmarks are chosen.
+_LOOKED_AT = 500
+
 
 class KernelFitting(Posteriors, SummaryClassifier):
     """From rows to a model."""
@@ -198,11 +201,12 @@ class KernelFitting(Posteriors, SummaryClassifier):
             places = np.sort(random.choice(places, size, replace=False))
         sample = gather(places)
         refuse_beyond(float(kernel.diagonal(sample.u).sum()))
+        if kernel.name == "callable":
+            some = sample.u[:_LOOKED_AT]
+            positive(kernel.matrix(some, some), "The matrix of this kernel")
         tell = Progress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
         rows = sample.take(chosen)
-        if kernel.name == "callable":
-            positive(kernel.matrix(rows.u, rows.u), "The matrix of this kernel")
         refuse_nothing(len(chosen))
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
 
@@ -250,12 +254,12 @@ class KernelFitting(Posteriors, SummaryClassifier):
         problem.check()
         problem, curve = self._with_ridge(problem, source, progress)
         if summary.basis.space is not None:
-            mu, solution = solve_span(problem)
+            solved = solve_span(problem)
         else:
             K = self._matrix(problem, source, progress.part(0.0, 0.3))
-            mu, solution = solve_all_rows(problem, K, progress.part(0.3, 1.0))
+            solved = solve_all_rows(problem, K, progress.part(0.3, 1.0))
         progress.tell(1.0)
-        return replace(build_model(problem, mu, solution), curve=curve)
+        return replace(build_model(problem, solved), curve=curve)
 
     def _with_ridge(
         self,

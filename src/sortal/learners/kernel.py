@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Int = NDArray[np.int64]
 
+# The ridge for rows of the weight 1, where none is given; it falls with the root of the weight.
+DEFAULT_RIDGE = 0.1
 # What is tried where ridge="loo".
 RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
@@ -117,9 +119,22 @@ class Problem:
         weight = self.options.class_weight
         return read_fitted(stats, weight, self.given_prior, self.summary.exponent)
 
-    def penalty_weight(self, ridge: float, diagonal: float) -> float:
-        """μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself."""
-        return ridge * diagonal if self.options.penalty == "rkhs" else ridge
+    def penalty(self, diagonal: float) -> tuple[float, float]:
+        """The ridge, and μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself.
+
+        `diagonal` is Σ v_i k(x_i, x_i). Where no ridge is given, it is 0.1/√W of the weight W of
+        all rows, class weights aside, or its ε.
+        """
+        given, rkhs = self.options.ridge, self.options.penalty == "rkhs"
+        if given is None:
+            total, _ = self.plain
+            return self.half_point(DEFAULT_RIDGE / float(np.sqrt(total.sum())), diagonal)
+        return float(given), float(given) * diagonal if rkhs else float(given)
+
+    def half_point(self, g: float, diagonal: float) -> tuple[float, float]:
+        """The ridge g and its μ, or ε = (gΣ v_i k(x_i, x_i))² for both, which damps as much."""
+        mu = g * diagonal
+        return (g, mu) if self.options.penalty == "rkhs" else (mu**2, mu**2)
 
 
 def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, Float]:
@@ -132,17 +147,26 @@ def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, F
     return weight, rows
 
 
-def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> tuple[float, Solution]:
-    """The directions of a basis of all rows, whose kernel values K are overwritten; and μ or ε."""
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A solution, and the ridge and the weight of the penalty that it has."""
+
+    ridge: float
+    mu: float
+    solution: Solution
+
+
+def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> Solved:
+    """The directions of a basis of all rows, whose kernel values K are overwritten."""
     rows, options = problem.labeled, problem.options
     diagonal = float(rows.weight @ np.diag(K))
     refuse_beyond(diagonal)
-    mu = problem.penalty_weight(float(options.ridge), diagonal)
-    return mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell)
+    ridge, mu = problem.penalty(diagonal)
+    return Solved(ridge, mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell))
 
 
-def solve_span(problem: Problem) -> tuple[float, Solution]:
-    """The directions in the span of landmarks, and the weight of the penalty."""
+def solve_span(problem: Problem) -> Solved:
+    """The directions in the span of landmarks."""
     options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
     assert space is not None  # noqa: S101  (or there are no landmarks)
     if options.penalty == "coefficients" and not weight.all():
@@ -152,15 +176,14 @@ def solve_span(problem: Problem) -> tuple[float, Solution]:
         )
     stats = problem.space
     refuse_beyond(stats.diagonal_sum)
-    mu = problem.penalty_weight(float(options.ridge), stats.diagonal_sum)
-    return mu, solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
+    ridge, mu = problem.penalty(stats.diagonal_sum)
+    solution = solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
+    return Solved(ridge, mu, solution)
 
 
 def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
-    """Ridges that are tried, and the weight of the penalty of each: g, or ε = (gΣ v_i k_ii)²."""
-    if problem.options.penalty == "rkhs":
-        return [(g, g * diagonal) for g in RIDGES]
-    return [((g * diagonal) ** 2,) * 2 for g in RIDGES]
+    """Ridges that are tried, and the weight of the penalty of each."""
+    return [problem.half_point(g, diagonal) for g in RIDGES]
 
 
 def refuse_beyond(diagonal: float) -> None:
@@ -181,8 +204,9 @@ def refuse_nothing(n_landmarks: int) -> None:
         )
 
 
-def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
+def build_model(problem: Problem, solved: Solved) -> KernelModel:
     """The model of a solution."""
+    solution = solved.solution
     basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
     return KernelModel(
         classes=problem.classes,
@@ -194,8 +218,8 @@ def build_model(problem: Problem, mu: float, solution: Solution) -> KernelModel:
         weight_of_basis=labeled.weight,
         solver=basis.solver,
         penalty=problem.options.penalty,
-        ridge=float(problem.options.ridge),
-        mu=mu,
+        ridge=solved.ridge,
+        mu=solved.mu,
         coefs=np.ascontiguousarray(solution.coefs),
         eigenvalues=solution.eigenvalues,
         lengths=solution.lengths,

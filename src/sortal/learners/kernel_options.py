@@ -25,7 +25,7 @@ class KernelOptions:
     degree: Any = 2
     coef0: Any = 0.0
     scale: Any = "auto"
-    ridge: Any = 1e-2
+    ridge: Any = None
     penalty: str = "rkhs"
     rule: str = "gaussian"
     n_components: Any = None
@@ -113,9 +113,9 @@ def _check_kernel(options: KernelOptions) -> None:
 def _check_ridge(given: Any) -> None:
     if isinstance(given, str) and given != "loo":
         raise OptionError(
-            f"ridge={given!r} is not known: it can be a number of at least 0, or 'loo'."
+            f"ridge={given!r} is not known: it can be a number of at least 0, 'loo', or None."
         )
-    if not isinstance(given, str):
+    if given is not None and not isinstance(given, str):
         non_negative("ridge", given)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_DENSE = 10_000
 # Landmarks, where nothing else is asked for.
 DEFAULT_LANDMARKS = 1000
-# Landmarks are chosen among 20 times as many rows, and among so many at least.
+# Landmarks are chosen among 5 times as many rows, and among so many at least.
 _LEAST_SAMPLED = 5_000
 # Kernel matrices that are in memory at a time: Cholesky works in place, eigenvectors do not.
 _MATRICES = {"rkhs": 1, "coefficients": 4}
@@ -46,7 +46,7 @@ def refuse_memory(options: KernelOptions, n: int) -> None:
 
 def needed_memory(options: KernelOptions, n: int) -> float:
     """Bytes that a dense fit takes at its height."""
-    by_eigenvectors = options.penalty == "coefficients" or options.ridge == 0 or options.chooses
+    by_eigenvectors = options.penalty == "coefficients" or options.chooses or options.ridge == 0
     return 8.0 * n * n * _MATRICES["coefficients" if by_eigenvectors else "rkhs"]
 
 
