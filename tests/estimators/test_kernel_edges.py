@@ -350,6 +350,56 @@ def test_a_frame_and_the_name_of_its_label() -> None:
     assert model.score(iris, "species") > 0.95
 
 
+# --- Rows that come in pieces --------------------------------------------------------------------
+
+
+@every_penalty
+def test_classes_may_come_later(penalty: str) -> None:
+    """Landmarks are of the first call, although it has one class."""
+    X, y = make_table(0, 3)
+    told: dict[str, Any] = {"penalty": penalty, "ridge": 0.05, "gamma": 0.3, "scale": None}
+    ash, birch = np.flatnonzero(y == "ash"), np.flatnonzero(y == "birch")
+    model = KernelDiscriminant(**told).partial_fit(X[ash], y[ash], classes=["ash", "birch", "elm"])
+    with pytest.raises(LabelError, match="at least two classes"):
+        model.predict(X)
+    model.partial_fit(X[birch], y[birch])
+    both = np.concatenate([ash, birch])
+    oracle = Oracle(X[both], y[both], **told, basis=model.basis_ids_)
+    assert set(model.basis_ids_) <= set(range(len(ash)))
+    logs = oracle.log_posteriors(X)
+    same_posteriors(model.predict_log_proba(X)[:, :2], logs)
+    assert (model.predict_proba(X)[:, 2] == 0).all()
+    assert_array_equal(model.projected_means_[2], [0.0])
+    model.set_params(priors={"ash": 0.2, "birch": 0.3, "elm": 0.5}).partial_fit(X[ash], y[ash])
+    proba = model.predict_proba(X)
+    assert (proba[:, 2] == 0).all()
+    assert_allclose(proba.sum(axis=1), 1)
+
+
+@every_penalty
+def test_values_that_come_later_take_the_shares_of_the_first_call(penalty: str) -> None:
+    frame, terms, y = mixed_table()
+    late = (frame["word"] == "r").to_numpy()
+    told: dict[str, Any] = {"penalty": penalty, "ridge": 0.05, "kernel": "linear"}
+    model = KernelDiscriminant(**told).partial_fit(frame[~late], y[~late], classes=np.unique(y))
+    with pytest.warns(UnknownCategoryWarning, match=f"{late.sum()} cells.*{MEAN_WORDS}"):
+        model.partial_fit(frame[late], y[late])
+    known = np.delete(terms, 3, axis=1)
+    known[late, 1:3] = known[~late, 1:3].mean(axis=0)
+    order = np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)])
+    oracle = Oracle(known[order], y[order], **told, basis=model.basis_ids_)
+    with pytest.warns(UnknownCategoryWarning):
+        close(model.transform(frame), oracle.project(known))
+
+
+def test_a_first_call_that_chooses_nothing_is_refused() -> None:
+    X, y = make_table(0, 3)
+    with pytest.raises(MissingValueError, match="No row is left"):
+        KernelDiscriminant().partial_fit(X[:5] * np.nan, y[:5], classes=np.unique(y))
+    with pytest.raises(sortal.errors.InputError, match="varies"):
+        KernelDiscriminant().partial_fit(X[:1], y[:1], classes=np.unique(y))
+
+
 # --- Separation ----------------------------------------------------------------------------------
 
 
