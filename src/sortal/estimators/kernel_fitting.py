@@ -26,7 +26,6 @@ from sortal.learners.kernel import (
     Problem,
     build_model,
     refuse_beyond,
-    refuse_nothing,
     refuse_other_shape,
     solve_all_rows,
     solve_span,
@@ -207,7 +206,6 @@ class KernelFitting(Posteriors, SummaryClassifier):
         tell = Progress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
         rows = sample.take(chosen)
-        refuse_nothing(len(chosen))
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
 
     # --- The pass -------------------------------------------------------------------------------
