@@ -197,8 +197,8 @@ def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
     if size == 0:
         raise InputError(
             "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
-            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or use "
-            "another kernel."
+            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or "
+            "use another kernel."
         )
     if size > 0 and not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
         raise InputError(
