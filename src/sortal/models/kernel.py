@@ -183,7 +183,6 @@ class KernelModel:
     def check(self) -> None:
         """Refuse, of a model from a file, what no fit could have made."""
         n_terms = self.inputs.design.n_terms
-        need(self.kernel.name != "callable", "a kernel that no file can hold")
         need(self.kernel.gamma > 0, "a kernel without a width")
         given = self.kernel.name == "precomputed"
         need(self.basis.shape[1] == (0 if given else n_terms), "basis rows of other columns")

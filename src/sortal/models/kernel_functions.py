@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Kernels that are positive by their form; those of users are looked at.
 NAMED = ("rbf", "poly", "linear", "laplacian")
-NAMES = (*NAMED, "precomputed", "callable")
+KEPT = (*NAMED, "precomputed")  # a file cannot hold a function
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class KernelFunction:
     function: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 
     LAYOUT: ClassVar[Layout] = Layout(
-        name=Word(NAMES),
+        name=Word(KEPT),
         gamma=Number(least=0.0),
         degree=Whole(least=1),
         coef0=Number(least=0.0),
