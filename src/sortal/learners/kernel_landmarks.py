@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sortal.errors import InputError
+from sortal.learners.kernel_positive import positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +57,8 @@ def choose_landmarks(
         thresholds = random.random(_PROPOSED) * left[proposed]
         known, n = root[: len(chosen)], len(chosen)
         among = kernel.matrix(sample[proposed], sample[proposed])
+        if kernel.name == "callable" and not n:
+            among = positive(among, "The matrix of this kernel")
         among -= known[:, proposed].T @ known[:, proposed]
         new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - n]
         rows = kernel.matrix(sample[new], sample)
@@ -87,9 +90,18 @@ def _kept(among: Float, thresholds: Float, floor: Float) -> list[int]:
 def _inverse_root(residual: Float) -> Float:
     """L⁻¹, where LLᵀ is what the landmarks so far leave of the kernel among new ones."""
     if len(residual) and not np.diag(residual).min() > 0:
-        raise InputError(
-            "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
-            "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
-        )
-    lower, identity = np.linalg.cholesky(residual), np.eye(len(residual))
+        raise not_positive()
+    try:
+        lower = np.linalg.cholesky(residual)
+    except np.linalg.LinAlgError:
+        raise not_positive() from None
+    identity = np.eye(len(residual))
     return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
+
+
+def not_positive() -> InputError:
+    """The error for kernels that landmarks find not to be inner products."""
+    return InputError(
+        "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
+        "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
+    )

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import eigh
 
-from sortal.learners.kernel_primal import Features, solve_features
-from sortal.models.geometry import survey
+from sortal.learners.kernel_primal import Features, solve_features, split
+from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,12 +105,8 @@ class PrimalBase:
     @cached_property
     def _sphere(self) -> Float | None:
         """Coordinates in which S_w is the identity; None where means differ outside of them."""
-        f = self.features
-        lower = cholesky(f.ridge, lower=True, check_finite=False)
-        flat = solve_triangular(lower, np.eye(len(lower)), lower=True, check_finite=False)
-        within = flat @ f.within @ flat.T
-        found = survey((within + within.T) / 2, f.spread @ flat.T, np.abs(flat) @ f.magnitude)
-        return None if found.apart.size else np.asarray(flat.T @ found.sphere)
+        found = split(self.features)
+        return None if found.apart.size else np.asarray(self.features.flat.T @ found.sphere)
 
     def squares(self, u: Float, g: int, left: Left, mu: float, most: int | None) -> Float:
         """Squared distances of rows u of class g, less its mean, without them; a row a class."""
@@ -147,6 +143,19 @@ class PrimalBase:
             means=means,
             scatter=(f.within - left.cut[i] * np.outer(u, u))[None],
             to_coefs=np.eye(len(u)),
+            rows=None if f.rows is None else _without(f.rows, u, left.cut[i]),
         )
         solved = solve_features(others, mu, most)
         return np.asarray((((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1))
+
+
+def _without(rows: Float, u: Float, cut: float) -> Float:
+    """Rows R with RᵀR less by cut · uuᵀ, u being in their span."""
+    _, sizes, right = np.linalg.svd(rows, full_matrices=False)
+    real = sizes > len(rows) * EPS * sizes.max(initial=0.0)
+    h = np.where(real, (right @ u) / np.where(real, sizes, 1.0), 0.0)
+    rest = max(0.0, 1.0 - cut * float(h @ h))
+    # (I - t hhᵀ)² = I - cut hhᵀ
+    length = float(h @ h)
+    t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0
+    return np.asarray((np.eye(len(h)) - t * np.outer(h, h)) @ (sizes[:, None] * right))

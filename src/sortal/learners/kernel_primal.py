@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from sortal.learners.canonical import eigenvectors, within_lengths
+from sortal.learners.canonical import within_lengths
 from sortal.learners.kernel_solution import NOTHING, Solution, class_scale, orient
-from sortal.models.geometry import survey
+from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+# λ is a share of what varies within the classes: below this it says nothing.
+_LEAST_EIGENVALUE = 1e-14
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """Rows as features z, of which p(x) = vᵀz(x): means and scatters of the classes.
 
     A direction v costs vᵀ(ridge matrix)v, has the coefficients to_coefs v, and the squared length
-    vᵀ(norm)v in feature space.
+    vᵀ(norm)v in feature space. Where the rows are at hand, `rows` are they, less the means of their
+    classes and times √v: rowsᵀrows is S_w, and half of its digits more.
     """
 
     weight: Float
@@ -35,6 +40,7 @@ class Features:
     ridge: Float
     to_coefs: Float
     norm: Float
+    rows: Float | None = None
 
     @classmethod
     def of_rows(
@@ -45,7 +51,7 @@ class Features:
         from_mean = rows.root[:, None] * (z - means[rows.codes])
         parts = [from_mean[rows.codes == c] for c in range(rows.n_classes)]
         scatter = np.stack([part.T @ part for part in parts])
-        return cls(rows.class_weight, means, scatter, ridge, to_coefs, norm)
+        return cls(rows.class_weight, means, scatter, ridge, to_coefs, norm, from_mean)
 
     @cached_property
     def within(self) -> Float:
@@ -58,10 +64,14 @@ class Features:
         mean = self.weight @ self.means / self.weight.sum()
         return np.asarray(np.sqrt(self.weight)[:, None] * (self.means - mean))
 
-    @property
-    def magnitude(self) -> Float:
-        """The size of the numbers in each coordinate, by which rounding is judged."""
-        return np.asarray(np.sqrt(self.weight.sum()) * np.abs(self.means).max(axis=0))
+    @cached_property
+    def flat(self) -> Float:
+        """F with F ridge Fᵀ = I: in coordinates Fz the penalty of a direction is its length."""
+        lower, identity = (
+            cholesky(self.ridge, lower=True, check_finite=False),
+            np.eye(len(self.ridge)),
+        )
+        return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
 
 
 def solve_features(features: Features, mu: float, most: int | None) -> Solution:
@@ -99,20 +109,57 @@ def _ridged(features: Features, mu: float) -> tuple[Float, Float, float]:
     return v, roots[real] ** 2, float((pivots.max() / pivots.min()) ** 2)
 
 
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Directions by what varies along them, where the penalty of one is its length.
+
+    `sphere`: sphereᵀ S_w sphere = I. `apart`: orthonormal, no row varies within its class, and the
+    class means differ. Along all others nothing varies.
+    """
+
+    sphere: Float
+    apart: Float
+    condition: float
+
+
+def split(features: Features) -> Split:
+    """The directions of features, those that rounding alone would tell apart counting as one."""
+    flat, spread = features.flat, features.spread @ features.flat.T
+    if features.rows is not None:
+        _, roots, right = np.linalg.svd(features.rows @ flat.T, full_matrices=True)
+        sizes, least, blur = np.zeros(len(right)), 8 * EPS * max(features.rows.shape), 1e-9
+        sizes[: len(roots)] = roots
+    else:
+        within = flat @ features.within @ flat.T
+        values, vectors = np.linalg.eigh((within + within.T) / 2)
+        right, sizes = vectors.T, np.sqrt(np.maximum(values, 0.0))
+        least, blur = np.sqrt(64 * EPS * len(values)), 1e-6
+    size = float(np.linalg.norm(spread))
+    varies = sizes > least * max(float(sizes.max(initial=0.0)), size)
+    null = right[~varies].T
+    _, gaps, turn = np.linalg.svd(spread @ null, full_matrices=False)
+    apart = null @ turn[gaps > blur * size].T
+    kept = sizes[varies]
+    condition = float((kept.max() / kept.min()) ** 2) if len(kept) else 1.0
+    return Split(right[varies].T / kept, apart, condition)
+
+
 def _limit(features: Features) -> tuple[Float, Float, float]:
     """The limit of a vanishing ridge: solutions of the least penalty. (S 89)
 
-    In coordinates in which the ridge is the identity that is the least norm. Directions in which
-    the means differ and no class has scatter come first, with λ infinite.
+    Directions in which the means differ and no class has scatter come first, with λ infinite. The
+    others are those of S_w⁺ for what the first leave of the means, less what would show along the
+    first, where a vanishing ridge costs nothing.
     """
-    lower = cholesky(features.ridge, lower=True, check_finite=False)
-    flat = solve_triangular(lower, np.eye(len(lower)), lower=True, check_finite=False)
-    within, spread = flat @ features.within @ flat.T, features.spread @ flat.T
-    magnitude = np.abs(flat) @ features.magnitude
-    geometry = survey((within + within.T) / 2, spread, magnitude)
-    v, values = eigenvectors(geometry, spread)
-    if geometry.apart.size:  # a vanishing ridge leaves nothing there for the others to explain
-        finite = np.isfinite(values)
-        onto = np.linalg.pinv(spread @ geometry.apart)
-        v[:, finite] -= geometry.apart @ (onto @ (spread @ v[:, finite]))
-    return flat.T @ v, values, geometry.condition
+    found, spread = split(features), features.spread @ features.flat.T
+    gaps = spread @ found.apart
+    left, roots, turn = np.linalg.svd(gaps, full_matrices=False)
+    first = found.apart @ turn.T
+    rest = (spread - left @ (left.T @ spread)) @ found.sphere
+    _, finite, right = np.linalg.svd(rest, full_matrices=False)
+    real = finite**2 > max(_LEAST_EIGENVALUE, NOTHING * float(finite.max(initial=0.0)) ** 2)
+    real[max(0, int((features.weight > 0).sum()) - 1 - len(roots)) :] = False
+    others = found.sphere @ right[real].T
+    others -= found.apart @ (np.linalg.pinv(gaps) @ (spread @ others))
+    values = np.concatenate([np.full(len(roots), np.inf), finite[real] ** 2])
+    return features.flat.T @ np.hstack([first, others]), values, found.condition
