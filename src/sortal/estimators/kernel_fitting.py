@@ -30,6 +30,7 @@ from sortal.learners.kernel import (
     refuse_other_shape,
     solve_all_rows,
     solve_span,
+    total_length,
     zero_classes,
 )
 from sortal.learners.kernel_basis import (
@@ -169,6 +170,8 @@ class KernelFitting(Posteriors, SummaryClassifier):
         rows = self._gather(source, inputs, places)
         if options.name == "precomputed":
             rows = replace(rows, u=rows.u[:, :0].copy())
+        else:
+            refuse_beyond(total_length(kernel, rows.u))
         return KernelBasis(kernel, inputs, rows)
 
     def _fills(self) -> bool:
@@ -200,7 +203,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
             random = np.random.default_rng(options.random_state)
             places = np.sort(random.choice(places, size, replace=False))
         sample = gather(places)
-        refuse_beyond(float(kernel.diagonal(sample.u).sum()))
+        refuse_beyond(total_length(kernel, sample.u))
         if kernel.name == "callable":
             some = sample.u[:_LOOKED_AT]
             positive(kernel.matrix(some, some), "The matrix of this kernel")

@@ -18,6 +18,7 @@ from sortal.learners.leave_out import read_fitted
 from sortal.learners.linear import unbiased_divisor
 from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.kernel import KernelModel
+from sortal.models.kernel_functions import beyond
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sortal.learners.kernel_solution import Solution, Tell
     from sortal.learners.kernel_space import SpaceStatistics
     from sortal.learners.leave_out import Fitted
+    from sortal.models.kernel_functions import KernelFunction
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -189,10 +191,13 @@ def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
 def refuse_beyond(diagonal: float) -> None:
     """Kernel values must be numbers."""
     if not np.isfinite(diagonal):
-        raise InputError(
-            "Kernel values of these rows are beyond what a float64 holds: divide the columns by a "
-            "constant, set scale='std', or take a smaller degree."
-        )
+        raise beyond()
+
+
+def total_length(kernel: KernelFunction, u: Float) -> float:
+    """Σ k(x, x), infinite where that is beyond a float64; k(x, x') is no larger than these."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(kernel.diagonal(u).sum())
 
 
 def refuse_nothing(n_landmarks: int) -> None:

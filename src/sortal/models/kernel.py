@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.models.checks import need
 from sortal.models.decision import log_of
-from sortal.models.kernel_functions import KernelFunction
+from sortal.models.kernel_functions import KernelFunction, beyond
 from sortal.models.kernel_inputs import KernelInputs
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Word
 from sortal.models.layout_arrays import Array, Record
@@ -67,9 +67,12 @@ class Projections:
         holes, unknown = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
         for rows in self._tiles(batch.n_rows):
             read = self.inputs(batch.take(rows))
-            values[rows] = self.with_basis(read.u) @ self.coefs
+            with np.errstate(over="ignore", invalid="ignore"):
+                values[rows] = self.with_basis(read.u) @ self.coefs
             unknown += read.unknown.sum(axis=0)
             holes += read.missing.sum(axis=0)
+        if not np.isfinite(values).all():
+            raise beyond()
         return Mapped(values, holes - unknown, unknown)
 
     def _tiles(self, n: int) -> Iterator[Int]:
@@ -112,8 +115,9 @@ class ProjectedGaussians:
         """The functions of rows that are projected already."""
         values = np.full((len(projected), len(self.weight)), -np.inf)
         for c in np.flatnonzero(self.weight > 0).tolist():
-            apart = (projected - self.means[c]) / self.lengths
-            values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
+            with np.errstate(over="ignore"):
+                apart = (projected - self.means[c]) / self.lengths
+                values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
         return values
 
     def __call__(self, batch: Batch) -> Mapped:

@@ -84,6 +84,14 @@ class KernelFunction:
         return made
 
 
+def beyond() -> InputError:
+    """The error for kernel values that are no numbers any more."""
+    return InputError(
+        "Kernel values of these rows are beyond what a float64 holds: divide the columns by a "
+        "constant, set scale='std', or take a smaller degree."
+    )
+
+
 def squares(A: Float) -> Float:
     """‖a‖² of each row."""
     return np.asarray(np.einsum("ij,ij->i", A, A))
