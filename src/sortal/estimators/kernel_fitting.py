@@ -168,6 +168,8 @@ class KernelFitting(Posteriors, SummaryClassifier):
         rows = self._gather(source, inputs, places)
         if options.name == "precomputed":
             rows = replace(rows, u=rows.u[:, :0].copy())
+        else:
+            refuse_beyond(kernel.diagonal(rows.u))
         return KernelBasis(kernel, inputs, rows)
 
     def _fills(self) -> bool:
