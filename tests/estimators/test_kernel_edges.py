@@ -303,14 +303,17 @@ def test_far_from_the_origin_rbf_keeps_its_digits() -> None:
     assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
 
 
-def test_a_class_whose_weight_is_zero_is_never_said() -> None:
+@every_penalty
+@every_solver
+def test_a_class_whose_weight_is_zero_is_never_said(penalty: str, solver: str) -> None:
+    """Its rows count for scale and width, which know no classes, and for nothing else."""
     X, y = make_table(0, 3)
-    told = {"ash": 0.0}
-    model = KernelDiscriminant(class_weight=told).fit(X, y)
+    told: dict[str, Any] = {"ridge": 0.02, "penalty": penalty, "solver": solver}
+    model = KernelDiscriminant(**told, class_weight={"ash": 0.0}).fit(X, y)
     rest = y != "ash"
     assert model.classes_.tolist() == ["ash", "birch", "cedar"]
     assert (model.predict_proba(X)[:, 0] == 0).all()
-    other = KernelDiscriminant(gamma=1 / 3, scale=None)
+    other = KernelDiscriminant(**told, gamma=1 / 3, scale=None)
     u = (X - X.mean(axis=0)) / X.std(axis=0)
     other.fit(u[rest], y[rest])
     close(model.predict_proba(X)[:, 1:], other.predict_proba(u))
@@ -345,6 +348,56 @@ def test_a_frame_and_the_name_of_its_label() -> None:
     X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
     close(model.predict_proba(iris), Oracle(X, y).posteriors(X))
     assert model.score(iris, "species") > 0.95
+
+
+# --- Rows that come in pieces --------------------------------------------------------------------
+
+
+@every_penalty
+def test_classes_may_come_later(penalty: str) -> None:
+    """Landmarks are of the first call, although it has one class."""
+    X, y = make_table(0, 3)
+    told: dict[str, Any] = {"penalty": penalty, "ridge": 0.05, "gamma": 0.3, "scale": None}
+    ash, birch = np.flatnonzero(y == "ash"), np.flatnonzero(y == "birch")
+    model = KernelDiscriminant(**told).partial_fit(X[ash], y[ash], classes=["ash", "birch", "elm"])
+    with pytest.raises(LabelError, match="at least two classes"):
+        model.predict(X)
+    model.partial_fit(X[birch], y[birch])
+    both = np.concatenate([ash, birch])
+    oracle = Oracle(X[both], y[both], **told, basis=model.basis_ids_)
+    assert set(model.basis_ids_) <= set(range(len(ash)))
+    logs = oracle.log_posteriors(X)
+    same_posteriors(model.predict_log_proba(X)[:, :2], logs)
+    assert (model.predict_proba(X)[:, 2] == 0).all()
+    assert np.isnan(model.projected_means_[2]).all()
+    model.set_params(priors={"ash": 0.2, "birch": 0.3, "elm": 0.5}).partial_fit(X[ash], y[ash])
+    proba = model.predict_proba(X)
+    assert (proba[:, 2] == 0).all()
+    assert_allclose(proba.sum(axis=1), 1)
+
+
+@every_penalty
+def test_values_that_come_later_take_the_shares_of_the_first_call(penalty: str) -> None:
+    frame, terms, y = mixed_table()
+    late = (frame["word"] == "r").to_numpy()
+    told: dict[str, Any] = {"penalty": penalty, "ridge": 0.05, "kernel": "linear"}
+    model = KernelDiscriminant(**told).partial_fit(frame[~late], y[~late], classes=np.unique(y))
+    with pytest.warns(UnknownCategoryWarning, match=f"{late.sum()} cells.*{MEAN_WORDS}"):
+        model.partial_fit(frame[late], y[late])
+    known = np.delete(terms, 3, axis=1)
+    known[late, 1:3] = known[~late, 1:3].mean(axis=0)
+    order = np.concatenate([np.flatnonzero(~late), np.flatnonzero(late)])
+    oracle = Oracle(known[order], y[order], **told, basis=model.basis_ids_)
+    with pytest.warns(UnknownCategoryWarning):
+        close(model.transform(frame), oracle.project(known))
+
+
+def test_a_first_call_that_chooses_nothing_is_refused() -> None:
+    X, y = make_table(0, 3)
+    with pytest.raises(MissingValueError, match="No row is left"):
+        KernelDiscriminant().partial_fit(X[:5] * np.nan, y[:5], classes=np.unique(y))
+    with pytest.raises(sortal.errors.InputError, match="varies"):
+        KernelDiscriminant().partial_fit(X[:1], y[:1], classes=np.unique(y))
 
 
 # --- Separation ----------------------------------------------------------------------------------

@@ -201,6 +201,18 @@ def test_a_multiple_of_the_kernel_says_the_same(seed: int, n_classes: int, c: fl
     same_posteriors(other.predict_log_proba(c * K), one.predict_log_proba(K))
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pytest.mark.parametrize("unit", [1e-18, 1e-9, 1e9, 1e15])
+def test_units_of_the_table_do_not_matter_to_rkhs(kernel: str, solver: str, unit: float) -> None:
+    """x → cx multiplies kernels of products, and so does this."""
+    X, y = make_table(0, 3)
+    one, other = (make(kernel, "rkhs", solver=solver).fit(c * X, y) for c in (1.0, unit))
+    rows = X[::4] + 0.1
+    same_posteriors(other.predict_log_proba(unit * rows), one.predict_log_proba(rows))
+    close(other.loo_proba(unit * X, y), one.loo_proba(X, y))
+
+
 @QUICK
 @given(seeds, sizes, st.sampled_from(["rkhs", "coefficients"]), seeds)
 def test_no_other_coefficients_are_better(
@@ -282,6 +294,21 @@ def test_one_call_is_a_fit(kernel: str, penalty: str) -> None:
     other = make(kernel, penalty, n_landmarks=8).partial_fit(X, y)
     assert_array_equal(other.basis_ids_, one.basis_ids_)
     alike(one, other, X, X, 1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "function"])
+@pytest.mark.parametrize("penalty", RIDGES)
+@pytest.mark.parametrize("solver", ["auto", "landmarks"])
+def test_a_fit_is_a_first_call(kernel: str, penalty: str, solver: str) -> None:
+    """A dense one too: rows that come later need landmarks, which are those of the rows before."""
+    X, y = make_table(0, 3)
+    first, then = np.arange(len(y)) < 20, np.arange(len(y)) >= 20
+    one, other = (make(kernel, penalty, solver=solver, n_landmarks=8) for _ in range(2))
+    one.fit(X[first], y[first]).partial_fit(X[then], y[then])
+    other.partial_fit(X[first], y[first]).partial_fit(X[then], y[then])
+    assert one.solver_ == "landmarks"
+    assert_array_equal(one.basis_ids_, other.basis_ids_)
+    alike(one, other, X, X, 1e-9)
 
 
 @pytest.mark.parametrize("penalty", RIDGES)

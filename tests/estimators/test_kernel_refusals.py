@@ -44,7 +44,7 @@ def rows() -> tuple[Float, Labels]:
         ({"ridge": np.nan}, "ridge=nan"),
         ({"ridge": np.inf}, "ridge=inf"),
         ({"ridge": "cv"}, "ridge='cv' .*'loo'"),
-        ({"ridge": None}, "ridge=None"),
+        ({"ridge": [0.1]}, "ridge="),
         ({"penalty": "l2"}, "penalty='l2' .*'rkhs', 'coefficients'"),
         ({"rule": "nearest"}, "rule='nearest' .*'gaussian', 'nearest_mean'"),
         ({"solver": "svd"}, "solver='svd' .*'dense', 'landmarks'"),

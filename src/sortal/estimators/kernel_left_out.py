@@ -10,12 +10,8 @@ import numpy as np
 
 from sortal.estimators.kernel_fitting import KernelFitting
 from sortal.learners.kernel import Problem, ridges
-from sortal.learners.kernel_loo import (
-    DenseLeaveOut,
-    LandmarkLeaveOut,
-    OnLandmarks,
-    space_fitted,
-)
+from sortal.learners.kernel_loo import DenseLeaveOut
+from sortal.learners.kernel_loo_landmarks import LandmarkLeaveOut, OnLandmarks, space_fitted
 from sortal.learners.kernel_solution import tell_nobody
 from sortal.learners.kernel_space import space_features
 from sortal.learners.leave_out import LeaveOutBlock, Tiles, gather_left_out, not_fitted, same_rows

@@ -7,19 +7,17 @@ divisor. The scatter loses a matrix of rank one, so that what was calculated for
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sortal.data.columns import NumberColumn
-from sortal.data.schema import ColumnSchema, Schema
-from sortal.learners.discriminant import read_statistics
 from sortal.learners.kernel_bordered import Bordered
 from sortal.learners.kernel_dense import weigh
 from sortal.learners.kernel_left import LeftPoints, PrimalBase
+from sortal.learners.kernel_primal import Features
 from sortal.learners.kernel_solution import Labeled
 from sortal.learners.kernel_spectrum import Spectrum, spectral_features
-from sortal.learners.leave_out import read_fitted
 from sortal.learners.loo_choice import Tried, log_share
 from sortal.models.decision import posterior
 
@@ -28,14 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.data.batch import Batch
-    from sortal.data.values import Values
-    from sortal.learners.discriminant import ClassStatistics
-    from sortal.learners.kernel_primal import Features
     from sortal.learners.kernel_solution import Tell
-    from sortal.learners.kernel_space import LandmarkSpace
     from sortal.learners.leave_out import Fitted, Left
-    from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
     Codes = NDArray[np.integer]
@@ -90,16 +82,17 @@ class LosingDense:
 
 
 @dataclass(frozen=True, eq=False)
-class LosingLimit:
-    """The same without a ridge, in coordinates."""
+class LosingFeatures:
+    """The same in coordinates: without a ridge, or where rows weigh other than coefficients."""
 
     base: PrimalBase
     z: Float
+    mu: float
 
     def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         u = self.z[rows] - self.base.features.means[g]
-        return self.base.squares(u, g, left, 0.0, most)
+        return self.base.squares(u, g, left, self.mu, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +134,16 @@ class DenseLeaveOut:
                 rows = np.flatnonzero((self.codes == g) & (self.weight == v))
                 weight = self.fitted.stats.weight.copy()
                 weight[g] = max(weight[g] - v, 0.0)
-                solved = list(self._solve(self.fitted.factors(weight), penalties))
-                yield self._left(rows, int(g), solved)
+                factor = self.fitted.factors(weight).copy()
+                # a class that goes with its row has no scatter, whatever it weighs
+                factor[g] = factor[g] or 1.0
+                yield self._left(rows, int(g), list(self._solve(factor, penalties)))
 
     def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
+        if self.penalty == "coefficients" and self.fitted.by_weight:
+            yield from self._reweighed(rows, penalties)
+            return
         K = weigh(self.matrix(), rows.root)
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
             mu = penalties[0]
@@ -157,7 +155,23 @@ class DenseLeaveOut:
                 yield LosingDense(spectrum.bordered(rows, self.penalty, mu), rows, mu)
             else:
                 features, z = spectral_features(spectrum, rows, self.penalty)
-                yield LosingLimit(PrimalBase(features), z)
+                yield LosingFeatures(PrimalBase(features), z, mu)
+
+    @cached_property
+    def _fixed(self) -> tuple[Features, Float]:
+        """Coordinates in which the penalty of the coefficients is that of the fit."""
+        factor = self.fitted.factors(self.fitted.stats.weight)
+        rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
+        return spectral_features(Spectrum.of(weigh(self.matrix(), rows.root)), rows, self.penalty)
+
+    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[Losing]:
+        """Rows weigh otherwise without a row of their class; the penalty stays."""
+        features, z = self._fixed
+        base = PrimalBase(
+            Features.of_rows(z, rows, features.ridge, features.to_coefs, features.norm)
+        )
+        for mu in penalties:
+            yield LosingFeatures(base, z, mu)
 
     def _left(self, rows: Rows, g: int, solved: Sequence[Losing]) -> LeftRows:
         left = self.fitted.without(g, self.weight[rows])
@@ -184,73 +198,3 @@ class DenseLeaveOut:
             total += float(v.sum())
         nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
         return Tried(sums, total, *nothing)
-
-
-@dataclass(frozen=True, eq=False)
-class LandmarkLeaveOut:
-    """What calculates densities in landmark space without a row, for several penalties.
-
-    `features` gives what is solved there its ridge; see `learners.leave_out.Kernel`.
-    """
-
-    features: Features
-    penalties: tuple[float, ...]
-    most: int | None
-
-    def prepare(self, stats: ClassStatistics) -> PrimalBase:
-        """All rows, in the coordinates of the landmarks."""
-        made = replace(
-            self.features, weight=stats.weight, means=stats.means, scatter=stats.within[None]
-        )
-        return PrimalBase(made)
-
-    def densities(
-        self, base: PrimalBase, g: int, u: Float, left: Left
-    ) -> list[tuple[Float, NDArray[np.bool_]]]:
-        """-½ D d² without each row; every row is safe."""
-        divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
-        return [
-            (-0.5 * divisor * base.squares(u, g, left, mu, self.most), safe)
-            for mu in self.penalties
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class OnLandmarks:
-    """Block → what `ask` says of the same block with the features of its rows as columns.
-
-    Rows with holes become rows of holes, unless `fill` says that the inputs have means for them.
-    """
-
-    space: LandmarkSpace
-    fill: bool
-    ask: Callable[[Batch], Any]
-
-    def __call__(self, batch: Batch) -> Any:
-        """Ask one block."""
-        read, m = self.space.inputs(batch), self.space.n_landmarks
-        z = np.empty((batch.n_rows, m))
-        self.space.features(read.u, z)
-        if not self.fill:
-            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
-        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
-        return self.ask(replace(batch, columns=columns, matrix=None))
-
-
-def space_fitted(
-    summary: DiscriminantSummary, classes: Values, class_weight: Any, prior: Float | None
-) -> Fitted:
-    """The statistics of landmark space, without k(x, x), ready to lose a row."""
-    m = summary.moments
-    short = replace(
-        m,
-        numbers=m.numbers[:-1],
-        origin=m.origin[:, :-1],
-        mean=m.mean[:, :-1],
-        scatter=m.scatter[:, :-1, :-1],
-        third=m.third[:, :-1],
-        slack=np.delete(m.slack, -2, axis=1),
-    )
-    schema = Schema(tuple(ColumnSchema(name, "number") for name in short.numbers), classes)
-    stats = read_statistics(replace(summary, moments=short), schema)
-    return read_fitted(stats, class_weight, prior, summary.exponent)
