@@ -200,7 +200,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
             random = np.random.default_rng(options.random_state)
             places = np.sort(random.choice(places, size, replace=False))
         sample = gather(places)
-        refuse_beyond(float(kernel.diagonal(sample.u).sum()))
+        refuse_beyond(kernel.diagonal(sample.u))
         if kernel.name == "callable":
             some = sample.u[:_LOOKED_AT]
             positive(kernel.matrix(some, some), "The matrix of this kernel")

@@ -39,6 +39,10 @@ DEFAULT_RIDGE = 0.1
 RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
+# Kernel values may be so small, or large by as much.
+_LEAST_SIZE = 1e-60
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be solved: a summary, weighed by classes as the options say."""
@@ -159,8 +163,8 @@ class Solved:
 def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> Solved:
     """The directions of a basis of all rows, whose kernel values K are overwritten."""
     rows, options = problem.labeled, problem.options
+    refuse_beyond(np.diag(K), rows.weight)
     diagonal = float(rows.weight @ np.diag(K))
-    refuse_beyond(diagonal)
     ridge, mu = problem.penalty(diagonal)
     return Solved(ridge, mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell))
 
@@ -175,7 +179,7 @@ def solve_span(problem: Problem) -> Solved:
             "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
         )
     stats = problem.space
-    refuse_beyond(stats.diagonal_sum)
+    refuse_beyond(stats.diagonal, stats.weight)
     ridge, mu = problem.penalty(stats.diagonal_sum)
     solution = solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
     return Solved(ridge, mu, solution)
@@ -186,12 +190,14 @@ def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
     return [problem.half_point(g, diagonal) for g in RIDGES]
 
 
-def refuse_beyond(diagonal: float) -> None:
-    """Kernel values must be numbers."""
-    if not np.isfinite(diagonal):
+def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
+    """Kernel values of rows with themselves must be such that their fourth powers can be added."""
+    weights = np.broadcast_to(weight, np.shape(diagonal))
+    size = float(weights @ diagonal / weights.sum())
+    if not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
         raise InputError(
-            "Kernel values of these rows are beyond what a float64 holds: divide the columns by a "
-            "constant, set scale='std', or take a smaller degree."
+            f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
+            "with: divide the columns by a constant, set scale='std', or take a smaller degree."
         )
 
 

@@ -134,8 +134,10 @@ class DenseLeaveOut:
                 rows = np.flatnonzero((self.codes == g) & (self.weight == v))
                 weight = self.fitted.stats.weight.copy()
                 weight[g] = max(weight[g] - v, 0.0)
-                solved = list(self._solve(self.fitted.factors(weight), penalties))
-                yield self._left(rows, int(g), solved)
+                factor = self.fitted.factors(weight).copy()
+                # a class that goes with its row has no scatter, whatever it weighs
+                factor[g] = factor[g] or 1.0
+                yield self._left(rows, int(g), list(self._solve(factor, penalties)))
 
     def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from sortal import KernelDiscriminant, report
 
@@ -64,7 +65,8 @@ def test_what_there_is_to_read() -> None:
     assert names == ["kernel-along", "kernel-contours", "kernel-regions"]
     assert model.facts is not None
     told: dict[Any, Any] = {what: value for what, value in model.facts.rows}  # noqa: C416
-    assert (told["width γ"], told["ridge"], told["solver"]) == (0.5, 1e-2, "dense")
+    assert (told["width γ"], told["solver"]) == (0.5, "dense")
+    assert told["ridge"] == pytest.approx(0.1 / np.sqrt(60))
     assert facts.working is not None
     assert "kernel" not in [table.name for table in facts.working]
 
