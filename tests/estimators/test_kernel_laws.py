@@ -203,7 +203,7 @@ def test_a_multiple_of_the_kernel_says_the_same(seed: int, n_classes: int, c: fl
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
 @pytest.mark.parametrize("solver", ["dense", "landmarks"])
-@pytest.mark.parametrize("unit", [1e-18, 1e-9, 1e9, 1e15])
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
 def test_units_of_the_table_do_not_matter_to_rkhs(kernel: str, solver: str, unit: float) -> None:
     """x → cx multiplies kernels of products, and so does this."""
     X, y = make_table(0, 3)

@@ -22,11 +22,9 @@ from sortal.learners.kernel import (
     Problem,
     build_model,
     refuse_beyond,
-    refuse_nothing,
     refuse_other_shape,
     solve_all_rows,
     solve_span,
-    total_length,
     zero_classes,
 )
 from sortal.learners.kernel_basis import (
@@ -127,7 +125,7 @@ class KernelFitting(KernelDoor):
         if options.name == "precomputed":
             rows = replace(rows, u=rows.u[:, :0].copy())
         else:
-            refuse_beyond(total_length(kernel, rows.u))
+            refuse_beyond(kernel.diagonal(rows.u))
         return KernelBasis(kernel, inputs, rows)
 
     def _taking_part(self, source: TableSource) -> Places:
@@ -155,14 +153,13 @@ class KernelFitting(KernelDoor):
             random = np.random.default_rng(options.random_state)
             places = np.sort(random.choice(places, size, replace=False))
         sample = gather(places)
-        refuse_beyond(total_length(kernel, sample.u))
+        refuse_beyond(kernel.diagonal(sample.u))
         if kernel.name == "callable":
             some = sample.u[:_LOOKED_AT]
             positive(kernel.matrix(some, some), "The matrix of this kernel")
         tell = Progress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
         rows = sample.take(chosen)
-        refuse_nothing(len(chosen))
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
 
     # --- The pass -------------------------------------------------------------------------------

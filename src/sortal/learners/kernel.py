@@ -18,7 +18,6 @@ from sortal.learners.leave_out import read_fitted
 from sortal.learners.linear import unbiased_divisor
 from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.kernel import KernelModel
-from sortal.models.kernel_functions import beyond
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from sortal.learners.kernel_solution import Solution, Tell
     from sortal.learners.kernel_space import SpaceStatistics
     from sortal.learners.leave_out import Fitted
-    from sortal.models.kernel_functions import KernelFunction
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -39,6 +37,10 @@ if TYPE_CHECKING:
 DEFAULT_RIDGE = 0.1
 # What is tried where ridge="loo".
 RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+# Kernel values may be so small, or large by as much.
+_LEAST_SIZE = 1e-75
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +163,8 @@ class Solved:
 def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> Solved:
     """The directions of a basis of all rows, whose kernel values K are overwritten."""
     rows, options = problem.labeled, problem.options
+    refuse_beyond(np.diag(K), rows.weight)
     diagonal = float(rows.weight @ np.diag(K))
-    refuse_beyond(diagonal)
     ridge, mu = problem.penalty(diagonal)
     return Solved(ridge, mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell))
 
@@ -177,7 +179,7 @@ def solve_span(problem: Problem) -> Solved:
             "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
         )
     stats = problem.space
-    refuse_beyond(stats.diagonal_sum)
+    refuse_beyond(stats.diagonal, stats.weight)
     ridge, mu = problem.penalty(stats.diagonal_sum)
     solution = solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
     return Solved(ridge, mu, solution)
@@ -188,24 +190,20 @@ def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
     return [problem.half_point(g, diagonal) for g in RIDGES]
 
 
-def refuse_beyond(diagonal: float) -> None:
-    """Kernel values must be numbers."""
-    if not np.isfinite(diagonal):
-        raise beyond()
-
-
-def total_length(kernel: KernelFunction, u: Float) -> float:
-    """Σ k(x, x), infinite where that is beyond a float64; k(x, x') is no larger than these."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(kernel.diagonal(u).sum())
-
-
-def refuse_nothing(n_landmarks: int) -> None:
-    """Some row must have a length in feature space."""
-    if n_landmarks == 0:
+def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
+    """Kernel values of rows with themselves must be such that their fourth powers can be added."""
+    weights = np.broadcast_to(weight, np.shape(diagonal))
+    size = float(weights @ diagonal / weights.sum())
+    if size == 0:
         raise InputError(
-            "The kernel is not positive: k(x, x) is 0 for all rows, so that nothing tells them "
-            "apart. Use another kernel, or check the columns."
+            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
+            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or "
+            "use another kernel."
+        )
+    if size > 0 and not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
+        raise InputError(
+            f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
+            "with: divide the columns by a constant, set scale='std', or take a smaller degree."
         )
 
 

@@ -134,8 +134,10 @@ class DenseLeaveOut:
                 rows = np.flatnonzero((self.codes == g) & (self.weight == v))
                 weight = self.fitted.stats.weight.copy()
                 weight[g] = max(weight[g] - v, 0.0)
-                solved = list(self._solve(self.fitted.factors(weight), penalties))
-                yield self._left(rows, int(g), solved)
+                factor = self.fitted.factors(weight).copy()
+                # a class that goes with its row has no scatter, whatever it weighs
+                factor[g] = factor[g] or 1.0
+                yield self._left(rows, int(g), list(self._solve(factor, penalties)))
 
     def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
@@ -144,9 +146,12 @@ class DenseLeaveOut:
             return
         K = weigh(self.matrix(), rows.root)
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
-            mu = penalties[0]
-            yield LosingDense(Bordered.of(K, rows, mu, self.tell, diagonal=True), rows, mu)
-            return
+            mu, trace = penalties[0], float(np.trace(K))
+            bordered = Bordered.of(K, rows, mu, self.tell, diagonal=True)
+            if bordered.sharp(mu, trace):
+                yield LosingDense(bordered, rows, mu)
+                return
+            K = weigh(self.matrix(), rows.root)
         spectrum = Spectrum.of(K)
         for mu in penalties:
             if mu > 0:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sortal.errors import InputError
 from sortal.models.checks import need
 from sortal.models.decision import log_of
-from sortal.models.kernel_functions import KernelFunction, beyond
+from sortal.models.kernel_functions import KernelFunction
 from sortal.models.kernel_inputs import KernelInputs
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Word
 from sortal.models.layout_arrays import Array, Record
@@ -67,12 +68,16 @@ class Projections:
         holes, unknown = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
         for rows in self._tiles(batch.n_rows):
             read = self.inputs(batch.take(rows))
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 values[rows] = self.with_basis(read.u) @ self.coefs
             unknown += read.unknown.sum(axis=0)
             holes += read.missing.sum(axis=0)
         if not np.isfinite(values).all():
-            raise beyond()
+            row = batch.start + int((~np.isfinite(values)).any(axis=1).argmax())
+            raise InputError(
+                f"The kernel values of row {row} with those of the fit are beyond what a float64 "
+                "holds: the row is in other units, or the kernel's function does not give numbers."
+            )
         return Mapped(values, holes - unknown, unknown)
 
     def _tiles(self, n: int) -> Iterator[Int]:

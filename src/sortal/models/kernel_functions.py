@@ -56,12 +56,9 @@ class KernelFunction:
             return self._asked(A, B)
         if self.name == "rbf":
             return _gaussian(A, B, self.gamma)
-        made = A @ B.T
-        if self.name == "poly":
-            made *= self.gamma
-            made += self.coef0
-            made = made if self.degree == 1 else made**self.degree
-        return np.asarray(made)
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at what is infinite
+            made = A @ B.T
+            return np.asarray(made if self.name == "linear" else self._power(made))
 
     def diagonal(self, A: Float) -> Float:
         """k(a, a) of each row."""
@@ -69,8 +66,15 @@ class KernelFunction:
             return np.ones(len(A))
         if self.name == "callable":
             return np.array([float(self._asked(a, a)[0, 0]) for a in A[:, None, :]])
-        own = squares(A)
-        return own if self.name == "linear" else (self.gamma * own + self.coef0) ** self.degree
+        with np.errstate(over="ignore"):
+            own = squares(A)
+            return own if self.name == "linear" else self._power(own)
+
+    def _power(self, products: Float) -> Float:
+        """(γ uᵀu' + coef0)^degree, in the place of the products."""
+        products *= self.gamma
+        products += self.coef0
+        return products if self.degree == 1 else products**self.degree
 
     def _asked(self, A: Float, B: Float) -> Float:
         """What a function of the user's says."""
