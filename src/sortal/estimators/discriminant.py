@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sortal.estimators.base import Training
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.linear_blocks import Centered
+    from sortal.summaries.counts import ClassCounts, RowCounts
     from sortal.summaries.discriminant import DiscriminantSummary, SummarizeDiscriminant
 
     Float = NDArray[np.float64]
@@ -239,16 +240,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         super()._refuse_unfit(summary, schema)
 
     def _report_fit(self, summary: DiscriminantSummary, schema: Schema, model: Any) -> FitReport:
-        holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
-        holes = {name: n for name, n in holes.items() if n}
-        notes = []
-        dropped = summary.rows.rows - int(summary.sizes.units.sum())
-        if dropped:
-            notes.append(f"{dropped} of {summary.rows.rows} rows have a hole and are left out")
-        elif holes:
-            notes.append("holes are filled with the mean of their column")
-        if holes:
-            warn(f"Holes: {counted(holes)}. {sentence(notes[0])}.", MissingValueWarning)
+        holes, notes = report_holes(summary, schema)
         return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
 
     def _notes(self, model: Any) -> list[str]:
@@ -281,6 +273,33 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
     def _design(self) -> Design:
         design: Design = self._fitted_model().scores.design
         return design
+
+
+class Counted(Protocol):
+    """Rows of a fit, as counted."""
+
+    @property
+    def rows(self) -> RowCounts:
+        """All rows and their holes."""
+
+    @property
+    def sizes(self) -> ClassCounts:
+        """By class, the rows that take part."""
+
+
+def report_holes(summary: Counted, schema: Schema) -> tuple[dict[str, int], list[str]]:
+    """Holes by column, and what became of them; warned of, too."""
+    holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
+    holes = {name: n for name, n in holes.items() if n}
+    notes = []
+    dropped = summary.rows.rows - int(summary.sizes.units.sum())
+    if dropped:
+        notes.append(f"{dropped} of {summary.rows.rows} rows have a hole and are left out")
+    elif holes:
+        notes.append("holes are filled with the mean of their column")
+    if holes:
+        warn(f"Holes: {counted(holes)}. {sentence(notes[0])}.", MissingValueWarning)
+    return holes, notes
 
 
 def combination(names: list[str]) -> str:

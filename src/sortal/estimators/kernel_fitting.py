@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import choose
 from sortal.engines.local import n_threads
 from sortal.engines.merging import merge_all
 from sortal.errors import (
-    MissingValueWarning,
-    OptionError,
     SeparationWarning,
     SortalError,
     warn,
 )
-from sortal.estimators.base import FitReport, counted, refuse_one_class
-from sortal.estimators.discriminant import sentence
-from sortal.estimators.posteriors import Posteriors
-from sortal.estimators.summarized import SummaryClassifier
+from sortal.estimators.base import FitReport, refuse_one_class
+from sortal.estimators.discriminant import report_holes, sentence
+from sortal.estimators.kernel_door import KernelDoor
 from sortal.learners.kernel import (
     Problem,
     build_model,
@@ -33,7 +29,6 @@ from sortal.learners.kernel import (
 )
 from sortal.learners.kernel_basis import (
     CountRows,
-    CountUnknown,
     GatherRows,
     KernelBasis,
     KernelSummary,
@@ -46,13 +41,11 @@ from sortal.learners.kernel_first import (
     Spread,
     read_inputs,
     read_kernel,
-    refuse_hollow,
     refuse_unusable,
     schema_of,
     still_columns,
 )
 from sortal.learners.kernel_landmarks import choose_landmarks
-from sortal.learners.kernel_options import priorless
 from sortal.learners.kernel_positive import positive
 from sortal.learners.kernel_progress import Progress, each
 from sortal.learners.kernel_sizes import (
@@ -63,7 +56,6 @@ from sortal.learners.kernel_sizes import (
 )
 from sortal.learners.kernel_space import LandmarkSpace, SummarizeLandmarks, block_rows
 from sortal.learners.options import read_costs
-from sortal.models.kernel import rows_at_a_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +64,6 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.data.table import Table as DataTable
-    from sortal.estimators.base import Training
     from sortal.learners.kernel_basis import Rows
     from sortal.learners.kernel_options import KernelOptions
     from sortal.learners.kernel_solution import Tell
@@ -91,42 +81,8 @@ if TYPE_CHECKING:
 _LOOKED_AT = 500
 
 
-class KernelFitting(Posteriors, SummaryClassifier):
+class KernelFitting(KernelDoor):
     """From rows to a model."""
-
-    kernel: Any
-    class_weight: Any
-    progress: Any
-    _summary: KernelSummary
-    _plan: KernelBasis
-    _waits = True  # blocks of one class only are kept until more come
-
-    def _policies(self) -> None:
-        choose("missing", self.missing, ("drop_rows", "mean", "error"))
-        choose("unknown", self.unknown, ("skip", "error"))
-
-    def _given(self) -> bool:
-        """Whether tables are matrices of kernel values."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _remember(self, training: Training) -> None:
-        super()._remember(training)
-        self._by_name = self._by_name and not self._given()  # its columns are rows of the fit
-
-    def _open(self, X: Any) -> TableSource:
-        source = super()._open(X)
-        most = rows_at_a_time(len(self._fitted_model().ids))
-        return replace(source, block_rows=min(source.rows_per_block, most))
-
-    def _places(self, table: DataTable) -> tuple[int, ...]:
-        if self._given():
-            refuse_hollow(table)  # before its columns are counted
-        return super()._places(table)
-
-    def _answer(self, X: Any, priors: Any, what: str, costs: Float | None = None) -> NDArray[Any]:
-        if priors is not None and self._fitted_model() and self._fitted.rule == "nearest_mean":
-            raise priorless()
-        return super()._answer(X, priors, what, costs)
 
     # --- The basis ------------------------------------------------------------------------------
 
@@ -171,10 +127,6 @@ class KernelFitting(Posteriors, SummaryClassifier):
         else:
             refuse_beyond(kernel.diagonal(rows.u))
         return KernelBasis(kernel, inputs, rows)
-
-    def _fills(self) -> bool:
-        """Whether rows with holes take part."""
-        return bool(self.missing == "mean")
 
     def _taking_part(self, source: TableSource) -> Places:
         question = TakingPart(self._fills(), zero_classes(self.class_weight))
@@ -224,10 +176,6 @@ class KernelFitting(Posteriors, SummaryClassifier):
         source = replace(source, block_rows=block_rows(source.table.n_rows))
         blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
         return merge_all(each(blocks, source.n_blocks, tell))
-
-    def _refuse_holes(self, schema: Schema, holes: NDArray[np.int64]) -> None:
-        if self.missing == "error":
-            self._report_cells(dict(zip(schema.names, holes.tolist(), strict=True)), {})
 
     def _read_schema(
         self,
@@ -282,16 +230,7 @@ class KernelFitting(Posteriors, SummaryClassifier):
         return kernel_matrix(kernel, rows.u, n_threads(self.n_jobs), tell)
 
     def _report_fit(self, summary: KernelSummary, schema: Schema, model: Any) -> FitReport:
-        holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
-        holes = {name: n for name, n in holes.items() if n}
-        notes = []
-        dropped = summary.rows.rows - int(summary.sizes.units.sum())
-        if dropped:
-            notes.append(f"{dropped} of {summary.rows.rows} rows have a hole and are left out")
-        elif holes:
-            notes.append("holes are filled with the mean of their column")
-        if holes:
-            warn(f"Holes: {counted(holes)}. {sentence(notes[0])}.", MissingValueWarning)
+        holes, notes = report_holes(summary, schema)
         return FitReport(summary.rows.rows, holes, (*notes, *self._notes(summary, model)))
 
     def _notes(self, summary: KernelSummary, model: Any) -> list[str]:
@@ -312,36 +251,3 @@ class KernelFitting(Posteriors, SummaryClassifier):
             )
             warn(f"{sentence(notes[-1])}.", SeparationWarning)
         return notes
-
-    # --- More rows ------------------------------------------------------------------------------
-
-    def _no_pieces(self) -> str:
-        """Why rows cannot come in pieces; nothing where they can."""
-        words = {
-            "kernel": ("precomputed", "set kernel='rbf'"),
-            "solver": ("dense", "set solver='landmarks'"),
-            "ridge": ("loo", "give a number"),
-        }
-        for name, (word, remedy) in words.items():
-            given = getattr(self, name)
-            if isinstance(given, str) and given == word:
-                return f"{name}={word!r} needs all rows at once: use fit, or {remedy}."
-        return ""
-
-    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: KernelOptions) -> Training:
-        if options.reads() != self._fitted.reads():
-            raise OptionError(
-                "The kernel, its parameters, the scale or the landmarks were set to others after "
-                "the first rows, whose basis they cannot use: set them back, or fit again."
-            )
-        if self._fills() != self._fitted.fills:
-            raise OptionError(
-                f"missing={self.missing!r} was set after a fit with another policy, whose summary "
-                "it cannot use: set it back, or fit again."
-            )
-        training = super()._open_again(X, y, sample_weight, options)
-        inputs, none = self._plan.inputs, np.zeros(len(self._schema.columns), dtype=np.int64)
-        if inputs.design.categories:
-            unknown = sum(self._engine().map(training.source, CountUnknown(inputs)), none)
-            self._report_columns(none, unknown)
-        return training

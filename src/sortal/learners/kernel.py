@@ -127,12 +127,12 @@ class Problem:
         """The ridge, and μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself.
 
         `diagonal` is Σ v_i k(x_i, x_i). Where no ridge is given, it is 0.1/√W of the weight W of
-        all rows, class weights aside, or its ε.
+        the rows of all classes that count, before class weights, or its ε.
         """
         given, rkhs = self.options.ridge, self.options.penalty == "rkhs"
         if given is None:
-            total, _ = self.plain
-            return self.half_point(DEFAULT_RIDGE / float(np.sqrt(total.sum())), diagonal)
+            total = float(self.plain[0][self.factor > 0].sum())
+            return self.half_point(DEFAULT_RIDGE / float(np.sqrt(total)), diagonal)
         return float(given), float(given) * diagonal if rkhs else float(given)
 
     def half_point(self, g: float, diagonal: float) -> tuple[float, float]:

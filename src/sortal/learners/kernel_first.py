@@ -60,8 +60,8 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
         words = [column.name for column in schema.columns if not column.is_number]
         if words:
             raise ColumnError(
-                f"kernel='precomputed' takes a matrix of numbers, and {listed(words)} holds words "
-                "or other categories: give the kernel matrix."
+                "kernel='precomputed' takes a matrix of numbers, and there are words or other "
+                f"categories in {listed(words)}: give the kernel matrix."
             )
         if named:
             raise _hollow(named)

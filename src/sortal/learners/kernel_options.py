@@ -90,23 +90,23 @@ def _check_kernel(options: KernelOptions) -> None:
             f"kernel={options.kernel!r} is not known: it can be {words}, or a function of two "
             "matrices of rows."
         )
-    if options.gamma is not None:
-        non_negative("gamma", options.gamma)
-        if options.gamma == 0:
-            raise OptionError(
-                f"gamma={options.gamma!r} cannot be used: give a number above 0, or None."
-            )
+    gamma = options.gamma
+    if gamma is not None and not (_is_number(gamma) and 0 < gamma < np.inf):
+        raise OptionError(f"gamma={gamma!r} cannot be used: give a number above 0, or None.")
     if not is_whole(options.degree) or options.degree < 1:
         raise OptionError(
             f"degree={options.degree!r} cannot be used: give a whole number of at least 1."
         )
-    is_number = isinstance(options.coef0, int | float | np.number)
-    if is_number and not isinstance(options.coef0, bool) and options.coef0 < 0:
+    if _is_number(options.coef0) and options.coef0 < 0:
         raise OptionError(
             f"coef0={options.coef0!r} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
             "inner product. Give a number of at least 0."
         )
     non_negative("coef0", options.coef0)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float | np.number) and not isinstance(given, bool)
 
 
 def _check_ridge(given: Any) -> None:
