@@ -24,6 +24,11 @@ PARAMETERS = {
     "IndicatorRegression": [
         "ridge", "class_weight", "categorical_features", "missing", "unknown", "n_jobs",
     ],
+    "KernelDiscriminant": [
+        "kernel", "gamma", "degree", "coef0", "scale", "ridge", "penalty", "rule", "n_components",
+        "solver", "n_landmarks", "random_state", "priors", "class_weight", "costs",
+        "categorical_features", "missing", "unknown", "progress", "n_jobs",
+    ],
     "LinearDiscriminant": [
         "covariance", "shrinkage", "n_components", "priors", "class_weight", "costs",
         "categorical_features", "missing", "unknown", "n_jobs",
@@ -59,6 +64,13 @@ METHODS = {
         "projected_scatters_", "threshold_", "coef_", "intercept_",
     },
     "IndicatorRegression": {*COMMON, "boundary", "coef_", "intercept_"},
+    "KernelDiscriminant": {
+        "fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function",
+        "transform", "fit_transform", "get_feature_names_out", "loo_proba", "explain", "working",
+        "score", "save", "terms_", "kernel_", "gamma_", "ridge_", "mu_", "solver_", "n_landmarks_",
+        "basis_ids_", "dual_coef_", "eigenvalues_", "projected_means_", "projected_scatters_",
+        "condition_", "priors_", "loo_curve_", "size_",
+    },
     "LinearDiscriminant": {
         *COMMON, "predict_proba", "predict_log_proba", "transform", "fit_transform",
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
@@ -83,10 +95,10 @@ METHODS = {
 
 def test_the_names_of_the_package() -> None:
     assert sorted(sortal.__all__) == [
-        *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "LinearDiscriminant"),
-        *("NeighborsClassifier", "QuadraticDiscriminant", "TreeClassifier", "__version__"),
-        *("compare", "datasets", "displays", "errors", "from_sklearn", "inspect", "load", "read"),
-        *("report", "score_partition", "work"),
+        *("DiscreteBayes", "FisherDiscriminant", "IndicatorRegression", "KernelDiscriminant"),
+        *("LinearDiscriminant", "NeighborsClassifier", "QuadraticDiscriminant", "TreeClassifier"),
+        *("__version__", "compare", "datasets", "displays", "errors", "from_sklearn", "inspect"),
+        *("load", "read", "report", "score_partition", "work"),
     ]
     assert dir(sortal) == sorted(sortal.__all__)
     assert all(hasattr(sortal, name) for name in sortal.__all__)

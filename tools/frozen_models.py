@@ -20,6 +20,7 @@ from sortal import (
     DiscreteBayes,
     FisherDiscriminant,
     IndicatorRegression,
+    KernelDiscriminant,
     LinearDiscriminant,
     NeighborsClassifier,
     QuadraticDiscriminant,
@@ -73,12 +74,15 @@ def estimators() -> dict[str, Any]:
     means, covariance = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.25], [0.25, 2.0]]
     tree = TreeClassifier(pruning="cost_complexity", categorical_split={"color": "multiway"})
     near = NeighborsClassifier(metric="mahalanobis", weights="gaussian")
+    landmarks = KernelDiscriminant("poly", coef0=1.0, n_landmarks=9, solver="landmarks")
     whole, narrow = numbers.notna().all(axis=1), numbers.to_numpy(np.float32)
     spread = TreeClassifier("gini", missing="fractional", costs=costs, smoothing="shrinkage")
     return {
         "bayes": DiscreteBayes("joint", costs=costs).fit(frame, y, weights / 4),
         "fisher": FisherDiscriminant(missing="mean").fit(frame, y),
         "indicator": IndicatorRegression(ridge=0.5).fit(numbers.to_numpy(), y == "ash"),
+        "kernel": KernelDiscriminant(ridge="loo", costs=costs).fit(frame, y, weights / 4),
+        "landmarks": landmarks.fit(frame, y),
         "linear": LinearDiscriminant(shrinkage="loo", priors=priors).fit(frame, y),
         "moments": LinearDiscriminant.from_moments(means, covariances=covariance),
         "near": near.fit(narrow[whole], y[whole]),

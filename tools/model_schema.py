@@ -25,6 +25,7 @@ SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "model_file.schema.js
 ESTIMATORS = (
     *("TreeClassifier", "LinearDiscriminant", "QuadraticDiscriminant", "FisherDiscriminant"),
     *("IndicatorRegression", "DiscreteBayes", "NeighborsClassifier"),
+    "KernelDiscriminant",
 )
 # Bounds beyond it are those of float64 itself.
 LARGE = 1e308

@@ -15,6 +15,7 @@ from sortal import (
     DiscreteBayes,
     FisherDiscriminant,
     IndicatorRegression,
+    KernelDiscriminant,
     LinearDiscriminant,
     NeighborsClassifier,
     QuadraticDiscriminant,
@@ -35,7 +36,7 @@ DISCRIMINANTS = (
     FisherDiscriminant,
     IndicatorRegression,
 )
-ALL = (*DISCRIMINANTS, DiscreteBayes, TreeClassifier, NeighborsClassifier)
+ALL = (*DISCRIMINANTS, DiscreteBayes, TreeClassifier, NeighborsClassifier, KernelDiscriminant)
 COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
 
 
@@ -126,6 +127,18 @@ def _near_streamed() -> Case:
     return made.forget(range(10, 20)), X
 
 
+def _kernel_streamed() -> Case:
+    made, X, y = KernelDiscriminant(n_landmarks=20), mixed(), LABELS["str"]
+    for part in (slice(0, 40), slice(40, 90)):
+        made.partial_fit(X[part], y[part], classes=["maybe", "no", "perhaps", "yes"])
+    return made, X
+
+
+def _kernel_given() -> Case:
+    X = numbers()
+    return KernelDiscriminant("precomputed").fit(X @ X.T, LABELS["str"]), X[:7] @ X.T
+
+
 def _near_narrow() -> Case:
     X = numbers().astype(np.float32)
     X[3, 1] = np.nan
@@ -180,6 +193,18 @@ CASES: dict[str, Callable[[], Case]] = {
     "neighbors narrow": _near_narrow,
     "neighbors whitened": _near_whitened,
     "neighbors polars": lambda: _on_polars(NeighborsClassifier(class_weight="balanced")),
+    "kernel mean": lambda: _on_mixed(KernelDiscriminant("laplacian", missing="mean")),
+    "kernel loo": lambda: _on_mixed(
+        KernelDiscriminant("poly", coef0=1, ridge="loo", costs=COSTS, priors=PRIORS), WEIGHTS
+    ),
+    "kernel landmarks": lambda: _on_mixed(
+        KernelDiscriminant(solver="landmarks", n_landmarks=12, class_weight="balanced"), WEIGHTS
+    ),
+    "kernel coefficients": lambda: _on_mixed(
+        KernelDiscriminant("linear", penalty="coefficients", rule="nearest_mean")
+    ),
+    "kernel streamed": _kernel_streamed,
+    "kernel given": _kernel_given,
     "tree costs": lambda: _on_mixed(
         TreeClassifier("gini", costs=COSTS, priors=PRIORS, smoothing="m_estimate", pruning=None)
     ),

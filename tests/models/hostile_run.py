@@ -24,6 +24,7 @@ from sortal import (
     DiscreteBayes,
     FisherDiscriminant,
     IndicatorRegression,
+    KernelDiscriminant,
     LinearDiscriminant,
     NeighborsClassifier,
     QuadraticDiscriminant,
@@ -81,11 +82,16 @@ def fitted() -> dict[str, Any]:
         "joint": DiscreteBayes(structure="joint", priors={"no": 0.5, "perhaps": 0.25, "yes": 0.25}),
         "chosen": LinearDiscriminant(shrinkage="loo", costs=costs),
         "neighbors": NeighborsClassifier([1, 3], costs=costs),
+        "kernel": KernelDiscriminant(ridge="loo", penalty="coefficients", costs=costs),
+        "landmarks": KernelDiscriminant("poly", coef0=1.0, n_landmarks=5, solver="landmarks"),
         "values": NeighborsClassifier(metric="hamming", weights="rank"),
     }
     models = {name: model.fit(frame, y) for name, model in models.items()}
     models["near"] = NeighborsClassifier(3, "mahalanobis", weights="gaussian").fit(
         np.arange(24, dtype=np.float32).reshape(12, 2) ** 2 % 17, y[:12], np.arange(12) / 4 + 0.5
+    )
+    models["given"] = KernelDiscriminant("precomputed").fit(
+        np.eye(8) + np.arange(8) % 2 * np.arange(8)[:, None] % 2, np.arange(8) % 2
     )
     models["known"] = LinearDiscriminant.from_moments(
         [[0.0, 0.0], [1.0, 2.0]], covariances=[[1.0, 0.2], [0.2, 2.0]]

@@ -82,8 +82,8 @@ def test_a_model_is_described(found: Comparison) -> None:
 def test_progress_comes_to_its_end(found: Comparison, told: Told) -> None:
     done = [call[0] for call in told.calls]
     assert done == sorted(done)
-    assert done[-1] == found.settings.folds.n * len(NAMES) == 96
-    assert {call[1] for call in told.calls} == {96}
+    assert done[-1] == found.settings.folds.n * len(NAMES) == 104
+    assert {call[1] for call in told.calls} == {104}
     assert told.calls[-1][2:] == ("done", 0.0)
     assert all(0 <= call[3] <= 150 for call in told.calls)
     assert {name for call in told.calls for name in call[2].split(", ")} >= {"tree", "lda"}

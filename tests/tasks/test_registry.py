@@ -18,7 +18,7 @@ from sortal.tasks.registry import Facts, Learner
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors"]
+NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors", "kernel"]
 FACTS = Facts(probabilistic=False, reads="Not at all.")
 
 

@@ -66,6 +66,8 @@ def fit(
     wrote(output)
     if hasattr(model, "kneighbors"):
         note("this file holds the rows that were learned from: who has it can read them.")
+    elif hasattr(model, "dual_coef_"):
+        note("this file holds the rows of the basis: who has it can read them.")
 
 
 def _code(

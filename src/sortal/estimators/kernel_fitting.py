@@ -26,7 +26,6 @@ from sortal.learners.kernel import (
     Problem,
     build_model,
     refuse_beyond,
-    refuse_nothing,
     refuse_other_shape,
     solve_all_rows,
     solve_span,
@@ -169,6 +168,8 @@ class KernelFitting(Posteriors, SummaryClassifier):
         rows = self._gather(source, inputs, places)
         if options.name == "precomputed":
             rows = replace(rows, u=rows.u[:, :0].copy())
+        else:
+            refuse_beyond(kernel.diagonal(rows.u))
         return KernelBasis(kernel, inputs, rows)
 
     def _fills(self) -> bool:
@@ -207,7 +208,6 @@ class KernelFitting(Posteriors, SummaryClassifier):
         tell = Progress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
         rows = sample.take(chosen)
-        refuse_nothing(len(chosen))
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
 
     # --- The pass -------------------------------------------------------------------------------

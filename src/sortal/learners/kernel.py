@@ -40,7 +40,7 @@ RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 # Kernel values may be so small, or large by as much.
-_LEAST_SIZE = 1e-60
+_LEAST_SIZE = 1e-75
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,19 +194,16 @@ def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
     """Kernel values of rows with themselves must be such that their fourth powers can be added."""
     weights = np.broadcast_to(weight, np.shape(diagonal))
     size = float(weights @ diagonal / weights.sum())
-    if not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
+    if size == 0:
+        raise InputError(
+            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
+            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or "
+            "use another kernel."
+        )
+    if size > 0 and not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
         raise InputError(
             f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
             "with: divide the columns by a constant, set scale='std', or take a smaller degree."
-        )
-
-
-def refuse_nothing(n_landmarks: int) -> None:
-    """Some row must have a length in feature space."""
-    if n_landmarks == 0:
-        raise InputError(
-            "The kernel is not positive: k(x, x) is 0 for all rows, so that nothing tells them "
-            "apart. Use another kernel, or check the columns."
         )
 
 

@@ -45,11 +45,6 @@ def choose_landmarks(
             "The kernel is not positive: k(x, x) is below 0 for some rows. Use a kernel that is an "
             "inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
         )
-    if not own.any():
-        raise InputError(
-            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
-            "space: scale the columns, or use another kernel."
-        )
     left, chosen = own.copy(), np.empty(0, dtype=np.intp)
     root = np.empty((m, len(sample)))  # K ≈ rootᵀ root, a row a landmark
     while len(chosen) < m and left.any():

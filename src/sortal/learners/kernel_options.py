@@ -10,10 +10,9 @@ import numpy as np
 from sortal.data.checks import choose, is_whole, non_negative, whole_number
 from sortal.errors import OptionError
 from sortal.models.kernel import PENALTIES, SOLVERS
-from sortal.models.kernel_functions import NAMED
+from sortal.models.kernel_functions import KEPT as KERNELS
 
 RULES = ("gaussian", "nearest_mean")
-KERNELS = (*NAMED, "precomputed")
 
 
 @dataclass(frozen=True)

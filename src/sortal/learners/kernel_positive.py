@@ -32,7 +32,8 @@ def positive(K: Float, what: str) -> Float:
             f"{what} has the shape {K.shape}, and a kernel matrix is square: give k(x_i, x_j) of "
             "the rows of the fit with each other."
         )
-    single = bool((K.astype(np.float32) == K).all())
+    with np.errstate(over="ignore"):  # beyond a float32 they are none
+        single = bool((K.astype(np.float32) == K).all())
     largest = float(np.abs(K).max(initial=0.0))
     off = np.abs(K - K.T)
     if float(off.max(initial=0.0)) > (_SINGLE if single else _ASYMMETRY) * largest:

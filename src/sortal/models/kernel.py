@@ -120,8 +120,9 @@ class ProjectedGaussians:
         """The functions of rows that are projected already."""
         values = np.full((len(projected), len(self.weight)), -np.inf)
         for c in np.flatnonzero(self.weight > 0).tolist():
-            apart = (projected - self.means[c]) / self.lengths
-            values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
+            with np.errstate(over="ignore"):
+                apart = (projected - self.means[c]) / self.lengths
+                values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
         return values
 
     def __call__(self, batch: Batch) -> Mapped:
@@ -191,7 +192,6 @@ class KernelModel:
     def check(self) -> None:
         """Refuse, of a model from a file, what no fit could have made."""
         n_terms = self.inputs.design.n_terms
-        need(self.kernel.name != "callable", "a kernel that no file can hold")
         need(self.kernel.gamma > 0, "a kernel without a width")
         given = self.kernel.name == "precomputed"
         need(self.basis.shape[1] == (0 if given else n_terms), "basis rows of other columns")

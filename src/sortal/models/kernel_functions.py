@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Kernels that are positive by their form; those of users are looked at.
 NAMED = ("rbf", "poly", "linear", "laplacian")
-NAMES = (*NAMED, "precomputed", "callable")
+KEPT = (*NAMED, "precomputed")  # a file cannot hold a function
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class KernelFunction:
     function: Callable[[Any, Any], Any] | None = field(default=None, compare=False)
 
     LAYOUT: ClassVar[Layout] = Layout(
-        name=Word(NAMES),
+        name=Word(KEPT),
         gamma=Number(least=0.0),
         degree=Whole(least=1),
         coef0=Number(least=0.0),
@@ -86,6 +86,14 @@ class KernelFunction:
                 f"rows: it must give ({len(A)}, {len(B)}) finite numbers."
             )
         return made
+
+
+def beyond() -> InputError:
+    """The error for kernel values that are no numbers any more."""
+    return InputError(
+        "Kernel values of these rows are beyond what a float64 holds: divide the columns by a "
+        "constant, set scale='std', or take a smaller degree."
+    )
 
 
 def squares(A: Float) -> Float:
