@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Where less than this is left of 1 - c‖h‖², its digits are those of the row that went.
 _LEAST_LEFT = 1e-6
+_NOTHING_LEFT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +155,9 @@ def _without(rows: Float, u: Float, cut: float) -> Float:
     _, sizes, right = np.linalg.svd(rows, full_matrices=False)
     real = sizes > len(rows) * EPS * sizes.max(initial=0.0)
     h = np.where(real, (right @ u) / np.where(real, sizes, 1.0), 0.0)
-    rest = max(0.0, 1.0 - cut * float(h @ h))
-    # (I - t hhᵀ)² = I - cut hhᵀ
     length = float(h @ h)
-    t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0
+    rest = 1.0 - cut * length
+    # of a row that alone reaches into a direction nothing is left there, and no root of rounding
+    rest = rest if rest > _NOTHING_LEFT else 0.0
+    t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0  # (I - t hhᵀ)² = I - cut hhᵀ
     return np.asarray((np.eye(len(h)) - t * np.outer(h, h)) @ (sizes[:, None] * right))
