@@ -9,6 +9,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
+from sortal.models.geometry import EPS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 # Columns of a panel. Wide enough for matrix products at full speed, narrow enough that the next
 # word of progress, or Ctrl-C, waits for less than a second at 20,000 rows.
 PANEL = 512
+# The share of aᵀKa that may be rounding.
+_BLUR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,17 @@ class Bordered:
         R = solve_triangular(K, Y, lower=True, trans="T", check_finite=False)
         inverse = _inverse_diagonal(K) if diagonal else None
         return cls(R, Y.T @ Y, condition, inverse)
+
+    def sharp(self, mu: float, trace: float) -> bool:
+        """Whether rounding in K stays small beside aᵀKa, for all combinations a of R's columns.
+
+        Where K has no eigenvalue near zero but rounding, R holds Z/μ, and K ought to take it to 0.
+        """
+        here = np.diag(self.Q) > 0
+        R, Q = self.R[:, here], self.Q[np.ix_(here, here)]
+        squares = R.T @ R
+        least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
+        return EPS * trace * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
 
 
 def factor(A: Float, tell: Tell) -> None:

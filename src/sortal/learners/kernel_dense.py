@@ -22,7 +22,6 @@ from sortal.learners.kernel_solution import (
     orient,
 )
 from sortal.learners.kernel_spectrum import Spectrum, solve_spectrum
-from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 # Rows and columns of K that are made at a time: a tile stays in the cache of a core.
 TILE = 256
-# The share of aᵀKa that may be rounding.
-_BLUR = 1e-9
 
 
 def kernel_matrix(kernel: KernelFunction, basis: Float, threads: int, tell: Tell) -> Float:
@@ -77,25 +74,12 @@ def solve_dense(
             bordered = Bordered.of(K, rows, mu, tell)
         except np.linalg.LinAlgError:
             bordered = None
-        if bordered is not None and _sharp(bordered, diagonal, mu):
+        if bordered is not None and bordered.sharp(mu, float(diagonal.sum())):
             return canonical(bordered, rows, mu, most)
         # beside so small a ridge the rounding of K shows: eigenvectors tell it from rank
         upper = np.triu(K, 1)
         K = upper + upper.T + np.diag(diagonal)
     return solve_spectrum(Spectrum.of(K), rows, penalty, mu, most)
-
-
-def _sharp(bordered: Bordered, diagonal: Float, mu: float) -> bool:
-    """Whether rounding in K stays small beside aᵀKa, for all combinations a of R's columns.
-
-    Where K has no eigenvalue near zero but rounding, R holds Z/μ, and K ought to take it to 0.
-    """
-    R, Q = bordered.R, bordered.Q
-    here = np.diag(Q) > 0
-    R, Q = R[:, here], Q[np.ix_(here, here)]
-    squares = R.T @ R
-    least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
-    return EPS * float(diagonal.sum()) * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
 
 
 def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:

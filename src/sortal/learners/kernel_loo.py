@@ -146,9 +146,12 @@ class DenseLeaveOut:
             return
         K = weigh(self.matrix(), rows.root)
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
-            mu = penalties[0]
-            yield LosingDense(Bordered.of(K, rows, mu, self.tell, diagonal=True), rows, mu)
-            return
+            mu, trace = penalties[0], float(np.trace(K))
+            bordered = Bordered.of(K, rows, mu, self.tell, diagonal=True)
+            if bordered.sharp(mu, trace):
+                yield LosingDense(bordered, rows, mu)
+                return
+            K = weigh(self.matrix(), rows.root)
         spectrum = Spectrum.of(K)
         for mu in penalties:
             if mu > 0:
