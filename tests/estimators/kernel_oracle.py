@@ -160,11 +160,17 @@ class Oracle:
         own = self.inputs(self.X)[:, None, :]
         return np.array([kernel_values(self.kernel, u, u, *rest)[0, 0] for u in own])
 
+    @property
+    def n_rows(self) -> float:
+        """The rows that take part; of whole-number weights, their copies."""
+        w = self.fitted_weight
+        return float(w.sum()) if (w == np.floor(w)).all() else float((w > 0).sum())
+
     @cached_property
     def mu(self) -> float:
-        """μ or ε, by all rows of the fit; where no ridge is given, by the weight of the rows."""
+        """μ or ε, by all rows of the fit; where no ridge is given, by the number of rows."""
         total = float(self.weighed(self.fitted_weight) @ self.diagonal)
-        share = 0.1 / math.sqrt(self.fitted_weight.sum()) if self.ridge is None else self.ridge
+        share = 2.0 / self.n_rows if self.ridge is None else self.ridge
         if self.penalty == "rkhs":
             return share * total
         return (share * total) ** 2 if self.ridge is None else share

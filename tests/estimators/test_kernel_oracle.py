@@ -245,7 +245,7 @@ def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float, solver: str
 def test_a_ridge_by_the_number_of_rows(
     kernel: str, penalty: str, n_classes: int, weights: str, solver: str
 ) -> None:
-    """0.1/√W, W the weight of the rows without that of their classes."""
+    """2/n: whole weights are copies, of others rows count; class weights do not."""
     w = make_weights(weights, len(table(n_classes)[1]))
     told: dict[str, Any] = {"ridge": None, "weight": w, "class_weight": "balanced"}
     oracle, asked = make_oracle(kernel, penalty, n_classes, **told)
@@ -254,8 +254,7 @@ def test_a_ridge_by_the_number_of_rows(
         told["basis"] = model.basis_ids_
         oracle, asked = make_oracle(kernel, penalty, n_classes, **told)
     agrees(model, oracle, asked)
-    by_rows = 0.1 / math.sqrt(oracle.fitted_weight.sum())
-    wanted = by_rows if penalty == "rkhs" else model.mu_
+    wanted = 2.0 / oracle.n_rows if penalty == "rkhs" else model.mu_
     assert model.ridge_ == pytest.approx(wanted, rel=1e-12)
 
 

@@ -45,9 +45,9 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
         "auto" does so for "rbf" and "laplacian". Indicators of categories are never divided.
     ridge : float of at least 0, "loo" or None, default=None
         The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being the
-        weights of the rows. None: 0.1 over the root of the weight of all rows, or the ε that
-        damps as much. 0 is the limit of a vanishing ridge. "loo" takes that of nine values under
-        which rows are likeliest when they are left out one by one.
+        weights of the rows. None: 2/n, n being the number of rows, so that μ is twice the mean of
+        k(x, x); or the ε that damps as much. 0 is the limit of a vanishing ridge. "loo" takes that
+        of nine values under which rows are likeliest when they are left out one by one.
     penalty : {"rkhs", "coefficients"}, default="rkhs"
         P = μK, the squared length of w, or P = ε diag(1/v), that of a.
     rule : {"gaussian", "nearest_mean"}, default="gaussian"

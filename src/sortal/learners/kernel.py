@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Int = NDArray[np.int64]
 
-# The ridge for rows of the weight 1, where none is given; it falls with the root of the weight.
-DEFAULT_RIDGE = 0.1
+# The ridge where none is given, over the number of rows: μ is twice the mean of k(x, x).
+DEFAULT_RIDGE = 2.0
 # What is tried where ridge="loo".
 RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
@@ -126,13 +126,13 @@ class Problem:
     def penalty(self, diagonal: float) -> tuple[float, float]:
         """The ridge, and μ = ridge · Σ v_i k(x_i, x_i), or ε, which is the ridge itself.
 
-        `diagonal` is Σ v_i k(x_i, x_i). Where no ridge is given, it is 0.1/√W of the weight W of
-        the rows of all classes that count, before class weights, or its ε.
+        `diagonal` is Σ v_i k(x_i, x_i). Where no ridge is given, it is 2/n, n being the rows of
+        all classes that count (of whole-number weights, the copies), or its ε.
         """
         given, rkhs = self.options.ridge, self.options.penalty == "rkhs"
         if given is None:
-            total = float(self.plain[0][self.factor > 0].sum())
-            return self.half_point(DEFAULT_RIDGE / float(np.sqrt(total)), diagonal)
+            n_rows = float(self.plain[1][self.factor > 0].sum())
+            return self.half_point(DEFAULT_RIDGE / n_rows, diagonal)
         return float(given), float(given) * diagonal if rkhs else float(given)
 
     def half_point(self, g: float, diagonal: float) -> tuple[float, float]:

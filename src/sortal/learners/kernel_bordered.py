@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
+from sortal.learners.kernel_primal import condition_of
 from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ class Bordered:
         """
         trace = float(np.trace(K))
         K[np.diag_indices(len(K))] += mu
+        norm = _largest_sum(K)
         try:
             factor(K, tell)
         except np.linalg.LinAlgError:
             return None
-        pivots = np.diag(K)
-        condition = float((pivots.max() / pivots.min()) ** 2)
+        condition = condition_of(K, norm)
         Y = solve_triangular(K, rows.indicators(), lower=True, check_finite=False)
         R = solve_triangular(K, Y, lower=True, trans="T", check_finite=False)
         inverse = _inverse_diagonal(K) if diagonal else None
@@ -66,6 +67,12 @@ class Bordered:
         squares = R.T @ R
         least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
         return EPS * trace * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
+
+
+def _largest_sum(A: Float) -> float:
+    """The largest sum of |A| over a column."""
+    strips = range(0, len(A), PANEL)
+    return max(float(np.abs(A[start : start + PANEL]).sum(axis=1).max()) for start in strips)
 
 
 def factor(A: Float, tell: Tell) -> None:

@@ -56,6 +56,9 @@ def choose_landmarks(
             among = positive(among, "The matrix of this kernel")
         among -= known[:, proposed].T @ known[:, proposed]
         new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - n]
+        if not len(new):  # what was proposed is described but for rounding
+            left[proposed] = 0.0
+            continue
         rows = kernel.matrix(sample[new], sample)
         rows -= known[:, new].T @ known
         more = root[n : n + len(new)]

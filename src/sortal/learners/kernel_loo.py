@@ -20,6 +20,7 @@ from sortal.learners.kernel_solution import Labeled
 from sortal.learners.kernel_spectrum import Spectrum, spectral_features
 from sortal.learners.loo_choice import Tried, log_share
 from sortal.models.decision import posterior
+from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,11 +154,11 @@ class DenseLeaveOut:
             K = weigh(self.matrix(), rows.root)
         spectrum = Spectrum.of(K)
         for mu in penalties:
-            if mu > 0:
+            if mu > EPS * float(spectrum.gram(self.penalty).sum()):
                 yield LosingDense(spectrum.bordered(rows, self.penalty, mu), rows, mu)
             else:
                 features, z = spectral_features(spectrum, rows, self.penalty)
-                yield LosingFeatures(PrimalBase(features), z, mu)
+                yield LosingFeatures(PrimalBase(features), z, 0.0)
 
     @cached_property
     def _fixed(self) -> tuple[Features, Float]:

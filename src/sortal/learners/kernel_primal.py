@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dpocon
 
 from sortal.learners.canonical import within_lengths
 from sortal.learners.kernel_solution import NOTHING, Solution, class_scale, orient
@@ -76,10 +77,8 @@ class Features:
 
 def solve_features(features: Features, mu: float, most: int | None) -> Solution:
     """Bv = λ(S_w + μ ridge)v, λ falling; without a ridge the limit of a vanishing one."""
-    if mu > 0:
-        v, values, condition = _ridged(features, mu)
-    else:
-        v, values, condition = _limit(features)
+    found = _ridged(features, mu) if mu > 0 else None
+    v, values, condition = _limit(features) if found is None else found
     v, values = v[:, :most], values[:most]
     size = np.sqrt(((features.norm @ v) * v).sum(axis=0))
     v = v / size
@@ -97,16 +96,31 @@ def solve_features(features: Features, mu: float, most: int | None) -> Solution:
     )
 
 
-def _ridged(features: Features, mu: float) -> tuple[Float, Float, float]:
-    """Where S_w + μ ridge is LLᵀ, directions are L⁻ᵀ times singular vectors of spread L⁻ᵀ."""
-    lower = cholesky(features.within + mu * features.ridge, lower=True, check_finite=False)
+def _ridged(features: Features, mu: float) -> tuple[Float, Float, float] | None:
+    """Where S_w + μ ridge is LLᵀ, directions are L⁻ᵀ times singular vectors of spread L⁻ᵀ.
+
+    None where the ridge is below rounding, and might as well vanish.
+    """
+    penalized = features.within + mu * features.ridge
+    try:
+        lower = cholesky(penalized, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    condition = condition_of(lower, float(np.abs(penalized).sum(axis=0).max()))
+    if not condition < 0.1 / EPS:
+        return None
     leaning = solve_triangular(lower, features.spread.T, lower=True, check_finite=False)
     left, roots, _ = np.linalg.svd(leaning, full_matrices=False)
     real = roots**2 > NOTHING * (roots[0] ** 2 if len(roots) else 0.0)
     real[max(0, int((features.weight > 0).sum()) - 1) :] = False
-    pivots = np.diag(lower)
     v = solve_triangular(lower, left[:, real], lower=True, trans="T", check_finite=False)
-    return v, roots[real] ** 2, float((pivots.max() / pivots.min()) ** 2)
+    return v, roots[real] ** 2, condition
+
+
+def condition_of(lower: Float, norm: float) -> float:
+    """An estimate of the condition number of LLᵀ, whose largest sum of a column is `norm`."""
+    reciprocal, _ = dpocon(lower.T, norm, uplo="U")
+    return float(1.0 / reciprocal) if reciprocal > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)

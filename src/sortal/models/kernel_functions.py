@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NAMED = ("rbf", "poly", "linear", "laplacian")
 KEPT = (*NAMED, "precomputed")  # a file cannot hold a function
 
+# Where γ‖u‖² is larger, differences are taken: of products, digits of the exponent would be lost.
+_MOST_EXPONENT = 1e5
+
 
 @dataclass(frozen=True)
 class KernelFunction:
@@ -106,9 +109,12 @@ def _gaussian(A: Float, B: Float, gamma: float) -> Float:
 
     Each further pass over the exponents would cost as much as the exponential itself.
     """
+    own, other = squares(A), squares(B)
+    if gamma * max(own.max(initial=0.0), other.max(initial=0.0)) > _MOST_EXPONENT:
+        return _exp(cdist(A, B, "sqeuclidean"), -gamma)
     ones = np.ones((len(A), 1))
-    left = np.hstack([(2.0 * gamma) * A, -gamma * squares(A)[:, None], ones])
-    right = np.hstack([B, np.ones((len(B), 1)), -gamma * squares(B)[:, None]])
+    left = np.hstack([(2.0 * gamma) * A, -gamma * own[:, None], ones])
+    right = np.hstack([B, np.ones((len(B), 1)), -gamma * other[:, None]])
     exponents = left @ right.T
     np.minimum(exponents, 0.0, out=exponents)  # rounding may take them above
     return np.asarray(np.exp(exponents, out=exponents))
