@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
@@ -415,6 +416,40 @@ def test_a_column_that_is_constant_within_classes() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(fitted(oracle, ridge=1e-6).eigenvalues_).all()
+
+
+# --- What is given stays as it is ----------------------------------------------------------------
+
+
+@every_solver
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rows_are_neither_changed_nor_kept_by_reference(kernel: str, solver: str) -> None:
+    X, y = make_table(0, 3)
+    given = X.copy()
+    model = KernelDiscriminant(kernel, solver=solver).fit(given, y)
+    assert_array_equal(given, X)
+    before = model.transform(X)
+    given[:] = 0
+    assert_array_equal(model.transform(X), before)
+
+
+def test_a_matrix_is_not_changed() -> None:
+    X, y = make_table(0, 3)
+    K = as_given(KERNELS["precomputed"], X, X)
+    given = K.copy()
+    model = KernelDiscriminant("precomputed").fit(given, y)
+    model.loo_proba(given, y)
+    assert_array_equal(given, K)
+
+
+def test_folds_of_a_matrix() -> None:
+    """scikit-learn takes rows and columns of a kernel matrix."""
+    X, y = make_table(0, 3)
+    K = as_given(KERNELS["precomputed"], X, X)
+    found = cross_val_predict(KernelDiscriminant("precomputed"), K, y, cv=3, method="predict_proba")
+    for rest, out in StratifiedKFold(3).split(X, y):
+        oracle = Oracle(K[np.ix_(rest, rest)], y[rest], "precomputed")
+        close(found[out], oracle.posteriors(K[np.ix_(out, rest)]))
 
 
 # --- Files ---------------------------------------------------------------------------------------

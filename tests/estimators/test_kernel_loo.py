@@ -137,6 +137,25 @@ def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str)
     close(found, expected, 1e-6)
 
 
+@every_solver
+@every_penalty
+def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
+    """More rows than a block, and more than landmarks."""
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 3, 300)
+    X, y = rng.normal(size=(300, 4)) + 0.8 * k[:, None] * [1, -1, 0, 0], NAMES[k]
+    w = rng.integers(1, 4, 300)
+    ridge = {"rkhs": 0.01, "coefficients": 20.0}[penalty]
+    oracle = Oracle(X, y, weight=w, penalty=penalty, ridge=ridge)
+    model = fitted(oracle, solver=solver, n_landmarks=60 if solver == "landmarks" else None)
+    if solver == "landmarks":
+        oracle = with_basis(oracle, model.basis_ids_)
+    found = model.loo_proba(X, y, sample_weight=w)
+    close(model.transform(X[:5] + 0.2), oracle.project(X[:5] + 0.2))
+    for i in (0, int(model.basis_ids_[-1]), 299):
+        close(found[i], np.exp(oracle.without(i).log_posteriors(X[[i]])[0]))
+
+
 @QUICK
 @given(st.integers(0, 10**9), st.integers(2, 4), st.sampled_from(["rbf", "laplacian", "poly"]))
 def test_rkhs_is_a_fit_to_the_other_rows(seed: int, n_classes: int, kernel: str) -> None:

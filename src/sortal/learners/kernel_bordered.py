@@ -37,18 +37,26 @@ class Bordered:
     @classmethod
     def of(
         cls, K: Float, rows: Labeled, mu: float, tell: Tell, *, diagonal: bool = False
-    ) -> Bordered:
-        """By Cholesky, in the lower triangle of K; the upper one stays as it is."""
+    ) -> Bordered | None:
+        """By Cholesky, in the lower triangle of K; the upper one stays as it is.
+
+        None where the rounding of K shows beside so small a ridge: eigenvectors tell it from rank.
+        """
+        trace = float(np.trace(K))
         K[np.diag_indices(len(K))] += mu
-        factor(K, tell)
+        try:
+            factor(K, tell)
+        except np.linalg.LinAlgError:
+            return None
         pivots = np.diag(K)
         condition = float((pivots.max() / pivots.min()) ** 2)
         Y = solve_triangular(K, rows.indicators(), lower=True, check_finite=False)
         R = solve_triangular(K, Y, lower=True, trans="T", check_finite=False)
         inverse = _inverse_diagonal(K) if diagonal else None
-        return cls(R, Y.T @ Y, condition, inverse)
+        made = cls(R, Y.T @ Y, condition, inverse)
+        return made if made._sharp(mu, trace) else None
 
-    def sharp(self, mu: float, trace: float) -> bool:
+    def _sharp(self, mu: float, trace: float) -> bool:
         """Whether rounding in K stays small beside aᵀKa, for all combinations a of R's columns.
 
         Where K has no eigenvalue near zero but rounding, R holds Z/μ, and K ought to take it to 0.

@@ -70,13 +70,9 @@ def solve_dense(
     weigh(K, rows.root)
     if penalty == "rkhs" and mu > 0:
         diagonal = np.diag(K).copy()
-        try:
-            bordered = Bordered.of(K, rows, mu, tell)
-        except np.linalg.LinAlgError:
-            bordered = None
-        if bordered is not None and bordered.sharp(mu, float(diagonal.sum())):
+        bordered = Bordered.of(K, rows, mu, tell)
+        if bordered is not None:
             return canonical(bordered, rows, mu, most)
-        # beside so small a ridge the rounding of K shows: eigenvectors tell it from rank
         upper = np.triu(K, 1)
         K = upper + upper.T + np.diag(diagonal)
     return solve_spectrum(Spectrum.of(K), rows, penalty, mu, most)

@@ -146,10 +146,9 @@ class DenseLeaveOut:
             return
         K = weigh(self.matrix(), rows.root)
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
-            mu, trace = penalties[0], float(np.trace(K))
-            bordered = Bordered.of(K, rows, mu, self.tell, diagonal=True)
-            if bordered.sharp(mu, trace):
-                yield LosingDense(bordered, rows, mu)
+            bordered = Bordered.of(K, rows, penalties[0], self.tell, diagonal=True)
+            if bordered is not None:
+                yield LosingDense(bordered, rows, penalties[0])
                 return
             K = weigh(self.matrix(), rows.root)
         spectrum = Spectrum.of(K)
