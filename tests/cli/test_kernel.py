@@ -1,10 +1,13 @@
-"""A kernel discriminant at the command line: what its file holds, and what is shown of it."""
+"""The kernel discriminant at the command line: its options, its file, and what is refused."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+import sortal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,21 +16,57 @@ if TYPE_CHECKING:
 FIT = ("fit", "penguins.csv", "-t", "species", "-l", "kernel", "-o", "new.sortal")
 
 
-@pytest.mark.usefixtures("here")
-def test_a_file_that_holds_rows_says_so(run: Callable[..., Any]) -> None:
+def test_a_fit_says_that_its_file_holds_rows(run: Callable[..., Any], here: Path) -> None:
     done = run(*FIT)
     assert done.code == 0
     assert done.out.startswith("kernel discriminant, ")
     assert "wrote new.sortal\nnote: this file holds the rows of the basis" in done.err
-    assert "holds the rows" not in run(*FIT, "-q").err
+    assert sortal.load(here / "new.sortal").solver_ == "dense"
 
 
-def test_a_model_is_shown_by_its_classes_and_directions(
-    run: Callable[..., Any], here: Path
+def test_options_can_be_typed(run: Callable[..., Any], here: Path) -> None:
+    given = ("--set", "kernel=poly", "--set", "coef0=1", "--set", "ridge=loo")
+    assert run(*FIT, *given).code == 0
+    model = sortal.load(here / "new.sortal")
+    assert (model.kernel_.name, model.kernel_.degree, len(model.loo_curve_.rows)) == ("poly", 2, 9)
+    few = ("--set", "solver=landmarks", "--set", "n_landmarks=20", "--set", "ridge=null")
+    assert run(*FIT, *few).code == 0
+    assert sortal.load(here / "new.sortal").n_landmarks_ == 20
+    script = run(*FIT, *few, "--show-code").out
+    assert "KernelDiscriminant(solver='landmarks', n_landmarks=20, ridge=None)" in script
+
+
+def test_every_command_takes_its_file(run: Callable[..., Any]) -> None:
+    assert run(*FIT, "-q").code == 0
+    said = run("predict", "new.sortal", "penguins.csv", "-q").out.splitlines()
+    assert said[:2] == ["row,prediction", "1,Adelie"]
+    why = run("explain", "new.sortal", "penguins.csv", "--row", "1", "--json", "-q")
+    assert why.code == 0
+    assert json.loads(why.out)
+    assert "Projected classes" in run("show", "new.sortal").out
+    worked = run("work", "penguins.csv", "-t", "species", "-l", "kernel", "-q")
+    assert worked.out.startswith("Kernel discriminant: rbf kernel of 333 rows")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("gamma=0",), "gamma=0 cannot be used: give a number above 0, or None."),
+        (("kernel=rbg",), "kernel='rbg' is not known: it can be 'rbf'"),
+        (("ridge=-1",), "ridge=-1 cannot be used"),
+        (("ridge=best",), "ridge='best' is not known"),
+        (("solver=landmarks", "n_landmarks=334"), "n_landmarks=334 but 333 rows take part"),
+        (("rule=nearest_mean", "priors=[1, 0, 0]"), "priors cannot be given with rule"),
+        (("kernel=precomputed",), "takes a matrix of numbers"),
+        (("n_components=3",), "3 classes have at most 2 directions"),
+        (("widht=1",), "has no option 'widht'"),
+    ],
+)
+def test_what_is_refused(
+    run: Callable[..., Any], here: Path, given: tuple[str, ...], words: str
 ) -> None:
-    run(*FIT, "--set", "gamma=0.25")
-    assert (here / "new.sortal").exists()
-    shown = run("show", "new.sortal").out
-    assert "0.25" in next(line for line in shown.splitlines() if line.startswith("width γ"))
-    assert "dense" in next(line for line in shown.splitlines() if line.startswith("solver"))
-    assert "Projected classes" in shown
+    done = run(*FIT, *(part for one in given for part in ("--set", one)))
+    assert done.code == 1
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert not (here / "new.sortal").exists()

@@ -162,7 +162,7 @@ def test_rows_without_weight_keep_their_column_of_a_kernel_matrix() -> None:
 
 
 def test_words_are_no_kernel_values() -> None:
-    with pytest.raises(InputError, match="takes a matrix of numbers.*in 'word'"):
+    with pytest.raises(InputError, match=r"takes a matrix of numbers.*in 'word'"):
         KernelDiscriminant("precomputed").fit(*mixed())
 
 

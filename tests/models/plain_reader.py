@@ -1,8 +1,8 @@
 """A reader of model files that shares nothing with sortal: written from docs/model_file.md alone.
 
-Trees, the linear discriminant on rows without holes, and discrete Bayes. Rows are dictionaries
-from the name of a column to its cell: None, a number (a date is days since 1970-01-01), text or a
-truth value.
+Trees, the linear discriminant on rows without holes, the kernel discriminant, and discrete Bayes.
+Rows are dictionaries from the name of a column to its cell: None, a number (a date is days since
+1970-01-01), text or a truth value.
 """
 
 import json
@@ -93,7 +93,8 @@ class PlainReader:
 
     def joint(self, row: Row) -> list[float]:
         """ln prior + ln P(x|k), up to what the classes have in common."""
-        scores = self.linear(row) if self.estimator == "LinearDiscriminant" else self.bayes(row)
+        of = {"LinearDiscriminant": self.linear, "KernelDiscriminant": self.kernel}
+        scores = of.get(self.estimator, self.bayes)(row)
         return [log(p) + s for p, s in zip(self.model["prior"], scores, strict=True)]
 
     def linear(self, row: Row) -> list[float]:
@@ -110,6 +111,45 @@ class PlainReader:
             offset + math.fsum(g * w[k] for g, w in zip(gaps, functions["weights"], strict=True))
             for k, offset in enumerate(functions["offsets"])
         ]
+
+    def kernel(self, row: Row) -> list[float]:
+        """ln f_c, up to what the classes have in common."""
+        m, inputs = self.model, self.model["inputs"]
+        u: list[float] = []
+        fill = iter(inputs["fill"])
+        for column, x in zip(self.columns, self.cells(row), strict=True):
+            one = column["kind"] in {"number", "date"}
+            filled = [next(fill) for _ in range(1 if one else len(column["values"]))]
+            known = [x] if one else [float(code == x) for code in range(len(filled))]
+            u += filled if x in {HOLE, UNKNOWN} else known
+        terms = zip(u, inputs["shift"], inputs["factor"], strict=True)
+        u = [(x - shift) * factor for x, shift, factor in terms]
+        values = [self.kernel_value(u, other) for other in m["basis"]]
+        if m["kernel"]["name"] == "precomputed":
+            values = [u[j] for j in m["ids"]]
+        coefs = zip(*m["coefs"], strict=True)
+        p = [math.fsum(k * a for k, a in zip(values, q, strict=True)) for q in coefs]
+        return [
+            -0.5
+            * m["divisor"]
+            * math.fsum(((x - c) / h) ** 2 for x, c, h in zip(p, mean, m["lengths"], strict=True))
+            if weight > 0
+            else -math.inf
+            for mean, weight in zip(m["means"], m["weight"], strict=True)
+        ]
+
+    def kernel_value(self, u: list[float], other: list[float]) -> float:
+        """k(u, u')."""
+        kernel, gamma = self.model["kernel"], self.model["kernel"]["gamma"]
+        pairs = list(zip(u, other, strict=False))  # given kernel values have no basis
+        inner = math.fsum(a * b for a, b in pairs)
+        if kernel["name"] == "rbf":
+            return math.exp(-gamma * math.fsum((a - b) ** 2 for a, b in pairs))
+        if kernel["name"] == "laplacian":
+            return math.exp(-gamma * math.fsum(abs(a - b) for a, b in pairs))
+        if kernel["name"] == "poly":
+            return float((gamma * inner + kernel["coef0"]) ** kernel["degree"])
+        return inner
 
     def bayes(self, row: Row) -> list[float]:
         """ln P(x|k)."""

@@ -12,7 +12,13 @@ import pytest
 from tests.models import plain_reader
 from tests.models.plain_reader import PlainReader
 
-from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
+from sortal import (
+    DiscreteBayes,
+    KernelDiscriminant,
+    LinearDiscriminant,
+    TreeClassifier,
+    datasets,
+)
 
 # Holes and unknown values are met on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -162,6 +168,33 @@ def test_priors_of_the_linear_discriminant(tmp_path: Path) -> None:
     iris = datasets.iris()
     model = LinearDiscriminant(priors=[0.2, 0.3, 0.5]).fit(iris, "species")
     agrees(model, iris.drop(columns="species"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ridge": "loo"},
+        {"kernel": "laplacian", "costs": COSTS, "missing": "mean"},
+        {"kernel": "poly", "scale": "std", "coef0": 1.0, "penalty": "coefficients"},
+        {"kernel": "linear", "scale": "std", "solver": "landmarks", "rule": "nearest_mean"},
+    ],
+    ids=str,
+)
+def test_kernel_discriminant(options: dict[str, Any], tmp_path: Path) -> None:
+    frame, y = table(14, holes=True)
+    agrees(
+        KernelDiscriminant(categorical_features=CATEGORIES, **options).fit(frame, y),
+        table(15, holes=True, strange=True)[0],
+        tmp_path,
+    )
+
+
+def test_given_kernel_values(tmp_path: Path) -> None:
+    u = datasets.iris().drop(columns="species").to_numpy()
+    K = pd.DataFrame(u @ u.T, columns=[f"row {i}" for i in range(len(u))])
+    w = np.arange(len(u)) % 3
+    model = KernelDiscriminant("precomputed").fit(K, datasets.iris()["species"], sample_weight=w)
+    agrees(model, K[:20], tmp_path)
 
 
 @pytest.mark.parametrize(

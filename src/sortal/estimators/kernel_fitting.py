@@ -113,7 +113,7 @@ class KernelFitting(KernelDoor):
         spread = Spread.of(seen, schema)
         inputs = read_inputs(spread, schema, options)
         kernel = read_kernel(spread, inputs, options)
-        places = self._taking_part(source)
+        places = self._taking_part(source, options.class_weight)
         solver = resolve_solver(options, len(places))
         if solver == "landmarks":
             gather = partial(self._gather, source, inputs)
@@ -128,8 +128,8 @@ class KernelFitting(KernelDoor):
             refuse_beyond(kernel.diagonal(rows.u))
         return KernelBasis(kernel, inputs, rows)
 
-    def _taking_part(self, source: TableSource) -> Places:
-        question = TakingPart(self._fills(), zero_classes(self.class_weight))
+    def _taking_part(self, source: TableSource, class_weight: Any) -> Places:
+        question = TakingPart(self._fills(), zero_classes(class_weight))
         return np.flatnonzero(np.concatenate(list(self._engine().map(source, question))))
 
     def _gather(self, source: TableSource, inputs: KernelInputs, places: Places) -> Rows:

@@ -69,7 +69,7 @@ class KernelLeftOut(KernelFitting):
     def _leave_dense(self, source: TableSource, problem: Problem) -> tuple[Float, NDArray[Any]]:
         """Posteriors of all rows, and which rows they are of; all rows are the basis."""
         model: KernelModel = self._model
-        places = self._taking_part(source)
+        places = self._taking_part(source, self._fitted.class_weight)
         rows, mine = self._gather(source, self._plan.inputs, places), problem.basis
         given = self._plan.kernel.name == "precomputed"
         same = np.array_equal(rows.ids, mine.ids) and np.array_equal(rows.weight, mine.weight)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
+# Squares below it hold fewer than all digits.
+_LEAST_SQUARE = float(np.finfo(float).tiny) / EPS
 # Rows of a kernel matrix that are looked at at a time.
 _ROWS = 1024
 
@@ -116,6 +118,7 @@ class Spread:
         apart = (moments.mean - mean[:n_numbers, None]) + moments.tail
         squares = (moments.m2 + units * apart**2).sum(axis=1)
         squares[squares <= units.sum(axis=1) * (4 * EPS * mean[:n_numbers]) ** 2] = 0.0
+        squares[squares < units.sum(axis=1) * _LEAST_SQUARE] = 0.0
         weight = [float(table.sum()) for table in seen.values.tables]
         known = np.repeat(weight, [len(shares) for shares in fill.shares])
         share = mean[n_numbers:]
@@ -139,7 +142,7 @@ def read_inputs(spread: Spread, schema: Schema, options: KernelOptions) -> Kerne
     if not given and not (factor * spread.variance).any():
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "
-            "the table was read, and whether its numbers are too small to be squared (1e-160)."
+            "the table was read, and whether its numbers are too small to be squared (1e-146)."
         )
     return KernelInputs(design, shift, factor, spread.mean)
 
