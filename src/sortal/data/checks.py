@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-def choose(name: str, given: Any, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
+def choose(name: str, given: Any, allowed: tuple[str, ...], *, none: bool = False) -> str:
+    """One of a few words; `none` says that None is allowed beside them."""
     if not isinstance(given, str) or given not in allowed:
-        words = ", ".join(map(repr, allowed))
+        words = ", ".join(map(repr, (*allowed, None) if none else allowed))
         raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
     return str(given)
+
+
+def check_progress(given: Any) -> None:
+    """A function to be told how far a fit is, or None."""
+    if given is not None and not callable(given):
+        raise OptionError(
+            f"progress={given!r} cannot be used: give a function of two numbers, (done, of how "
+            "many), or None."
+        )
 
 
 def non_negative(name: str, given: Any) -> float:

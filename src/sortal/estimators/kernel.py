@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-
+from sortal.data.checks import check_progress
 from sortal.estimators.kept_kernel import KeptKernel
 from sortal.estimators.pieces import in_pieces
 from sortal.learners.kernel_options import KernelOptions
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KeptKernel):
+class KernelDiscriminant(KeptKernel):
     """Fisher's discriminant in the feature space of a kernel, and Gaussians along its directions.
 
     A direction w = Σ_j a_j φ(x_j) is a sum over rows x_j, the basis: all rows of the fit, or
@@ -215,6 +214,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kept
 
     def _options(self) -> KernelOptions:
         self._policies()
+        check_progress(self.progress)
         return KernelOptions(
             self.kernel,
             self.gamma,

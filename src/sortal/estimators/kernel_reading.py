@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import whole_number
 from sortal.estimators.kernel_left_out import KernelLeftOut
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class ReadableKernel(KernelLeftOut):
+class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLeftOut):
     """A fitted kernel discriminant, read."""
 
     def transform(self, X: Any) -> Float:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.data.checks import choose
+from sortal.data.checks import check_progress, choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.estimators.base import FitReport
 from sortal.estimators.keeping import Perhaps
@@ -393,6 +393,7 @@ class TreeClassifier(PrunedTree):
 
     def _options(self) -> TreeOptions:
         choose("unknown", self.unknown, ("majority", "error"))
+        check_progress(self.progress)
         return TreeOptions(
             self.criterion,
             self.purity,

@@ -47,9 +47,9 @@ def kernel_matrix(kernel: KernelFunction, basis: Float, threads: int, tell: Tell
             K[start:stop, left:right] = tile
             K[left:right, start:stop] = tile.T
 
-    # long strips first, so that threads end together
+    # short strips first: the memory of K is then taken little by little, and the first word is soon
     with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(fill, range(0, n, TILE)[::-1])):
+        for done, _ in enumerate(pool.map(fill, range(0, n, TILE))):
             tell(min(1.0, (done + 1) * TILE / n))
     K[np.diag_indices(n)] = kernel.diagonal(basis)
     return K

@@ -144,20 +144,27 @@ class PrimalBase:
             means=means,
             scatter=(f.within - left.cut[i] * np.outer(u, u))[None],
             to_coefs=np.eye(len(u)),
-            rows=None if f.rows is None else _without(f.rows, u, left.cut[i]),
+            rows=None if f.rows is None else self._rows_without(u, left.cut[i]),
         )
         solved = solve_features(others, mu, most)
         return np.asarray((((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1))
 
+    @cached_property
+    def _factors(self) -> tuple[Float, Float]:
+        """Singular values of the rows, 0 where they are rounding, and right vectors."""
+        assert self.features.rows is not None  # noqa: S101  (asked for where they are)
+        _, sizes, right = np.linalg.svd(self.features.rows, full_matrices=False)
+        real = sizes > len(self.features.rows) * EPS * sizes.max(initial=0.0)
+        return np.where(real, sizes, 0.0), right
 
-def _without(rows: Float, u: Float, cut: float) -> Float:
-    """Rows R with RᵀR less by cut · uuᵀ, u being in their span."""
-    _, sizes, right = np.linalg.svd(rows, full_matrices=False)
-    real = sizes > len(rows) * EPS * sizes.max(initial=0.0)
-    h = np.where(real, (right @ u) / np.where(real, sizes, 1.0), 0.0)
-    length = float(h @ h)
-    rest = 1.0 - cut * length
-    # of a row that alone reaches into a direction nothing is left there, and no root of rounding
-    rest = rest if rest > _NOTHING_LEFT else 0.0
-    t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0  # (I - t hhᵀ)² = I - cut hhᵀ
-    return np.asarray((np.eye(len(h)) - t * np.outer(h, h)) @ (sizes[:, None] * right))
+    def _rows_without(self, u: Float, cut: float) -> Float:
+        """Rows R with RᵀR less by cut · uuᵀ, u being in their span."""
+        sizes, right = self._factors
+        h = np.divide(right @ u, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+        length = float(h @ h)
+        rest = 1.0 - cut * length
+        # a row that alone reaches into a direction leaves nothing there, and no root of rounding
+        rest = rest if rest > _NOTHING_LEFT else 0.0
+        t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0  # (I - t hhᵀ)² = I - cut hhᵀ
+        made = sizes[:, None] * right
+        return np.asarray(made - t * np.outer(h, h @ made))

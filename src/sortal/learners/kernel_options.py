@@ -38,7 +38,7 @@ class KernelOptions:
     def __post_init__(self) -> None:
         _check_kernel(self)
         if self.scale is not None:
-            choose("scale", self.scale, ("auto", "std"))
+            choose("scale", self.scale, ("auto", "std"), none=True)
         _check_ridge(self.ridge)
         choose("penalty", self.penalty, PENALTIES)
         choose("rule", self.rule, RULES)

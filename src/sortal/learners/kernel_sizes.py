@@ -29,6 +29,8 @@ def resolve_solver(options: KernelOptions, n: int) -> str:
         return "dense"
     if options.solver != "auto":
         return options.solver
+    if options.n_landmarks is not None:  # who counts them wants them
+        return "landmarks"
     there = free_memory()
     fits = there is None or needed_memory(options, n) <= there
     return "dense" if n <= MOST_DENSE and fits else "landmarks"
