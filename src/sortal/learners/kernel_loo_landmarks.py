@@ -71,9 +71,8 @@ class OnLandmarks:
 
     def __call__(self, batch: Batch) -> Any:
         """Ask one block."""
-        read, m = self.space.inputs(batch), self.space.n_landmarks
-        z = np.empty((batch.n_rows, m))
-        self.space.features(read.u, z)
+        read = self.space.inputs(batch)
+        z = self.space.features(read.u)
         if not self.fill:
             z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
         columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))

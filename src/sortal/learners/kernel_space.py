@@ -100,22 +100,19 @@ class LandmarkSpace:
         """What the columns of the moments are called; the last is k(x, x)."""
         return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
 
-    def features(self, u: Float, out: Float) -> None:
-        """The features of rows, given as inputs of the kernel; some rows at a time."""
-        for start in range(0, len(u), _STRIP):
-            strip = slice(start, start + _STRIP)
-            values = self.kernel.matrix(u[strip], self.basis)
-            if self.turned:
-                self._turn(values, out[strip])
-            else:
-                out[strip] = values
+    def features(self, u: Float) -> Float:
+        """The features of a few rows, given as inputs of the kernel."""
+        values = self.kernel.matrix(u, self.basis)
+        return self._turn(values) if self.turned else values
 
-    def _turn(self, values: Float, out: Float) -> None:
+    def _turn(self, values: Float) -> Float:
         """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
+        out = np.empty_like(values)
         ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
         for start, stop in pairwise(ends):
             part = self.inverse[start:stop, :stop]
             np.matmul(values[:, :stop], part.T, out=out[:, start:stop])
+        return out
 
     def from_coefs(self, matrix: Float) -> Float:
         """A quadratic form in the coefficients, as one in directions of the features."""
@@ -158,22 +155,15 @@ class SummarizeLandmarks:
     ) -> ClassMoments:
         """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
         p = self.space.n_landmarks + 1
-        origin, sums = np.empty((len(by_class), p)), np.empty((len(by_class), p + 2, p + 2))
+        sums = np.empty((len(by_class), p + 2, p + 2))
+        origin = np.array([self._rows(u[rows[:_STRIP]]).mean(axis=0) for rows in by_class])
         wide = np.empty((min(_TILE, len(u)), p + 2))
         for places in _tiles(by_class):
-            rows = np.concatenate([part for _, part, _ in places])
-            inputs, z = u[rows], wide[: len(rows)]
-            self.space.features(inputs, z[:, : p - 1])
-            z[:, p - 1] = self.space.kernel.diagonal(inputs)
             start = 0
             for c, part, first in places:
-                mine = z[start : start + len(part)]
+                mine = wide[start : start + len(part)]
                 start += len(part)
-                if first:
-                    origin[c] = mine[:, :p].mean(axis=0)
-                mine[:, :p] -= origin[c]
-                mine[:, p] = 1.0
-                mine[:, p + 1] = np.einsum("ij,ij->i", mine[:, :p], mine[:, :p])
+                self._fill(mine, u[part], origin[c])
                 if not (units[part] == 1).all():
                     mine *= np.sqrt(units[part].astype(np.float64))[:, None]
                 if first:
@@ -185,6 +175,20 @@ class SummarizeLandmarks:
         if made_of is None:
             raise beyond()
         return made_of
+
+    def _rows(self, u: Float) -> Float:
+        """Features and k(x, x)."""
+        return np.column_stack([self.space.features(u), self.space.kernel.diagonal(u)])
+
+    def _fill(self, wide: Float, u: Float, origin: Float) -> None:
+        """(z, 1, ‖z‖²) of rows, few at a time, so that their cells stay in the cache of a core."""
+        p = len(origin)
+        wide[:, p] = 1.0
+        for start in range(0, len(u), _STRIP):
+            strip = slice(start, start + _STRIP)
+            z = self._rows(u[strip])
+            z -= origin
+            wide[strip, :p], wide[strip, p + 1] = z, np.einsum("ij,ij->i", z, z)
 
 
 def _tiles(by_class: list[Rows]) -> Iterator[list[tuple[int, Rows, bool]]]:

@@ -398,8 +398,11 @@ def _add_products(scatter: Float, x: Float, factor: Float) -> Float:
     Class by class: of a thousand columns all classes together would be written to memory and read
     again at every step.
     """
+    products = np.empty(scatter.shape[1:])
     for k in np.flatnonzero(x.any(axis=1)):
-        scatter[k] += factor[k] * np.outer(x[k], x[k])
+        np.multiply.outer(x[k], x[k], out=products)
+        products *= factor[k]
+        scatter[k] += products
     return scatter
 
 
