@@ -47,13 +47,14 @@ def mixed(n: int = 60) -> tuple[pd.DataFrame, Any]:
 
 def test_a_fit_on_all_rows_goes_on_by_landmarks_among_them() -> None:
     X, y = mixed()
-    dense = KernelDiscriminant(n_landmarks=15).fit(X[:40], y[:40])
+    dense = KernelDiscriminant().fit(X[:40], y[:40])
     assert dense.solver_ == "dense"
     assert not hasattr(dense, "n_landmarks_")
     dense.partial_fit(X[40:], y[40:])
-    pieces = KernelDiscriminant(n_landmarks=15).partial_fit(X[:40], y[:40])
+    pieces = KernelDiscriminant().partial_fit(X[:40], y[:40])
     pieces.partial_fit(X[40:], y[40:])
-    assert (dense.solver_, dense.n_landmarks_, dense.fit_report_.rows) == ("landmarks", 15, 60)
+    assert (dense.solver_, dense.n_landmarks_) == ("landmarks", pieces.n_landmarks_)
+    assert dense.fit_report_.rows == 60
     assert_array_equal(dense.basis_ids_, pieces.basis_ids_)
     assert_allclose(dense.predict_proba(X), pieces.predict_proba(X), rtol=1e-9)
 
@@ -261,3 +262,51 @@ def test_classes_to_come_have_no_mean() -> None:
 def test_the_size_is_that_of_basis_coefficients_and_means() -> None:
     made = KernelDiscriminant(solver="landmarks", n_landmarks=10).fit(X, Y)
     assert made.size_ == 10 * (4 + 2) + 3 * 2
+
+
+def test_who_counts_landmarks_has_them() -> None:
+    X, y = mixed()
+    assert KernelDiscriminant(n_landmarks=10).fit(X, y).n_landmarks_ == 10
+    with pytest.raises(OptionError, match="n_landmarks=61 but 60 rows take part"):
+        KernelDiscriminant(n_landmarks=61).fit(X, y)
+
+
+def test_coordinates_come_as_a_frame_where_that_is_asked_for() -> None:
+    X, y = mixed()
+    model = KernelDiscriminant().set_output(transform="pandas").fit(X, y)
+    assert list(model.transform(X).columns) == list(model.get_feature_names_out())
+
+
+def test_progress_is_a_function() -> None:
+    with pytest.raises(OptionError, match="progress=1 cannot be used"):
+        KernelDiscriminant(progress=1).fit(*mixed())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+def test_a_kernel_so_narrow_that_no_row_sees_another(solver: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] > 0
+    model = KernelDiscriminant(gamma=1e16, solver=solver).fit(X, y)
+    assert len(model.basis_ids_) == 80
+    assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
+def test_a_ridge_below_rounding_is_none(solver: str, penalty: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X[:, 0] > rng.normal(size=30)
+    told: dict[str, Any] = {"kernel": "laplacian", "solver": solver, "penalty": penalty}
+    tiny, none = (KernelDiscriminant(ridge=ridge, **told).fit(X, y) for ridge in (1e-300, 0.0))
+    assert_allclose(tiny.transform(X), none.transform(X), rtol=1e-9)
+    assert_allclose(tiny.loo_proba(X, y), none.loo_proba(X, y), rtol=1e-9)
+
+
+def test_weights_of_any_unit_have_the_same_default_ridge() -> None:
+    X, y = mixed()
+    shares = np.full(60, 1 / 60)
+    assert KernelDiscriminant().fit(X, y, sample_weight=shares).ridge_ == 2 / 60
+    assert KernelDiscriminant().fit(X, y, sample_weight=np.full(60, 3)).ridge_ == 2 / 180

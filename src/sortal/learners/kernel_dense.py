@@ -86,8 +86,8 @@ def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) ->
     canonical directions, with the eigenvalues λ. (S 86) The coefficients are
     a = (K + μI)⁻¹Z Q⁻¹b / (μ√λ), and the projections (Z - μR)Q⁻¹b / (μ√λ). (S 87)
     """
-    here = rows.class_weight > 0
-    share = np.sqrt(rows.class_weight[here] / rows.class_weight.sum())
+    here = rows.sizes > 0
+    share = np.sqrt(rows.sizes[here] / rows.sizes.sum())
     inverse = np.linalg.inv(bordered.Q[np.ix_(here, here)])
     T = inverse / mu - np.eye(len(share))
     H = np.eye(len(share)) - np.outer(share, share)
@@ -106,7 +106,7 @@ def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) ->
     return orient(
         Solution(
             coefs * rows.root[:, None],
-            values * class_scale(rows.class_weight),
+            values * class_scale(rows.sizes),
             1.0 / norms,
             means,
             rows.scatters(projected, means),

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sortal.errors import InputError
-from sortal.learners.kernel_positive import positive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +51,6 @@ def choose_landmarks(
         thresholds = random.random(_PROPOSED) * left[proposed]
         known, n = root[: len(chosen)], len(chosen)
         among = kernel.matrix(sample[proposed], sample[proposed])
-        if kernel.name == "callable" and not n:
-            among = positive(among, "The matrix of this kernel")
         among -= known[:, proposed].T @ known[:, proposed]
         new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - n]
         if not len(new):  # what was proposed is described but for rounding

@@ -142,9 +142,10 @@ class PrimalBase:
             f,
             weight=weight,
             means=means,
-            scatter=(f.within - left.cut[i] * np.outer(u, u))[None],
             to_coefs=np.eye(len(u)),
+            scatter=(f.within - left.cut[i] * np.outer(u, u))[None] if f.rows is None else None,
             rows=None if f.rows is None else self._rows_without(u, left.cut[i]),
+            codes=None,
         )
         solved = solve_features(others, mu, most)
         return np.asarray((((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1))

@@ -57,7 +57,7 @@ class LosingDense:
 
     def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
-        size, v = self.labeled.class_weight, self.labeled.weight[rows]
+        size, v = self.labeled.sizes, self.labeled.weight[rows]
         here = np.flatnonzero(size > 0)
         R = self.bordered.R[np.ix_(rows, here)]
         inverse = np.linalg.inv(self.bordered.Q[np.ix_(here, here)])

@@ -10,14 +10,13 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import dpocon
 
-from sortal.learners.canonical import within_lengths
 from sortal.learners.kernel_solution import NOTHING, Solution, class_scale, orient
-from sortal.models.geometry import EPS
+from sortal.models.geometry import EPS, VARIANCE_FLOOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.learners.kernel_solution import Labeled
+    from sortal.learners.kernel_solution import Codes, Labeled
 
     Float = NDArray[np.float64]
 
@@ -32,16 +31,18 @@ class Features:
 
     A direction v costs vᵀ(ridge matrix)v, has the coefficients to_coefs v, and the squared length
     vᵀ(norm)v in feature space. Where the rows are at hand, `rows` are they, less the means of their
-    classes and times √v: rowsᵀrows is S_w, and half of its digits more.
+    classes and times √v, and `codes` their classes: rowsᵀrows is S_w, and the rows have twice its
+    digits. Else `scatter` has a matrix a class.
     """
 
     weight: Float
     means: Float
-    scatter: Float
     ridge: Float
     to_coefs: Float
     norm: Float
+    scatter: Float | None = None
     rows: Float | None = None
+    codes: Codes | None = None
 
     @classmethod
     def of_rows(
@@ -50,14 +51,31 @@ class Features:
         """From the rows themselves."""
         means = rows.means(z)
         from_mean = rows.root[:, None] * (z - means[rows.codes])
-        parts = [from_mean[rows.codes == c] for c in range(rows.n_classes)]
-        scatter = np.stack([part.T @ part for part in parts])
-        return cls(rows.class_weight, means, scatter, ridge, to_coefs, norm, from_mean)
+        return cls(rows.sizes, means, ridge, to_coefs, norm, rows=from_mean, codes=rows.codes)
 
     @cached_property
     def within(self) -> Float:
         """S_w, of all classes together."""
+        if self.rows is not None:
+            return np.asarray(self.rows.T @ self.rows)
+        assert self.scatter is not None  # noqa: S101  (one of the two is there)
         return np.asarray(self.scatter.sum(axis=0))
+
+    def scatters(self, v: Float) -> Float:
+        """vᵀS_c v of each class c, for each direction."""
+        if self.rows is not None and self.codes is not None:
+            squares = (self.rows @ v) ** 2
+            sums = [np.bincount(self.codes, part, len(self.weight)) for part in squares.T]
+            return np.stack(sums, axis=1) if sums else np.zeros((len(self.weight), 0))
+        scatter = self.within[None] if self.scatter is None else self.scatter
+        return np.asarray(np.maximum(((scatter @ v) * v).sum(axis=1), 0.0))
+
+    def lengths(self, v: Float, values: Float, mu: float) -> Float:
+        """√vᵀ(S_w + μ ridge)v, or the least that is assumed where λ is infinite."""
+        own = (self.rows @ v) ** 2 if self.rows is not None else (self.within @ v) * v
+        inside = np.maximum(own.sum(axis=0), 0.0) + mu * ((self.ridge @ v) * v).sum(axis=0)
+        apart = VARIANCE_FLOOR * ((self.spread @ v) ** 2).sum(axis=0)
+        return np.asarray(np.sqrt(np.where(np.isinf(values), apart, inside)))
 
     @property
     def spread(self) -> Float:
@@ -82,15 +100,13 @@ def solve_features(features: Features, mu: float, most: int | None) -> Solution:
     v, values = v[:, :most], values[:most]
     size = np.sqrt(((features.norm @ v) * v).sum(axis=0))
     v = v / size
-    penalized = features.within + mu * features.ridge
-    lengths = within_lengths(v, values, penalized, features.spread)
     return orient(
         Solution(
             features.to_coefs @ v,
             values * class_scale(features.weight),
-            lengths,
+            features.lengths(v, values, mu),
             features.means @ v,
-            np.maximum(((features.scatter @ v) * v).sum(axis=1), 0.0),
+            features.scatters(v),
             condition,
         )
     )

@@ -19,7 +19,7 @@ DEFAULT_LANDMARKS = 1000
 # Landmarks are chosen among 5 times as many rows, and among so many at least.
 _LEAST_SAMPLED = 5_000
 # Kernel matrices that are in memory at a time: Cholesky works in place, eigenvectors do not.
-_MATRICES = {"rkhs": 1, "coefficients": 4}
+_BY_CHOLESKY, _BY_EIGENVECTORS, _LOOKED_AT = 1, 12, 6
 _GB = 2.0**30
 
 
@@ -49,7 +49,10 @@ def refuse_memory(options: KernelOptions, n: int) -> None:
 def needed_memory(options: KernelOptions, n: int) -> float:
     """Bytes that a dense fit takes at its height."""
     by_eigenvectors = options.penalty == "coefficients" or options.chooses or options.ridge == 0
-    return 8.0 * n * n * _MATRICES["coefficients" if by_eigenvectors else "rkhs"]
+    matrices = _BY_EIGENVECTORS if by_eigenvectors else _BY_CHOLESKY
+    if options.name in ("callable", "precomputed"):
+        matrices = max(matrices, _LOOKED_AT)
+    return 8.0 * n * n * matrices
 
 
 def free_memory() -> float | None:

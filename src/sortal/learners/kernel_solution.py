@@ -34,7 +34,7 @@ class Labeled:
     n_classes: int
 
     @property
-    def class_weight(self) -> Float:
+    def sizes(self) -> Float:
         """n_c, the weight of each class."""
         return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
 
@@ -45,14 +45,14 @@ class Labeled:
 
     def indicators(self) -> Float:
         """Z: √v_i / √n_c in the column of the class, whose columns are orthonormal."""
-        size = self.class_weight
+        size = self.sizes
         Z = np.zeros((len(self.codes), self.n_classes))
         Z[np.arange(len(Z)), self.codes] = self.root / np.sqrt(size[self.codes])
         return Z
 
     def means(self, projected: Float) -> Float:
         """The mean of each class along each direction, 0 for one without rows. (ZM 20.16)"""
-        size = self.class_weight
+        size = self.sizes
         sums = [np.bincount(self.codes, self.weight * p, len(size)) for p in projected.T]
         safe = np.where(size > 0, size, 1.0)
         return np.stack(sums, axis=1) / safe[:, None] if sums else np.zeros((len(size), 0))

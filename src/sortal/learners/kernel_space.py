@@ -252,7 +252,7 @@ def space_features(
     norm = space.from_coefs(space.gram)
     ridge = norm if penalty == "rkhs" else space.from_coefs(np.diag(1.0 / weight_of_basis))
     to_coefs = space.inverse.T if space.turned else np.eye(space.n_landmarks)
-    return Features(stats.weight, stats.means, stats.scatter, ridge, to_coefs, norm)
+    return Features(stats.weight, stats.means, ridge, to_coefs, norm, stats.scatter)
 
 
 def solve_landmarks(
