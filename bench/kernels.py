@@ -2,7 +2,8 @@
 
 Everybody has two threads. Nothing that is kept up has a kernel discriminant, so that the peers are
 what a user would put together. Rows are float64; classes are Gaussian clouds, three to a class, so
-that a line between the classes is not enough.
+that a line between the classes is not enough. Columns are divided by their standard deviation, for
+which the default width of Nystroem is meant: then both sides have the same kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import scipy.linalg
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from harness import Result, compare
 from sortal import KernelDiscriminant
@@ -27,7 +28,7 @@ PACKAGES = ["sortal", "scikit-learn", "scipy", "numpy"]
 REPEATS, THREADS = 5, 2
 DENSE, COLUMNS = 8_000, 20
 LANDMARKS, CLASSES = 1_000, 10
-MANY = 100_000
+MANY, OTHERS, SEEDS = 100_000, 100_000, 4
 GROWTH = (50_000, 100_000, 200_000, 500_000, 1_000_000)
 RIDGE = 1e-3
 
@@ -43,6 +44,7 @@ def clouds(n: int, d: int, n_classes: int) -> tuple[Table, Table]:
     for start in range(0, n, 10_000):
         own = centers[y[start : start + 10_000], rng.integers(0, 3, len(X[start : start + 10_000]))]
         X[start : start + 10_000] = own + rng.normal(size=own.shape)
+    X /= X.std(axis=0)
     return X, y
 
 
@@ -63,8 +65,7 @@ def textbook(X: Table, y: Table) -> object:
     )
     apart = means[0] - means[1]
     last = len(K) - 1
-    # K is singular to the last digits, and so is N + μK: the least ridge that lets it pass
-    right = N + RIDGE * len(K) * K + 1e-8 * len(K) * np.eye(len(K))
+    right = N + RIDGE * len(K) * K
     return scipy.linalg.eigh(np.outer(apart, apart), right, subset_by_index=[last, last])
 
 
@@ -93,24 +94,40 @@ def dense() -> list[Result]:
     return [result]
 
 
+def pipeline(seed: int) -> Pipeline:
+    """What scikit-learn has."""
+    return make_pipeline(
+        Nystroem(n_components=LANDMARKS, random_state=seed), LinearDiscriminantAnalysis()
+    )
+
+
+def discriminant(seed: int) -> KernelDiscriminant:
+    """Ours, with all defaults but the number of landmarks."""
+    return KernelDiscriminant(
+        solver="landmarks", n_landmarks=LANDMARKS, random_state=seed, n_jobs=THREADS
+    )
+
+
 def landmarks() -> Result:
     """A thousand landmarks, against the pipeline of scikit-learn."""
-    X, y = clouds(MANY + 20_000, COLUMNS, CLASSES)
+    X, y = clouds(MANY + OTHERS, COLUMNS, CLASSES)
     X, y, Q, truth = X[:MANY], y[:MANY], X[MANY:], y[MANY:]
-    ours = KernelDiscriminant(solver="landmarks", n_landmarks=LANDMARKS, n_jobs=THREADS)
-    theirs = make_pipeline(
-        Nystroem(n_components=LANDMARKS, random_state=SEED), LinearDiscriminantAnalysis()
-    )
+    ours, theirs = discriminant(0), pipeline(0)
     result = compare(
         f"{MANY:,} × {COLUMNS}, {CLASSES} classes, {LANDMARKS:,} landmarks: fit",
         {"KernelDiscriminant": lambda: ours.fit(X, y), "Nystroem + LDA": lambda: theirs.fit(X, y)},
         "At least 10 times faster, and no less accurate",
         REPEATS,
     )
-    scores = ours.score(Q, truth), theirs.score(Q, truth)
+    scores = [
+        [make(seed).fit(X, y).score(Q, truth) for seed in range(SEEDS)]
+        for make in (discriminant, pipeline)
+    ]
+    told = ["; ".join(f"{score:.4f}" for score in some) for some in scores]
     result.notes.append(
-        f"Share of 20,000 other rows that are rightly predicted: {scores[0]:.4f}, and "
-        f"{scores[1]:.4f} by the pipeline."
+        f"Share of {OTHERS:,} other rows that are rightly predicted, for {SEEDS} draws of the "
+        f"landmarks: {told[0]} (mean {np.mean(scores[0]):.5f}), and by the pipeline {told[1]} "
+        f"(mean {np.mean(scores[1]):.5f})."
     )
     return result
 

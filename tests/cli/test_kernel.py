@@ -20,7 +20,7 @@ def test_a_fit_says_that_its_file_holds_rows(run: Callable[..., Any], here: Path
     done = run(*FIT)
     assert done.code == 0
     assert done.out.startswith("kernel discriminant, ")
-    assert "wrote new.sortal\nnote: this file holds the rows of the basis" in done.err
+    assert "wrote new.sortal\nnote: this file holds rows that were learned from" in done.err
     assert sortal.load(here / "new.sortal").solver_ == "dense"
 
 

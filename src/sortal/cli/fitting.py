@@ -64,10 +64,8 @@ def fit(
     model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
-    if hasattr(model, "kneighbors"):
-        note("this file holds the rows that were learned from: who has it can read them.")
-    elif hasattr(model, "dual_coef_"):
-        note("this file holds the rows of the basis: who has it can read them.")
+    if find(learner).facts.keeps_rows:
+        note("this file holds rows that were learned from: who has it can read them.")
 
 
 def _code(

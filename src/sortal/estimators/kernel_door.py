@@ -62,7 +62,8 @@ class KernelDoor(Posteriors, SummaryClassifier):
         return super()._places(table)
 
     def _answer(self, X: Any, priors: Any, what: str, costs: Float | None = None) -> NDArray[Any]:
-        if priors is not None and self._fitted_model() and self._fitted.rule == "nearest_mean":
+        self._fitted_model()
+        if priors is not None and self._fitted.rule == "nearest_mean":
             raise priorless()
         return super()._answer(X, priors, what, costs)
 

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sortal.data.batch import Batch
-from sortal.data.columns import UNKNOWN, CategoryColumn, NumberColumn
-from sortal.data.design import Design
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import UNKNOWN, CategoryColumn
 from sortal.learners.kernel_space import SummarizeLandmarks
-from sortal.models.kernel_inputs import KernelInputs
 from sortal.summaries.counts import count_rows
 from sortal.summaries.discriminant import DiscriminantSummary, sizes_of, whole_rows
 from sortal.summaries.measuring import measure_classes
@@ -25,10 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal.data.batch import Batch
     from sortal.data.values import Values
     from sortal.learners.kernel_space import LandmarkSpace
     from sortal.models.kernel import KernelModel
     from sortal.models.kernel_functions import KernelFunction
+    from sortal.models.kernel_inputs import KernelInputs
     from sortal.summaries.counts import ClassCounts, RowCounts
 
     Float = NDArray[np.float64]
@@ -164,19 +162,10 @@ class KernelSummary:
         """The same rows, all of which are the basis here, by landmarks among them."""
         assert basis.space is not None  # noqa: S101  (of landmarks)
         rows = self.basis.rows
-        space = replace(basis.space, inputs=_as_they_are(rows.u.shape[1]))
-        target = CategoryColumn(self.labels, rows.codes(self.labels).astype(np.int32))
+        labels = CategoryColumn(self.labels, rows.codes(self.labels).astype(np.int32))
         units = np.ldexp(rows.weight, self.exponent).astype(np.int64)
-        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(rows.u.T))
-        batch = Batch(0, len(rows.u), columns, target, units, self.exponent)
-        counts = replace(SummarizeLandmarks(space, fill=True)(batch), rows=self.rows)
-        return KernelSummary(basis, counts)
-
-
-def _as_they_are(n: int) -> KernelInputs:
-    """Inputs of a kernel that were read before, as the columns of a table."""
-    columns = tuple(ColumnSchema(f"u{j + 1}", "number") for j in range(n))
-    return KernelInputs(Design(Schema(columns)), np.zeros(n), np.ones(n), np.zeros(n))
+        made = SummarizeLandmarks(basis.space, fill=True).of(rows.u, labels, units, self.exponent)
+        return KernelSummary(basis, replace(made, rows=self.rows))
 
 
 @dataclass(frozen=True)

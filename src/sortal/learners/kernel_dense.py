@@ -1,4 +1,4 @@
-"""The kernel discriminant on all rows: one Cholesky factor, and matrices of a row a class.
+"""The kernel discriminant on all rows: one Cholesky factor, and matrices of the classes.
 
 With √v_i k(x_i, x_j) √v_j as K and the orthonormal indicators Z of the classes, the rows less the
 means of their classes are those of (I - ZZᵀ)K: centering is bordering by Z, and nothing but
@@ -79,7 +79,7 @@ def solve_dense(
 
 
 def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:
-    """Ma = λ(N + μK)a by an eigenproblem of a row a class. (ZM 20.21)
+    """Ma = λ(N + μK)a by a C × C eigenproblem, C being the classes. (ZM 20.21)
 
     With Q = Zᵀ(K + μI)⁻¹Z the class means have, by (S_w + μI)⁻¹, the inner products
     T = (μQ)⁻¹ - I, each times √(n_c n_d); less their mean, the eigenvectors b of T are the

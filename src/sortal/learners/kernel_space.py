@@ -19,7 +19,7 @@ from sortal.learners.kernel_primal import Features, solve_features
 from sortal.learners.options import read_class_weight
 from sortal.models.kernel_functions import beyond
 from sortal.summaries.class_moments import moments_of_sums
-from sortal.summaries.counts import ClassCounts, count_rows
+from sortal.summaries.counts import ClassCounts, RowCounts, count_rows
 from sortal.summaries.discriminant import DiscriminantSummary
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
+    from sortal.data.columns import CategoryColumn
     from sortal.data.values import Values
     from sortal.learners.kernel_solution import Solution
     from sortal.models.kernel_functions import KernelFunction
@@ -131,19 +132,27 @@ class SummarizeLandmarks:
 
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """The summary of one block."""
-        read, labels, units = self.space.inputs(batch), batch.labels(), batch.row_units()
+        read, units = self.space.inputs(batch), batch.row_units()
         keep = units > 0
         if not self.fill:
             keep &= ~(read.missing & ~read.unknown).any(axis=1)
-        by_class = [np.flatnonzero(keep & (labels.codes == c)) for c in range(len(labels.values))]
+        made = self.of(read.u[keep], batch.labels().take(keep), units[keep], batch.exponent)
+        return replace(made, rows=count_rows(batch))
+
+    def of(
+        self, u: Float, labels: CategoryColumn, units: NDArray[np.int64], exponent: int
+    ) -> DiscriminantSummary:
+        """The summary of inputs that were read before, all with weight; columns have no holes."""
+        by_class = [np.flatnonzero(labels.codes == c) for c in range(len(labels.values))]
         here = np.array([len(rows) > 0 for rows in by_class], dtype=bool)
         classes = kept(labels.values, here)
         by_class = [rows for rows in by_class if len(rows)]
-        copies = units if batch.exponent == 0 else np.ones_like(units)
+        copies = units if exponent == 0 else np.ones_like(units)
         sizes = ClassCounts(classes, _sums(copies, by_class))
+        rows = RowCounts(int(copies.sum()), np.zeros(0, dtype=np.int64))
         with np.errstate(over="ignore", invalid="ignore"):  # what is beyond is said then
-            moments = self._measure(read.u, by_class, classes, units, batch.exponent)
-        return DiscriminantSummary(count_rows(batch), sizes, moments)
+            moments = self._measure(u, by_class, classes, units, exponent)
+        return DiscriminantSummary(rows, sizes, moments)
 
     def _measure(
         self,

@@ -31,14 +31,14 @@ class Facts:
     `probabilistic`: it has `predict_proba`. `reads`: one sentence on how its model is read.
     `plain`: what it does, for somebody who has never heard of it. `holes`: what it does, by
     default, with a value that is missing in a new row, and with a word that it has never met.
-    `whole`: its tables are all of the model; not so where it keeps rows.
+    `keeps_rows`: rows that it learned from are a part of the model.
     """
 
     probabilistic: bool
     reads: str
     plain: str = ""
     holes: str = ""
-    whole: bool = True
+    keeps_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ for _learner in (
                 "A column in which a value is missing is left out when two rows are compared. A "
                 "word it has never met counts as different from every other."
             ),
-            whole=False,
+            keeps_rows=True,
         ),
         {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
         "sortal.views.pictures.neighbors:pictures",
@@ -328,7 +328,7 @@ for _learner in (
                 "In place of a value that is missing, or of a word it has never met, it takes the "
                 "mean of the column."
             ),
-            whole=False,
+            keeps_rows=True,
         ),
         {"ridge": (None, 1e-2, 1e-4)},
         "sortal.views.pictures.kernel:pictures",

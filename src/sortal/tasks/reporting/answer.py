@@ -76,7 +76,7 @@ def _whole(chosen: Fitted, shown: ModelFacts) -> str:
     size = getattr(chosen.estimator, "size_", None)
     if not size:
         return ""
-    partly = shown.more or not chosen.learner.facts.whole
+    partly = shown.more or chosen.learner.facts.keeps_rows
     below = ", shown in part below" if partly else ", shown below"
     there = shown.rules is not None or shown.tables
     return f"The whole model is {counted(size, 'number')}{below if there else ''}."

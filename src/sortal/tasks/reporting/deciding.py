@@ -73,7 +73,7 @@ def _ranges(X: Any) -> dict[str, tuple[float, float]]:
 def _in_python(chosen: Fitted) -> str:
     """Why the page does not decide, and what does."""
     why = f"A model of this kind ({chosen.learner.title}) cannot decide in a page."
-    if hasattr(chosen.estimator, "kneighbors") or hasattr(chosen.estimator, "dual_coef_"):
+    if chosen.learner.facts.keeps_rows:
         why = (
             "There is no form here: this model compares a new row with the rows that it learned "
             "from, so a form would need those rows themselves in the page."
