@@ -22,7 +22,7 @@ def test_a_fit_says_that_its_file_holds_the_rows(run: Callable[..., Any], here: 
     done = run(*FIT)
     assert done.code == 0
     assert done.out.startswith("nearest neighbors, ")
-    assert "wrote new.sortal\nnote: this file holds the rows" in done.err
+    assert "wrote new.sortal\nnote: this file holds rows that were learned from" in done.err
     assert sortal.load(here / "new.sortal").metric_ == "gower"
     assert "holds the rows" not in run(*FIT, "-q").err
     other = run("fit", "penguins.csv", "-t", "species", "-l", "bayes", "-o", "new.sortal")
