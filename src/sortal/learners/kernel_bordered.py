@@ -84,14 +84,15 @@ def factor(A: Float, tell: Tell) -> None:
     n = len(A)
     for start in range(0, n, PANEL):
         stop = min(start + PANEL, n)
-        if start:
-            A[start:, start:stop] -= A[start:, :start] @ A[start:stop, :start].T
-        corner = np.linalg.cholesky(A[start:stop, start:stop])
+        known = A[start:stop, :start]
+        corner = np.linalg.cholesky(A[start:stop, start:stop] - known @ known.T)
         lower = np.tril_indices(stop - start)
         A[start:stop, start:stop][lower] = corner[lower]
         if stop < n:
-            below = A[stop:, start:stop].T
-            A[stop:, start:stop] = solve_triangular(corner, below, lower=True, check_finite=False).T
+            below = A[stop:, start:stop] - A[stop:, :start] @ known.T
+            A[stop:, start:stop] = solve_triangular(
+                corner, below.T, lower=True, check_finite=False
+            ).T
         tell(1.0 - (1.0 - stop / n) ** 2)
 
 

@@ -44,6 +44,8 @@ def kernel_matrix(kernel: KernelFunction, basis: Float, threads: int, tell: Tell
         for left in range(0, stop, TILE):
             right = min(left + TILE, stop)
             tile = kernel.matrix(basis[start:stop], basis[left:right])
+            if left == start:
+                tile = (tile + tile.T) / 2  # a product may round u'u otherwise than uu'
             K[start:stop, left:right] = tile
             K[left:right, start:stop] = tile.T
 
