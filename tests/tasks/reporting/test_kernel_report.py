@@ -66,7 +66,7 @@ def test_what_there_is_to_read() -> None:
     assert model.facts is not None
     told: dict[Any, Any] = {what: value for what, value in model.facts.rows}  # noqa: C416
     assert (told["width γ"], told["solver"]) == (0.5, "dense")
-    assert told["ridge"] == pytest.approx(0.1 / np.sqrt(60))
+    assert told["ridge"] == pytest.approx(2 / 60)
     assert facts.working is not None
     assert "kernel" not in [table.name for table in facts.working]
 

@@ -60,7 +60,10 @@ def test_no_cell_of_a_row_is_in_words_or_tables_without_rows() -> None:
     p = narrow().transform(X).ravel()
     for picture in drawn(rows=False).values():
         told = f"{picture.title} {picture.alt} {picture.note} {picture.table}"
-        assert not [x for x in (*cells, *p) if f"{x:.6g}" in told]
+        words = {f"{x:.6g}" for x in (*cells, *p)}
+        long = {word for word in words if len(word) > 6}  # 0.13 can be of anything
+        assert len(long) > 0.9 * len(words)
+        assert not [word for word in long if word in told]
         assert picture.table is not None
         assert picture.table.rows
         assert set(np.unique(y).astype(str)) <= {
