@@ -65,6 +65,8 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
                 "kernel='precomputed' takes a matrix of numbers, and there are words or other "
                 f"categories in {listed(words)}: give the kernel matrix."
             )
+        if named:
+            raise _hollow(named)
     if seen.rows.rows and not seen.classes.units.any():
         raise nothing_left(named)
 
