@@ -141,8 +141,12 @@ class KernelLeftOut(KernelFitting):
         """Σ v_i k(x_i, x_i)."""
         if problem.summary.basis.space is not None:
             return problem.space.diagonal_sum
-        K = self._matrix(problem, source, tell_nobody)
-        return float(problem.labeled.weight @ np.diag(K))
+        kernel = problem.summary.basis.kernel
+        if kernel.name == "precomputed":
+            own = np.diag(self._matrix(problem, source, tell_nobody))
+        else:
+            own = kernel.diagonal(problem.basis.u)
+        return float(problem.labeled.weight @ own)
 
     def _try(
         self,

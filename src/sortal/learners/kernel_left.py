@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sortal.learners.leave_out import Left
 
     Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 # Where less than this is left of 1 - c‖h‖², its digits are those of the row that went.
 _LEAST_LEFT = 1e-6
@@ -80,8 +79,7 @@ class LeftPoints:
         made[:, :C, :C] = self.inner
         made[:, :C, C] = made[:, C, :C] = self.along.T
         made[:, C, C] = self.own
-        own = np.zeros((n, C + 1))  # the mean of class g is now at -κh
-        own[:] = made[:, C]
+        own = made[:, C].copy()  # the mean of class g is now at -κh
         made[:, self.g] = -shift[:, None] * own
         made[:, :, self.g] = -shift[:, None] * own
         made[:, self.g, self.g] = shift**2 * self.own

@@ -86,10 +86,8 @@ class Features:
     @cached_property
     def flat(self) -> Float:
         """F with F ridge Fᵀ = I: in coordinates Fz the penalty of a direction is its length."""
-        lower, identity = (
-            cholesky(self.ridge, lower=True, check_finite=False),
-            np.eye(len(self.ridge)),
-        )
+        lower = cholesky(self.ridge, lower=True, check_finite=False)
+        identity = np.eye(len(lower))
         return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
 
 
