@@ -167,6 +167,16 @@ def test_landmarks_end_where_all_rows_are_described() -> None:
     assert_array_equal(chosen, again)
 
 
+def test_landmarks_of_a_kernel_that_is_none() -> None:
+    """1 - d² looks well beside k(x, x) = 1 until landmarks leave less than nothing of a row."""
+
+    def none(A: Float, B: Float) -> Float:
+        return np.asarray(1.0 - np.square(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+    with pytest.raises(InputError, match=r"what is left of k\(x, x\) beside the landmarks"):
+        choose_landmarks(KernelFunction("callable", function=none), rows(50, 3), 40, 0, tell_nobody)
+
+
 def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which of the two is used changes digits only, and so do tiles and strips."""
     X, y = rows(300, 3), np.arange(300) % 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from sortal.errors import InputError
 
@@ -24,6 +23,8 @@ MOST_SAMPLED = 50_000
 _PROPOSED = 200
 # What is left of k(x, x), as a share, when a row counts as described by the landmarks so far.
 _DESCRIBED = 1e-10
+# What is left of a kernel that is none, as a share below 0 that rounding does not reach.
+_BELOW = 1e-6
 
 
 def choose_landmarks(
@@ -46,55 +47,51 @@ def choose_landmarks(
         )
     left, chosen = own.copy(), np.empty(0, dtype=np.intp)
     root = np.empty((m, len(sample)))  # K ≈ rootᵀ root, a row a landmark
-    while len(chosen) < m and left.any():
+    while left.any():
         proposed = random.choice(len(sample), _PROPOSED, p=left / left.sum())
         thresholds = random.random(_PROPOSED) * left[proposed]
         known, n = root[: len(chosen)], len(chosen)
         among = kernel.matrix(sample[proposed], sample[proposed])
         among -= known[:, proposed].T @ known[:, proposed]
-        new = proposed[_kept(among, thresholds, _DESCRIBED * own[proposed])][: m - n]
-        if not len(new):  # what was proposed is described but for rounding
+        stay, upper = _kept(among, thresholds, _DESCRIBED * own[proposed], m - n)
+        if not stay:  # what was proposed is described but for rounding
             left[proposed] = 0.0
             continue
-        rows = kernel.matrix(sample[new], sample)
-        rows -= known[:, new].T @ known
-        more = root[n : n + len(new)]
-        np.matmul(_inverse_root(rows[:, new]), rows, out=more)
-        left -= np.einsum("ij,ij->j", more, more)
-        left[left <= _DESCRIBED * own] = 0.0
-        left[new] = 0.0
+        new = proposed[stay]
         chosen = np.append(chosen, new)
         tell(len(chosen) / m)
+        if len(chosen) == m:
+            break
+        rows = kernel.matrix(sample[new], sample)
+        rows -= known[:, new].T @ known
+        more = root[n : len(chosen)]
+        # NumPy's inverse, not SciPy's: that has another BLAS, whose threads then stand in the way
+        np.matmul(np.linalg.inv(upper).T, rows, out=more)
+        left -= np.einsum("ij,ij->j", more, more)
+        if (left < -_BELOW * own).any():
+            raise _not_positive()
+        left[left <= _DESCRIBED * own] = 0.0
+        left[new] = 0.0
     return chosen
 
 
-def _kept(among: Float, thresholds: Float, floor: Float) -> list[int]:
-    """Which of the rows proposed stay, one after the other, by what is left of `among`."""
+def _kept(among: Float, thresholds: Float, floor: Float, most: int) -> tuple[list[int], Float]:
+    """Which of the rows proposed stay, one after the other, by what is left of `among`; and Lᵀ,
+    where LLᵀ is `among` of these.
+    """
     stay: list[int] = []
     root, left = np.empty_like(among), np.diag(among).copy()  # a row of `root` for each that stays
     for i in range(len(among)):
-        if left[i] > max(thresholds[i], floor[i]):
+        if left[i] > max(thresholds[i], floor[i]) and len(stay) < most:
             known = root[: len(stay)]
             new = (among[i] - known[:, i] @ known) / np.sqrt(left[i])
             root[len(stay)] = new
             left -= new * new
             stay.append(i)
-    return stay
+    return stay, np.triu(root[: len(stay), stay])
 
 
-def _inverse_root(residual: Float) -> Float:
-    """L⁻¹, where LLᵀ is what the landmarks so far leave of the kernel among new ones."""
-    if len(residual) and not np.diag(residual).min() > 0:
-        raise not_positive()
-    try:
-        lower = np.linalg.cholesky(residual)
-    except np.linalg.LinAlgError:
-        raise not_positive() from None
-    identity = np.eye(len(residual))
-    return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
-
-
-def not_positive() -> InputError:
+def _not_positive() -> InputError:
     """The error for kernels that landmarks find not to be inner products."""
     return InputError(
         "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "

@@ -23,8 +23,6 @@ from sortal.summaries.counts import ClassCounts, RowCounts, count_rows
 from sortal.summaries.discriminant import DiscriminantSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from sortal.data.batch import Batch
@@ -38,10 +36,10 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-# Rows taken at a time: their kernel values, twice, are what a thread holds beside the moments.
+# Rows of a class taken at a time: their kernel values are what a thread holds beside the moments.
 _TILE = 8192
 # Rows whose kernel values stay in the cache of a core while they are made.
-_STRIP = 256
+_STRIP = 128
 # Rows of a block: many, because moments of a thousand landmarks are large and merge slowly.
 _MOST_ROWS = 25_000
 # Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
@@ -101,14 +99,15 @@ class LandmarkSpace:
         """What the columns of the moments are called; the last is k(x, x)."""
         return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
 
-    def features(self, u: Float) -> Float:
-        """The features of a few rows, given as inputs of the kernel."""
-        values = self.kernel.matrix(u, self.basis)
-        return self._turn(values) if self.turned else values
+    def features(self, u: Float, out: Float | None = None) -> Float:
+        """The features of a few rows, given as inputs of the kernel; in `out`, if there is one."""
+        out = np.empty((len(u), self.n_landmarks)) if out is None else out
+        if not self.turned:
+            return self.kernel.matrix(u, self.basis, out)
+        return self._turn(self.kernel.matrix(u, self.basis), out)
 
-    def _turn(self, values: Float) -> Float:
+    def _turn(self, values: Float, out: Float) -> Float:
         """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
-        out = np.empty_like(values)
         ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
         for start, stop in pairwise(ends):
             part = self.inverse[start:stop, :stop]
@@ -165,17 +164,17 @@ class SummarizeLandmarks:
         """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
         p = self.space.n_landmarks + 1
         sums = np.empty((len(by_class), p + 2, p + 2))
-        origin = np.array([self._rows(u[rows[:_STRIP]]).mean(axis=0) for rows in by_class])
-        wide = np.empty((min(_TILE, len(u)), p + 2))
-        for places in _tiles(by_class):
-            start = 0
-            for c, part, first in places:
-                mine = wide[start : start + len(part)]
-                start += len(part)
+        origin = np.empty((len(by_class), p))
+        wide = np.empty((min(_TILE, max(map(len, by_class), default=0)), p + 2))
+        for c, rows in enumerate(by_class):
+            origin[c] = self._near(u[rows[:_STRIP]])
+            for start in range(0, len(rows), _TILE):
+                part = rows[start : start + _TILE]
+                mine = wide[: len(part)]
                 self._fill(mine, u[part], origin[c])
                 if not (units[part] == 1).all():
                     mine *= np.sqrt(units[part].astype(np.float64))[:, None]
-                if first:
+                if start == 0:
                     np.matmul(mine.T, mine, out=sums[c])
                 else:
                     sums[c] += mine.T @ mine
@@ -185,36 +184,21 @@ class SummarizeLandmarks:
             raise beyond()
         return made_of
 
-    def _rows(self, u: Float) -> Float:
-        """Features and k(x, x)."""
-        return np.column_stack([self.space.features(u), self.space.kernel.diagonal(u)])
+    def _near(self, u: Float) -> Float:
+        """The mean features and k(x, x) of a few rows."""
+        features, own = self.space.features(u), self.space.kernel.diagonal(u)
+        return np.append(features.mean(axis=0), own.mean())
 
     def _fill(self, wide: Float, u: Float, origin: Float) -> None:
         """(z, 1, ‖z‖²) of rows, few at a time, so that their cells stay in the cache of a core."""
         p = len(origin)
-        wide[:, p] = 1.0
+        wide[:, p - 1], wide[:, p] = self.space.kernel.diagonal(u), 1.0
         for start in range(0, len(u), _STRIP):
             strip = slice(start, start + _STRIP)
-            z = self._rows(u[strip])
+            z = wide[strip, :p]
+            self.space.features(u[strip], z[:, :-1])
             z -= origin
-            wide[strip, :p], wide[strip, p + 1] = z, np.einsum("ij,ij->i", z, z)
-
-
-def _tiles(by_class: list[Rows]) -> Iterator[list[tuple[int, Rows, bool]]]:
-    """Rows class by class, so many at a time: (class, rows, whether they are its first)."""
-    tile: list[tuple[int, Rows, bool]] = []
-    room = _TILE
-    for c, rows in enumerate(by_class):
-        start = 0
-        while start < len(rows):
-            part = rows[start : start + room]
-            tile.append((c, part, start == 0))
-            start, room = start + len(part), room - len(part)
-            if room == 0:
-                yield tile
-                tile, room = [], _TILE
-    if tile:
-        yield tile
+            np.einsum("ij,ij->i", z, z, out=wide[strip, p + 1])
 
 
 def _sums(units: NDArray[np.int64], by_class: list[Rows]) -> NDArray[np.int64]:

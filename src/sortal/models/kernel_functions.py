@@ -51,14 +51,21 @@ class KernelFunction:
         """Whether only differences of inputs matter, and k(u, u) = 1."""
         return self.name in ("rbf", "laplacian")
 
-    def matrix(self, A: Float, B: Float) -> Float:
-        """k(a, b), a row for each of A and a column for each of B."""
+    def matrix(self, A: Float, B: Float, out: Float | None = None) -> Float:
+        """k(a, b), a row for each of A and a column for each of B; in `out`, if there is one."""
+        if self.name == "rbf":
+            return _gaussian(A, B, self.gamma, out)
+        made = self._made(A, B)
+        if out is None:
+            return made
+        out[...] = made
+        return out
+
+    def _made(self, A: Float, B: Float) -> Float:
         if self.name == "laplacian":
             return _exp(cdist(A, B, "cityblock"), -self.gamma)
         if self.name == "callable":
             return self._asked(A, B)
-        if self.name == "rbf":
-            return _gaussian(A, B, self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at what is infinite
             made = A @ B.T
             return np.asarray(made if self.name == "linear" else self._power(made))
@@ -104,20 +111,22 @@ def squares(A: Float) -> Float:
     return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
-def _gaussian(A: Float, B: Float, gamma: float) -> Float:
+def _gaussian(A: Float, B: Float, gamma: float, out: Float | None) -> Float:
     """exp(-γ‖a - b‖²), -γ‖a - b‖² = 2γaᵀb - γ‖a‖² - γ‖b‖² being one product of wider matrices.
 
-    Each further pass over the exponents would cost as much as the exponential itself.
+    Each further pass over the exponents would cost as much as the exponential itself: so they are
+    left as they come where rounding takes one above 0 by a few units of the last place.
     """
     own, other = squares(A), squares(B)
+    out = np.empty((len(A), len(B))) if out is None else out
     if gamma * max(own.max(initial=0.0), other.max(initial=0.0)) > _MOST_EXPONENT:
-        return _exp(cdist(A, B, "sqeuclidean"), -gamma)
+        out[...] = cdist(A, B, "sqeuclidean")
+        return _exp(out, -gamma)
     ones = np.ones((len(A), 1))
     left = np.hstack([(2.0 * gamma) * A, -gamma * own[:, None], ones])
     right = np.hstack([B, np.ones((len(B), 1)), -gamma * other[:, None]])
-    exponents = left @ right.T
-    np.minimum(exponents, 0.0, out=exponents)  # rounding may take them above
-    return np.asarray(np.exp(exponents, out=exponents))
+    np.matmul(left, right.T, out=out)
+    return np.exp(out, out=out)
 
 
 def _exp(exponents: Float, factor: float) -> Float:
