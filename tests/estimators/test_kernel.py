@@ -18,6 +18,7 @@ from sortal.errors import (
     NotOfferedError,
     OptionError,
     SeparationWarning,
+    SortalWarning,
     UnknownCategoryError,
     UnknownCategoryWarning,
 )
@@ -209,6 +210,16 @@ def test_tiles_blocks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch
     assert_allclose(again.predict_log_proba(X), before, rtol=1e-7)
 
 
+def test_progress_of_a_ridge_that_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Block by block, where landmarks are asked for every row that is left out."""
+    monkeypatch.setattr(sources, "BLOCK_CELLS", 28)
+    told: list[int] = []
+    made = KernelDiscriminant(solver="landmarks", n_landmarks=10, ridge="loo")
+    made.set_params(progress=lambda done, _: told.append(done)).fit(X, Y)
+    assert told == sorted(set(told))
+    assert len([done for done in told if 40 < done < 95]) > 5
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("ridge", [0.01, "loo"])
 def test_progress_comes_to_its_end_and_may_end_the_fit(solver: str, ridge: Any) -> None:
@@ -227,6 +238,17 @@ def test_progress_comes_to_its_end_and_may_end_the_fit(solver: str, ridge: Any) 
 
 
 # --- What is said --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_columns_far_from_0_are_warned_of_where_they_are_multiplied(
+    kernel: str, solver: str
+) -> None:
+    far = X.assign(petal_width=X["petal_width"] + 1e6)
+    KernelDiscriminant(solver=solver).fit(far, Y)
+    with pytest.warns(SortalWarning, match="The values of 'petal_width' lie so far from 0"):
+        KernelDiscriminant(kernel=kernel, ridge=0.01, solver=solver).fit(far, Y)
 
 
 def test_columns_that_never_vary_are_noted() -> None:

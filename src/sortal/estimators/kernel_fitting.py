@@ -13,6 +13,8 @@ from sortal.engines.merging import merge_all
 from sortal.errors import (
     SeparationWarning,
     SortalError,
+    SortalWarning,
+    listed,
     warn,
 )
 from sortal.estimators.base import FitReport, refuse_one_class
@@ -39,6 +41,7 @@ from sortal.learners.kernel_dense import kernel_matrix
 from sortal.learners.kernel_first import (
     LookFirst,
     Spread,
+    far_columns,
     read_inputs,
     read_kernel,
     refuse_unusable,
@@ -79,6 +82,8 @@ if TYPE_CHECKING:
 
 # Rows by which a kernel that is a function is looked at before landmarks are chosen.
 _LOOKED_AT = 500
+# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
+SUMMED = 0.4
 
 
 class KernelFitting(KernelDoor):
@@ -165,7 +170,8 @@ class KernelFitting(KernelDoor):
     # --- The pass -------------------------------------------------------------------------------
 
     def _summarize(self, source: TableSource, plan: KernelBasis) -> KernelSummary:
-        counts = self._measure(source, plan, Progress(self.progress).part(0.2, 0.9))
+        stop = SUMMED if self.ridge == "loo" else 0.9
+        counts = self._measure(source, plan, Progress(self.progress).part(0.2, stop))
         self._refuse_holes(source.schema, counts.rows.holes)
         return KernelSummary(plan, counts)
 
@@ -244,6 +250,14 @@ class KernelFitting(KernelDoor):
                 f"{len(basis.rows.ids)} landmarks describe all rows to the last digits: "
                 f"{basis.asked} are not needed"
             )
+        products = basis.kernel.name in ("linear", "poly")
+        if products and (far := far_columns(basis.inputs, basis.rows.u)):
+            notes.append(
+                f"the values of {listed(far)} lie so far from 0, beside their spread, that "
+                "products of them hold less than half of their digits. Take their means off, or "
+                "use kernel='rbf'"
+            )
+            warn(f"{sentence(notes[-1])}.", SortalWarning)
         if not isinstance(model, SortalError) and np.isinf(model.eigenvalues).any():
             notes.append(
                 "without a ridge this kernel separates every training set of distinct rows, and "

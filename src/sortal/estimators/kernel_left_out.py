@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sortal.estimators.kernel_fitting import KernelFitting
+from sortal.estimators.kernel_fitting import SUMMED, KernelFitting
 from sortal.learners.kernel import Problem, ridges
 from sortal.learners.kernel_loo import DenseLeaveOut
 from sortal.learners.kernel_loo_landmarks import LandmarkLeaveOut, OnLandmarks, space_fitted
+from sortal.learners.kernel_progress import each
 from sortal.learners.kernel_solution import tell_nobody
 from sortal.learners.kernel_space import space_features
 from sortal.learners.leave_out import LeaveOutBlock, Tiles, gather_left_out, not_fitted, same_rows
@@ -92,7 +93,8 @@ class KernelLeftOut(KernelFitting):
             raise not_fitted("loo_proba")
         question = LeaveOutBlock(self._tiles(problem, (self._model.mu,)))
         assert self._plan.space is not None  # noqa: S101  (of landmarks)
-        left = gather_left_out(list(self._on_landmarks(source, self._plan.space, question)))
+        blocks = self._on_landmarks(source, self._plan.space, question, tell_nobody)
+        left = gather_left_out(list(blocks))
         return left.proba, ~left.outside
 
     def _leaving(self, problem: Problem, source: TableSource, tell: Tell) -> DenseLeaveOut:
@@ -116,12 +118,13 @@ class KernelLeftOut(KernelFitting):
         return Tiles.of(fitted, leave, bool(counts.rows.holes.any()))
 
     def _on_landmarks(
-        self, source: TableSource, space: LandmarkSpace, question: Callable[[Batch], T]
+        self, source: TableSource, space: LandmarkSpace, question: Callable[[Batch], T], tell: Tell
     ) -> Iterator[T]:
         """What a question about rows of landmark space says, block by block."""
         most = rows_at_a_time(space.n_landmarks)
         source = replace(source, block_rows=min(most, source.rows_per_block))
-        return self._engine().map(source, OnLandmarks(space, self._fills(), question))
+        blocks = self._engine().map(source, OnLandmarks(space, self._fills(), question))
+        return each(blocks, source.n_blocks, tell)
 
     # --- The ridge ------------------------------------------------------------------------------
 
@@ -132,7 +135,9 @@ class KernelLeftOut(KernelFitting):
             return super()._with_ridge(problem, source, progress)
         assert source is not None  # noqa: S101  (pieces were refused)
         settings = ridges(problem, self._diagonal(problem, source))
-        tried = self._try(problem, source, settings, progress.part(0.2, 0.8))
+        dense = problem.summary.basis.space is None
+        tell = progress.part(0.2, 0.8) if dense else progress.part(SUMMED, 0.95)
+        tried = self._try(problem, source, settings, tell)
         chosen = best([(ridge,) for ridge, _ in settings], tried)
         table = curve(("ridge",), [(ridge,) for ridge, _ in settings], tried, chosen)
         return replace(problem, options=replace(problem.options, ridge=chosen[0])), table
@@ -160,7 +165,7 @@ class KernelLeftOut(KernelFitting):
         if space is None:
             return self._leaving(problem, source, tell).tried(penalties)
         question = TryBlock(self._tiles(problem, penalties), len(penalties))
-        blocks = self._on_landmarks(source, space, question)
+        blocks = self._on_landmarks(source, space, question, tell)
         tried = next(blocks)
         for block in blocks:
             tried = tried.merge(block)

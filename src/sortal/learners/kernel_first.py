@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Squares below it hold fewer than all digits.
 _LEAST_SQUARE = float(np.finfo(float).tiny) / EPS
+# A mean so many standard deviations from 0 costs a kernel of products 8 digits.
+_FAR = 1e4
 # Rows of a kernel matrix that are looked at at a time.
 _ROWS = 1024
 
@@ -168,3 +170,14 @@ def still_columns(inputs: KernelInputs) -> list[str]:
     """Number columns that never vary, and are left out."""
     design = inputs.design
     return [design.schema.columns[j].name for j in design.owner[inputs.factor == 0].tolist()]
+
+
+def far_columns(inputs: KernelInputs, u: Float) -> list[str]:
+    """Number columns whose mean dwarfs the spread of all, by a few rows given as inputs.
+
+    Products with them are large and nearly alike: of 16 digits twice the digits of that ratio go.
+    """
+    design = inputs.design
+    spread = np.sqrt(u.var(axis=0).sum())
+    far = np.isin(design.owner, design.numbers) & (np.abs(u.mean(axis=0)) > _FAR * spread)
+    return [design.schema.columns[j].name for j in design.owner[far].tolist()]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-# Rows among which landmarks are chosen: more describe the kernel no better.
+# Rows among which landmarks are chosen: more describe the kernel hardly better.
 MOST_SAMPLED = 50_000
 # Rows proposed at a time, of which some are turned down.
 _PROPOSED = 200
