@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from harness import Result, bytes_beyond, compare
+from harness import Result, compare, fit_of_two_classes, peak_beyond
 from sortal import LinearDiscriminant
 
 SEED = 0
@@ -75,7 +75,7 @@ def memory() -> Result:
     """The peak of memory beyond the input, seen every millisecond in a process of its own."""
     notes = ["| input | MB beyond the input |", "|---|--:|"]
     for n, d, kind in [(N // 4, D, "f8"), (N, D, "f8"), (4 * N, D, "f8"), (N, D, "f4")]:
-        beyond = bytes_beyond("LinearDiscriminant", n, d, kind) / 2**20
+        beyond = peak_beyond(fit_of_two_classes, "LinearDiscriminant", n, d, kind)[1] / 2**20
         notes.append(f"| {n:,} × {d}, {kind} | {beyond:.0f} |")
     result = compare("memory of a fit", {}, "Bar: under 100 MB beyond the input at any n")
     result.notes.extend(notes)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-import subprocess
-import sys
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+import sortal
 
 REPEATS = 7
 
@@ -49,48 +55,52 @@ def compare(
     return result
 
 
-_MEMORY = """
-import sys, threading, time
-import numpy as np
-import sortal
+def peak_beyond(prepare: Callable[..., Callable[[], object]], *given: object) -> tuple[float, int]:
+    """Seconds of a call, and the peak of its memory beyond what it is given, in its own process.
 
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4096
-
-estimator, n, d, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-model = getattr(sortal, estimator)()
-rng = np.random.default_rng(0)
-X = np.empty((n, d), dtype=kind)
-for start in range(0, n, 10_000):
-    X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
-y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0).astype(int)
-model.fit(X[:100], y[:100])
-before, peak, done = resident(), [0], threading.Event()
-
-def watch():
-    while not done.is_set():
-        peak.append(resident())
-        time.sleep(0.001)
-
-watcher = threading.Thread(target=watch)
-watcher.start()
-model.fit(X, y)
-done.set()
-watcher.join()
-print(max(peak) - before)
-"""
+    `prepare` makes the input and calls once for a small part of it, so that what is loaded by a
+    first call is not counted; the call it returns is watched every millisecond.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        return alone.submit(_watched, prepare, given).result()
 
 
-def bytes_beyond(estimator: str, n: int, d: int, kind: str) -> int:
-    """The peak of a fit's memory beyond its input, seen every millisecond in its own process."""
-    done = subprocess.run(  # noqa: S603  (our own script)
-        [sys.executable, "-c", _MEMORY, estimator, str(n), str(d), kind],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return int(done.stdout)
+def _watched(
+    prepare: Callable[..., Callable[[], object]], given: tuple[object, ...]
+) -> tuple[float, int]:
+    call = prepare(*given)
+    before, peak, done = _resident(), [0], threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            peak.append(_resident())
+            time.sleep(0.001)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    start = time.perf_counter()
+    call()
+    seconds = time.perf_counter() - start
+    done.set()
+    watcher.join()
+    return seconds, max(peak) - before
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def fit_of_two_classes(estimator: str, n: int, d: int, kind: str) -> Callable[[], object]:
+    """For `peak_beyond`: a fit at its defaults, two classes told apart by two columns and noise."""
+    model = getattr(sortal, estimator)()
+    rng = np.random.default_rng(0)
+    X = np.empty((n, d), dtype=kind)
+    for start in range(0, n, 10_000):
+        X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0).astype(int)
+    model.fit(X[:100], y[:100])
+    return lambda: model.fit(X, y)
 
 
 def render(results: list[Result], packages: list[str]) -> str:

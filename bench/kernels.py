@@ -9,9 +9,8 @@ which the default width of Nystroem is meant: then both sides have the same kern
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
@@ -20,7 +19,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from harness import Result, compare
+from harness import Result, compare, peak_beyond
 from sortal import KernelDiscriminant
 
 SEED = 1
@@ -132,49 +131,19 @@ def landmarks() -> Result:
     return result
 
 
-_GROWTH = """
-import sys, threading, time
-sys.path.insert(0, sys.argv[2])
-from kernels import CLASSES, COLUMNS, LANDMARKS, THREADS, clouds
-from sortal import KernelDiscriminant
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4096
-
-X, y = clouds(int(sys.argv[1]), COLUMNS, CLASSES)
-model = KernelDiscriminant(solver="landmarks", n_landmarks=LANDMARKS, n_jobs=THREADS)
-KernelDiscriminant(n_jobs=THREADS).fit(X[:500], y[:500])
-before, peak, done = resident(), [0], threading.Event()
-
-def watch():
-    while not done.is_set():
-        peak.append(resident())
-        time.sleep(0.001)
-
-watcher = threading.Thread(target=watch)
-watcher.start()
-start = time.perf_counter()
-model.fit(X, y)
-seconds = time.perf_counter() - start
-done.set()
-watcher.join()
-print(seconds, max(peak) - before)
-"""
+def fit_of_many(n: int) -> Callable[[], object]:
+    """For `peak_beyond`: so many rows by landmarks."""
+    X, y = clouds(n, COLUMNS, CLASSES)
+    KernelDiscriminant(n_jobs=THREADS).fit(X[:500], y[:500])
+    model = KernelDiscriminant(solver="landmarks", n_landmarks=LANDMARKS, n_jobs=THREADS)
+    return lambda: model.fit(X, y)
 
 
 def growth() -> Result:
     """Seconds and memory beyond the input, each in a process of its own."""
     notes = ["| rows | seconds | MB beyond the input |", "|--:|--:|--:|"]
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     for n in GROWTH:
-        done = subprocess.run(  # noqa: S603  (our own script)
-            [sys.executable, "-c", _GROWTH, str(n), here],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seconds, memory = map(float, done.stdout.split())
+        seconds, memory = peak_beyond(fit_of_many, n)
         notes.append(f"| {n:,} | {seconds:.2f} | {memory / 1e6:.0f} |")
     question = f"Growth, {COLUMNS} columns, {CLASSES} classes, {LANDMARKS:,} landmarks"
     bar = "500,000 rows below 1,500 MB; 1,000,000 rows complete. One run each"

@@ -7,8 +7,6 @@ which cKDTree and faiss do not. Rows are float32; scale=None, so that all find t
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
@@ -18,7 +16,7 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import KNeighborsClassifier
 from sklearnex.neighbors import KNeighborsClassifier as IntelNeighbors
 
-from harness import Result, compare
+from harness import Result, compare, peak_beyond
 from sortal import NeighborsClassifier
 
 SEED = 1
@@ -223,54 +221,23 @@ def mixed() -> list[Result]:
     ]
 
 
-_MEMORY = """
-import sys, threading, time, warnings
-import numpy as np
-from sortal import NeighborsClassifier
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4096
-
-n, q, d = map(int, sys.argv[1:4])
-rng = np.random.default_rng(0)
-X, Q = rng.normal(size=(n, d)).astype("f4"), rng.normal(size=(q, d)).astype("f4")
-y = (X[:, 0] > 0).astype(int)
-model = NeighborsClassifier(5, "euclidean", scale=None)
-model.fit(X[:2000], y[:2000]).predict(Q[:10])
-before, peak, done = resident(), [0], threading.Event()
-
-def watch():
-    while not done.is_set():
-        peak.append(resident())
-        time.sleep(0.001)
-
-watcher = threading.Thread(target=watch)
-watcher.start()
-model.fit(X, y).predict(Q)
-done.set()
-watcher.join()
-print(max(peak) - before)
-"""
+def fit_and_predict(n: int, q: int, d: int) -> Callable[[], object]:
+    """For `peak_beyond`: the five nearest of n rows, for q others."""
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(n, d)).astype("f4"), rng.normal(size=(q, d)).astype("f4")
+    y = (X[:, 0] > 0).astype(int)
+    model = NeighborsClassifier(5, "euclidean", scale=None)
+    model.fit(X[:2000], y[:2000]).predict(Q[:10])
+    return lambda: model.fit(X, y).predict(Q)
 
 
 def memory() -> Result:
     """The peak of fit and predict beyond rows and queries, which they are given."""
     notes = []
-    for n, q, d in [
-        (200_000, 50_000, 3),
-        (100_000, 20_000, 10),
-        (100_000, 10_000, 50),
-        (60_000, 10_000, 784),
-    ]:
-        done = subprocess.run(  # noqa: S603  (our own script)
-            [sys.executable, "-c", _MEMORY, str(n), str(q), str(d)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+    for n, q, d in SIZES:
+        taken = peak_beyond(fit_and_predict, n, q, d)[1]
         notes.append(
-            f"- {n:,} × {q:,} × {d}: {int(done.stdout) / 1e6:.0f} MB, of which "
+            f"- {n:,} × {q:,} × {d}: {taken / 1e6:.0f} MB, of which "
             f"{4 * n * d / 1e6:.0f} MB are the model's own rows"
         )
     bar = "Bar: under 300 MB beyond the data"

@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
-from harness import Result, bytes_beyond, compare
+from harness import Result, compare, fit_of_two_classes, peak_beyond
 from sortal import TreeClassifier
 
 SEED = 0
@@ -244,7 +244,7 @@ def memory() -> Result:
     """The peak of memory beyond the input, seen every millisecond in a process of its own."""
     notes = ["| input | bytes a cell beyond the input |", "|---|--:|"]
     for n, d, kind in [(N, 20, "f8"), (4 * N, 20, "f8"), (N // 5, 200, "f8"), (N, 20, "f4")]:
-        beyond = bytes_beyond("TreeClassifier", n, d, kind) / (n * d)
+        beyond = peak_beyond(fit_of_two_classes, "TreeClassifier", n, d, kind)[1] / (n * d)
         notes.append(f"| {n:,} × {d}, {kind} | {beyond:.1f} |")
     result = compare("memory of a fit", {}, "Bar: at most 16 bytes a cell beyond the input")
     result.notes.extend(notes)

@@ -118,6 +118,13 @@ class KernelFitting(KernelDoor):
         spread = Spread.of(seen, schema)
         inputs = read_inputs(spread, schema, options)
         kernel = read_kernel(spread, inputs, options)
+        if kernel.name in ("linear", "poly") and (far := far_columns(spread, inputs)):
+            warn(
+                f"The values of {listed(far)} lie so far from 0, beside their spread, that "
+                "products of them hold less than half of their digits. Take their means off, or "
+                "use kernel='rbf'.",
+                SortalWarning,
+            )
         places = self._taking_part(source, options.class_weight)
         solver = resolve_solver(options, len(places))
         if solver == "landmarks":
@@ -250,14 +257,6 @@ class KernelFitting(KernelDoor):
                 f"{len(basis.rows.ids)} landmarks describe all rows to the last digits: "
                 f"{basis.asked} are not needed"
             )
-        products = basis.kernel.name in ("linear", "poly")
-        if products and (far := far_columns(basis.inputs, basis.rows.u)):
-            notes.append(
-                f"the values of {listed(far)} lie so far from 0, beside their spread, that "
-                "products of them hold less than half of their digits. Take their means off, or "
-                "use kernel='rbf'"
-            )
-            warn(f"{sentence(notes[-1])}.", SortalWarning)
         if not isinstance(model, SortalError) and np.isinf(model.eigenvalues).any():
             notes.append(
                 "without a ridge this kernel separates every training set of distinct rows, and "

@@ -172,12 +172,12 @@ def still_columns(inputs: KernelInputs) -> list[str]:
     return [design.schema.columns[j].name for j in design.owner[inputs.factor == 0].tolist()]
 
 
-def far_columns(inputs: KernelInputs, u: Float) -> list[str]:
-    """Number columns whose mean dwarfs the spread of all, by a few rows given as inputs.
+def far_columns(spread: Spread, inputs: KernelInputs) -> list[str]:
+    """Number columns whose mean, as an input, dwarfs the spread of all.
 
     Products with them are large and nearly alike: of 16 digits twice the digits of that ratio go.
     """
     design = inputs.design
-    spread = np.sqrt(u.var(axis=0).sum())
-    far = np.isin(design.owner, design.numbers) & (np.abs(u.mean(axis=0)) > _FAR * spread)
+    widest = np.sqrt((spread.variance * inputs.factor**2).sum())
+    far = np.abs(spread.mean * inputs.factor) > _FAR * widest
     return [design.schema.columns[j].name for j in design.owner[far].tolist()]
