@@ -68,7 +68,13 @@ def _ask_again(seconds: float) -> None:
     import _thread
     import threading
 
-    timer = threading.Timer(seconds, _thread.interrupt_main)
+    def ask() -> None:
+        if hasattr(signal, "pthread_kill"):  # which also ends a wait, or a sleep, of that thread
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
+
+    timer = threading.Timer(seconds, ask)
     timer.daemon = True
     timer.start()
 
