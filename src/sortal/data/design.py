@@ -63,6 +63,12 @@ class Design:
         parts = [np.arange(start[j], start[j] + size) for j, size in enumerate(self.sizes)]
         return np.concatenate(parts).astype(np.intp) if parts else np.empty(0, dtype=np.intp)
 
+    @cached_property
+    def fewer_terms(self) -> NDArray[np.intp]:
+        """Terms from which the others follow: the indicators of a category add up to 1."""
+        last = np.cumsum(self.sizes, dtype=np.intp)[list(self.categories)] - 1
+        return np.setdiff1d(np.arange(self.n_terms), last)
+
     @property
     def n_terms(self) -> int:
         """How many terms there are."""

@@ -7,6 +7,7 @@ center is a float64 near the mean, so that an offset of 1e8 costs no digits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
@@ -15,9 +16,10 @@ from sortal import native
 from sortal.models.checks import check_scatter, need
 from sortal.models.gaussian import GaussianClasses
 from sortal.models.geometry import survey
+from sortal.models.holes import Inverse, LinearParts, each_pattern, patterns_of
 from sortal.models.layout import INF, FromSchema, Layout
 from sortal.models.layout_arrays import Array, OneOf
-from sortal.models.term_block import Mapped, TermBlock, in_loops, patterns_of
+from sortal.models.term_block import Mapped, TermBlock, in_loops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 
 class RowFunctions(Protocol):
@@ -49,6 +52,12 @@ class HoleRule(Protocol):
 
     def functions(self, known: Mask) -> tuple[Float, Float]:
         """Offsets and weights to use; the weights of unknown terms are zero."""
+
+    def parts(self, fewer: Places) -> LinearParts | None:
+        """The functions for many patterns of holes; None where each must be looked at by itself.
+
+        `fewer` are terms from which the others follow.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +95,19 @@ class ConditionalMean:
         weights[o] = self.weights[o] + from_known
         return self.offsets + self.mean[m] @ self.weights[m] - self.mean[o] @ from_known, weights
 
+    def parts(self, fewer: Places) -> LinearParts | None:
+        """The same for many sets of known terms: T_oo⁻¹ T_om is -Q_om Q_mm⁻¹, Q = T⁻¹."""
+        nothing = np.zeros((1, len(self.total)))
+        kept = survey(self.total, nothing, self.magnitude).regular(fewer)
+        inverse = None if kept is None else Inverse.of(self.total, kept)
+        if inverse is None:
+            return None
+        # the same functions of rows, whose terms lie where the others follow from those kept
+        ties = self.total[:, inverse.kept] @ inverse.times(np.eye(len(inverse.kept)))
+        weights = ties.T @ self.weights
+        constant = self.offsets + self.mean @ self.weights
+        return LinearParts(inverse, weights, constant, np.zeros_like(self.weights.T), self.mean)
+
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
@@ -118,6 +140,11 @@ class LinearMap:
             n_functions = self.weights.shape[1]
             need(len(self.holes.weight) == n_functions, "functions that are not one a class")
 
+    @cached_property
+    def parts(self) -> LinearParts | None:
+        """The functions where terms are not known, for many patterns at a time."""
+        return self.holes.parts(self.design.fewer_terms)
+
     @property
     def size(self) -> int:
         """How many numbers rows without holes need: K(p + 1), K functions of p terms."""
@@ -146,7 +173,10 @@ def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     rows = np.flatnonzero(np.isnan(values).all(axis=1)) if n_left else np.empty(0, dtype=np.int64)
     missing = block.missing(rows)
     z = block.known_part(rows, function.center)
-    for columns, chosen in patterns_of(missing):
-        offsets, some = function.holes.functions(~columns[design.owner])
-        values[rows[chosen]] = offsets + z[chosen] @ some
+    patterns, places = patterns_of(missing)
+    unknown, parts = patterns[:, design.owner], function.parts if len(rows) else None
+    kept = np.arange(design.n_terms) if parts is None else parts.inverse.kept
+    single = function.holes.functions
+    for i, (offsets, some) in each_pattern(unknown, kept, parts, single, weights.size):
+        values[rows[places[i]]] = offsets + z[places[i]] @ some
     return block.mapped(values, rows, missing)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import Geometry, survey
+from sortal.models.holes import Inverse, LinearParts
 from sortal.models.layout import Layout, Number
 from sortal.models.layout_arrays import Array
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,16 @@ class GaussianClasses:
         weights = np.zeros((len(known), len(self.weight)))
         weights[o] = some
         return self.without_absent(offsets), weights
+
+    def parts(self, fewer: Places) -> LinearParts | None:
+        """The same for many sets of known terms at a time, unless W is nearly singular."""
+        kept = self.survey().regular(fewer)
+        inverse = None if kept is None else Inverse.of(self.within, kept)
+        if inverse is None:
+            return None
+        gap, constant = self.gap - self.mean, self.without_absent(np.zeros(len(self.weight)))
+        weights = self.divisor * inverse.times(gap[:, inverse.kept].T)
+        return LinearParts(inverse, weights, constant, gap, self.mean)
 
     def without_absent(self, offsets: Float) -> Float:
         """A class without rows has no density anywhere."""

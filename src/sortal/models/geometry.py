@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 EPS = float(np.finfo(float).eps)
 
@@ -62,6 +63,16 @@ class Geometry:
         size=Array("f8", "terms", least=0.0),
         weakest=Array("f8", "terms"),
     )
+
+    def regular(self, fewer: Places) -> Places | None:
+        """The terms over which W can be inverted: all, or `fewer`, from which the others follow.
+
+        None where there is more that stands still, or something that stands apart.
+        """
+        p, rank = self.sphere.shape
+        if rank == p:
+            return np.arange(p)
+        return fewer if rank == len(fewer) and not self.apart.size else None
 
     def root(self, total_weight: float, divisor: float) -> Float:
         """G with GᵀΣG = I, Σ being W / divisor, and floored where it stands still. (S 12)"""

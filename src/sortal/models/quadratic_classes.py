@@ -14,16 +14,20 @@ import numpy as np
 
 from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import VARIANCE_FLOOR, survey
+from sortal.models.holes import Inverse
 from sortal.models.layout import INF, Layout
 from sortal.models.layout_arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sortal.models.geometry import Geometry
 
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +107,36 @@ def _null(directions: Float, n: int) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
+class QuadraticParts:
+    """Roots and determinants over the known terms, whatever these are: (S 49) by (S 95).
+
+    `inverses` are a class each and `roots` theirs, over the terms kept. As long as others that
+    follow from these are known, determinants are relative to that of the pooled covariance, whose
+    inverse is `pooled`.
+    """
+
+    inverses: list[Inverse]
+    roots: Float
+    log_dets: Float
+    pooled: Inverse
+
+    @property
+    def kept(self) -> Places:
+        """The terms over which the covariances can be inverted."""
+        return self.pooled.kept
+
+    def __call__(self, unknown: Mask) -> Iterator[Roots]:
+        """For each pattern of unknown terms; all lack equally many of those kept."""
+        places = self.pooled.places(unknown)
+        pairs = zip(self.inverses, self.roots, strict=True)
+        roots = np.stack([inverse.lessen(root, places) for inverse, root in pairs], axis=1)
+        more = np.stack([inverse.log_dets(places) for inverse in self.inverses], axis=1)
+        pooled = self.pooled.log_dets(places) - self.pooled.log_det
+        tied = ~np.delete(unknown, self.kept, axis=1).all(axis=1)
+        return map(Roots, roots, self.log_dets + more - np.where(tied, pooled, 0.0)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
 class QuadraticClasses:
     """Σ_k = intoᵀ C_k into in the frame of all classes.
 
@@ -146,6 +180,21 @@ class QuadraticClasses:
         roots[:, known] = sphere @ (vectors / np.sqrt(values)[:, None, :])
         log_dets = np.log(values).sum(axis=1) + log_det_of(sphere)
         return Roots(roots, self.without_absent(log_dets))
+
+    def parts(self, fewer: Places) -> QuadraticParts | None:
+        """The same for many sets of known terms at a time, unless a Σ_k is nearly singular."""
+        rank, p = self.into.shape
+        if rank not in (p, len(fewer)):
+            return None
+        kept = np.arange(p) if rank == p else fewer
+        found = [Inverse.of(one, kept) for one in (self.into.T @ self.into, *self.covariances())]
+        regular = [inverse for inverse in found if inverse is not None]
+        if len(regular) < len(found):
+            return None
+        pooled, *inverses = regular
+        log_dets = self.without_absent(np.array([-inverse.log_det for inverse in inverses]))
+        roots = np.array([inverse.root for inverse in inverses])
+        return QuadraticParts(inverses, roots, log_dets, pooled)
 
     def without_absent(self, log_dets: Float) -> Float:
         """A class without rows has no density anywhere."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from sortal import native
 from sortal.models.decision import across
+from sortal.models.holes import each_pattern, patterns_of
 from sortal.models.layout import FromSchema, Layout
 from sortal.models.layout_arrays import Array, Record
-from sortal.models.quadratic_classes import QuadraticClasses, Roots
-from sortal.models.term_block import TermBlock, in_loops, patterns_of
+from sortal.models.quadratic_classes import QuadraticClasses, QuadraticParts, Roots
+from sortal.models.term_block import TermBlock, in_loops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,10 +57,18 @@ class QuadraticMap:
         values, rows = self._whole_rows(block)
         missing = block.missing(rows)
         z = block.known_part(rows, self.center)
-        for columns, chosen in patterns_of(missing):
-            some = self.holes.functions(~columns[self.design.owner])
-            values[rows[chosen]] = log_densities(z[chosen], self.gap, some)
+        patterns, places = patterns_of(missing)
+        unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
+        kept = np.arange(self.design.n_terms) if parts is None else parts.kept
+        cells = self.whole.roots.size
+        for i, some in each_pattern(unknown, kept, parts, self.holes.functions, cells):
+            values[rows[places[i]]] = log_densities(z[places[i]], self.gap, some)
         return block.mapped(values, rows, missing)
+
+    @cached_property
+    def parts(self) -> QuadraticParts | None:
+        """Roots where terms are not known, for many patterns at a time."""
+        return self.holes.parts(self.design.fewer_terms)
 
     def _whole_rows(self, block: TermBlock) -> tuple[Float, NDArray[np.int64]]:
         """The functions of all rows, and which rows must be looked at again for their holes."""

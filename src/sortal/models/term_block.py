@@ -98,9 +98,3 @@ def in_loops(design: Design, terms: Float) -> Float:
     ordered = np.empty(terms.shape)  # rows side by side, whatever the order of `terms`
     ordered[..., design.loop_order] = terms
     return ordered
-
-
-def patterns_of(missing: Mask) -> list[tuple[Mask, Mask]]:
-    """Each pattern of missing columns, and which rows have it."""
-    patterns, pattern = np.unique(missing, axis=0, return_inverse=True)
-    return [(columns, pattern.ravel() == which) for which, columns in enumerate(patterns)]

@@ -1,0 +1,152 @@
+"""What becomes of functions of rows where terms are not known: many patterns of holes at a time.
+
+A pattern of its own for nearly every row is what holes here and there in many columns come to. The
+inverse of a covariance without some terms follows from the whole inverse by a matrix as small as
+the number of these terms, and small matrices are solved in stacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
+
+T = TypeVar("T")
+
+# Beyond this condition a part of the covariance may hold more digits than its whole inverse.
+_WORST = 1e5
+# Numbers of a stack of functions that are in memory at a time.
+_CELLS = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """P = D S D, the inverse of a covariance over the terms `kept`, of n_terms in all.
+
+    S has a diagonal of ones, D is `size`. What is unknown is given by `places` among those kept, a
+    set a row; what is made of it covers all terms.
+    """
+
+    kept: Places
+    n_terms: int
+    scaled: Float
+    size: Float
+
+    @classmethod
+    def of(cls, covariance: Float, kept: Places) -> Inverse | None:
+        """Of a covariance of the terms kept; None where it is nearly singular, whatever units."""
+        scale = np.sqrt(np.maximum(np.diag(covariance)[kept], 0.0))
+        if not scale.all():
+            return None
+        correlations = covariance[np.ix_(kept, kept)] / scale / scale[:, None]
+        values, vectors = np.linalg.eigh(correlations)
+        if not len(values) or not values[0] * _WORST > values[-1]:
+            return None
+        inverse = (vectors / values) @ vectors.T
+        size = np.sqrt(np.diag(inverse))
+        return cls(kept, len(covariance), inverse / size / size[:, None], size / scale)
+
+    @property
+    def root(self) -> Float:
+        """R with RRᵀ = P."""
+        return np.asarray(self.size[:, None] * np.linalg.cholesky(self.scaled))
+
+    @property
+    def log_det(self) -> float:
+        """ln det P."""
+        return 2 * float(np.log(self.size).sum()) + float(np.linalg.slogdet(self.scaled)[1])
+
+    def times(self, x: Float) -> Float:
+        """P x."""
+        return np.asarray(self.size[:, None] * (self.scaled @ (self.size[:, None] * x)))
+
+    def places(self, unknown: Mask) -> Places:
+        """The unknown terms of each pattern among those kept; all have equally many."""
+        return np.nonzero(unknown[:, self.kept])[1].reshape(len(unknown), -1)
+
+    def lessen(self, functions: Float, unknown: Places) -> Float:
+        """F - P_·m P_mm⁻¹ F_m for each set of unknown terms m, and 0 for these. (S 95)
+
+        With F = P μ these are the weights of known terms, with FFᵀ = P roots of their inverse.
+        """
+        own = functions / self.size[:, None]
+        taken = np.linalg.solve(self._among(unknown), own[unknown])
+        some = own - self.scaled[unknown].transpose(0, 2, 1) @ taken
+        some *= self.size[:, None]
+        np.put_along_axis(some, unknown[:, :, None], 0.0, axis=1)
+        made = np.zeros((len(unknown), self.n_terms, functions.shape[1]))
+        made[:, self.kept] = some
+        return made
+
+    def log_dets(self, unknown: Places) -> Float:
+        """ln det P_mm, by which ln det Σ is more without the terms m."""
+        sizes = 2 * np.log(self.size)[unknown].sum(axis=1)
+        return np.asarray(np.linalg.slogdet(self._among(unknown))[1] + sizes)
+
+    def _among(self, unknown: Places) -> Float:
+        return self.scaled[unknown[:, :, None], unknown[:, None, :]]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearParts:
+    """Linear functions of the known terms, whatever these are, of rows as distances from a center.
+
+    `weights` are those of the terms kept, a column a function. The offsets of what is left of them,
+    w, are constant - (½ gap + mean)·w, `gap` being a row a function and `mean` that of all rows.
+    """
+
+    inverse: Inverse
+    weights: Float
+    constant: Float
+    gap: Float
+    mean: Float
+
+    def __call__(self, unknown: Mask) -> Iterator[tuple[Float, Float]]:
+        """(offsets, weights) for each pattern of unknown terms."""
+        weights = self.inverse.lessen(self.weights, self.inverse.places(unknown))
+        turning = 0.5 * self.gap + self.mean
+        offsets = self.constant - np.einsum("kp,npk->nk", turning, weights)
+        return zip(offsets, weights, strict=True)
+
+
+def patterns_of(missing: Mask) -> tuple[Mask, list[Places]]:
+    """Each pattern of missing columns, and at which places the rows are that have it."""
+    patterns, pattern = np.unique(missing, axis=0, return_inverse=True)
+    order = np.argsort(pattern.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(pattern.ravel(), minlength=len(patterns)))
+    return patterns, np.split(order, ends[:-1]) if len(patterns) else []
+
+
+def each_pattern(
+    unknown: Mask,
+    kept: Places,
+    several: Callable[[Mask], Iterable[T]] | None,
+    single: Callable[[Mask], T],
+    cells: int,
+) -> Iterator[tuple[int, T]]:
+    """(place of the pattern, its functions), for all patterns of unknown terms, in any order.
+
+    `several` makes those of many patterns that lack equally many of the terms kept, `cells` numbers
+    a pattern; `single` those of one, given the known terms. Which of them is asked depends on the
+    pattern alone: the company of a row changes nothing.
+    """
+    counts = unknown[:, kept].sum(axis=1)
+    for n in np.unique(counts).tolist():
+        mine = np.flatnonzero(counts == n)
+        if several is None or not 0 < n < len(kept):
+            yield from ((int(i), single(~unknown[i])) for i in mine)
+            continue
+        step = max(1, _CELLS // cells)
+        for start in range(0, len(mine), step):
+            part = mine[start : start + step]
+            yield from zip(part.tolist(), several(unknown[part]), strict=True)

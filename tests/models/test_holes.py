@@ -1,0 +1,107 @@
+"""Rows with holes: many patterns at a time say what each pattern says by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sortal import (
+    FisherDiscriminant,
+    IndicatorRegression,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+)
+from sortal.models import holes
+from sortal.models.holes import Inverse, each_pattern, patterns_of
+
+LEARNERS = [
+    LinearDiscriminant(),
+    LinearDiscriminant(shrinkage=0.3),
+    QuadraticDiscriminant(),
+    QuadraticDiscriminant(pooling=0.4, shrinkage=0.1),
+    FisherDiscriminant(),
+    IndicatorRegression(),
+]
+
+
+def table(n: int, share: float, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """Columns of other sizes that depend on each other, one of words; some cells are holes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = (rng.normal(size=(n, 6)) + y[:, None]) @ rng.normal(size=(6, 6)) * 10.0 ** np.arange(-3, 3)
+    frame = pd.DataFrame(X + 50, columns=list("abcdef"))
+    frame["word"] = np.array(["u", "v", "w"], dtype=object)[rng.integers(0, 3, n)]
+    return frame.mask(rng.random(frame.shape) < share), y
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+def test_many_patterns_are_what_each_is(
+    learner: Any, words: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = table(300, 0.0)
+    holed, _ = table(300, 0.35, seed=1)
+    if not words:
+        X, holed = X.drop(columns="word"), holed.drop(columns="word")
+    model = learner.fit(X, y)
+    assert model._model.scores.parts is not None
+    found = model.decision_function(holed)
+    alone = np.array([model.decision_function(holed[i : i + 1])[0] for i in range(40)])
+    assert_allclose(alone, found[:40], rtol=1e-12)
+    monkeypatch.setattr(holes, "_CELLS", 1)
+    assert_allclose(model.decision_function(holed), found, rtol=1e-12)
+    monkeypatch.setattr(holes, "_WORST", 0.0)
+    again = learner.fit(X, y)
+    assert again._model.scores.parts is None
+    assert_allclose(again.decision_function(holed), found, rtol=1e-9, atol=1e-11)
+
+
+def test_a_part_of_an_inverse() -> None:
+    """By the definition: invert what is left of the covariance."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(7, 9)) * 10.0 ** np.arange(-3, 4)[:, None]
+    covariance, means = root @ root.T, rng.normal(size=(7, 3))
+    inverse = Inverse.of(covariance, np.arange(7))
+    assert inverse is not None
+    assert_allclose(inverse.times(means), np.linalg.solve(covariance, means), rtol=1e-9)
+    unknown = np.array([[0, 3], [1, 6], [2, 5]])
+    made, log_dets = inverse.lessen(inverse.times(means), unknown), inverse.log_dets(unknown)
+    for places, weights, log_det in zip(unknown, made, log_dets, strict=True):
+        known = np.setdiff1d(np.arange(7), places)
+        part = covariance[np.ix_(known, known)]
+        assert_allclose(weights[known], np.linalg.solve(part, means[known]), rtol=1e-9)
+        assert_array_equal(weights[places], 0.0)
+        whole = np.linalg.slogdet(covariance)[1]
+        assert_allclose(np.linalg.slogdet(part)[1], whole + log_det, rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+def test_what_is_nearly_singular_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column and nearly its copy: where one is a hole, the other holds all its digits."""
+    X, y = table(200, 0.0)
+    X = X[["a", "b", "c"]].assign(a=X["a"] * 1e3)
+    X["copy"] = X["a"] + 1e-5 * np.random.default_rng(2).normal(size=200)
+    model = LinearDiscriminant().fit(X, y)
+    assert model._model.scores.parts is None
+    without = LinearDiscriminant().fit(X.drop(columns="copy"), y)
+    some = X.assign(copy=np.nan)
+    found = model.decision_function(some)
+    assert_allclose(found, without.decision_function(X.drop(columns="copy")), rtol=1e-9, atol=1e-9)
+    monkeypatch.setattr(holes, "_WORST", 1e99)
+    careless = LinearDiscriminant().fit(X, y)
+    assert np.abs(careless.decision_function(some) - found).max() > 1e-9  # what the limit is for
+
+
+def test_patterns_and_who_has_them() -> None:
+    missing = np.array([[1, 0], [0, 0], [1, 0], [1, 1], [0, 0]], dtype=bool)
+    patterns, places = patterns_of(missing)
+    assert_array_equal(patterns, [[0, 0], [1, 0], [1, 1]])
+    assert [mine.tolist() for mine in places] == [[1, 4], [0, 2], [3]]
+    assert patterns_of(missing[:0])[1] == []
+    told = dict(each_pattern(patterns, np.arange(2), np.ndarray.tolist, np.ndarray.tolist, 1))
+    assert told == {0: [True, True], 1: [True, False], 2: [False, False]}
