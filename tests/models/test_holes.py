@@ -16,6 +16,8 @@ from sortal import (
     QuadraticDiscriminant,
 )
 from sortal.models import holes
+from sortal.models.functions import ConditionalMean
+from sortal.models.gaussian import GaussianClasses
 from sortal.models.holes import Inverse, each_pattern, patterns_of
 
 LEARNERS = [
@@ -78,6 +80,25 @@ def test_a_part_of_an_inverse() -> None:
         assert_array_equal(weights[places], 0.0)
         whole = np.linalg.slogdet(covariance)[1]
         assert_allclose(np.linalg.slogdet(part)[1], whole + log_det, rtol=1e-10)
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "conditional mean"])
+def test_rules_far_from_their_center(rule: str) -> None:
+    """The center is near the mean in a fit, but nothing rests on that."""
+    rng = np.random.default_rng(3)
+    root, gap, mean = rng.normal(size=(4, 9)), rng.normal(size=(3, 4)), rng.normal(size=4)
+    matrix, size, weights = root @ root.T, np.ones(4), rng.normal(size=(4, 3))
+    made: GaussianClasses | ConditionalMean
+    if rule == "gaussian":
+        made = GaussianClasses(np.array([3.0, 0.0, 2.0]), gap, mean, matrix, 5.0, size)
+    else:
+        made = ConditionalMean(matrix, mean, size, weights, rng.normal(size=3))
+    parts = made.parts(np.arange(4))
+    assert parts is not None
+    unknown = np.array([[0, 1, 0, 1], [1, 0, 1, 0]], dtype=bool)
+    for pattern, found in zip(unknown, parts(unknown), strict=True):
+        for mine, theirs in zip(found, made.functions(~pattern), strict=True):
+            assert_allclose(mine, theirs, rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
