@@ -39,15 +39,17 @@ coverage: $(VENV)/.installed  ## the tests alone, and which lines they reach
 	$(TEST) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
 
 # What older versions can break are the doors, where other libraries are called. Compiled loops, laws
-# and what oracles compare know of none, nor do a tree on paper, the reasons of a model, moments and
-# blocks of rows; and what a browser makes of a page, which is written here by test_report.
+# and what oracles or refits compare know of none, nor do a tree on paper, the reasons of a model,
+# moments, large tables and blocks of rows; and what a browser makes of a page, which is written here
+# by test_report.
 oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sortal needs
 	$(TEST) $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal --ignore=tests/test_docs.py --ignore=tests/native \
 	  --ignore=tests/learners --ignore-glob='*oracle*' --ignore-glob='*_laws*' \
 	  --ignore-glob='*_leave_out*' --ignore-glob='*test_hostile*' --ignore-glob='*test_tree_html*' \
 	  --ignore-glob='*test_tree_part*' --ignore=tests/views/deciding \
 	  --ignore=tests/estimators/test_tree_weights.py --ignore=tests/summaries/test_class_moments.py \
-	  --ignore=tests/models/test_bayes_explain.py --ignore=tests/test_engine_only.py \
+	  --ignore-glob='*_explain*' --ignore-glob='*_loo.py' --ignore-glob='*_large.py' \
+  --ignore=tests/test_engine_only.py --ignore=tests/models/test_holes.py \
 	  --ignore=tests/views/test_tree_layout.py --ignore=tests/tasks/reporting/test_page.py
 
 format: $(VENV)/.installed  ## write the code as ruff has it
