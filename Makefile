@@ -49,7 +49,7 @@ oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sort
 	  --ignore-glob='*test_tree_part*' --ignore=tests/views/deciding \
 	  --ignore=tests/estimators/test_tree_weights.py --ignore=tests/summaries/test_class_moments.py \
 	  --ignore-glob='*_explain*' --ignore-glob='*_loo.py' --ignore-glob='*_large.py' \
-  --ignore=tests/test_engine_only.py --ignore=tests/models/test_holes.py \
+	  --ignore=tests/test_engine_only.py \
 	  --ignore=tests/views/test_tree_layout.py --ignore=tests/tasks/reporting/test_page.py
 
 format: $(VENV)/.installed  ## write the code as ruff has it
