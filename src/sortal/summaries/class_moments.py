@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 _CANCELLATION = 1e-12
 _EPS = float(np.finfo(float).eps)
 _MOST = 2.0**63 * LARGEST**2
-_STRIP = 32  # rows of a scatter whose products stay in the cache of a core
 
 _ARRAYS = ("units", "origin", "mean", "scatter", "third", "fourth", "slack")
 
@@ -396,17 +395,14 @@ def _apart(a: ClassMoments, b: ClassMoments) -> Float:
 def _add_products(scatter: Float, x: Float, factor: Float) -> Float:
     """scatter + factor · x xᵀ for each class, in the place of `scatter`.
 
-    Few rows at a time: of a thousand columns, all products of a class would be written to memory
-    and read again at every step, and other threads want the memory too.
+    Class by class: of a thousand columns all classes together would be written to memory and read
+    again at every step.
     """
-    products = np.empty((min(_STRIP, scatter.shape[1]), scatter.shape[2]))
+    products = np.empty(scatter.shape[1:])
     for k in np.flatnonzero(x.any(axis=1)):
-        for start in range(0, scatter.shape[1], _STRIP):
-            rows = scatter[k, start : start + _STRIP]
-            part = products[: len(rows)]
-            np.multiply.outer(x[k, start : start + _STRIP], x[k], out=part)
-            part *= factor[k]
-            rows += part
+        np.multiply.outer(x[k], x[k], out=products)
+        products *= factor[k]
+        scatter[k] += products
     return scatter
 
 
