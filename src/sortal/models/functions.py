@@ -175,8 +175,7 @@ def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     z = block.known_part(rows, function.center)
     patterns, places = patterns_of(missing)
     unknown, parts = patterns[:, design.owner], function.parts if len(rows) else None
-    kept = np.arange(design.n_terms) if parts is None else parts.inverse.kept
     single = function.holes.functions
-    for i, (offsets, some) in each_pattern(unknown, kept, parts, single, weights.size):
+    for i, (offsets, some) in each_pattern(unknown, parts, single, weights.size):
         values[rows[places[i]]] = offsets + z[places[i]] @ some
     return block.mapped(values, rows, missing)

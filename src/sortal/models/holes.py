@@ -8,7 +8,7 @@ the number of these terms, and small matrices are solved in stacks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 T = TypeVar("T")
+Made_co = TypeVar("Made_co", covariant=True)
 
 # Beyond this condition a part of the covariance may hold more digits than its whole inverse.
 _WORST = 1e5
@@ -111,12 +112,28 @@ class LinearParts:
     gap: Float
     mean: Float
 
+    @property
+    def kept(self) -> Places:
+        """The terms over which the covariance can be inverted."""
+        return self.inverse.kept
+
     def __call__(self, unknown: Mask) -> Iterator[tuple[Float, Float]]:
         """(offsets, weights) for each pattern of unknown terms."""
         weights = self.inverse.lessen(self.weights, self.inverse.places(unknown))
         turning = 0.5 * self.gap + self.mean
         offsets = self.constant - np.einsum("kp,npk->nk", turning, weights)
         return zip(offsets, weights, strict=True)
+
+
+class Parts(Protocol[Made_co]):
+    """Makes functions of the known terms, whatever these are."""
+
+    @property
+    def kept(self) -> Places:
+        """Terms from which all others follow."""
+
+    def __call__(self, unknown: Mask) -> Iterable[Made_co]:
+        """For each pattern of unknown terms; all lack equally many of those kept."""
 
 
 def patterns_of(missing: Mask) -> tuple[Mask, list[Places]]:
@@ -128,25 +145,21 @@ def patterns_of(missing: Mask) -> tuple[Mask, list[Places]]:
 
 
 def each_pattern(
-    unknown: Mask,
-    kept: Places,
-    several: Callable[[Mask], Iterable[T]] | None,
-    single: Callable[[Mask], T],
-    cells: int,
+    unknown: Mask, parts: Parts[T] | None, single: Callable[[Mask], T], cells: int
 ) -> Iterator[tuple[int, T]]:
     """(place of the pattern, its functions), for all patterns of unknown terms, in any order.
 
-    `several` makes those of many patterns that lack equally many of the terms kept, `cells` numbers
-    a pattern; `single` those of one, given the known terms. Which of them is asked depends on the
-    pattern alone: the company of a row changes nothing.
+    `parts` makes those of many patterns, `cells` numbers each; `single` those of one, given the
+    known terms. Which of them is asked depends on the pattern alone: the company of a row changes
+    nothing.
     """
-    counts = unknown[:, kept].sum(axis=1)
-    for n in np.unique(counts).tolist():
-        mine = np.flatnonzero(counts == n)
-        if several is None or not 0 < n < len(kept):
-            yield from ((int(i), single(~unknown[i])) for i in mine)
-            continue
-        step = max(1, _CELLS // cells)
-        for start in range(0, len(mine), step):
-            part = mine[start : start + step]
-            yield from zip(part.tolist(), several(unknown[part]), strict=True)
+    alone = np.ones(len(unknown), dtype=bool)
+    if parts is not None:
+        counts, step = unknown[:, parts.kept].sum(axis=1), max(1, _CELLS // cells)
+        alone = (counts == 0) | (counts == len(parts.kept))
+        for n in np.unique(counts[~alone]).tolist():
+            mine = np.flatnonzero(counts == n)
+            for start in range(0, len(mine), step):
+                some = mine[start : start + step]
+                yield from zip(some.tolist(), parts(unknown[some]), strict=True)
+    yield from ((i, single(~unknown[i])) for i in np.flatnonzero(alone).tolist())

@@ -59,9 +59,8 @@ class QuadraticMap:
         z = block.known_part(rows, self.center)
         patterns, places = patterns_of(missing)
         unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
-        kept = np.arange(self.design.n_terms) if parts is None else parts.kept
-        cells = self.whole.roots.size
-        for i, some in each_pattern(unknown, kept, parts, self.holes.functions, cells):
+        single, cells = self.holes.functions, self.whole.roots.size
+        for i, some in each_pattern(unknown, parts, single, cells):
             values[rows[places[i]]] = log_densities(z[places[i]], self.gap, some)
         return block.mapped(values, rows, missing)
 
