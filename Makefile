@@ -6,7 +6,8 @@ ASAN := .venv-asan
 CXX ?= g++
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
-PIP := -m pip install --quiet --disable-pip-version-check
+# Not compiled beforehand: of what is installed, tests import a part.
+PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run in a process a core, so that threads of BLAS would only be in each other's way.
 # What was compiled is kept: it is read by every process and again with the oldest versions.
 TEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
