@@ -177,6 +177,16 @@ def test_landmarks_of_a_kernel_that_is_none() -> None:
         choose_landmarks(KernelFunction("callable", function=none), rows(50, 3), 40, 0, tell_nobody)
 
 
+@pytest.mark.parametrize(
+    ("n", "n_classes", "blocks"),
+    [(0, 2, 0), (1, 1, 1), (4_000, 2, 1), (12_000, 9, 2), (100_000, 2, 10), (100_000, 10, 2)],
+)
+def test_blocks_are_longer_where_there_are_more_classes(
+    n: int, n_classes: int, blocks: int
+) -> None:
+    assert -(-n // kernel_space.block_rows(n, n_classes)) == blocks
+
+
 def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which of the two is used changes digits only, and so do tiles and strips."""
     X, y = rows(300, 3), np.arange(300) % 3

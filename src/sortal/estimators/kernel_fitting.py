@@ -186,7 +186,8 @@ class KernelFitting(KernelDoor):
         """Counts of the rows that take part, and of landmarks the moments in their space."""
         if plan.space is None:
             return self._engine().reduce(source, CountRows(TakingPart(self._fills())))
-        source = replace(source, block_rows=block_rows(source.table.n_rows))
+        n_classes = len(set(plan.rows.labels.tolist()))
+        source = replace(source, block_rows=block_rows(source.table.n_rows, n_classes))
         blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
         return merge_all(each(blocks, source.n_blocks, tell))
 

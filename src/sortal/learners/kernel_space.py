@@ -40,17 +40,19 @@ if TYPE_CHECKING:
 _TILE = 8192
 # Rows whose kernel values stay in the cache of a core while they are made.
 _STRIP = 128
-# Rows of a block: many, because moments of a thousand landmarks are large and merge slowly.
-_MOST_ROWS = 25_000
+# Rows of a block, for each class and at most: to begin and to merge the moments of a class takes as
+# long as some 350 rows, whatever the number of landmarks.
+_ROWS_A_CLASS, _MOST_ROWS = 5_000, 50_000
 # Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
 _WORST = 1e6
 # Parts of a triangular product: 4 leave out 6 of 16 parts that are zero.
 _PARTS = 4
 
 
-def block_rows(n_rows: int) -> int:
+def block_rows(n_rows: int, n_classes: int) -> int:
     """How many rows a block of the pass has, all nearly alike, so that threads end together."""
-    n_blocks = max(1, -(-n_rows // _MOST_ROWS))
+    most = min(_ROWS_A_CLASS * max(n_classes, 2), _MOST_ROWS, max(_ROWS_A_CLASS, -(-n_rows // 2)))
+    n_blocks = max(1, -(-n_rows // most))
     return max(1, -(-n_rows // n_blocks))
 
 
