@@ -68,9 +68,11 @@ def _ask_again(seconds: float) -> None:
     import _thread
     import threading
 
+    main = threading.main_thread().ident
+
     def ask() -> None:
-        if hasattr(signal, "pthread_kill"):  # which also ends a wait, or a sleep, of that thread
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        if main is not None and hasattr(signal, "pthread_kill"):  # it also ends a wait, or a sleep
+            signal.pthread_kill(main, signal.SIGINT)
         else:
             _thread.interrupt_main()
 

@@ -173,7 +173,7 @@ def still_columns(inputs: KernelInputs) -> list[str]:
 
 
 def far_columns(spread: Spread, inputs: KernelInputs) -> list[str]:
-    """Number columns whose mean, as an input, dwarfs the spread of all.
+    """Columns whose mean, as an input, dwarfs the spread of all.
 
     Products with them are large and nearly alike: of 16 digits twice the digits of that ratio go.
     """
