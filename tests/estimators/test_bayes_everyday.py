@@ -378,7 +378,6 @@ BAD_FITS: dict[str, Callable[[], tuple[Frame, Any, Any]]] = {
     "infinity": spoil("spend", np.inf),
     "no category": spoil("city", pd.Series([[1]] * N)),
     "no rows": lambda: (customers()[:0], [], None),
-    "one class": lambda: (customers()[["city"]], ["buy"] * N, None),
     "holes in y": lambda: (customers()[["city"]], [1] * (N - 1) + [None], None),
     "other classes than the priors": lambda: (customers()[["city"]], np.arange(N) % 3, None),
     "weights": lambda: (customers()[["city"]], np.arange(N) % 2, [-1] * N),
@@ -500,11 +499,6 @@ def test_an_array_after_a_frame_is_taken_in_order_with_a_warning() -> None:
     ):
         found = model.predict_proba(customers().to_numpy())
     assert np.array_equal(found, model.predict_proba(customers()))
-
-
-def test_one_class_is_not_enough() -> None:
-    message = r"at least two classes, and there is 1 class only \('buy'\)"
-    refuses(LabelError, message, lambda: DiscreteBayes().fit(customers(), ["buy"] * N))
 
 
 @every_backend

@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes
-from sortal.errors import ImpossibleRowWarning, LabelError, OptionError, SubtractError
+from sortal.errors import (
+    ImpossibleRowWarning,
+    LabelError,
+    OneClassWarning,
+    OptionError,
+    SubtractError,
+)
 
 Y = ["n", "y", "n", "y"]
 
@@ -79,10 +85,10 @@ def test_priors_may_name_classes_to_come_if_told_of_them() -> None:
     assert model.partial_fit(X, Y, classes=["n", "y", "z"]).classes_.tolist() == ["n", "y", "z"]
 
 
-def test_one_class_so_far_is_no_error_until_something_is_asked() -> None:
-    model = DiscreteBayes().partial_fit([["a"], ["b"]], ["n", "n"])
-    with pytest.raises(LabelError, match="1 class only"):
-        model.predict([["a"]])
+def test_one_class_so_far_is_predicted_with_a_warning() -> None:
+    with pytest.warns(OneClassWarning, match="1 class only"):
+        model = DiscreteBayes().partial_fit([["a"], ["b"]], ["n", "n"])
+    assert model.predict([["a"]]).tolist() == ["n"]
     assert model.partial_fit([["a"]], ["y"]).predict([["a"]]).tolist() in (["n"], ["y"])
 
 

@@ -14,8 +14,8 @@ from sortal import KernelDiscriminant, datasets, load
 from sortal.data import sources
 from sortal.errors import (
     InputError,
-    LabelError,
     NotOfferedError,
+    OneClassWarning,
     OptionError,
     SeparationWarning,
     SortalWarning,
@@ -91,11 +91,11 @@ def test_where_rows_cannot_come_in_pieces_there_is_no_partial_fit(
     assert not hasattr(KernelDiscriminant(), "forget")
 
 
-def test_blocks_of_one_class_wait_for_more() -> None:
+def test_blocks_of_one_class_go_on_with_more() -> None:
     one = Y == "setosa"
-    made = KernelDiscriminant(n_landmarks=10).partial_fit(X[one], Y[one])
-    with pytest.raises(LabelError, match="at least two classes"):
-        made.predict(X)
+    with pytest.warns(OneClassWarning, match="1 class only"):
+        made = KernelDiscriminant(n_landmarks=10).partial_fit(X[one], Y[one])
+    assert set(made.predict(X)) == {"setosa"}
     made.partial_fit(X[~one], Y[~one])
     assert made.n_landmarks_ == 10
     assert made.basis_ids_.max() < 50

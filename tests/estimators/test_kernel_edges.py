@@ -24,9 +24,9 @@ from tests.estimators.kernel_tables import (
 import sortal
 from sortal import KernelDiscriminant
 from sortal.errors import (
-    LabelError,
     MissingValueError,
     MissingValueWarning,
+    OneClassWarning,
     SeparationWarning,
     UnknownCategoryError,
     UnknownCategoryWarning,
@@ -333,15 +333,6 @@ def test_labels_of_any_kind(labels: list[Any]) -> None:
     assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
 
 
-def test_one_class_is_refused() -> None:
-    X, _ = make_table(0, 2)
-    with pytest.raises(LabelError, match="at least two classes"):
-        KernelDiscriminant().fit(X, np.full(len(X), "a"))
-    y = np.where(np.arange(len(X)) < 5, "a", "b")
-    with pytest.raises(LabelError, match="at least two classes"):
-        KernelDiscriminant().fit(X, y, sample_weight=(y == "a").astype(float))
-
-
 def test_a_frame_and_the_name_of_its_label() -> None:
     iris = sortal.datasets.iris()
     model = KernelDiscriminant().fit(iris, "species")
@@ -360,9 +351,10 @@ def test_classes_may_come_later(penalty: str) -> None:
     X, y = make_table(0, 3)
     told: dict[str, Any] = {"penalty": penalty, "ridge": 0.05, "gamma": 0.3, "scale": None}
     ash, birch = np.flatnonzero(y == "ash"), np.flatnonzero(y == "birch")
-    model = KernelDiscriminant(**told).partial_fit(X[ash], y[ash], classes=["ash", "birch", "elm"])
-    with pytest.raises(LabelError, match="at least two classes"):
-        model.predict(X)
+    model = KernelDiscriminant(**told)
+    with pytest.warns(OneClassWarning, match="1 class only"):
+        model.partial_fit(X[ash], y[ash], classes=["ash", "birch", "elm"])
+    assert set(model.predict(X)) == {"ash"}
     model.partial_fit(X[birch], y[birch])
     both = np.concatenate([ash, birch])
     oracle = Oracle(X[both], y[both], **told, basis=model.basis_ids_)

@@ -14,7 +14,6 @@ from sortal import NeighborsClassifier, datasets
 from sortal.errors import (
     ColumnError,
     InputError,
-    LabelError,
     MissingValueError,
     OptionError,
     UnknownCategoryError,
@@ -94,13 +93,6 @@ def test_options_that_cannot_be_are_refused_at_fit(name: str, given: Any, words:
 def test_kneighbors_takes_whole_numbers(k: Any) -> None:
     with pytest.raises(OptionError, match=r"n_neighbors=.* whole number of at least 1"):
         NeighborsClassifier().fit(X, Y).kneighbors(X, k)
-
-
-def test_one_class_is_refused() -> None:
-    with pytest.raises(LabelError, match="1 class only"):
-        NeighborsClassifier().fit(X, np.zeros(150, dtype=int))
-    with pytest.raises(LabelError, match="1 class only"):
-        NeighborsClassifier().fit(X, Y, (Y == "setosa").astype(int))
 
 
 def test_words_where_numbers_were_and_columns_that_are_not_there() -> None:

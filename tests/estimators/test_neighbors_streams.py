@@ -17,6 +17,7 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueError,
+    OneClassWarning,
     OptionError,
     SubtractError,
 )
@@ -79,8 +80,8 @@ def test_ids_that_are_not_there_are_named_and_leave_the_model_as_it_was() -> Non
     for strange in odd:
         with pytest.raises(InputError, match="give the ids of rows"):
             model.forget(strange)
-    with pytest.raises(LabelError, match="1 class only"):
-        model.forget(range(100))
+    with pytest.raises(LabelError, match="no row left"):
+        model.forget(range(150))
     with pytest.raises(OptionError, match="n_neighbors=5 but the rows have weight 4"):
         model.forget([i for i in range(150) if i not in (0, 1, 60, 61)])
     assert model.ids_.tolist() == list(range(150))
@@ -93,9 +94,10 @@ def test_only_a_fitted_model_forgets() -> None:
 
 
 def test_too_few_rows_so_far_are_kept_until_more_come() -> None:
-    model = NeighborsClassifier(5).partial_fit(X[:3], Y[:3], classes=["setosa", "virginica"])
-    with pytest.raises(LabelError, match="1 class only"):
-        model.predict(X)
+    model = NeighborsClassifier(5)
+    with pytest.warns(OneClassWarning, match="1 class only"):
+        model.partial_fit(X[:3], Y[:3], classes=["setosa", "virginica"])
+    assert set(model.predict(X)) == {"setosa"}
     model.partial_fit(X[100:101], Y[100:101])
     with pytest.raises(OptionError, match="n_neighbors=5 but the rows have weight 4"):
         model.predict(X)

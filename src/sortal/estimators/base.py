@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,15 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.schema import Schema
 from sortal.data.sources import TableSource
 from sortal.data.table import Table, read_table
+from sortal.data.values import union
 from sortal.data.weights import read_weights
 from sortal.engines.local import LocalEngine
 from sortal.errors import (
+    FormatError,
     InputError,
     LabelError,
     MissingValueError,
     MissingValueWarning,
+    OneClassWarning,
     UnknownCategoryError,
     UnknownCategoryWarning,
+    listed,
     warn,
 )
 from sortal.estimators.features import (
@@ -30,10 +34,11 @@ from sortal.estimators.features import (
     match_columns,
 )
 from sortal.estimators.keeping import Keeping, Perhaps, label_array
-from sortal.estimators.target import read_target, split_target
+from sortal.estimators.target import labels_of, read_target, split_target
+from sortal.learners.options import costs_for, priors_for
 from sortal.models.layout import BACKENDS, Flag, Layout, Named, Several, Whole, Word
 from sortal.models.layout_arrays import Record
-from sortal.models.layout_schema import LabelType
+from sortal.models.layout_schema import LabelType, ValuesField
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,12 +72,21 @@ class Training:
     declared: Schema
     label_dtype: np.dtype[Any]
 
+    def classes(self, present: Values, *, dropped: bool = False) -> Values:
+        """Those of rows that count, and of rows that do not: without weight, or `dropped`."""
+        units = None if self.source.weights is None else self.source.weights.units
+        if not dropped and (units is None or units.all()):
+            return present
+        assert self.source.target is not None  # noqa: S101  (rows of a fit have labels)
+        return union(present, labels_of(self.source.target))[0]
+
 
 class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     """Reading and matching of tables, common to all classifiers."""
 
     _kept: ClassVar[Layout] = Layout(
         _labels=LabelType(),
+        _classes=ValuesField(),
         _named=Flag(),
         _by_name=Flag(),
         _backend=Word(BACKENDS),
@@ -104,6 +118,41 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     def _fitted_model(self) -> Any:
         check_is_fitted(self)
         return self._model
+
+    # --- Classes: a model knows those that have weight, `classes_` has all ------------------------
+
+    @property
+    def _classes(self) -> Values:
+        """All classes of y."""
+        return tuple(self.classes_.tolist())
+
+    def _with_weight(self) -> NDArray[np.bool_]:
+        """Which of `classes_` the model knows."""
+        known = set(self._schema.classes)
+        return np.array([label in known for label in self._classes])
+
+    def _predicted(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """The labels of classes of the model."""
+        return np.asarray(self.classes_[self._with_weight()][codes])
+
+    def _spread(self, answers: NDArray[Any], fill: float = 0.0, axis: int = 1) -> NDArray[Any]:
+        """Numbers by class of the model, along an axis, as numbers by class of `classes_`."""
+        known = self._with_weight()
+        if known.all():
+            return answers
+        shape = list(answers.shape)
+        shape[axis] = len(known)
+        spread = np.full(shape, fill, dtype=np.result_type(answers, type(fill)))
+        np.moveaxis(spread, axis, 0)[known] = np.moveaxis(answers, axis, 0)
+        return spread
+
+    def _read_costs(self, given: Any) -> NDArray[np.float64] | None:
+        """Costs given for `classes_`, among the classes of the model."""
+        return costs_for(given, self._classes, self._schema.classes)
+
+    def _read_priors(self, given: Any) -> NDArray[np.float64] | None:
+        """Priors given for `classes_`, of the classes of the model."""
+        return priors_for(given, self._classes, self._schema.classes)
 
     def _engine(self) -> Engine:
         return LocalEngine(self.n_jobs)
@@ -150,9 +199,11 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def _restore(self, kept: dict[str, Any]) -> None:
-        labels, named = kept.pop("_labels"), kept.pop("_named")
+        labels, named, classes = kept.pop("_labels"), kept.pop("_named"), kept.pop("_classes")
+        if union(classes, self._schema.classes)[0] != classes:
+            raise FormatError("The classes of y are not those of the model and others: damaged?")
+        self.classes_ = label_array(classes, labels)
         super()._restore(kept)
-        self.classes_ = label_array(self._schema.classes, labels)
         self.n_features_in_ = len(self._schema.columns)
         if named:
             self.feature_names_in_ = np.array(self._schema.names, dtype=object)
@@ -255,6 +306,21 @@ def refuse_empty(table: Table) -> None:
             f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is "
             "required: the table has no rows."
         )
+
+
+def note_classes(report: FitReport, classes: Values, present: Values) -> FitReport:
+    """What to know of the classes beside a report; of one class only, warned of, too."""
+    notes = list(report.notes)
+    if absent := [label for label in classes if label not in present]:
+        notes.append(f"no row that counts is of {listed(absent)}: never predicted, probability 0")
+    if len(present) == 1:
+        notes.append(f"all rows that count are of the class {present[0]!r}: it is always predicted")
+        warn(
+            f"There is 1 class only ({present[0]!r}) in the rows that count: it is predicted "
+            "whatever a row holds. Check the labels and weights, or give rows of another class.",
+            OneClassWarning,
+        )
+    return replace(report, notes=tuple(notes))
 
 
 def refuse_one_class(classes: Values, owner: str) -> None:

@@ -14,7 +14,6 @@ from sortal.estimators.forgetting import ForgettingClassifier
 from sortal.learners.bayes import BayesOptions, build_model, plan, read_schema
 from sortal.learners.bayes_loo import loo_scores, not_fitted, same_rows
 from sortal.learners.bayes_working import show_working
-from sortal.learners.options import read_costs
 from sortal.models.bayes import BayesModel, linear_functions
 from sortal.models.bayes_blocks import (
     EncodeBlock,
@@ -150,20 +149,18 @@ class DiscreteBayes(ForgettingClassifier):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         check_is_fitted(self)
-        costs = read_costs(self.costs, self._schema.classes)
-        return np.asarray(self.classes_[self._score(X, Label(costs))])
+        return self._predicted(self._score(X, Label(self._read_costs(self.costs))))
 
     def predict_proba(self, X: Any) -> Float:
         """P(c|x) of each row, classes in the order of `classes_`."""
-        return self._score(X, posterior)
+        return self._spread(self._score(X, posterior))
 
     def predict_log_proba(self, X: Any) -> Float:
         """ln P(c|x) of each row, also where P(c|x) is too small to be written down."""
-        return self._score(X, log_posterior)
+        return self._spread(self._score(X, log_posterior), -np.inf)
 
     def _score(self, X: Any, ask: Callable[[Float, Float], NDArray[Any]]) -> NDArray[Any]:
         source = self._open(X)
-        refuse_one_class(self._schema.classes, type(self).__name__)
         scored = gather_scored(list(self._engine().map(source, ScoreBlock(self._model, ask))))
         self._report(scored.holes, scored.unknown)
         _warn_of_impossible(scored.n_impossible)
@@ -190,7 +187,7 @@ class DiscreteBayes(ForgettingClassifier):
         rows = gather_fitted(list(self._engine().map(source, ReadFittedBlock(self._model))))
         log_joint, prior = loo_scores(self._summary, self._schema, options, rows)
         _warn_of_impossible(n_impossible(log_joint))
-        return posterior(log_joint, prior)
+        return self._spread(posterior(log_joint, prior))
 
     def explain(self, X: Any) -> Explanations[BayesExplanation]:
         """Why: prior and each attribute's weight of evidence in bits, adding up to the odds.
@@ -198,7 +195,8 @@ class DiscreteBayes(ForgettingClassifier):
         The evidence is for the class predicted against the most probable other one.
         """
         encoded, backend = self._encode(X)
-        made = explain(self._model, encoded, read_costs(self.costs, self._schema.classes))
+        refuse_one_class(self._schema.classes, "explain")
+        made = explain(self._model, encoded, self._read_costs(self.costs))
         _warn_of_impossible(n_impossible(made.log_joint))
         return Explanations(made, range(len(made.shares)), backend)
 
@@ -214,12 +212,12 @@ class DiscreteBayes(ForgettingClassifier):
     @property
     def coef_(self) -> Float:
         """Weights of the linear discriminant functions, where the model has this form."""
-        return self._linear()[0]
+        return self._spread(self._linear()[0], axis=0)
 
     @property
     def intercept_(self) -> Float:
         """Offsets of the linear discriminant functions, where the model has this form."""
-        return self._linear()[1]
+        return self._spread(self._linear()[1], -np.inf, axis=0)
 
     def _linear(self) -> tuple[Float, Float]:
         functions = linear_functions(self._model) if hasattr(self, "_model") else None
@@ -276,7 +274,6 @@ class DiscreteBayes(ForgettingClassifier):
         options: BayesOptions,
         source: TableSource | None,  # noqa: ARG002
     ) -> BayesModel:
-        read_costs(self.costs, schema.classes)
         return build_model(summary, schema, options)
 
     def _report_fit(
@@ -289,7 +286,6 @@ class DiscreteBayes(ForgettingClassifier):
 
     def _encode(self, X: Any) -> tuple[Encoded, str]:
         source = self._open(X)
-        refuse_one_class(self._schema.classes, type(self).__name__)
         encoded = gather_encoded(list(self._engine().map(source, EncodeBlock(self._model))))
         self._report(encoded.holes(), encoded.unknown())
         return encoded, source.table.backend or self._backend

@@ -18,7 +18,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.estimators.asking import Asking
-from sortal.estimators.base import FitReport, counted
+from sortal.estimators.base import FitReport, counted, refuse_one_class
 from sortal.estimators.kept_discriminant import KeptDiscriminant
 from sortal.estimators.target import class_array
 from sortal.learners.discriminant import (
@@ -33,6 +33,7 @@ from sortal.learners.discriminant import (
     weigh_classes,
 )
 from sortal.learners.moments import read_moments
+from sortal.learners.options import read_costs
 from sortal.models.linear_blocks import CenterBlock, gather_centered
 from sortal.models.linear_explain import Decided, Explain, ExplainLinear, LinearExplanation
 from sortal.models.records import Explanations
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from sortal.data.design import Design
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.data.values import Values
     from sortal.estimators.base import Training
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.linear_blocks import Centered
@@ -74,12 +74,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
     def means_(self) -> Float:
         """Class means, a row a class and a column a term; NaN for a class without rows."""
         model = self._fitted_model()
-        return np.where(self._have_rows()[:, None], model.center + model.gap, np.nan)
-
-    def _have_rows(self) -> NDArray[np.bool_]:
-        """Which classes have rows; all, where moments were given."""
-        given = self._summary is None
-        return np.array([given or label in self._summary.labels for label in self._schema.classes])
+        return self._spread(model.center + model.gap, np.nan, axis=0)
 
     @property
     def condition_(self) -> float:
@@ -139,8 +134,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
             unbiased=made._unbiased(),
         )
         schema = stats.design.schema
-        made._check_classes(schema.classes)
-        made._given = weigh_classes(stats, made._class_weight())
+        read_costs(getattr(made, "costs", None), schema.classes)
+        made._given = weigh_classes(stats, getattr(options, "class_weight", None))
         model = made._learn(made._given, options)
         made._schema, made._model, made._summary = schema, model, None
         made.classes_ = class_array(schema.classes, np.asarray(schema.classes).dtype)
@@ -158,6 +153,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         The parts and the offset add up to function of the class said - function of the next.
         """
         model, source = self._fitted_model(), self._open(X)
+        refuse_one_class(self._schema.classes, "explain")
         rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
@@ -176,16 +172,9 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         """The priors, where the estimator has them."""
         return None
 
-    def _class_weight(self) -> Any:
-        """The class weights, where the estimator has them."""
-        return None
-
     def _unbiased(self) -> bool:
         """Whether covariances divide by n - 1."""
         return False
-
-    def _check_classes(self, classes: Values) -> None:
-        """Refuse parameters that do not fit the classes."""
 
     def _policies(self) -> None:
         choose("missing", self.missing, ("drop_rows", "mean", "error"))
@@ -229,11 +218,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         source: TableSource | None,  # noqa: ARG002
     ) -> Any:
         self._refuse_unfit(summary, schema)
-        self._check_classes(schema.classes)
-        return self._learn(self._read(summary, schema), options)
-
-    def _read(self, summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
-        return weigh_classes(read_statistics(summary, schema), self._class_weight())
+        stats = read_statistics(summary, schema)
+        return self._learn(weigh_classes(stats, getattr(options, "class_weight", None)), options)
 
     def _refuse_unfit(self, summary: DiscriminantSummary, schema: Schema) -> None:
         refuse_no_rows(summary, schema)

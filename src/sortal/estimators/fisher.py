@@ -141,15 +141,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose projected mean is nearest."""
         model: FisherModel = self._fitted_model()
-        labels = self._ask(X, model.scores, partial(leading, unit=model.unit))
-        return np.asarray(self.classes_[labels])
+        return self._predicted(self._ask(X, model.scores, partial(leading, unit=model.unit)))
 
     def decision_function(self, X: Any) -> Float:
         """Two classes: how far a row lies beyond the separating point, on the side of the second.
 
         More: minus half the squared distance from each projected mean, up to a common term.
         """
-        return self._ask(X, self._fitted_model().scores, margin)
+        scores = self._ask(X, self._fitted_model().scores, as_they_are)
+        return margin(self._spread(scores, -np.inf))
 
     def transform(self, X: Any, scaling: str = "unit") -> Float:
         """The coordinates a = wᵀx along the directions.
@@ -202,12 +202,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     @property
     def coef_(self) -> Float:
         """Weights of the linear functions, a row a class, of which the largest decides."""
-        return np.asarray(self._fitted_model().scores.weights.T)
+        return self._spread(self._fitted_model().scores.weights.T, axis=0)
 
     @property
     def intercept_(self) -> Float:
         """Constants of these functions; -inf for a class without rows."""
-        return np.asarray(self._fitted_model().scores.intercepts)
+        return self._spread(self._fitted_model().scores.intercepts, -np.inf, axis=0)
 
     @property
     def between_(self) -> Float:
@@ -222,17 +222,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     @property
     def class_scatters_(self) -> Float:
         """S_k."""
-        return np.asarray(self._fitted_model().scatter)
+        return self._spread(self._fitted_model().scatter, axis=0)
 
     @property
     def projected_means_(self) -> Float:
-        """m_k, a row a class."""
-        return np.asarray(self._fitted_model().means)
+        """m_k, a row a class; NaN for a class without rows."""
+        return self._spread(self._fitted_model().means, np.nan, axis=0)
 
     @property
     def projected_scatters_(self) -> Float:
         """s_k², a row a class."""
-        return np.asarray(self._fitted_model().scatters)
+        return self._spread(self._fitted_model().scatters, axis=0)
 
     @property
     def threshold_(self) -> float | None:
@@ -259,7 +259,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         source: TableSource | None,
     ) -> FisherModel:
         model: FisherModel = super()._build(summary, schema, options, source)
-        if options.threshold == "midpoint":
+        if options.threshold == "midpoint" or len(schema.classes) == 1:
             return model
         assert source is not None  # noqa: S101  (pieces were refused)
         if len(schema.classes) != 2:

@@ -8,7 +8,6 @@ from sortal.estimators.assumptions import Assumptions
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.posteriors import Posteriors
 from sortal.learners.discriminant import read_statistics, weigh_classes
-from sortal.learners.options import read_costs, read_priors
 from sortal.models.boundary import cost_shift
 from sortal.models.decision import decide, log_of, posterior
 from sortal.models.linear_explain import Decided
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sortal.data.values import Values
     from sortal.learners.discriminant import ClassStatistics
 
     Float = NDArray[np.float64]
@@ -38,13 +36,13 @@ class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
 
     def _log_prior(self, priors: Any) -> Float:
         """ln π_k, as given or of the fit."""
-        given = read_priors(priors, self._fitted_model().classes)
-        return log_of(self.priors_ if given is None else given)
+        given = self._read_priors(priors)
+        return log_of(self._fitted_model().prior if given is None else given)
 
     def _cost_shift(self, first: Any, second: Any, costs: Any) -> float:
         """What costs add to the log-odds of two classes."""
         classes = self._fitted_model().classes
-        given = read_costs(costs, classes)
+        given = self._read_costs(costs)
         return 0.0 if given is None else cost_shift(given, classes, first, second)
 
     def _statistics(self) -> ClassStatistics:
@@ -57,18 +55,12 @@ class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
     def _priors(self) -> Any:
         return self.priors
 
-    def _class_weight(self) -> Any:
-        return self.class_weight
-
     def _unbiased(self) -> bool:
         return self.covariance == "unbiased"
-
-    def _check_classes(self, classes: Values) -> None:
-        read_costs(self.costs, classes)
 
     def _decide(self, values: Float) -> Decided:
         model = self._fitted_model()
         functions = values + model.log_prior
-        costs = read_costs(self.costs, model.classes)
+        costs = self._read_costs(self.costs)
         labels = decide(posterior(functions, model.prior), costs)
         return Decided(functions, labels, model.log_prior, model.gap)

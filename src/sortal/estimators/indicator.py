@@ -107,16 +107,18 @@ class IndicatorRegression(DiscriminantClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest function."""
-        labels = self._ask(X, self._fitted_model().scores, leading)
-        return np.asarray(self.classes_[labels])
+        return self._predicted(self._ask(X, self._fitted_model().scores, leading))
 
     def decision_function(self, X: Any) -> Float:
         """f_k of each row; of two classes f of the second less f of the first."""
-        return self._ask(X, self._fitted_model().scores, margin)
+        scores = self._ask(X, self._fitted_model().scores, as_they_are)
+        return margin(self._spread(scores, -np.inf))
 
     def boundary(self, first: Any, second: Any) -> Boundary:
         """(β_0, β) of the hyperplane f_k = f_l: positive where the first is larger."""
-        return boundary(self._fitted_model().classes, self.intercept_, self.coef_, first, second)
+        model: IndicatorModel = self._fitted_model()
+        functions = model.scores.intercepts, model.scores.weights.T
+        return boundary(model.classes, *functions, first, second)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
@@ -127,19 +129,16 @@ class IndicatorRegression(DiscriminantClassifier):
     @property
     def coef_(self) -> Float:
         """β_k, a row a class."""
-        return np.asarray(self._fitted_model().scores.weights.T)
+        return self._spread(self._fitted_model().scores.weights.T, axis=0)
 
     @property
     def intercept_(self) -> Float:
-        """β_k0."""
-        return np.asarray(self._fitted_model().scores.intercepts)
+        """β_k0; -inf for a class without rows."""
+        return self._spread(self._fitted_model().scores.intercepts, -np.inf, axis=0)
 
     def _options(self) -> IndicatorOptions:
         self._policies()
-        return IndicatorOptions(self.ridge)
-
-    def _class_weight(self) -> Any:
-        return self.class_weight
+        return IndicatorOptions(self.ridge, self.class_weight)
 
     def _learn(self, stats: ClassStatistics, options: IndicatorOptions) -> IndicatorModel:
         return build_indicator(stats, options)

@@ -23,7 +23,6 @@ from sortal.learners.neighbors import (
 )
 from sortal.learners.neighbors_loo import choose_neighbors
 from sortal.learners.neighbors_options import NeighborsOptions
-from sortal.learners.options import read_costs
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record
 from sortal.models.neighbors import NeighborsModel
@@ -135,7 +134,6 @@ class KeepingRows(SummaryClassifier):
         source: TableSource | None,  # noqa: ARG002
     ) -> NeighborsModel:
         self._refuse_unfit(summary, schema)
-        read_costs(options.costs, schema.classes)
         model = build_model(summary, schema, options)
         if not options.chooses:
             return model
@@ -152,9 +150,9 @@ class KeepingRows(SummaryClassifier):
         super()._restore(kept)
 
     def _agrees(self, summary: KeptRows) -> bool:
-        made = self._read_schema(self._declared, summary, self._fitted)
+        made = self._schemas(self._declared, summary, self._fitted)
         reading = (self._fitted.metric == "hamming") == (self._model.metric == "hamming")
-        return reading and made == self._schema
+        return reading and made == (self._schema, self._classes)
 
 
 def _holes(rows: KeptRows, by: SummarizeRows, schema: Schema) -> dict[str, int]:

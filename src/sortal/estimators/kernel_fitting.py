@@ -17,7 +17,7 @@ from sortal.errors import (
     listed,
     warn,
 )
-from sortal.estimators.base import FitReport, refuse_one_class
+from sortal.estimators.base import FitReport
 from sortal.estimators.discriminant import report_holes, sentence
 from sortal.estimators.kernel_door import KernelDoor
 from sortal.learners.kernel import (
@@ -44,6 +44,7 @@ from sortal.learners.kernel_first import (
     far_columns,
     read_inputs,
     read_kernel,
+    refuse_still,
     refuse_unusable,
     schema_of,
     still_columns,
@@ -58,7 +59,6 @@ from sortal.learners.kernel_sizes import (
     sample_size,
 )
 from sortal.learners.kernel_space import LandmarkSpace, SummarizeLandmarks, block_rows
-from sortal.learners.options import read_costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,10 +92,10 @@ class KernelFitting(KernelDoor):
     # --- The basis ------------------------------------------------------------------------------
 
     def _plan_first(self, source: TableSource, options: KernelOptions) -> KernelBasis:
-        return self._plan_by(source, options, needs_classes=True)
+        return self._plan_by(source, options, alone=True)
 
     def _plan_pieces(self, source: TableSource, options: KernelOptions) -> KernelBasis:
-        return self._plan_by(source, replace(options, solver="landmarks"), needs_classes=False)
+        return self._plan_by(source, replace(options, solver="landmarks"), alone=False)
 
     def _plan_again(self, schema: Schema, options: KernelOptions) -> KernelBasis:  # noqa: ARG002
         if self._plan.space is not None:
@@ -106,16 +106,15 @@ class KernelFitting(KernelDoor):
     def _recast(self, summary: KernelSummary, plan: KernelBasis) -> KernelSummary:
         return summary if summary.basis.space is not None else summary.in_space(plan)
 
-    def _plan_by(
-        self, source: TableSource, options: KernelOptions, *, needs_classes: bool
-    ) -> KernelBasis:
+    def _plan_by(self, source: TableSource, options: KernelOptions, *, alone: bool) -> KernelBasis:
+        """The basis of the first rows; where they are `alone` and of one class, none need vary."""
         seen = self._engine().reduce(source, LookFirst.of(source.schema, self._fills()))
         self._refuse_holes(source.schema, seen.rows.holes)
         refuse_unusable(seen, source.schema, options)
-        if needs_classes:
-            refuse_one_class(seen.labels, type(self).__name__)
         schema = schema_of(source.schema, seen.values.values, seen.labels)
         spread = Spread.of(seen, schema)
+        if not (alone and len(seen.labels) == 1):
+            refuse_still(spread, options)
         inputs = read_inputs(spread, schema, options)
         kernel = read_kernel(spread, inputs, options)
         if kernel.name in ("linear", "poly") and (far := far_columns(spread, inputs)):
@@ -211,7 +210,6 @@ class KernelFitting(KernelDoor):
         source: TableSource | None,
     ) -> KernelModel:
         self._refuse_unfit(summary, schema)
-        read_costs(self.costs, schema.classes)
         problem, progress = Problem(summary, schema.classes, options), Progress(self.progress)
         problem.check()
         problem, curve = self._with_ridge(problem, source, progress)

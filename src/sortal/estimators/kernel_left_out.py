@@ -64,8 +64,8 @@ class KernelLeftOut(KernelFitting):
         leave = self._leave_dense if self._plan.space is None else self._leave_landmarks
         made, left_out = leave(source, problem)
         if not left_out.all():
-            made[~left_out] = self.predict_proba(X)[~left_out]
-        return made
+            made[~left_out] = self._answer(X, None, "proba")[~left_out]
+        return self._spread(made)
 
     def _leave_dense(self, source: TableSource, problem: Problem) -> tuple[Float, NDArray[Any]]:
         """Posteriors of all rows, and which rows they are of; all rows are the basis."""

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import whole_number
+from sortal.estimators.base import refuse_one_class
 from sortal.estimators.kernel_left_out import KernelLeftOut
 from sortal.learners.kernel_working import show_kernel
-from sortal.learners.options import read_costs
 from sortal.models.kernel_explain import explain_rows
 from sortal.models.kernel_rows import ReadKernelRows, gather_kernel_rows
 from sortal.models.linear_blocks import as_they_are
@@ -57,8 +57,8 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         """
         whole_number("most", most, 1)
         rows, backend = self._read_rows(X)
-        costs = read_costs(self.costs, self._schema.classes)
-        made = explain_rows(self._fitted_model(), rows, costs, most)
+        refuse_one_class(self._schema.classes, "explain")
+        made = explain_rows(self._fitted_model(), rows, self._read_costs(self.costs), most)
         return Explanations(made, range(len(rows)), backend)
 
     def working(self, X: Any = None, most: int = 20) -> Working:
@@ -73,8 +73,7 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         whole_number("most", most, 1)
         model = self._fitted_model()
         rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        costs = read_costs(self.costs, self._schema.classes)
-        return show_kernel(model, rows, costs, most, backend)
+        return show_kernel(model, rows, self._read_costs(self.costs), most, backend)
 
     def _read_rows(self, X: Any) -> tuple[KernelRows, str]:
         model, source = self._fitted_model(), self._open(X)
@@ -142,12 +141,13 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
     def projected_means_(self) -> Float:
         """m_c, a row a class; NaN for a class without rows."""
         model: KernelModel = self._fitted_model()
-        return np.where(model.weight[:, None] > 0, model.means, np.nan)
+        means = np.where(model.weight[:, None] > 0, model.means, np.nan)
+        return self._spread(means, np.nan, axis=0)
 
     @property
     def projected_scatters_(self) -> Float:
         """s_c², a row a class."""
-        return np.asarray(self._fitted_model().scatters)
+        return self._spread(self._fitted_model().scatters, axis=0)
 
     @property
     def condition_(self) -> float:

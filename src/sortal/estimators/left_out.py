@@ -96,8 +96,8 @@ class LeftOut(DiscriminantClassifier):
             left.proba[row] = np.exp(judges[-1].log_posteriors(batch)[0][0])
         _warn_of_constant(judges, "rows")
         if left.outside.any():
-            left.proba[left.outside] = self.predict_proba(X)[left.outside]
-        return left.proba
+            left.proba[left.outside] = self._answer(X, None, "proba")[left.outside]
+        return self._spread(left.proba)
 
     def fold_proba(
         self, X: Any, y: Any, folds: Any = 10, sample_weight: ArrayLike | None = None
@@ -137,7 +137,7 @@ class LeftOut(DiscriminantClassifier):
         if met:
             holes = np.sum([mapped.holes for mapped in met], axis=0)
             self._report_columns(holes, np.sum([mapped.unknown for mapped in met], axis=0))
-        return np.concatenate([proba for proba, _ in blocks])
+        return self._spread(np.concatenate([proba for proba, _ in blocks]))
 
     @property
     def loo_curve_(self) -> Table:
@@ -204,7 +204,6 @@ class LeftOut(DiscriminantClassifier):
         assert source is not None  # noqa: S101  (pieces were refused)
         self._refuse_unfit(summary, schema)
         self._refuse_fill(summary, f"{names[0]}='loo'")
-        self._check_classes(schema.classes)
         stats = weigh_classes(read_statistics(summary, schema), options.class_weight)
         settings = list(product(*(_values(options, name) for name in self._shares)))
         filled = [

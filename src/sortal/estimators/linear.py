@@ -217,13 +217,13 @@ class LinearDiscriminant(
     def coef_(self) -> Float:
         """Weights of the functions g_k, a row a class."""
         model: LinearModel = self._fitted_model()
-        return model.functions()[1]
+        return self._spread(model.functions()[1], axis=0)
 
     @property
     def intercept_(self) -> Float:
         """Constants of the functions g_k."""
         model: LinearModel = self._fitted_model()
-        return model.functions()[0]
+        return self._spread(model.functions()[0], -np.inf, axis=0)
 
     @property
     def covariance_(self) -> Float:

@@ -14,7 +14,6 @@ from sortal.estimators.neighbors_reading import ReadableNeighbors
 from sortal.learners.neighbors import plan
 from sortal.learners.neighbors_loo import loo_shares, refuse_other_rows
 from sortal.learners.neighbors_options import NeighborsOptions
-from sortal.learners.options import read_costs
 from sortal.models.decision import log_of
 from sortal.models.neighbors_blocks import (
     Label,
@@ -162,12 +161,11 @@ class NeighborsClassifier(ReadableNeighbors):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         check_is_fitted(self)
-        label = Label(read_costs(self.costs, self._schema.classes))
-        return np.asarray(self.classes_[self._shares(X, label)])
+        return self._predicted(self._shares(X, Label(self._read_costs(self.costs))))
 
     def predict_proba(self, X: Any) -> Float:
         """The share of the votes for each class, in the order of `classes_`."""
-        return self._shares(X)
+        return self._spread(self._shares(X))
 
     def predict_log_proba(self, X: Any) -> Float:
         """ln of the shares; -inf for a class that nobody votes for."""
@@ -194,10 +192,10 @@ class NeighborsClassifier(ReadableNeighbors):
         made = loo_shares(model, self._fitted, n_threads(self.n_jobs))
         units = None if source.weights is None else source.weights.units
         if units is None or units.all():
-            return made
+            return self._spread(made)
         answer = self._shares(X)  # a row without weight is no neighbor of anyone
         answer[units > 0] = made
-        return answer
+        return self._spread(answer)
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True

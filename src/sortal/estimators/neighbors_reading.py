@@ -9,7 +9,6 @@ from sortal.data.table import read_frame
 from sortal.engines.local import n_threads
 from sortal.estimators.keeping_rows import KeepingRows
 from sortal.learners.neighbors_working import show_working
-from sortal.learners.options import read_costs
 from sortal.models.decision import decide, shares_of_votes
 from sortal.models.neighbors_explain import ExplainNeighbors, NeighborsExplanation
 from sortal.models.neighbors_polled import PollBlock, gather_polled
@@ -41,7 +40,7 @@ class ReadableNeighbors(KeepingRows):
         """
         rows, backend = self._poll(X)
         shares = shares_of_votes(rows.votes, self._model.prior)
-        labels = decide(shares, read_costs(self.costs, self._schema.classes))
+        labels = decide(shares, self._read_costs(self.costs))
         made = ExplainNeighbors(self._model, rows, shares, labels)
         return Explanations(made, range(len(rows)), backend)
 

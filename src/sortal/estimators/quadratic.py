@@ -186,14 +186,13 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     @property
     def covariances_(self) -> Float:
         """Σ_k, after pooling and shrinkage; NaN for a class without rows."""
-        used = self._fitted_model().covariances
-        return np.where(self._have_rows()[:, None, None], used, np.nan)
+        return self._spread(self._fitted_model().covariances, np.nan, axis=0)
 
     @property
     def ranks_(self) -> NDArray[np.int64]:
         """The rank of each class's own matrix."""
         model: QuadraticModel = self._fitted_model()
-        return model.ranks
+        return self._spread(model.ranks, 0, axis=0)
 
     @property
     def pooling_(self) -> float:

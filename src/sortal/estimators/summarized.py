@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sortal.errors import FormatError, SortalError
-from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
+from sortal.data.schema import Schema
+from sortal.data.values import union
+from sortal.errors import FormatError, LabelError, SortalError
+from sortal.estimators.base import FitReport, TableClassifier, note_classes
 from sortal.estimators.features import merge_declared
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.target import class_array, common_dtype, with_classes
+from sortal.learners.options import options_for, read_costs
 from sortal.models.layout import Layout
 from sortal.models.layout_schema import LabelType, SchemaField
 
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
+    from sortal.data.values import Values
     from sortal.estimators.base import Training
 
 
@@ -91,8 +94,8 @@ class SummaryClassifier(TableClassifier):
         plan = self._plan_first(training.source, options)
         summary = self._summarize(training.source, plan)
         self._refuse_unfit(summary, training.source.schema)
-        named = training.declared, training.label_dtype
-        self._adopt(summary, plan, options, *named, training.source)
+        declared = self._declaring(training, summary)
+        self._adopt(summary, plan, options, declared, training.label_dtype, training.source)
         self._remember(training)
         return self
 
@@ -122,15 +125,17 @@ class SummaryClassifier(TableClassifier):
             training = self._open_training(X, y, sample_weight)
             plan = self._plan_pieces(training.source, options)
             summary = self._summarize(training.source, plan)
-            named = with_classes(training.declared, training.label_dtype, classes)
+            declared = self._declaring(training, summary)
+            named = with_classes(declared, training.label_dtype, classes)
             self._adopt(summary, plan, options, *named, waits=self._waits)
             self._remember(training)
             return self
         training = self._open_again(X, y, sample_weight, options)
         plan = self._plan_again(training.source.schema, options)
-        summary = self._recast(self._summary, plan).merge(self._summarize(training.source, plan))
+        added = self._summarize(training.source, plan)
+        summary = self._recast(self._summary, plan).merge(added)
         dtype = common_dtype(self._label_dtype, training.label_dtype)
-        declared = merge_declared(self._declared, training.declared)
+        declared = merge_declared(self._declared, self._declaring(training, added))
         named = with_classes(declared, dtype, classes)
         self._adopt(summary, plan, options, *named, waits=self._waits)
         return self
@@ -140,7 +145,23 @@ class SummaryClassifier(TableClassifier):
 
     def _refuse_unfit(self, summary: Any, schema: Schema) -> None:  # noqa: ARG002
         """Refuse rows from which nothing can be learned."""
-        refuse_one_class(summary.labels, type(self).__name__)
+        if not summary.labels:
+            raise LabelError(
+                f"{type(self).__name__} has no row left to learn from: keep some, or fit others."
+            )
+
+    def _declaring(self, training: Training, summary: Any) -> Schema:
+        """What a table declares, and as classes those of its rows that do not count."""
+        dropped = self.missing == "drop_rows" and bool(summary.rows.holes.any())
+        everything = training.classes(summary.labels, dropped=dropped)
+        absent = tuple(label for label in everything if label not in summary.labels)
+        declared = training.declared
+        return Schema(declared.columns, union(declared.classes, absent)[0])
+
+    def _schemas(self, declared: Schema, summary: Any, options: Any) -> tuple[Schema, Values]:
+        """The schema of a summary, over the classes that have weight; and all classes."""
+        read = self._read_schema(declared, summary, options)
+        return Schema(read.columns, summary.labels), read.classes
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
         """Rows to be added to a fit, or taken out of it."""
@@ -168,15 +189,19 @@ class SummaryClassifier(TableClassifier):
 
         Where more rows are awaited, the reason why those so far make no model stands for it.
         """
-        schema = self._read_schema(declared, summary, options)
+        schema, classes = self._schemas(declared, summary, options)
         try:
+            read_costs(getattr(self, "costs", None), classes)
+            options = options_for(options, classes, schema.classes)
             model = self._build(summary, schema, options, source)
         except SortalError as reason:
             if not waits:
                 raise
             model = reason
         report = self._report_fit(summary, schema, model)
-        self.classes_ = class_array(schema.classes, label_dtype)
+        if not isinstance(model, SortalError):
+            report = note_classes(report, classes, schema.classes)
+        self.classes_ = class_array(classes, label_dtype)
         self._declared, self._label_dtype = declared, label_dtype
         self._summary, self._schema, self._model = summary, schema, model
         self._plan, self._fitted = plan, options
@@ -203,5 +228,6 @@ class SummaryClassifier(TableClassifier):
 
     def _agrees(self, summary: Any) -> bool:
         """Whether a summary from a file has the columns, values and classes of the schema."""
-        made = self._read_schema(self._declared, summary, self._fitted)
-        return made == self._schema and len(summary.rows.holes) == len(made.columns)
+        made = self._schemas(self._declared, summary, self._fitted)
+        same = made == (self._schema, self._classes)
+        return same and len(summary.rows.holes) == len(self._schema.columns)

@@ -128,6 +128,12 @@ def _check_numbers(labels: NDArray[Any]) -> None:
     refuse_measurements(tuple(labels[labels != np.floor(labels)][:1].tolist()))
 
 
+def labels_of(target: Table) -> Values:
+    """The labels that rows have (a type may declare others)."""
+    labels = as_categories(target.categories(0, 0, target.n_rows))
+    return tuple(labels.values[k] for k in np.unique(labels.codes).tolist())
+
+
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The type for labels that came in two types."""
     return np.result_type(a, b) if a.kind == b.kind else np.dtype(object)

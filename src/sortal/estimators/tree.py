@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import check_progress, choose
 from sortal.data.gathering import as_read, gather_blocks
-from sortal.estimators.base import FitReport
+from sortal.estimators.base import FitReport, note_classes
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.target import class_array
 from sortal.estimators.tree_pruning import PrunedTree, size_notes
-from sortal.learners.options import read_priors
+from sortal.learners.options import options_for
 from sortal.learners.tree import TreeOptions, read_rows
 from sortal.learners.tree_weights import read_tree_costs
 from sortal.models.complexity import Complexity
@@ -289,10 +289,12 @@ class TreeClassifier(PrunedTree):
         holes = dict(zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True))
         if self.missing == "error":
             self._report_cells(holes, {})
+        classes = training.classes(rows.schema.classes)
+        options = options_for(options, classes, rows.schema.classes)
         pruned = self._grow_pruned(rows, options, how, sample_weight)
-        self.classes_ = class_array(rows.schema.classes, training.label_dtype)
+        self.classes_ = class_array(classes, training.label_dtype)
         self._schema, self._model, self._grown_by = rows.schema, pruned.model, options
-        self.fit_report_ = _fit_report(rows, pruned)
+        self.fit_report_ = note_classes(_fit_report(rows, pruned), classes, rows.schema.classes)
         self._keep_complexity(pruned)
         self._remember(training)
         return self
@@ -316,13 +318,15 @@ class TreeClassifier(PrunedTree):
         """
         check_is_fitted(self)
         model = self._model
-        given = model.costs if costs is None else read_tree_costs(costs, model.classes)
+        given = model.costs
+        if costs is not None:
+            given = read_tree_costs(self._read_costs(costs), model.classes)
         if model.policy == "fractional":
-            return np.asarray(self.classes_[say(self.predict_proba(X, priors=priors), given)])
+            return self._predicted(say(self._route(X, self._shares(priors)), given))
         said = model.labels()
         if priors is not None or costs is not None:
             said = say(self._shares(priors), given)
-        return self._route(X, self.classes_[said])
+        return self._route(X, self._predicted(said))
 
     def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
         """The share of each class where each row ends, classes in the order of `classes_`.
@@ -330,7 +334,7 @@ class TreeClassifier(PrunedTree):
         With other priors than those of the fit, if given.
         """
         check_is_fitted(self)
-        return self._route(X, self._shares(priors))
+        return self._spread(self._route(X, self._shares(priors)))
 
     def predict_log_proba(
         self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
@@ -372,7 +376,7 @@ class TreeClassifier(PrunedTree):
     def _shares(self, priors: Any) -> Float:
         """The shares in all nodes, for the priors of the fit or others."""
         model, shares = self._model, self._model.shares()
-        given = read_priors(priors, model.classes)
+        given = self._read_priors(priors)
         return shares if given is None else reweigh(shares, model.plain_shares()[0], given)
 
     def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:

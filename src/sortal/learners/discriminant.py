@@ -245,9 +245,9 @@ def nothing_left(names: list[str]) -> MissingValueError:
     )
 
 
-def refuse_constant(geometry: Geometry) -> None:
-    """Something must vary."""
-    if not geometry.sphere.size and not geometry.apart.size:
+def refuse_constant(geometry: Geometry, stats: ClassStatistics) -> None:
+    """Something must vary, unless there is one class only."""
+    if len(stats.classes) > 1 and not geometry.sphere.size and not geometry.apart.size:
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "
             "the table was read, and whether its numbers are too small to be squared (1e-160)."

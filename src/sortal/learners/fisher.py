@@ -48,7 +48,7 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
     # from the class that sorts last to the first
     difference = beyond_rounding(stats.gap[0] - stats.gap[-1], largest)
     geometry = survey(within, spread, np.sqrt(weight.sum()) * largest)
-    refuse_constant(geometry)
+    refuse_constant(geometry, stats)
     if two:
         directions, eigenvalues = _two_classes(geometry, difference)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ class IndicatorOptions:
     """Checked options."""
 
     ridge: float = 0.0
+    class_weight: Any = None
 
     def __post_init__(self) -> None:
         non_negative("ridge", self.ridge)
@@ -34,7 +35,7 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     Where S_T is singular, the solution of least norm.
     """
     nothing = np.zeros((1, len(stats.center)))
-    refuse_constant(survey(stats.total, nothing, stats.magnitude))
+    refuse_constant(survey(stats.total, nothing, stats.magnitude), stats)
     penalized = stats.total + options.ridge * np.eye(len(stats.center))
     geometry = survey(penalized, nothing, stats.magnitude)
     target = stats.weight[:, None] * (stats.gap - stats.mean)

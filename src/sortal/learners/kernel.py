@@ -91,7 +91,7 @@ class Problem:
     def most(self) -> int | None:
         """How many directions are asked for."""
         given, most = self.options.n_components, len(self.classes) - 1
-        if given is not None and given > most:
+        if given is not None and given > most > 0:
             raise OptionError(
                 f"n_components={given!r} cannot be had: {len(self.classes)} classes have at most "
                 f"{most} directions. Give a whole number from 1 to {most}, or None."

@@ -141,12 +141,16 @@ def read_inputs(spread: Spread, schema: Schema, options: KernelOptions) -> Kerne
         varies = deviation > 0
         factor[is_number] = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
     shift = spread.mean if options.stationary else np.zeros(design.n_terms)
-    if not given and not (factor * spread.variance).any():
+    return KernelInputs(design, shift, factor, spread.mean)
+
+
+def refuse_still(spread: Spread, options: KernelOptions) -> None:
+    """Something must vary, unless kernel values themselves are given."""
+    if options.name != "precomputed" and not spread.variance.any():
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "
             "the table was read, and whether its numbers are too small to be squared (1e-146)."
         )
-    return KernelInputs(design, shift, factor, spread.mean)
 
 
 def read_kernel(spread: Spread, inputs: KernelInputs, options: KernelOptions) -> KernelFunction:
@@ -156,7 +160,7 @@ def read_kernel(spread: Spread, inputs: KernelInputs, options: KernelOptions) ->
     """
     deviation = np.sqrt(spread.variance) * inputs.factor
     widths = {"rbf": float((deviation**2).sum()), "laplacian": float(deviation.sum())}
-    default = 1.0 / widths.get(options.name, 1.0)
+    default = 1.0 / (widths.get(options.name) or 1.0)
     return KernelFunction(
         options.name,
         default if options.gamma is None else float(options.gamma),

@@ -59,7 +59,7 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
     )
     geometry = plain.survey()
-    refuse_constant(geometry)
+    refuse_constant(geometry, stats)
     classes = replace(plain, within=shrunk(stats.within, shrinkage))
     if shrinkage > 0:
         geometry = classes.survey()

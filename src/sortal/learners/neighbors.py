@@ -106,13 +106,17 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
     scale = _resolve_scale(metric, options.scale)
     widths = _widths(rows, scale)
     ellipse = _ellipse(rows) if metric == "mahalanobis" else None
-    if not widths.any() and not any(rows.values):
+    alone = len(schema.classes) == 1  # whoever is near, there is one class to vote for
+    if not alone and not widths.any() and not any(rows.values):
         raise InputError(
             "No column is left to measure a distance by: every one is without values, or never "
             "varies. Check the columns, or set scale=None."
         )
     k = 1 if options.chooses else int(options.n_neighbors)
-    refuse_few(rows, k)
+    if alone:
+        k = min(k, len(rows))
+    else:
+        refuse_few(rows, k)
     place = {label: c for c, label in enumerate(schema.classes)}
     at = np.array([place[label] for label in rows.labels], dtype=np.int32)
     return NeighborsModel(

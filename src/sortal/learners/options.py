@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
     """How many directions: as given, at most one fewer than classes and no more than columns."""
     most = min(n_classes - 1, n_terms)
-    if given is None:
+    if given is None or n_classes == 1:
         return most
     if not is_whole(given) or not 1 <= given <= most:
         raise OptionError(
@@ -94,6 +95,52 @@ def read_costs(given: Any, classes: Values) -> Float | None:
             f"when class i is true, classes in the order {listed(classes)}."
         )
     return costs
+
+
+def priors_for(given: Any, everything: Values, present: Values) -> Float | None:
+    """Probabilities of the classes that have weight: what was given to others falls away."""
+    priors = read_priors(given, everything)
+    if priors is None or everything == present:
+        return priors
+    kept = priors[_places(everything, present)]
+    if not kept.any():
+        raise OptionError(
+            f"priors={priors.tolist()} give all to classes without any row that counts: give "
+            f"{listed(present)} a probability above 0."
+        )
+    return np.asarray(kept / kept.sum())
+
+
+def costs_for(given: Any, everything: Values, present: Values) -> Float | None:
+    """costs[i, j] among the classes that have weight; none where these are one."""
+    costs = read_costs(given, everything)
+    if costs is None or len(present) == 1:
+        return None
+    at = _places(everything, present)
+    return np.asarray(costs[np.ix_(at, at)])
+
+
+def options_for(options: Any, everything: Values, present: Values) -> Any:
+    """Options that were given for all classes, for those of them that have weight."""
+    named = {field.name for field in fields(options)}
+    changed: dict[str, Any] = {}
+    if "costs" in named:
+        changed["costs"] = costs_for(options.costs, everything, present)
+    if everything == present:
+        return replace(options, **changed)
+    if "priors" in named:
+        changed["priors"] = priors_for(options.priors, everything, present)
+    if isinstance(getattr(options, "class_weight", None), Mapping):
+        _refuse_strangers("class_weight", options.class_weight, everything)
+        known = options.class_weight.items()
+        changed["class_weight"] = {label: w for label, w in known if label in present}
+    if is_whole(getattr(options, "n_components", None)) and options.n_components < len(everything):
+        changed["n_components"] = max(1, min(options.n_components, len(present) - 1))
+    return replace(options, **changed)
+
+
+def _places(everything: Values, present: Values) -> list[int]:
+    return [everything.index(label) for label in present]
 
 
 def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> None:

@@ -91,7 +91,7 @@ def _pooled(stats: ClassStatistics, covariance: str, shrinkage: float) -> tuple[
         stats.weight, stats.gap, stats.mean, stats.within, divisor, stats.magnitude
     )
     geometry, within = plain.survey(), stats.within
-    refuse_constant(geometry)
+    refuse_constant(geometry, stats)
     if shrinkage > 0:
         within = shrunk(stats.within, shrinkage)
         geometry = survey(within, stats.between, stats.magnitude)

@@ -304,6 +304,8 @@ def _incomparable(
     stats: ClassStatistics, classes: Values, ranks: tuple[int, ...], rank: int
 ) -> str:
     """Why there is no M."""
+    if len(classes) == 1:
+        return "there is one class only: nothing to compare"
     if rank == 0:
         return "nothing varies within the classes"
     singular = [k for k, r in enumerate(ranks) if r < rank]

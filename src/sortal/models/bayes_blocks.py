@@ -98,7 +98,9 @@ class ReadFittedBlock:
         """Read one block."""
         place = {label: k for k, label in enumerate(self.model.classes)}
         weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
-        return FittedRows(encode(self.model, batch), batch.labels().recode(place), weights)
+        # a row of a class without weight has none itself: whose it is does not matter
+        y = np.maximum(batch.labels().recode(place), 0)
+        return FittedRows(encode(self.model, batch), y, weights)
 
 
 def gather_encoded(blocks: Sequence[Encoded]) -> Encoded:

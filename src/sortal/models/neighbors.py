@@ -205,7 +205,7 @@ class NeighborsModel:
         need(self.codes.shape[1] == len(named), "codes that do not fit its columns")
         sizes = np.array([len(values) for values in self.values], dtype=np.int64)
         need((self.codes < sizes).all(), "codes of values that there are not")
-        need(n > 0 and K > 1 and (self.labels < K).all(), "labels of classes that there are not")
+        need(n > 0 and (self.labels < K).all(), "labels of classes that there are not")
         need((np.diff(self.ids) > 0).all() and self.ids[-1] < self.next_id, "ids out of order")
         need(self.n_columns > 0, "no column that counts")
         need(self.power == _POWERS.get(self.metric, self.power), "a power that its metric has not")
