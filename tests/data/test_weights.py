@@ -162,7 +162,7 @@ def test_a_weight_below_half_a_unit_is_absent(given_weights: list[float]) -> Non
 
 def test_weights_that_all_vanish_in_a_given_unit_are_refused() -> None:
     assert units_of(read_weights([1, 0.001], 2, exponent=4)) == [16, 0]
-    with pytest.raises(WeightError, match="at most 0.001, which rounds to 0 in units of"):
+    with pytest.raises(WeightError, match=r"at most 0\.001, which rounds to 0 in units of"):
         read_weights([0.001, 0.001], 2, exponent=4)
 
 

@@ -182,7 +182,7 @@ class NeighborsModel:
 
     @property
     def place(self) -> float:
-        """The units that fill a place: those of a copy, or, with fractions, the mean of the rows."""
+        """The units that fill a place: those of a copy, or, with fractions, the mean of rows."""
         if self.units is None or self.exponent == 0:
             return 1.0
         return int(self.units.sum()) / self.n_rows
