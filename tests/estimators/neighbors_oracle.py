@@ -75,6 +75,12 @@ class Oracle:
         return 1.0 if self.weights is None else self.weights[i]
 
     @cached_property
+    def place(self) -> float:
+        """The weight that fills a place: 1, or the mean where some weight has a fraction."""
+        weights = [self.weight(i) for i in self.kept]
+        return 1.0 if all(w.is_integer() for w in weights) else math.fsum(weights) / len(weights)
+
+    @cached_property
     def kept(self) -> list[int]:
         return [i for i in range(len(self.rows)) if self.weight(i) > 0]
 
@@ -247,10 +253,10 @@ class Oracle:
         places: list[Place] = []
         filled = 0.0
         for one in self.neighbors(x, without):
-            end = filled + self.weight(one.id)
-            if filled < k:
-                places.append(Place(one, filled, min(end, float(k))))
-            if end > k:
+            end, full = filled + self.weight(one.id), k * self.place
+            if filled < full:
+                places.append(Place(one, filled / self.place, min(end, full) / self.place))
+            if end > full:
                 return places, one.distance
             filled = end
         return places, max((place.neighbor.distance for place in places), default=0.0)
@@ -325,7 +331,7 @@ class Oracle:
 
     def largest_k(self) -> float:
         weights = [self.weight(i) for i in self.kept]
-        return sum(weights) - max(weights)
+        return max((math.fsum(weights) - max(weights)) / self.place, 1.0)
 
     def chosen(self, ks: Sequence[int], votings: Sequence[str] = VOTINGS) -> tuple[int, str]:
         """Of least error; then the smaller k, then the earlier weighting."""

@@ -195,7 +195,7 @@ def test_no_row_is_beyond_the_places() -> None:
 
 
 def test_weights_fill_places_in_part() -> None:
-    weight = [1.0, 0.5, 2.0, 0.0, 1.0]
+    weight = [1.0, 0.5, 2.0, 0.0, 0.5]  # 1 on average
     model = on_line(3, sample_weight=weight)
     assert model.ids_.tolist() == [0, 1, 2, 4]
     assert_allclose(model.predict_proba([[2.5]]), [[0.5 / 3, 2.5 / 3]], rtol=1e-14)
@@ -208,9 +208,25 @@ def test_weights_fill_places_in_part() -> None:
 def test_less_than_a_row_is_enough() -> None:
     model = on_line(1, sample_weight=np.full(5, 3.0))
     assert model.predict_proba([[2.9]]).tolist() == [[0.0, 1.0]]
-    one = NeighborsClassifier(2, "manhattan", scale=None)
-    one.fit(LINE, LABELS, sample_weight=np.full(5, 0.5))
-    assert one.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize("voting", ["uniform", "rank", "triangular"])
+@pytest.mark.parametrize("unit", [0.2, 0.7, 1e-300, 1e3 / 7])
+def test_fractional_weights_have_no_unit(voting: str, unit: float) -> None:
+    """Equal weights are as none, as those that sum to 1 are; others count by their ratios."""
+    queries = [[0.0], [2.9], [4.0], [100.0]]
+    alike = on_line(3, weights=voting, sample_weight=np.full(5, unit))
+    assert (alike.predict_proba(queries) == on_line(3, weights=voting).predict_proba(queries)).all()
+    weight = np.array([1.0, 0.5, 2.0, 0.75, 1.0])
+    one = on_line(3, weights=voting, sample_weight=weight)
+    other = on_line(3, weights=voting, sample_weight=weight * unit)
+    assert_allclose(one.predict_proba(queries), other.predict_proba(queries), rtol=1e-12)
+
+
+def test_fewer_rows_with_weight_than_places_vote_as_they_are() -> None:
+    model = on_line(5, sample_weight=[0.5, 1e-30, 0.25, 0.0, 1e-30])  # boosting makes such weights
+    assert model.ids_.tolist() == [0, 2]
+    assert_allclose(model.predict_proba([[0.0]]), [[2 / 3, 1 / 3]], rtol=1e-14)
 
 
 def test_equal_votes_go_to_the_class_that_sorts_first() -> None:
@@ -406,8 +422,8 @@ def test_numbers_of_neighbors_that_cannot_be(k: Any) -> None:
 def test_more_neighbors_than_rows() -> None:
     with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
         on_line(6)
-    with pytest.raises(OptionError, match=r"n_neighbors=3.*weight 2\.5"):
-        on_line(3, sample_weight=np.full(5, 0.5))
+    with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
+        on_line(6, sample_weight=[2, 0, 1, 1, 1])
     assert on_line(10, sample_weight=np.full(5, 2.0)).predict([[9.0]]).tolist() == ["b"]
 
 

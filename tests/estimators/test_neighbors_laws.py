@@ -121,7 +121,7 @@ def test_whole_weights_are_copies_of_rows_that_do_not_tie(metric: str, voting: s
 def test_all_weights_twice_is_twice_as_many_places(voting: str) -> None:
     """The other kernels know how many places there are."""
     X, y = numbers(4)
-    w = np.random.default_rng(4).integers(1, 20, len(X)) / 8
+    w = np.random.default_rng(4).integers(1, 20, len(X))
     one = NeighborsClassifier(6, "manhattan", weights=voting).fit(X, y, sample_weight=w)
     two = NeighborsClassifier(12, "manhattan", weights=voting).fit(X, y, sample_weight=2 * w)
     queries = numbers(5)[0]

@@ -110,7 +110,7 @@ class TestTheOracle:
         assert shares.covariance[0, 0] == pytest.approx(2 * 3 / 2, rel=1e-15)
 
     def test_places(self) -> None:
-        oracle = line(weights=[1.0, 0.5, 2.0, 0.0, 1.0])
+        oracle = line(weights=[1.0, 0.5, 2.0, 0.0, 0.5])  # 1 on average
         places, h = oracle.places([2.5], 3)
         assert [(one.neighbor.id, one.start, one.end) for one in places] == [
             (2, 0.0, 2.0),

@@ -160,8 +160,8 @@ def test_more_neighbors_than_rows_are_refused(k: int) -> None:
 
 
 def test_weights_say_how_many_neighbors_there_are() -> None:
-    with pytest.raises(OptionError, match=r"n_neighbors=2 but the rows have weight 1.5 in all"):
-        NeighborsClassifier(2).fit(NUMBERS, Y, np.full(6, 0.25))
+    with pytest.raises(OptionError, match=r"n_neighbors=7 but the rows have weight 6 in all"):
+        NeighborsClassifier(7).fit(NUMBERS, Y, [1, 2, 0, 1, 1, 1])
     assert NeighborsClassifier(12).fit(NUMBERS, Y, np.full(6, 2)).n_neighbors_ == 12
 
 

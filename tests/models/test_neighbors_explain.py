@@ -132,11 +132,13 @@ def test_an_explanation_is_of_what_was_predicted_to_the_last_bit(case: Case) -> 
 def test_neighbors_are_the_nearest_rows_and_fill_the_places(case: Case) -> None:
     model, X, k = case.fit(), case.frame(case.asked), case.options["n_neighbors"]
     weight = np.ones(len(case.rows)) if case.weight is None else np.array(case.weight)
+    fractions = bool((weight % 1).any())
+    place = weight[weight > 0].mean() if fractions else 1.0
     distances, ids = quietly(lambda x: model.kneighbors(x, len(case.rows)), X)
     for row, far, near in zip(quietly(model.explain, X), distances, ids, strict=True):
         there = near[near >= 0]
         before = np.cumsum(weight[there]) - weight[there]
-        parts = np.clip(k - before, 0, weight[there])
+        parts = np.clip(k * place - before, 0, weight[there]) / place
         n = int((parts > 0).sum())
         assert [neighbor.id for neighbor in row.neighbors] == there[:n].tolist()
         assert [neighbor.distance for neighbor in row.neighbors] == far[:n].tolist()

@@ -2,7 +2,9 @@
 
 Whole-number weights are copies: a unit is 1. As soon as one weight has a fraction, weights are
 rounded once, to multiples of a power of two so small that the total stays below 2**48 units;
-later calls may add some ten thousand times as much before whole numbers end.
+later calls may add some ten thousand times as much before whole numbers end. A weight below half a
+unit rounds to 0, which is absence: boosting makes such weights, and sums differ no more by them
+than by the rounding of others.
 """
 
 from __future__ import annotations
@@ -105,9 +107,10 @@ def _rounded(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:
             f"sample_weight sums to {_total(weights):.3g}, too much to be counted exactly in units "
             f"of 2**{-exponent}: divide the weights by a constant."
         )
-    if ((weights > 0) & (units == 0)).any():
+    if len(units) and not units.any():  # in a unit that an earlier call has fixed
         raise WeightError(
-            "sample_weight spans too many orders of magnitude: a weight above 0 vanishes beside "
-            "the total. Drop such rows or give them weight 0."
+            f"sample_weight is at most {weights.max():.3g}, which rounds to 0 in units of "
+            f"2**{-exponent}, fixed by the weights of the first call: give weights of that "
+            "size, or fit all rows at once."
         )
     return units.astype(np.int64)

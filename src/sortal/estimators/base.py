@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.schema import Schema
@@ -34,7 +35,7 @@ from sortal.estimators.features import (
     match_columns,
 )
 from sortal.estimators.keeping import Keeping, Perhaps, label_array
-from sortal.estimators.target import labels_of, read_target, split_target
+from sortal.estimators.target import labels_of, read_target, read_truth, split_target
 from sortal.learners.options import costs_for, priors_for
 from sortal.models.layout import BACKENDS, Flag, Layout, Named, Several, Whole, Word
 from sortal.models.layout_arrays import Record
@@ -266,7 +267,10 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted rightly; y may be the name of a column of X."""
         X, y = split_target(X, y, type(self).__name__)
-        return float(super().score(X, y, sample_weight))
+        predicted = self.predict(X)
+        truth = read_truth(y, self._classes, len(predicted))
+        right = (truth >= 0) & (self.classes_[truth.clip(0)] == predicted)
+        return float(accuracy_score(right, np.ones_like(right), sample_weight=sample_weight))
 
 
 def counted(cells: dict[str, int], most: int = 5) -> str:

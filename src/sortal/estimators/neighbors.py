@@ -47,7 +47,8 @@ class NeighborsClassifier(ReadableNeighbors):
     Parameters
     ----------
     n_neighbors : int, "loo" or list of int, default=5
-        Places that the nearest rows fill. A row of weight w fills w of them, the last in part.
+        Places that the nearest rows fill. A row of weight w fills w of them, the last in part;
+        where some weight has a fraction, weights are divided by their mean before.
         With "loo", or a list, the number of least leave-one-out error, and the weighting too
         unless `weights` names one.
     metric : str, default="auto"

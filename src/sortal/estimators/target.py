@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from sortal.data.arrays import ArrayTable, plain_array
-from sortal.data.columns import as_categories
+from sortal.data.columns import HOLE, as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of
 from sortal.data.schema import Schema
@@ -61,7 +62,8 @@ def read_target(y: Any, n_rows: int) -> Target:
         target = _from_series(series)
     else:
         labels = _one_dimensional(y)
-        target = Target(ArrayTable(labels[:, None], ("y",)), labels.dtype)
+        dtype = _dtype_of(labels.tolist()) if labels.dtype == object else labels.dtype
+        target = Target(ArrayTable(labels[:, None], ("y",)), dtype)
     if target.table.n_rows != n_rows:
         raise LabelError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and "
@@ -77,15 +79,34 @@ def _from_series(series: nw.Series[Any]) -> Target:
         raise LabelError(
             f"y holds dates or times, which are no labels: convert them to strings, or {AS_TEXT}."
         )
-    return Target(FrameTable(series.alias("y").to_frame()), _label_dtype(series.dtype))
+    return Target(FrameTable(series.alias("y").to_frame()), _label_dtype(series))
 
 
-def _label_dtype(dtype: nw.dtypes.DType) -> np.dtype[Any]:
+def _label_dtype(series: nw.Series[Any]) -> np.dtype[Any]:
+    """NumPy's type for the labels of a series; of a categorical one, that of its categories."""
+    dtype = series.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        if not series.implementation.is_pandas_like():
+            return _dtype_of(series.unique().to_list())
+        categories = series.to_native().dtype.categories.to_series()
+        return _label_dtype(nw.from_native(categories, series_only=True))
     if dtype == nw.Boolean:
         return np.dtype(bool)
-    if not dtype.is_integer() or dtype in (nw.Int128, nw.UInt128):
-        return np.dtype(object)
-    return np.dtype(np.uint64 if dtype == nw.UInt64 else np.int64)
+    if dtype.is_float() or (dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)):
+        return np.dtype(str(dtype).lower())
+    return np.dtype(object) if dtype == nw.String else _dtype_of(series.to_list())
+
+
+def _dtype_of(labels: list[Any]) -> np.dtype[Any]:
+    """The type of numbers or truth values that came as objects; words stay objects."""
+    kinds = set(map(type, labels))
+    if {kind.__name__ for kind in kinds} & {"Interval", "Period"}:
+        raise LabelError(
+            "y holds intervals or periods of pandas, which are no labels: convert them to strings, "
+            "y.astype(str), or give pandas.cut labels of your own."
+        )
+    plain = all(issubclass(kind, numbers.Real | np.bool_) for kind in kinds)
+    return np.array(labels).dtype if plain else np.dtype(object)
 
 
 def _one_dimensional(y: Any) -> NDArray[Any]:
@@ -136,7 +157,26 @@ def labels_of(target: Table) -> Values:
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The type for labels that came in two types."""
-    return np.result_type(a, b) if a.kind == b.kind else np.dtype(object)
+    alike = a.kind == b.kind or {a.kind, b.kind} <= set("iuf")
+    return np.result_type(a, b) if alike else np.dtype(object)
+
+
+def read_truth(y: Any, classes: Values, n_rows: int) -> NDArray[np.int32]:
+    """Labels as places among the classes; negative for one that is none of them."""
+    table = read_target(y, n_rows).table
+    labels = as_categories(table.categories(0, 0, n_rows))
+    if (labels.codes == HOLE).any():
+        raise LabelError(
+            f"Input y contains NaN or None, first in row {int((labels.codes == HOLE).argmax())}: "
+            "every row needs a label to be scored by. Drop the rows without one."
+        )
+    words = [any(isinstance(label, str) for label in some) for some in (labels.values, classes)]
+    if len(set(words)) == 2 and not set(labels.values) & set(classes):
+        raise LabelError(
+            f"y holds {labels.values[0]!r}, and the classes of the fit are {listed(classes)}: give "
+            "labels of the same type as to fit."
+        )
+    return labels.recode({label: k for k, label in enumerate(classes)})
 
 
 def class_array(classes: Values, dtype: np.dtype[Any]) -> NDArray[Any]:

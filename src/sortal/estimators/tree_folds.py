@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
+from sortal.data.weights import read_weights
 from sortal.errors import OptionError
 from sortal.learners.folds import dealt, from_pairs, numbered
 
@@ -27,8 +28,8 @@ def read_folds(
         return from_pairs(pairs, len(classes))
     if sample_weight is None or np.ndim(sample_weight) == 0:
         return _listed(cv, len(classes))
-    kept = np.asarray(sample_weight, dtype=float) != 0
-    return numbered(_listed(cv, len(kept))[kept], len(classes))
+    kept = np.flatnonzero(read_weights(sample_weight, np.size(sample_weight)).units)
+    return numbered(_listed(cv, np.size(sample_weight))[kept], len(classes))
 
 
 def _listed(cv: Any, n_rows: int) -> Place:

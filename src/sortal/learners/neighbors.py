@@ -236,32 +236,31 @@ def class_priors(counts: Float, options: NeighborsOptions, classes: Values) -> F
 
 
 def refuse_few(rows: KeptRows, k: int) -> None:
-    """No more places than rows can fill."""
-    w = row_weights(rows)
-    total = float(len(rows) if w is None else w.sum())
-    if k > total:
+    """No more places than copies can fill; of weights with fractions some places may stay empty."""
+    total = len(rows) if rows.units is None else int(rows.units.sum())
+    if rows.exponent == 0 and k > total:
         raise OptionError(
-            f"n_neighbors={k} but the rows have weight {total:g} in all: give at most that, or "
+            f"n_neighbors={k} but the rows have weight {total} in all: give at most that, or "
             "more rows."
         )
 
 
 def candidates(rows: KeptRows, options: NeighborsOptions) -> tuple[list[int], list[str]]:
     """The numbers of neighbors and the weightings to be tried."""
-    w = row_weights(rows)
     weightings = list(WEIGHTINGS) if options.weights == "auto" else [options.weights]
     if not isinstance(options.n_neighbors, str):
         ks = sorted({int(k) for k in options.n_neighbors})
         refuse_few(rows, ks[-1])
         return ks, weightings
-    most = len(rows) - 1 if w is None else w.sum() - w.max()
-    ks = [k for k in LOO_GRID if k <= most]
-    if not ks:
+    if len(rows) < 2:
         raise OptionError(
-            f"n_neighbors='loo' but without a row the others have weight {most:g}: one neighbor at "
-            "least must be left. Give more rows, or a number of neighbors."
+            "n_neighbors='loo' but there is one row only, and without it no neighbor is left: give "
+            "more rows, or a number of neighbors."
         )
-    return ks, weightings
+    units = rows.row_units()
+    place = units.sum() / len(rows) if rows.exponent else 1
+    most = max((units.sum() - units.max()) / place, 1)
+    return [k for k in LOO_GRID if k <= most], weightings
 
 
 def notes(model: NeighborsModel) -> list[str]:

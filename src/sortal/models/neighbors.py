@@ -181,6 +181,13 @@ class NeighborsModel:
         return np.ldexp(self.units.astype(np.float64), -self.exponent)
 
     @property
+    def place(self) -> float:
+        """The units that fill a place: those of a copy, or, with fractions, the mean of rows."""
+        if self.units is None or self.exponent == 0:
+            return 1.0
+        return int(self.units.sum()) / self.n_rows
+
+    @property
     def size(self) -> int:
         """How many numbers predict needs: those of the rows, and their labels."""
         return self.n_rows * (self.n_columns + 1)
@@ -209,11 +216,9 @@ class NeighborsModel:
         need((np.diff(self.ids) > 0).all() and self.ids[-1] < self.next_id, "ids out of order")
         need(self.n_columns > 0, "no column that counts")
         need(self.power == _POWERS.get(self.metric, self.power), "a power that its metric has not")
-        weights = self.weights
-        total = n if weights is None else weights.sum()
         whole = n if self.units is None else self.units.astype(np.float64).sum()
         need(whole < 2.0**62, "weights beyond what can be counted")
-        need(self.k <= total, "fewer rows than neighbors")
+        need(self.exponent != 0 or self.k <= whole, "fewer rows than neighbors")
         need(self.units is not None or self.exponent == 0, "a unit without weights")
         need(abs(self.prior.sum() - 1.0) < 1e-6, "priors that are no probabilities")
         self._check_metric()

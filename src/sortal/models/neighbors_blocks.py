@@ -49,7 +49,7 @@ def near_filled(
     voters, n = Voters.of(model), model.n_rows
     depth = k + beyond
     if voters.weights is not None:
-        depth = min(n, int(np.ceil(k * n / voters.weights.sum())) + 1)
+        depth = min(n, int(np.ceil(k * n * voters.place / voters.weights.sum())) + 1)
     waiting: list[tuple[Any, int]] = [(np.arange(len(queries)), depth)]
     while waiting:
         rows, depth = waiting.pop()

@@ -23,22 +23,23 @@ WITH_HEIGHT = ("triangular", "epanechnikov", "gaussian")
 
 @dataclass(frozen=True, eq=False)
 class Voters:
-    """Class and weight of each row (weights are None where every row weighs one)."""
+    """Class and units of each row (None where every row is one), and the units of a place."""
 
     labels: NDArray[np.int32]
-    weights: Float | None
+    weights: NDArray[np.int64] | None
     n_classes: int
+    place: float = 1.0
 
     @classmethod
     def of(cls, model: NeighborsModel) -> Voters:
         """The rows of a model."""
-        return cls(model.labels, model.weights, len(model.classes))
+        return cls(model.labels, model.units, len(model.classes), model.place)
 
     def weights_of(self, near: Near) -> Float:
-        """The weight of each neighbor; 0 where there is none."""
+        """The units of each neighbor; 0 where there is none."""
         if self.weights is None:
             return (near.positions >= 0).astype(np.float64)
-        return np.asarray(np.append(self.weights, 0.0)[near.positions])
+        return np.append(self.weights, 0)[near.positions].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +55,21 @@ class Places:
 
 
 def fill_places(near: Near, voters: Voters, k: int) -> Places:
-    """A row of weight w fills w of the places that are left, the last in part. (S 75)"""
-    w = voters.weights_of(near)
+    """A row of weight w fills w of the places that are left, the last in part. (S 75)
+
+    Sums are those of units, which are exact; a place is divided out at the end.
+    """
+    w, place = voters.weights_of(near), voters.place
     before = np.zeros_like(w)  # of those before alone: a heavy row's digits would hide theirs
     np.cumsum(w[:, :-1], axis=1, out=before[:, 1:])
-    part = np.clip(k - before, 0.0, w)
-    return Places(before, part, (part == w) & (w > 0))
+    part = np.clip(k * place - before, 0.0, w)
+    return Places(before / place, part / place, (part == w) & (w > 0))
 
 
 def is_filled(near: Near, voters: Voters, k: int, *, beyond: bool) -> Mask:
     """Whether all places are filled, `beyond`: and more than these; or there is nobody else."""
     total = voters.weights_of(near).sum(axis=1)
-    enough = total > k if beyond else total >= k
+    enough = total > k * voters.place if beyond else total >= k * voters.place
     return np.asarray(enough | (near.positions[:, -1] < 0))
 
 
