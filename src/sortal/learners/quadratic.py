@@ -63,13 +63,12 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
     scatters, divisors = mixed(stats, options.covariance, pooling)
-    matrices = [settled(stats, A, k, pooling) for k, A in enumerate(scatters)]
-    own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(matrices))
-    found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
-    shapes = np.array([_shape(frame, root) for root, _ in found])
-    classes = QuadraticClasses(frame.into, shapes, stats.present)
-    log_dets = classes.without_absent(np.array([log_det for _, log_det in found]) + frame.log_det)
-    whole = Roots(np.array([root for root, _ in found]), log_dets)
+    own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(scatters))
+    sigmas = [shrunk(A, shrinkage) / d for A, d in zip(scatters, divisors, strict=True)]
+    found = [completed(*one, frame) for one in zip(own, sigmas, divisors, strict=True)]
+    classes = QuadraticClasses(frame.into, np.array([one.shape for one in found]), stats.present)
+    log_dets = classes.without_absent(np.array([one.log_det for one in found]) + frame.log_det)
+    whole = Roots(np.array([one.root for one in found]), log_dets)
     return QuadraticModel(
         classes=stats.classes,
         geometry=geometry,
@@ -80,7 +79,7 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
         covariances=classes.covariances(),
         pooling=pooling,
         shrinkage=shrinkage,
-        scores=QuadraticMap(stats.design, stats.center, stats.gap, whole, classes),
+        scores=QuadraticMap(stats.design, stats.exact_means, whole, classes),
     )
 
 
@@ -94,7 +93,7 @@ def _pooled(stats: ClassStatistics, covariance: str, shrinkage: float) -> tuple[
     refuse_constant(geometry)
     if shrinkage > 0:
         within = shrunk(stats.within, shrinkage)
-        geometry = survey(within, stats.between, stats.magnitude)
+        geometry = survey(within, stats.between, stats.magnitude, settled=True)
     return geometry, frame_of(geometry, within, stats.total_weight, divisor)
 
 
@@ -115,22 +114,10 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
     return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
 
 
-def settled(stats: ClassStatistics, matrix: Float, k: int, pooling: float) -> Float:
-    """The matrix of a class without columns whose scatter in it is but rounding.
-
-    Otherwise shrinkage, which gives part of the trace to all columns, would give them that.
-    """
-    alone = pooling == 0
-    means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
-    magnitude = np.sqrt(stats.weight[k] if alone else stats.total_weight) * means
-    varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2
-    return np.where(np.outer(varies, varies), matrix, 0.0)
-
-
 def own_geometry(
     stats: ClassStatistics, matrix: Float, k: int, pooling: float, shrinkage: float = 0.0
 ) -> Geometry:
-    """Where a class varies by itself, given its settled matrix.
+    """Where a class varies by itself, given its matrix.
 
     Asked in units of the spread of all rows, so that a basis of what does not vary is as good in
     every column. Rows differ from their mean in n - 1 ways at most, and so cannot vary in more
@@ -146,12 +133,6 @@ def own_geometry(
     scaled, nothing = shrunk(matrix, shrinkage) / np.outer(size, size), np.zeros((1, len(size)))
     found = survey(scaled, nothing, 0 * size, most, noise)
     return replace(found, sphere=found.sphere / size[:, None], still=found.still / size[:, None])
-
-
-def _shape(frame: Frame, root: Float) -> Float:
-    """Σ_k in the frame: the inverse of TTᵀ, T being the root there."""
-    back = np.linalg.inv(frame.into @ root)
-    return np.asarray(back.T @ back)
 
 
 def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]:

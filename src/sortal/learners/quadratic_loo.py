@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.learners.leave_out import LEAST_LEFT
 from sortal.learners.linear_loo import LEAST_EIGENVALUE, LinearBase
-from sortal.learners.quadratic import own_geometry, settled
+from sortal.learners.quadratic import own_geometry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +53,7 @@ class QuadraticBase:
 
     def mixed(self, k: int, pooling: float) -> Float:
         """(1 - λ) S_k + λ S."""
-        matrix = (1 - pooling) * self.stats.scatter[k] + pooling * self.stats.within
-        return settled(self.stats, matrix, k, pooling)
+        return np.asarray((1 - pooling) * self.stats.scatter[k] + pooling * self.stats.within)
 
     def spectrum(self, k: int, pooling: float) -> tuple[Float, Float]:
         """Eigenvalues of the mixed matrix, rising, and eigenvectors."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy.linalg import qr
 
 from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import VARIANCE_FLOOR, survey
@@ -47,6 +48,18 @@ class Frame:
         """ln det of the pooled covariance where every term varies; else 0, and ratios are left."""
         return log_det_of(self.out)
 
+    def log_ratio(self, root: Float) -> float:
+        """ln det of a covariance less that of the pooled one, given a root of it.
+
+        Both roots are at right angles to what stands still. So their determinants over terms from
+        which the others follow have the same ratio as any others, and no term is mixed with others:
+        one that is narrow in a class keeps its digits.
+        """
+        p, r = self.out.shape
+        order = qr(self.still.T, mode="r", pivoting=True)[1] if r < p else np.arange(p)
+        kept = order[p - r :]
+        return log_det_of(root[kept]) - log_det_of(self.out[kept])
+
 
 @dataclass(frozen=True, eq=False)
 class Roots:
@@ -64,7 +77,10 @@ class Roots:
 def log_det_of(root: Float) -> float:
     """ln det Σ from its root, or 0 where Σ is singular."""
     p, r = root.shape
-    return -2.0 * float(np.linalg.slogdet(root)[1]) if p == r else 0.0
+    if p != r:
+        return 0.0
+    size = np.linalg.norm(root, axis=1)
+    return -2.0 * float(np.linalg.slogdet(root / size[:, None])[1] + np.log(size).sum())
 
 
 def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: float) -> Frame:
@@ -75,24 +91,34 @@ def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: fl
     return Frame(geometry.root(total_weight, divisor), into, geometry.still)
 
 
-def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float]:
-    """The root of a class and ln det Σ_k less that of Σ; where still, the pooled variance. (S 44)
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """A root of a class's covariance, ln det Σ_k less that of Σ, and C_k, Σ_k in the frame."""
 
-    `own` is the geometry of the class's matrix A, and Σ_k = A / divisor; its directions are at
-    right angles where columns have the spread of all rows for a unit.
+    root: Float
+    log_det: float
+    shape: Float
+
+
+def completed(own: Geometry, sigma: Float, divisor: float, frame: Frame) -> Completed:
+    """A class as used: where it stands still, with the pooled variance. (S 44)
+
+    `own` is the geometry of the class's matrix A, and `sigma` = A / divisor; the directions of the
+    former are at right angles where columns have the spread of all rows for a unit.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
     root = root - frame.still @ (frame.still.T @ root)
-    inside = frame.into @ root
+    shape = frame.out.T @ sigma @ frame.out
     if root.shape[1] != r:
-        left, sizes, _ = np.linalg.svd(inside, full_matrices=False)
+        left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
         inside = left[:, :r] * sizes[:r]
         null = _null(frame.into @ own.still, r - inside.shape[1])
+        across = np.eye(r) - null @ null.T
         # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
-        inside = np.hstack([inside - null @ (null.T @ inside), null])
-        root = frame.out @ inside
-    return root, -2.0 * float(np.linalg.slogdet(inside)[1])
+        inside = np.hstack([across @ inside, null])
+        root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
+    return Completed(root, frame.log_ratio(root), shape)
 
 
 def _null(directions: Float, n: int) -> Float:
