@@ -116,6 +116,11 @@ class ClassStatistics:
         return np.asarray(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
 
     @property
+    def size(self) -> Float:
+        """The root of the scatter of all rows in each column."""
+        return np.asarray(np.sqrt(np.diag(self.within) + (self.between**2).sum(axis=0)))
+
+    @property
     def magnitude(self) -> Float:
         """The size of the numbers in each column, by which rounding is judged."""
         largest = np.abs(self.means).max(axis=0, initial=0.0)

@@ -48,17 +48,23 @@ class Frame:
         """ln det of the pooled covariance where every term varies; else 0, and ratios are left."""
         return log_det_of(self.out)
 
-    def log_ratio(self, root: Float) -> float:
-        """ln det of a covariance less that of the pooled one, given a root of it.
+    def volume(self, kept: Places) -> float:
+        """ln of the share that lengths along all terms keep where only those kept are looked at."""
+        dropped = np.setdiff1d(np.arange(len(self.out)), kept)
+        return float(np.linalg.slogdet(self.still[dropped])[1])
 
-        Both roots are at right angles to what stands still. So their determinants over terms from
-        which the others follow have the same ratio as any others, and no term is mixed with others:
-        one that is narrow in a class keeps its digits.
+    def log_ratio(self, root: Float) -> float:
+        """ln det of a covariance less that of the pooled one; both roots are at right angles to
+        what stands still, so that any terms from which the others follow will do.
         """
-        p, r = self.out.shape
-        order = qr(self.still.T, mode="r", pivoting=True)[1] if r < p else np.arange(p)
-        kept = order[p - r :]
+        kept = kept_terms(self.still, np.ones(len(self.out)))
         return log_det_of(root[kept]) - log_det_of(self.out[kept])
+
+    def log_ratio_over(self, kept: Places, root: Float) -> float:
+        """The same, given a root that is 0 for all terms but those kept."""
+        usual = kept_terms(self.still, np.ones(len(self.out)))
+        pooled = log_det_of(self.out[usual]) + 2 * self.volume(usual)
+        return log_det_of(root[kept]) - 2 * self.volume(kept) - pooled
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +106,36 @@ class Completed:
     shape: Float
 
 
-def completed(own: Geometry, sigma: Float, divisor: float, frame: Frame) -> Completed:
+def kept_terms(still: Float, size: Float) -> Places:
+    """Terms from which all others follow, given what stands still in all rows.
+
+    Of terms that are tied those of the largest `size` are dropped: their last digits are coarser
+    than all that the others hold.
+    """
+    if not still.size:
+        return np.arange(len(still))
+    order = qr((still * size[:, None]).T, mode="r", pivoting=True)[1]
+    return np.sort(order[still.shape[1] :])
+
+
+def completed(own: Geometry, kept: Places, sigma: Float, divisor: float, frame: Frame) -> Completed:
     """A class as used: where it stands still, with the pooled variance. (S 44)
 
-    `own` is the geometry of the class's matrix A, and `sigma` = A / divisor; the directions of the
-    former are at right angles where columns have the spread of all rows for a unit.
+    `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor; the
+    directions of the former are at right angles where columns have the spread of all rows for a
+    unit.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
-    root = root - frame.still @ (frame.still.T @ root)
     shape = frame.out.T @ sigma @ frame.out
-    if root.shape[1] != r:
-        left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
-        inside = left[:, :r] * sizes[:r]
-        null = _null(frame.into @ own.still, r - inside.shape[1])
-        across = np.eye(r) - null @ null.T
-        # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
-        inside = np.hstack([across @ inside, null])
-        root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
+    if root.shape[1] == r:
+        return Completed(root, frame.log_ratio_over(kept, root), shape)
+    left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
+    null = _null(frame.into @ own.still, r - root.shape[1])
+    across = np.eye(r) - null @ null.T
+    # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
+    inside = np.hstack([across @ (left * sizes), null])
+    root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
     return Completed(root, frame.log_ratio(root), shape)
 
 
