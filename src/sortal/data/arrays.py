@@ -232,3 +232,10 @@ def _is_changed(array: NDArray[Any], rows: Any) -> bool:
         return True
     listed = (row for row in rows if isinstance(row, list | tuple))
     return any(isinstance(cell, bool | np.bool_) for row in listed for cell in row)
+
+
+def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
+    """a + b, and what its rounding left out: together exact. (Knuth)"""
+    total = a + b
+    added = total - a
+    return total, (a - (total - added)) + (b - added)

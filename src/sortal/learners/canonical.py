@@ -22,7 +22,7 @@ def eigenvectors(geometry: Geometry, spread: Float) -> tuple[Float, Float]:
     B is spreadᵀspread, a row of `spread` a class. With S = I, where `sphere` leads, eigenvectors of
     B are right singular vectors of `spread`. Also known as (Sch 4-11c) and (Bar rayleigh).
     Directions without scatter within come first, with λ infinite; what they explain of the class
-    means is taken out of the rest.
+    means is taken out of the rest, for which wᵀSw = 1.
     """
     n_apart = geometry.apart.shape[1]
     left, _, right = np.linalg.svd(spread @ geometry.apart, full_matrices=False)
@@ -36,12 +36,10 @@ def eigenvectors(geometry: Geometry, spread: Float) -> tuple[Float, Float]:
     return directions, np.concatenate([np.full(n_apart, np.inf), roots[real] ** 2])
 
 
-def within_lengths(directions: Float, eigenvalues: Float, within: Float, spread: Float) -> Float:
-    """√wᵀSw of each direction, or, where it is zero, of the least scatter that is assumed."""
-    inside = np.einsum("im,ij,jm->m", directions, within, directions)
+def within_lengths(directions: Float, eigenvalues: Float, spread: Float) -> Float:
+    """√wᵀSw of these directions: 1, or, where it is zero, of the least scatter that is assumed."""
     apart = ((spread @ directions) ** 2).sum(axis=0)
-    assumed = np.where(np.isinf(eigenvalues), VARIANCE_FLOOR * apart, inside)
-    return np.asarray(np.sqrt(assumed))
+    return np.asarray(np.sqrt(np.where(np.isinf(eigenvalues), VARIANCE_FLOOR * apart, 1.0)))
 
 
 def oriented(directions: Float, gap: Float) -> Float:

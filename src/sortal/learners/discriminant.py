@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.arrays import two_sum
 from sortal.data.design import Design
 from sortal.data.schema import Schema
 from sortal.data.values import union
 from sortal.errors import InputError, MissingValueError, OptionError, listed
 from sortal.learners.options import read_class_weight
 from sortal.models.checks import check_scatter, check_squares, need
+from sortal.models.distances import Means
 from sortal.models.functions import ConditionalMean
-from sortal.models.geometry import EPS, involved
+from sortal.models.geometry import EPS, involved, rounded
 from sortal.summaries.bayes import SummarizeBayes
 from sortal.summaries.discriminant import Fill, SummarizeDiscriminant
 
@@ -42,7 +44,8 @@ class ClassStatistics:
     of ‖z‖²z, z = x - μ_k, and `fourth` that of ‖z‖⁴, NaN where they are not known. `exact` marks
     moments that were given as those of a population: then the weights are shares, and sizes have no
     meaning. `slack` bounds what rounding has done to the diagonals of the scatter, 0 if that is not
-    known; where rows were taken out, it is more than the last digits.
+    known; where rows were taken out, it is more than the last digits. `tail` is what the float64 of
+    `gap` cannot hold: beside a class far away, a narrow one needs it.
     """
 
     design: Design
@@ -55,6 +58,7 @@ class ClassStatistics:
     fourth: Float
     exact: bool = False
     slack: Float | float = 0.0
+    tail: Float | float = 0.0
 
     def check(self) -> None:
         """Refuse, of moments from a file, what no rows have and what cannot be calculated with."""
@@ -90,6 +94,11 @@ class ClassStatistics:
         """The class means. (Sch 4-5a)"""
         return self.center + self.gap
 
+    @property
+    def exact_means(self) -> Means:
+        """The class means, with what a float64 cannot hold of them."""
+        return Means(self.center, self.gap, np.broadcast_to(self.tail, self.gap.shape))
+
     @cached_property
     def within(self) -> Float:
         """S = Σ S_k, the scatter within the classes, as in (ZM 20.6) and (Sch 4-10b)."""
@@ -105,6 +114,11 @@ class ClassStatistics:
     def between(self) -> Float:
         """√n_k (μ_k - μ), a row a class: its square is the scatter of the class means."""
         return np.asarray(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
+
+    @property
+    def size(self) -> Float:
+        """The root of the scatter of all rows in each column."""
+        return np.asarray(np.sqrt(np.diag(self.within) + (self.between**2).sum(axis=0)))
 
     @property
     def magnitude(self) -> Float:
@@ -169,20 +183,34 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
     order = design.loop_order
     origin, rest = moments.origin[:, order], moments.mean[:, order]
     center = weight @ (origin + rest) / weight.sum()
-    gap = np.where(weight[:, None] > 0, (origin - center) + rest, 0.0)
+    present = weight[:, None] > 0
+    way, lost = two_sum(origin, np.broadcast_to(-center, origin.shape))
+    gap, tail = two_sum(np.where(present, way, 0.0), np.where(present, lost + rest, 0.0))
     sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
     unit = np.ldexp(1.0, -moments.exponent)
+    scatter = unit * moments.scatter[:, order][:, :, order]
     return ClassStatistics(
         design,
         weight,
         np.array([float(sizes.get(label, 0)) for label in classes]),
         center,
         gap,
-        unit * moments.scatter[:, order][:, :, order],
+        settled(scatter, weight, origin),
         unit * moments.third[:, order],
         unit * moments.fourth,
         slack=unit * moments.slack[:, :-1][:, order],
+        tail=tail,
     )
+
+
+def settled(scatter: Float, weight: Float, means: Float) -> Float:
+    """Scatters of classes, 0 in columns whose numbers differ by their last digits only.
+
+    Class by class: 1e-18 is nothing beside 1, and something around 0.
+    """
+    magnitude = np.sqrt(weight)[:, None] * np.abs(means)
+    varies = ~rounded(np.diagonal(scatter, axis1=1, axis2=2), magnitude)
+    return np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
 
 
 def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:

@@ -10,6 +10,7 @@ import numpy as np
 from sortal.data.checks import choose
 from sortal.learners.canonical import eigenvectors, oriented, within_lengths
 from sortal.learners.discriminant import beyond_rounding, refuse_constant
+from sortal.learners.linear import nearest
 from sortal.learners.options import n_directions
 from sortal.models.fisher import Criterion, FisherModel
 from sortal.models.functions import LinearMap
@@ -47,7 +48,7 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
     two = len(stats.classes) == 2
     # from the class that sorts last to the first
     difference = beyond_rounding(stats.gap[0] - stats.gap[-1], largest)
-    geometry = survey(within, spread, np.sqrt(weight.sum()) * largest)
+    geometry = survey(within, spread, np.sqrt(weight.sum()) * largest, settled=True)
     refuse_constant(geometry, stats)
     if two:
         directions, eigenvalues = _two_classes(geometry, difference)
@@ -55,12 +56,20 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
         directions, eigenvalues = eigenvectors(geometry, spread)
     most = n_directions(options.n_components, len(stats.classes), len(stats.center))
     directions, eigenvalues = directions[:, :most], eigenvalues[:most]
-    directions = oriented(directions / np.linalg.norm(directions, axis=0), stats.gap)
-    lengths = within_lengths(directions, eigenvalues, within, spread)
-    threshold = unit = None
+    lengths = within_lengths(directions, eigenvalues, spread)
+    norm = np.linalg.norm(directions, axis=0)
+    directions, lengths = oriented(directions / norm, stats.gap), lengths / norm
+    threshold = None
     if two and directions.size:
         m_first, m_last = stats.gap @ directions[:, 0]
         threshold, unit = float(m_first + m_last) / 2, float(abs(m_first - m_last))
+    else:
+        unit = _unit(stats.gap - mean, directions / lengths)
+    scores = _scores(stats, directions, lengths, threshold)
+    if threshold is None:
+        root = geometry.root(1.0, 1.0) if most == len(stats.classes) - 1 else directions / lengths
+        found = nearest(stats, root, 1 / weight.sum())
+        scores, unit = replace(scores, nearest=found), unit if found is None else 1 / weight.sum()
     return FisherModel(
         classes=stats.classes,
         criterion=Criterion(difference[None] if two else spread, within),
@@ -73,8 +82,8 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
         eigenvalues=eigenvalues,
         lengths=lengths,
         threshold=threshold,
-        unit=_unit(stats.gap - mean, directions / lengths) if unit is None else unit,
-        scores=_scores(stats, directions, lengths, threshold),
+        unit=unit,
+        scores=scores,
         coordinates=_map(stats, directions, np.zeros(directions.shape[1])),  # (Sch 4-3)
     )
 
@@ -110,7 +119,7 @@ def _criterion(stats: ClassStatistics, within: str) -> tuple[Float, Float]:
 
 
 def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
-    """w = S⁻¹(μ_1 - μ_2) and J, by (ZM 20.10), (Sch 4-12) or, of covariances, (Sch 4-9e).
+    """w = S⁻¹(μ_1 - μ_2), scaled until wᵀSw = 1, and J, by (ZM 20.10), (Sch 4-12) or, of covariances, (Sch 4-9e).
 
     Where S is singular, S_T⁺(μ_1 - μ_2): if the means differ along a direction without scatter, it
     is that direction, and J is infinite.
@@ -118,10 +127,9 @@ def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
     if geometry.apart.size:
         return geometry.apart @ (geometry.apart.T @ difference)[:, None], np.array([np.inf])
     u = geometry.sphere.T @ difference
-    w = (geometry.sphere @ u)[:, None]
-    if not w.any():  # the classes have one mean: no direction tells them apart
-        return w[:, :0], np.empty(0)
-    return w, np.array([float(u @ u)])
+    if not u.any():  # the classes have one mean: no direction tells them apart
+        return geometry.sphere[:, :0], np.empty(0)
+    return (geometry.sphere @ (u / np.linalg.norm(u)))[:, None], np.array([float(u @ u)])
 
 
 def _scores(

@@ -150,6 +150,7 @@ def read_fitted(
         scatter=in_loops(design, in_loops(design, stats.scatter).transpose(0, 2, 1)),
         third=in_loops(design, stats.third),
         slack=in_loops(design, np.broadcast_to(stats.slack, stats.gap.shape)),
+        tail=in_loops(design, np.broadcast_to(stats.tail, stats.gap.shape)),
     )
     return Fitted(looped, class_weight, prior, exponent == 0)
 

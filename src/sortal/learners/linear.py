@@ -12,7 +12,7 @@ from sortal.errors import OptionError
 from sortal.learners.canonical import eigenvectors, oriented, within_lengths
 from sortal.learners.discriminant import refuse_constant
 from sortal.learners.options import n_directions, read_priors
-from sortal.models.functions import LinearMap
+from sortal.models.functions import LinearMap, Nearest
 from sortal.models.gaussian import GaussianClasses, linear_functions
 from sortal.models.linear import LinearModel
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from sortal.models.geometry import Geometry
 
     Float = NDArray[np.float64]
+
+
+# Squared distances between means, in variances, beyond which linear functions hold ten digits less
+# than a row has.
+_FAR_APART = 1e6
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
     seen = seen / seen.sum() if seen.any() else stats.weight / stats.total_weight
     prior_mean = seen @ stats.gap
     most = n_directions(options.n_components, len(stats.classes), len(stats.center))
-    directions, eigenvalues = _canonical(geometry, stats, classes.within, divisor, seen)
+    directions, eigenvalues = _canonical(geometry, stats, divisor, seen)
     directions = directions[:, :most]
     at_mean = -prior_mean @ directions
     fill = stats.conditional_mean(directions, at_mean)
@@ -86,10 +91,27 @@ def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
         directions=directions,
         eigenvalues=eigenvalues,
         scores=LinearMap(
-            stats.design, stats.center, weights, classes.without_absent(offsets), classes
+            stats.design,
+            stats.center,
+            weights,
+            classes.without_absent(offsets),
+            classes,
+            nearest(stats, root, 1.0),
         ),
         coordinates=LinearMap(stats.design, stats.center, directions, at_mean, fill),
     )
+
+
+def nearest(stats: ClassStatistics, root: Float, unit: float) -> Nearest | None:
+    """Class means and a root, where linear functions would hold too few digits of them.
+
+    These are of the size of squared distances between the means, and tell rows apart that differ
+    by the `unit`, a variance in the coordinates of the root.
+    """
+    u = (stats.gap - stats.mean) @ root
+    if np.square(u).sum(axis=1).max(initial=0.0) <= _FAR_APART * unit:
+        return None
+    return Nearest(stats.exact_means, root)
 
 
 def check_covariance(given: Any) -> None:
@@ -111,7 +133,7 @@ def unbiased_divisor(weight: Float, rows: Float) -> float:
 
 
 def _canonical(
-    geometry: Geometry, stats: ClassStatistics, within: Float, divisor: float, prior: Float
+    geometry: Geometry, stats: ClassStatistics, divisor: float, prior: Float
 ) -> tuple[Float, Float]:
     """Directions a with aᵀΣa = 1 along which the class means vary most, and how much.
 
@@ -119,10 +141,9 @@ def _canonical(
     """
     spread = np.sqrt(prior)[:, None] * (stats.gap - prior @ stats.gap)
     directions, eigenvalues = eigenvectors(geometry, spread)
-    lengths = within_lengths(directions, eigenvalues, within / divisor, stats.between)
-    apart = np.isinf(eigenvalues)
-    lengths[apart] /= np.sqrt(stats.total_weight)
-    directions = oriented(directions / lengths, stats.gap)
+    lengths = within_lengths(directions, eigenvalues, stats.between)
+    unit = np.where(np.isinf(eigenvalues), stats.total_weight, divisor)
+    directions = oriented(directions / lengths * np.sqrt(unit), stats.gap)
     return directions, ((spread @ directions) ** 2).sum(axis=0)
 
 

@@ -37,7 +37,7 @@ class LinearBase:
     @cached_property
     def geometry(self) -> Geometry:
         """Of S itself."""
-        return survey(self.stats.within, self.stats.between, self.stats.magnitude)
+        return survey(self.stats.within, self.stats.between, self.stats.magnitude, settled=True)
 
     @cached_property
     def spectrum(self) -> tuple[Float, Float]:

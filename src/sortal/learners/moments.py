@@ -11,7 +11,7 @@ from sortal.data.design import Design
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import as_value, sort_values
 from sortal.errors import OptionError
-from sortal.learners.discriminant import ClassStatistics
+from sortal.learners.discriminant import ClassStatistics, settled
 from sortal.learners.options import read_priors
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_moments(
         rows=np.zeros(K) if n is None else n,
         center=center,
         gap=mu - center,
-        scatter=scatter,
+        scatter=settled(scatter, weight, mu),
         third=np.full((K, p), np.nan),
         fourth=np.full(K, np.nan),
         exact=n is None,

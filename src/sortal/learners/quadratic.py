@@ -15,7 +15,13 @@ from sortal.learners.options import read_priors
 from sortal.models.gaussian import GaussianClasses
 from sortal.models.geometry import EPS, involved, survey
 from sortal.models.quadratic import QuadraticModel
-from sortal.models.quadratic_classes import QuadraticClasses, Roots, completed, frame_of
+from sortal.models.quadratic_classes import (
+    QuadraticClasses,
+    Roots,
+    completed,
+    frame_of,
+    kept_terms,
+)
 from sortal.models.quadratic_functions import QuadraticMap
 
 if TYPE_CHECKING:
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from sortal.models.quadratic_classes import Frame
 
     Float = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -63,13 +70,15 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
     scatters, divisors = mixed(stats, options.covariance, pooling)
-    matrices = [settled(stats, A, k, pooling) for k, A in enumerate(scatters)]
-    own = tuple(own_geometry(stats, A, k, pooling, shrinkage) for k, A in enumerate(matrices))
-    found = [completed(o, d, frame) for o, d in zip(own, divisors, strict=True)]
-    shapes = np.array([_shape(frame, root) for root, _ in found])
-    classes = QuadraticClasses(frame.into, shapes, stats.present)
-    log_dets = classes.without_absent(np.array([log_det for _, log_det in found]) + frame.log_det)
-    whole = Roots(np.array([root for root, _ in found]), log_dets)
+    kept = [kept_terms(frame.still, size) for size in class_sizes(stats, pooling)]
+    own = tuple(
+        own_geometry(stats, A, k, pooling, kept[k], shrinkage) for k, A in enumerate(scatters)
+    )
+    sigmas = [shrunk(A, shrinkage) / d for A, d in zip(scatters, divisors, strict=True)]
+    found = [completed(*one, frame) for one in zip(own, kept, sigmas, divisors, strict=True)]
+    classes = QuadraticClasses(frame.into, np.array([one.shape for one in found]), stats.present)
+    log_dets = classes.without_absent(np.array([one.log_det for one in found]) + frame.log_det)
+    whole = Roots(np.array([one.root for one in found]), log_dets)
     return QuadraticModel(
         classes=stats.classes,
         geometry=geometry,
@@ -80,7 +89,7 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
         covariances=classes.covariances(),
         pooling=pooling,
         shrinkage=shrinkage,
-        scores=QuadraticMap(stats.design, stats.center, stats.gap, whole, classes),
+        scores=QuadraticMap(stats.design, stats.exact_means, whole, classes),
     )
 
 
@@ -94,7 +103,7 @@ def _pooled(stats: ClassStatistics, covariance: str, shrinkage: float) -> tuple[
     refuse_constant(geometry, stats)
     if shrinkage > 0:
         within = shrunk(stats.within, shrinkage)
-        geometry = survey(within, stats.between, stats.magnitude)
+        geometry = survey(within, stats.between, stats.magnitude, settled=True)
     return geometry, frame_of(geometry, within, stats.total_weight, divisor)
 
 
@@ -115,43 +124,47 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
     return np.asarray(stats.weight * np.where(n > 1, (safe - 1) / safe, 1.0))
 
 
-def settled(stats: ClassStatistics, matrix: Float, k: int, pooling: float) -> Float:
-    """The matrix of a class without columns whose scatter in it is but rounding.
-
-    Otherwise shrinkage, which gives part of the trace to all columns, would give them that.
-    """
-    alone = pooling == 0
-    means = np.abs(stats.means[k]) if alone else np.abs(stats.means).max(axis=0)
-    magnitude = np.sqrt(stats.weight[k] if alone else stats.total_weight) * means
-    varies = np.diag(matrix) > (4 * EPS * magnitude) ** 2
-    return np.where(np.outer(varies, varies), matrix, 0.0)
+def class_sizes(stats: ClassStatistics, pooling: float) -> Float:
+    """The size of the numbers that a class, a row each, or all classes have in the columns."""
+    squares = np.diagonal(stats.scatter, axis1=1, axis2=2) + stats.weight[:, None] * stats.means**2
+    squares = squares if pooling == 0 else np.broadcast_to(squares.sum(axis=0), squares.shape)
+    return np.sqrt(squares) + EPS * stats.size
 
 
 def own_geometry(
-    stats: ClassStatistics, matrix: Float, k: int, pooling: float, shrinkage: float = 0.0
+    stats: ClassStatistics,
+    matrix: Float,
+    k: int,
+    pooling: float,
+    kept: Places,
+    shrinkage: float = 0.0,
 ) -> Geometry:
-    """Where a class varies by itself, given its settled matrix.
+    """Where a class varies by itself, given its matrix, among terms from which the others follow.
 
     Asked in units of the spread of all rows, so that a basis of what does not vary is as good in
     every column. Rows differ from their mean in n - 1 ways at most, and so cannot vary in more
     directions, however the last digits of their scatter look.
     """
-    size = np.sqrt(np.diag(stats.within) + (stats.between**2).sum(axis=0))
+    size = stats.size
     size = np.exp2(np.rint(np.log2(np.where(size > 0, size, 1.0))))  # powers of 2 round nothing
     bound = pooling == 0 and shrinkage == 0 and not stats.exact
     most = max(stats.rows[k] - 1, 0) if bound else np.inf
     diagonal, slack = np.diag(matrix), np.broadcast_to(stats.slack, stats.gap.shape)
     slack = (1 - pooling) * slack[k] + pooling * slack.sum(axis=0)
     noise = float((slack / np.where(diagonal > 0, diagonal, np.inf)).max(initial=0.0))
-    scaled, nothing = shrunk(matrix, shrinkage) / np.outer(size, size), np.zeros((1, len(size)))
-    found = survey(scaled, nothing, 0 * size, most, noise)
-    return replace(found, sphere=found.sphere / size[:, None], still=found.still / size[:, None])
-
-
-def _shape(frame: Frame, root: Float) -> Float:
-    """Σ_k in the frame: the inverse of TTᵀ, T being the root there."""
-    back = np.linalg.inv(frame.into @ root)
-    return np.asarray(back.T @ back)
+    scaled = (shrunk(matrix, shrinkage) / np.outer(size, size))[np.ix_(kept, kept)]
+    nothing = np.zeros((1, len(kept)))
+    found = survey(scaled, nothing, nothing[0], most, noise)
+    back = np.zeros((len(size), len(kept)))
+    back[kept, np.arange(len(kept))] = 1 / size[kept]
+    return replace(
+        found,
+        sphere=back @ found.sphere,
+        still=back @ found.still,
+        apart=back @ found.apart,
+        size=back @ found.size,
+        weakest=back @ found.weakest,
+    )
 
 
 def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]:

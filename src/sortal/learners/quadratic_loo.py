@@ -10,7 +10,8 @@ import numpy as np
 
 from sortal.learners.leave_out import LEAST_LEFT
 from sortal.learners.linear_loo import LEAST_EIGENVALUE, LinearBase
-from sortal.learners.quadratic import own_geometry, settled
+from sortal.learners.quadratic import class_sizes, own_geometry
+from sortal.models.quadratic_classes import kept_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,17 +45,17 @@ class QuadraticBase:
 
     def is_plain(self, pooling: float) -> bool:
         """Whether every class varies wherever all classes together do."""
-        rank = self.pooled.geometry.sphere.shape[1]
+        rank, still = self.pooled.geometry.sphere.shape[1], self.pooled.geometry.still
+        kept = [kept_terms(still, size) for size in class_sizes(self.stats, pooling)]
         surveys = (
-            own_geometry(self.stats, self.mixed(k, pooling), k, pooling)
+            own_geometry(self.stats, self.mixed(k, pooling), k, pooling, kept[k])
             for k in np.flatnonzero(self.stats.present).tolist()
         )
         return self.pooled.plain and all(one.sphere.shape[1] == rank for one in surveys)
 
     def mixed(self, k: int, pooling: float) -> Float:
         """(1 - λ) S_k + λ S."""
-        matrix = (1 - pooling) * self.stats.scatter[k] + pooling * self.stats.within
-        return settled(self.stats, matrix, k, pooling)
+        return np.asarray((1 - pooling) * self.stats.scatter[k] + pooling * self.stats.within)
 
     def spectrum(self, k: int, pooling: float) -> tuple[Float, Float]:
         """Eigenvalues of the mixed matrix, rising, and eigenvectors."""

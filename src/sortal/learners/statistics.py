@@ -97,7 +97,7 @@ class Parameters:
 
 def geometry_of(stats: ClassStatistics) -> Geometry:
     """Which directions vary within classes, only between them, or not at all."""
-    return survey(stats.within, stats.between, stats.magnitude)
+    return survey(stats.within, stats.between, stats.magnitude, settled=True)
 
 
 def freedom(stats: ClassStatistics) -> Float:
@@ -127,7 +127,7 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
     raw = oriented(directions, stats.gap) * np.sqrt(divisor)
     raw[:, :n_apart] = np.nan
     deviation = np.sqrt(np.diag(stats.within) / divisor)
-    fixed = np.diag(stats.within) <= (4 * EPS * stats.magnitude) ** 2  # as in the survey
+    fixed = np.diag(stats.within) == 0
     unit = np.where(fixed, 1.0, deviation)[:, None]
     structure = _times(stats.within / divisor / unit, raw)
     structure[fixed] = np.nan

@@ -6,7 +6,7 @@ center is a float64 near the mean, so that an offset of 1e8 costs no digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -14,11 +14,13 @@ import numpy as np
 
 from sortal import native
 from sortal.models.checks import check_scatter, need
+from sortal.models.decision import across
+from sortal.models.distances import Means
 from sortal.models.gaussian import GaussianClasses
 from sortal.models.geometry import survey
 from sortal.models.holes import Inverse, LinearParts, each_pattern, patterns_of
-from sortal.models.layout import INF, FromSchema, Layout
-from sortal.models.layout_arrays import Array, OneOf
+from sortal.models.layout import INF, FromSchema, Layout, Maybe
+from sortal.models.layout_arrays import Array, OneOf, Record
 from sortal.models.term_block import Mapped, TermBlock, in_loops
 
 if TYPE_CHECKING:
@@ -57,6 +59,12 @@ class HoleRule(Protocol):
         """The functions for many patterns of holes; None where each must be looked at by itself.
 
         `fewer` are terms from which the others follow.
+        """
+
+    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:
+        """Squared distances of rows z from class means where Σ is the identity, a column a class.
+
+        `root` leads there where all terms are known.
         """
 
 
@@ -108,16 +116,42 @@ class ConditionalMean:
         constant = self.offsets + self.mean @ self.weights
         return LinearParts(inverse, weights, constant, np.zeros_like(self.weights.T), self.mean)
 
+    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:
+        """Squared distances from class means in the coordinates of a root."""
+        offsets, weights = replace(self, weights=root, offsets=0 * root[0]).functions(known)
+        turned = (offsets + z @ weights)[:, None] - means.gap @ root
+        return np.asarray(np.square(turned).sum(axis=2))
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Class means, and a root that leads to where distances from them are the plain ones."""
+
+    means: Means
+    root: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(means=Record(Means), root=Array("f8", "terms", "rank"))
+
+    def squares(self, block: TermBlock) -> Float:
+        """Squared distances of a block's rows; NaN where a term is not known."""
+        K = len(self.means.gap)
+        return self.means.squares(block, np.broadcast_to(self.root, (K, *self.root.shape)))
+
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """offsets + (x - center)ᵀ weights, a column a function; `holes` says what to do without x."""
+    """offsets + (x - center)ᵀ weights, a column a function; `holes` says what to do without x.
+
+    Where classes lie so far apart that such numbers hold no digits of a row, `nearest` gives
+    functions that differ from these by a term common to all: minus half the squared distances.
+    """
 
     design: Design
     center: Float
     weights: Float
     offsets: Float
     holes: HoleRule
+    nearest: Nearest | None = None
 
     LAYOUT: ClassVar[Layout] = Layout(
         design=FromSchema("design"),
@@ -128,11 +162,12 @@ class LinearMap:
             {"gaussian": GaussianClasses, "conditional mean": ConditionalMean},
             functions="functions",
         ),
+        nearest=Maybe(Record(Nearest, classes="functions")),
     )
 
     def __call__(self, batch: Batch) -> Mapped:
         """The functions of a block's rows."""
-        return map_rows(self, batch)
+        return map_rows(self, batch) if self.nearest is None else map_nearest(self, batch)
 
     def check(self) -> None:
         """Refuse a rule for holes that gives other functions."""
@@ -178,4 +213,21 @@ def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     single = function.holes.functions
     for i, (offsets, some) in each_pattern(unknown, parts, single, weights.size):
         values[rows[places[i]]] = offsets + z[places[i]] @ some
+    return block.mapped(values, rows, missing)
+
+
+def map_nearest(function: LinearMap, batch: Batch) -> Mapped:
+    """Minus half the squared distances from class means, of which absent classes have none."""
+    assert function.nearest is not None  # noqa: S101  (asked for)
+    design, block = function.design, TermBlock.of(function.design, batch)
+    squares, means = function.nearest.squares(block), function.nearest.means
+    rows = np.flatnonzero(~np.isfinite(across(np.add, squares)))
+    missing = block.missing(rows)
+    z = block.known_part(rows, means.center)
+    for pattern, places in zip(*patterns_of(missing), strict=True):
+        known = ~pattern[design.owner]
+        squares[rows[places]] = function.holes.squares(
+            known, z[places], means, function.nearest.root
+        )
+    values = np.where(function.offsets > -np.inf, -0.5 * squares, -np.inf)
     return block.mapped(values, rows, missing)

@@ -16,6 +16,8 @@ from sortal.models.layout_arrays import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.models.distances import Means
+
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Places = NDArray[np.intp]
@@ -54,7 +56,7 @@ class GaussianClasses:
     def survey(self) -> Geometry:
         """Which directions vary, stand apart or stand still."""
         between = np.sqrt(self.weight)[:, None] * (self.gap - self.mean)
-        return survey(self.within, between, self.magnitude)
+        return survey(self.within, between, self.magnitude, settled=True)
 
     def root(self) -> Float:
         """G with GᵀΣG = I."""
@@ -62,6 +64,16 @@ class GaussianClasses:
 
     def functions(self, known: Mask) -> tuple[Float, Float]:
         """The functions of N(μ_k, Σ) over the known terms: holes are integrated out. (S 14)"""
+        root = self._root(known)
+        offsets, weights = linear_functions(root, self.gap, self.mean)
+        return self.without_absent(offsets), weights
+
+    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:  # noqa: ARG002
+        """(x - μ_k)ᵀΣ⁻¹(x - μ_k) over the known terms: its own root leads there."""
+        return means.some_squares(z, np.stack([self._root(known)] * len(means.gap)))
+
+    def _root(self, known: Mask) -> Float:
+        """The root of Σ over the known terms, 0 for others."""
         o = known
         part = GaussianClasses(
             self.weight,
@@ -71,10 +83,10 @@ class GaussianClasses:
             self.divisor,
             self.magnitude[o],
         )
-        offsets, some = linear_functions(part.root(), part.gap, part.mean)
-        weights = np.zeros((len(known), len(self.weight)))
-        weights[o] = some
-        return self.without_absent(offsets), weights
+        some = part.root()
+        root = np.zeros((len(known), some.shape[1]))
+        root[o] = some
+        return root
 
     def parts(self, fewer: Places) -> LinearParts | None:
         """The same for many sets of known terms at a time, unless W is nearly singular."""

@@ -80,18 +80,30 @@ class Geometry:
         return np.hstack([self.sphere * np.sqrt(divisor), self.apart / np.sqrt(floor)])
 
 
+def rounded(squares: Float, magnitude: Float) -> Mask:
+    """Sums of squares that may be nothing but the last digits of numbers of such a magnitude."""
+    return np.asarray(squares <= (4 * EPS * magnitude) ** 2)
+
+
 def survey(
-    within: Float, between: Float, magnitude: Float, most: float = np.inf, noise: float = 0.0
+    within: Float,
+    between: Float,
+    magnitude: Float,
+    most: float = np.inf,
+    noise: float = 0.0,
+    *,
+    settled: bool = False,
 ) -> Geometry:
     """The geometry of W and of the rows of `between`, √weight · (mean of a class - mean of all).
 
     `magnitude` is the size of the numbers in each column, in the unit of one row's weight times
     the root of all weight: deviations below its last digits are rounding. `most` is a rank that W
-    is known not to exceed, and `noise` the share of its diagonal that may be rounding.
+    is known not to exceed, and `noise` the share of its diagonal that may be rounding. `settled`
+    says that columns in which only rounding was left are 0 in W already.
     """
     p = len(within)
     diagonal = np.diag(within)
-    varies = diagonal > (4 * EPS * magnitude) ** 2
+    varies = ~rounded(diagonal, 0.0 * magnitude if settled else magnitude)
     scale = np.sqrt(diagonal[varies])
     R = within[np.ix_(varies, varies)] / np.outer(scale, scale)
     values, vectors = np.linalg.eigh(R) if len(scale) else (np.empty(0), np.empty((0, 0)))
@@ -100,12 +112,16 @@ def survey(
     kept = values[regular]
     sphere = np.zeros((p, len(kept)))
     sphere[varies] = vectors[:, regular] / np.sqrt(kept) / scale[:, None]
+    steep = sphere[varies] / np.sqrt(kept)  # what the last digits of a flat direction may amount to
     condition = float(kept[-1] / kept[0]) if len(kept) else 1.0
     weakest = sphere[:, 0].copy() if len(kept) else np.zeros(p)  # eigenvalues rise
     flat = _flat(varies, vectors[:, ~regular], scale)
     sphere -= flat @ (flat.T @ sphere)
     size = np.sqrt(diagonal + (between**2).sum(axis=0))
-    apart, spread, still = _split(flat, between, size, magnitude)
+    wide, far = np.zeros(p), np.zeros(p)
+    wide[varies] = scale
+    far[varies] = size[varies] * np.linalg.norm(steep, axis=1)
+    apart, spread, still = _split(flat, between, size, magnitude, wide, far)
     return Geometry(sphere, apart, spread, still, condition, size, weakest)
 
 
@@ -128,9 +144,13 @@ def _flat(varies: Mask, null: Float, scale: Float) -> Float:
 
 
 def _split(
-    flat: Float, between: Float, size: Float, magnitude: Float
+    flat: Float, between: Float, size: Float, magnitude: Float, wide: Float, far: Float
 ) -> tuple[Float, Float, Float]:
-    """Directions without scatter within: those along which the means differ, and the others."""
+    """Directions without scatter within: those along which the means differ, and the others.
+
+    A flat direction is an eigenvector, known up to last digits where columns have scatter 1, which
+    is `wide`; `far` is what the means of each column make of these digits.
+    """
     if not flat.size:
         return flat, np.empty(0), flat
     _, values, rotation = np.linalg.svd(between @ flat)
@@ -140,13 +160,21 @@ def _split(
     # what rounding may have left of a difference of means along a direction
     noise = np.abs(directions).T @ size
     last_digits = (4 * EPS * (np.abs(directions).T @ magnitude)) ** 2
-    differs = spread > np.maximum(8 * len(size) * EPS * noise**2, last_digits)
+    length = np.linalg.norm(directions * wide[:, None], axis=0)
+    unsure = (64 * len(size) * EPS * length * ((directions != 0).T @ far)) ** 2
+    least = np.maximum(8 * len(size) * EPS * noise**2, np.maximum(last_digits, unsure))
+    differs = spread > least
     return directions[:, differs], spread[differs], directions[:, ~differs]
 
 
 def _orthonormal(columns: Float) -> Float:
-    lengths = np.linalg.norm(columns, axis=0)
-    return np.linalg.qr(columns / np.where(lengths > 0, lengths, 1.0))[0]
+    """By Gram and Schmidt, twice: small parts of a column keep their digits beside large ones."""
+    made = columns / np.linalg.norm(columns, axis=0)
+    for _ in range(2):
+        for j in range(made.shape[1]):
+            rest = made[:, j] - made[:, :j] @ (made[:, :j].T @ made[:, j])
+            made[:, j] = rest / np.linalg.norm(rest)
+    return np.asarray(made)
 
 
 def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy.linalg import qr
 
 from sortal.models.checks import check_scatter, check_squares, need
 from sortal.models.geometry import VARIANCE_FLOOR, survey
@@ -47,6 +48,24 @@ class Frame:
         """ln det of the pooled covariance where every term varies; else 0, and ratios are left."""
         return log_det_of(self.out)
 
+    def volume(self, kept: Places) -> float:
+        """ln of the share that lengths along all terms keep where only those kept are looked at."""
+        dropped = np.setdiff1d(np.arange(len(self.out)), kept)
+        return float(np.linalg.slogdet(self.still[dropped])[1])
+
+    def log_ratio(self, root: Float) -> float:
+        """ln det of a covariance less that of the pooled one; both roots are at right angles to
+        what stands still, so that any terms from which the others follow will do.
+        """
+        kept = kept_terms(self.still, np.ones(len(self.out)))
+        return log_det_of(root[kept]) - log_det_of(self.out[kept])
+
+    def log_ratio_over(self, kept: Places, root: Float) -> float:
+        """The same, given a root that is 0 for all terms but those kept."""
+        usual = kept_terms(self.still, np.ones(len(self.out)))
+        pooled = log_det_of(self.out[usual]) + 2 * self.volume(usual)
+        return log_det_of(root[kept]) - 2 * self.volume(kept) - pooled
+
 
 @dataclass(frozen=True, eq=False)
 class Roots:
@@ -64,7 +83,10 @@ class Roots:
 def log_det_of(root: Float) -> float:
     """ln det Σ from its root, or 0 where Σ is singular."""
     p, r = root.shape
-    return -2.0 * float(np.linalg.slogdet(root)[1]) if p == r else 0.0
+    if p != r:
+        return 0.0
+    size = np.linalg.norm(root, axis=1)
+    return -2.0 * float(np.linalg.slogdet(root / size[:, None])[1] + np.log(size).sum())
 
 
 def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: float) -> Frame:
@@ -75,24 +97,46 @@ def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: fl
     return Frame(geometry.root(total_weight, divisor), into, geometry.still)
 
 
-def completed(own: Geometry, divisor: float, frame: Frame) -> tuple[Float, float]:
-    """The root of a class and ln det Σ_k less that of Σ; where still, the pooled variance. (S 44)
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """A root of a class's covariance, ln det Σ_k less that of Σ, and C_k, Σ_k in the frame."""
 
-    `own` is the geometry of the class's matrix A, and Σ_k = A / divisor; its directions are at
-    right angles where columns have the spread of all rows for a unit.
+    root: Float
+    log_det: float
+    shape: Float
+
+
+def kept_terms(still: Float, size: Float) -> Places:
+    """Terms from which all others follow, given what stands still in all rows.
+
+    Of terms that are tied those of the largest `size` are dropped: their last digits are coarser
+    than all that the others hold.
+    """
+    if not still.size:
+        return np.arange(len(still))
+    order = qr((still * size[:, None]).T, mode="r", pivoting=True)[1]
+    return np.sort(order[still.shape[1] :])
+
+
+def completed(own: Geometry, kept: Places, sigma: Float, divisor: float, frame: Frame) -> Completed:
+    """A class as used: where it stands still, with the pooled variance. (S 44)
+
+    `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor; the
+    directions of the former are at right angles where columns have the spread of all rows for a
+    unit.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
-    root = root - frame.still @ (frame.still.T @ root)
-    inside = frame.into @ root
-    if root.shape[1] != r:
-        left, sizes, _ = np.linalg.svd(inside, full_matrices=False)
-        inside = left[:, :r] * sizes[:r]
-        null = _null(frame.into @ own.still, r - inside.shape[1])
-        # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
-        inside = np.hstack([inside - null @ (null.T @ inside), null])
-        root = frame.out @ inside
-    return root, -2.0 * float(np.linalg.slogdet(inside)[1])
+    shape = frame.out.T @ sigma @ frame.out
+    if root.shape[1] == r:
+        return Completed(root, frame.log_ratio_over(kept, root), shape)
+    left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
+    null = _null(frame.into @ own.still, r - root.shape[1])
+    across = np.eye(r) - null @ null.T
+    # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
+    inside = np.hstack([across @ (left * sizes), null])
+    root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
+    return Completed(root, frame.log_ratio(root), shape)
 
 
 def _null(directions: Float, n: int) -> Float:

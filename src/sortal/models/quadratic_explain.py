@@ -40,7 +40,7 @@ class ExplainQuadratic(Explain):
             some = self.function.holes.functions(known)
         parts = {}
         for c in (k, l):
-            z = np.where(known, self.rows.z[i] - self.function.gap[c], 0.0)
+            z = np.where(known, self.rows.z[i] - self.function.means.gap[c], 0.0)
             parts[c] = 0.5 * z * (some.roots[c] @ (z @ some.roots[c]))
         constants = self.decided.extra - 0.5 * some.log_dets
         return float(constants[k] - constants[l]), parts[l] - parts[k]

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sortal.data.arrays import LARGEST
+from sortal.data.arrays import LARGEST, two_sum
 from sortal.data.values import Values, kept, places, union
 from sortal.errors import SubtractError
-from sortal.summaries.moments import two_sum
 from sortal.summaries.pack import pack, unpack
 from sortal.summaries.units import (
     refuse_negative,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, infinite, too_large
+from sortal.data.arrays import LARGEST, infinite, too_large, two_sum
 from sortal.data.columns import as_numbers
 from sortal.data.values import Values, kept, union
 from sortal.errors import SubtractError
@@ -192,10 +192,3 @@ def measure_columns(batch: Batch, columns: Sequence[int], names: Sequence[str]) 
     return ColumnMoments(
         tuple(names), classes, units[:, keep], mean, tail, m2, slack, batch.exponent
     )
-
-
-def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
-    """a + b, and what its rounding left out: together exact. (Knuth)"""
-    total = a + b
-    added = total - a
-    return total, (a - (total - added)) + (b - added)

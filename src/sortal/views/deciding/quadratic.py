@@ -28,7 +28,7 @@ def describe_quadratic(model: QuadraticModel) -> Described:
         "unit": [1.0],
         "sizes": list(design.sizes),
         "center": pack(scores.center),
-        "gap": pack(scores.gap),
+        "gap": pack(scores.means.gap),
         "whole": {
             "roots": pack_lower(_triangles(scores.whole.roots), mirror=False),
             "logDets": pack(scores.whole.log_dets),

@@ -1,0 +1,69 @@
+"""Squared distances of a block's rows from class means, each class in a metric of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sortal import native
+from sortal.data.arrays import two_sum
+from sortal.models.layout import Layout
+from sortal.models.layout_arrays import Array
+from sortal.models.term_block import in_loops
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.models.term_block import TermBlock
+
+    Float = NDArray[np.float64]
+
+# Squares of such distances, and sums of many, are still numbers.
+_FAR = 1e150
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Class means as center + gap[k] + tail[k]: what the float64 of a gap cannot hold is kept.
+
+    Rows are compared with each class mean itself. So a class that is narrow keeps all its digits,
+    however far away others lie.
+    """
+
+    center: Float
+    gap: Float
+    tail: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        tail=Array("f8", "classes", "terms"),
+    )
+
+    def squares(self, block: TermBlock, roots: Float) -> Float:
+        """‖(x - μ_k)ᵀR_k‖² of all rows, a column a class; NaN where a term is not known."""
+        design = block.design
+        near, rest = two_sum(np.broadcast_to(self.center, self.gap.shape), self.gap)
+        near, rest = in_loops(design, near), in_loops(design, rest + self.tail)
+        values = np.empty((block.n_rows, len(near)))
+        triangles, codes = _triangles(in_loops(design, roots.transpose(0, 2, 1))), list(block.codes)
+        native.square_rows(block.numbers, codes, block.sizes, near, rest, triangles, values)
+        return values
+
+    def some_squares(self, z: Float, roots: Float) -> Float:
+        """The same of rows z, given as distances from the center, 0 where roots are.
+
+        Beyond 1e150 standard deviations squares are brought down to what float64 holds: what is
+        left of them says which class is the nearest.
+        """
+        pairs = zip(self.gap, self.tail, roots, strict=True)
+        turned = np.stack([((z - own) - rest) @ root for own, rest, root in pairs], axis=1)
+        far = np.abs(turned).max(axis=(1, 2), initial=0.0)
+        return np.square(turned / np.maximum(far / _FAR, 1.0)[:, None, None]).sum(axis=2)
+
+
+def _triangles(roots: Float) -> Float:
+    """Roots turned until they are triangles, which is half the work for the same lengths."""
+    return np.asarray(np.linalg.qr(roots, mode="r")).transpose(0, 2, 1).copy()
