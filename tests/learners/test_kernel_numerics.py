@@ -13,12 +13,12 @@ from sortal import KernelDiscriminant
 from sortal.errors import InputError
 from sortal.learners import kernel_bordered, kernel_dense, kernel_space
 from sortal.learners.kernel_bordered import Bordered, factor
+from sortal.learners.kernel_centered import Centered
 from sortal.learners.kernel_dense import kernel_matrix
 from sortal.learners.kernel_landmarks import choose_landmarks
 from sortal.learners.kernel_positive import positive
 from sortal.learners.kernel_primal import condition_of
 from sortal.learners.kernel_solution import Labeled, tell_nobody
-from sortal.learners.kernel_spectrum import Spectrum
 from sortal.models.kernel_functions import KernelFunction
 
 Float = np.ndarray
@@ -100,25 +100,36 @@ def test_a_bordered_problem_is_that_of_the_inverse() -> None:
     assert_allclose(made.Q, Z.T @ inverse @ Z, rtol=1e-9, atol=1e-12)
     assert made.diagonal is not None
     assert_allclose(made.diagonal, np.diag(inverse), rtol=1e-9)
-    by_vectors = Spectrum.of(K.copy()).bordered(labeled, "rkhs", 0.5)
-    assert_allclose(by_vectors.R, made.R, rtol=1e-8, atol=1e-12)
-    assert by_vectors.diagonal is not None
-    assert_allclose(by_vectors.diagonal, made.diagonal, rtol=1e-8)
+    by_vectors = Centered.of(K.copy(), labeled, "rkhs").bordered(labeled, 0.5)
+    assert_allclose(without_mean(by_vectors, labeled), without_mean(made, labeled), atol=1e-12)
 
 
-def test_beside_a_kernel_of_few_features_a_small_ridge_is_not_sharp() -> None:
+def without_mean(made: Bordered, rows: Labeled) -> Float:
+    """M⁻¹ - RQ⁻¹Rᵀ on the diagonal, and RQ⁻¹ less its mean: what centering K does not change."""
+    assert made.diagonal is not None
+    turned = made.R @ np.linalg.inv(made.Q)
+    share = np.sqrt(rows.sizes / rows.sizes.sum())
+    own = made.diagonal - (turned * made.R).sum(axis=1)
+    return np.column_stack([own, turned - np.outer(turned @ share, share)])
+
+
+@pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
+def test_beside_a_kernel_of_few_features_a_small_ridge_is_not_sharp(penalty: str) -> None:
     X = rows(40, 2)
     labeled = Labeled(np.arange(40) % 2, np.ones(40), 2)
     assert Bordered.of(X @ X.T, labeled, 1e-8, tell_nobody) is None
     assert Bordered.of(X @ X.T, labeled, 1.0, tell_nobody) is not None
-    thin = Spectrum.of(X @ X.T)
-    assert thin.vectors.shape == (40, 2)
-    assert_allclose(thin.vectors * thin.values @ thin.vectors.T, X @ X.T, atol=1e-13)
-    made = thin.bordered(labeled, "rkhs", 0.5)
-    inverse = np.linalg.inv(X @ X.T + 0.5 * np.eye(40))
-    assert_allclose(made.R, inverse @ labeled.indicators(), atol=1e-12)
-    assert made.diagonal is not None
-    assert_allclose(made.diagonal, np.diag(inverse), rtol=1e-12)
+    thin = Centered.of(X @ X.T, labeled, penalty)
+    assert thin.U.shape == (40, 2)
+    assert_allclose(thin.U.T @ thin.U, np.eye(2), atol=1e-14)
+    own, G = X - X.mean(axis=0), X @ X.T
+    centered = own @ own.T if penalty == "rkhs" else own @ X.T @ X @ own.T
+    assert_allclose(thin.U * thin.sizes**2 @ thin.U.T, centered, atol=1e-11)
+    G = G if penalty == "rkhs" else G @ G
+    made, M = thin.bordered(labeled, 0.5), G + 0.5 * np.eye(40)
+    inverse, Z = np.linalg.inv(M), labeled.indicators()
+    wanted = Bordered(inverse @ Z, Z.T @ inverse @ Z, 1.0, np.diag(inverse))
+    assert_allclose(without_mean(made, labeled), without_mean(wanted, labeled), atol=1e-12)
 
 
 def test_a_condition_number() -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.learners.kernel_bordered import Bordered
+from sortal.learners.kernel_centered import Centered
+from sortal.learners.kernel_primal import solve_features
 from sortal.learners.kernel_solution import (
     NOTHING,
     Labeled,
@@ -21,7 +23,6 @@ from sortal.learners.kernel_solution import (
     class_scale,
     orient,
 )
-from sortal.learners.kernel_spectrum import Spectrum, solve_spectrum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +78,8 @@ def solve_dense(
             return canonical(bordered, rows, mu, most)
         upper = np.triu(K, 1)
         K = upper + upper.T + np.diag(diagonal)
-    return solve_spectrum(Spectrum.of(K), rows, penalty, mu, most)
+    features, _ = Centered.of(K, rows, penalty).features(rows)
+    return solve_features(features, mu, most)
 
 
 def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:

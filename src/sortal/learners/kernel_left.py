@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh
 
-from sortal.learners.kernel_primal import Features, solve_features, split
-from sortal.models.geometry import EPS
+from sortal.learners.kernel_primal import Features, canonical_directions, solve_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,10 +15,10 @@ if TYPE_CHECKING:
     from sortal.learners.leave_out import Left
 
     Float = NDArray[np.float64]
+    Rows = NDArray[np.intp]
 
 # Where less than this is left of 1 - c‖h‖², its digits are those of the row that went.
 _LEAST_LEFT = 1e-6
-_NOTHING_LEFT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,29 +88,29 @@ class LeftPoints:
 
 @dataclass(frozen=True, eq=False)
 class PrimalBase:
-    """Features of all rows, ready to lose one, where S_w + μ ridge is diagonal."""
+    """Features of all rows, ready to lose one."""
 
     features: Features
 
-    @cached_property
-    def _turned(self) -> tuple[Float, Float]:
-        """s and X with XᵀS_wX = diag(s) and XᵀRX = I, R being the ridge."""
-        values, vectors = eigh(self.features.within, self.features.ridge, check_finite=False)
-        return np.maximum(values, 0.0), np.asarray(vectors)
+    def _sphere(self, mu: float) -> Float | None:
+        """Coordinates in which S_w + μ ridge is the identity; None where means differ outside."""
+        axes, weight = self.features.axes, self.features.weight
+        found = canonical_directions(axes, int((weight > 0).sum()), mu)
+        if found.apart.any():
+            return None
+        root = np.sqrt(axes.sizes**2 + mu)
+        # along canonical directions, S_w is less than S_T by what lies between the classes
+        longer = (found.v * (1.0 / np.sqrt(found.inside) - 1.0)) @ (root[:, None] * found.v).T
+        return np.asarray(axes.turn @ (np.diag(1.0 / root) + longer))
 
-    @cached_property
-    def _sphere(self) -> Float | None:
-        """Coordinates in which S_w is the identity; None where means differ outside of them."""
-        found = split(self.features)
-        return None if found.apart.size else np.asarray(self.features.flat.T @ found.sphere)
+    def squares(
+        self, u: Float, g: int, left: Left, mu: float, most: int | None, rows: Rows | None = None
+    ) -> Float:
+        """Squared distances of rows u of class g, less its mean, without them; a row a class.
 
-    def squares(self, u: Float, g: int, left: Left, mu: float, most: int | None) -> Float:
-        """Squared distances of rows u of class g, less its mean, without them; a row a class."""
-        if mu > 0:
-            values, vectors = self._turned
-            basis: Float | None = vectors / np.sqrt(values + mu)
-        else:
-            basis = self._sphere
+        `rows` are the places of u among the rows of the features, where these are at hand.
+        """
+        basis = self._sphere(mu)
         cut, shift = (np.broadcast_to(part, (len(u),)) for part in (left.cut, left.shift))
         left = replace(left, cut=cut, shift=shift)
         if basis is None:
@@ -127,43 +124,27 @@ class PrimalBase:
             points = LeftPoints(own, ways @ h.T, ways @ ways.T, rest, g, left)
             squares = points.squares(most)
         for i in np.flatnonzero(unsafe):
-            squares[:, i] = self._again(u[i], g, left, int(i), mu, most)
+            others = self._without(u[i], g, left, int(i), None if rows is None else int(rows[i]))
+            solved = solve_features(others, mu, most)
+            apart = (u[i] @ solved.coefs - solved.means) / solved.lengths
+            squares[:, i] = (apart**2).sum(axis=1)
         return squares
 
-    def _again(self, u: Float, g: int, left: Left, i: int, mu: float, most: int | None) -> Float:
-        """The same for one row, by solving the problem of all others."""
+    def _without(self, u: Float, g: int, left: Left, i: int, row: int | None) -> Features:
+        """The features of all other rows, from the mean of class g; coefficients are directions."""
         f = self.features
         weight = np.broadcast_to(left.weight, (len(f.means), len(left.cut)))[:, i]
         means = f.means - f.means[g]
         means[g] = -left.shift[i] * u
-        others = replace(
+        return replace(
             f,
             weight=weight,
             means=means,
             to_coefs=np.eye(len(u)),
-            scatter=(f.within - left.cut[i] * np.outer(u, u))[None] if f.rows is None else None,
-            rows=None if f.rows is None else self._rows_without(u, left.cut[i]),
-            codes=None,
+            scatter=(f.within - left.cut[i] * np.outer(u, u))[None] if row is None else None,
+            rows=None if row is None else f.without(row),
+            labeled=None,
+            blur=f.flat_blur,
+            sizes=None,
+            origin=0.0,
         )
-        solved = solve_features(others, mu, most)
-        return np.asarray((((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1))
-
-    @cached_property
-    def _factors(self) -> tuple[Float, Float]:
-        """Singular values of the rows, 0 where they are rounding, and right vectors."""
-        assert self.features.rows is not None  # noqa: S101  (asked for where they are)
-        _, sizes, right = np.linalg.svd(self.features.rows, full_matrices=False)
-        real = sizes > len(self.features.rows) * EPS * sizes.max(initial=0.0)
-        return np.where(real, sizes, 0.0), right
-
-    def _rows_without(self, u: Float, cut: float) -> Float:
-        """Rows R with RᵀR less by cut · uuᵀ, u being in their span."""
-        sizes, right = self._factors
-        h = np.divide(right @ u, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-        length = float(h @ h)
-        rest = 1.0 - cut * length
-        # a row that alone reaches into a direction leaves nothing there, and no root of rounding
-        rest = rest if rest > _NOTHING_LEFT else 0.0
-        t = (1.0 - np.sqrt(rest)) / length if length > 0 else 0.0  # (I - t hhᵀ)² = I - cut hhᵀ
-        made = sizes[:, None] * right
-        return np.asarray(made - t * np.outer(h, h @ made))

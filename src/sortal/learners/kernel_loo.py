@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from sortal.learners.kernel_bordered import Bordered
+from sortal.learners.kernel_centered import Centered
 from sortal.learners.kernel_dense import weigh
 from sortal.learners.kernel_left import LeftPoints, PrimalBase
 from sortal.learners.kernel_primal import Features
 from sortal.learners.kernel_solution import Labeled
-from sortal.learners.kernel_spectrum import Spectrum, spectral_features
 from sortal.learners.loo_choice import Tried, log_share
 from sortal.models.decision import posterior
-from sortal.models.geometry import EPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -93,7 +92,7 @@ class LosingFeatures:
     def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         u = self.z[rows] - self.base.features.means[g]
-        return self.base.squares(u, g, left, self.mu, most)
+        return self.base.squares(u, g, left, self.mu, most, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,27 +151,27 @@ class DenseLeaveOut:
                 yield LosingDense(bordered, rows, penalties[0])
                 return
             K = weigh(self.matrix(), rows.root)
-        spectrum = Spectrum.of(K)
+        centered = Centered.of(K, rows, self.penalty)
         for mu in penalties:
-            if mu > EPS * float(spectrum.gram(self.penalty).sum()):
-                yield LosingDense(spectrum.bordered(rows, self.penalty, mu), rows, mu)
+            if mu > centered.least_ridge:
+                yield LosingDense(centered.bordered(rows, mu), rows, mu)
             else:
-                features, z = spectral_features(spectrum, rows, self.penalty)
-                yield LosingFeatures(PrimalBase(features), z, 0.0)
+                features, z = centered.features(rows)
+                yield LosingFeatures(PrimalBase(features), z, mu)
 
     @cached_property
     def _fixed(self) -> tuple[Features, Float]:
         """Coordinates in which the penalty of the coefficients is that of the fit."""
         factor = self.fitted.factors(self.fitted.stats.weight)
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
-        return spectral_features(Spectrum.of(weigh(self.matrix(), rows.root)), rows, self.penalty)
+        K = weigh(self.matrix(), rows.root)
+        return Centered.of(K, rows, self.penalty).features(rows)
 
     def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[Losing]:
         """Rows weigh otherwise without a row of their class; the penalty stays."""
         features, z = self._fixed
-        base = PrimalBase(
-            Features.of_rows(z, rows, features.ridge, features.to_coefs, features.norm)
-        )
+        fixed = features.ridge, features.to_coefs, features.norm
+        base = PrimalBase(Features.of_rows(z, rows, *fixed, blur=features.blur))
         for mu in penalties:
             yield LosingFeatures(base, z, mu)
 

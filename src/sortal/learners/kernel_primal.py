@@ -1,10 +1,10 @@
-"""The kernel discriminant in coordinates: class statistics of features, and a ridge on them."""
+"""The kernel discriminant in coordinates: the linear discriminant of features, with a ridge."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -16,23 +16,29 @@ from sortal.models.geometry import EPS, VARIANCE_FLOOR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.learners.kernel_solution import Codes, Labeled
+    from sortal.learners.kernel_solution import Labeled
 
     Float = NDArray[np.float64]
 
 
 # λ is a share of what varies within the classes: below this it says nothing.
 _LEAST_EIGENVALUE = 1e-14
+# How many times what rounding may have made of it a size must be, to count as one.
+SURE = 4.0
+# What rounding leaves of a sum of squares, as a share of the largest, for each feature.
+_ROUNDED = 8 * EPS
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows as features z, of which p(x) = vᵀz(x): means and scatters of the classes.
+    """Rows as features z, of which p(x) = vᵀ(z(x) + origin): means and scatters of the classes.
 
     A direction v costs vᵀ(ridge matrix)v, has the coefficients to_coefs v, and the squared length
     vᵀ(norm)v in feature space. Where the rows are at hand, `rows` are they, less the means of their
-    classes and times √v, and `codes` their classes: rowsᵀrows is S_w, and the rows have twice its
-    digits. Else `scatter` has a matrix a class.
+    classes and times √v, and `labeled` their classes: rowsᵀrows is S_w, and the rows have twice its
+    digits. Else `scatter` has a matrix a class. `blur` is what rounding may have made of the root
+    of the scatter along each coordinate of `flat`. `sizes` are these roots, of all rows together,
+    where the features are axes already (and the ridge is the identity).
     """
 
     weight: Float
@@ -42,16 +48,20 @@ class Features:
     norm: Float
     scatter: Float | None = None
     rows: Float | None = None
-    codes: Codes | None = None
+    labeled: Labeled | None = None
+    blur: Float | None = None
+    sizes: Float | None = None
+    origin: Float | float = 0.0
 
     @classmethod
     def of_rows(
-        cls, z: Float, rows: Labeled, ridge: Float, to_coefs: Float, norm: Float
+        cls, z: Float, rows: Labeled, ridge: Float, to_coefs: Float, norm: Float, **more: Any
     ) -> Features:
         """From the rows themselves."""
         means = rows.means(z)
         from_mean = rows.root[:, None] * (z - means[rows.codes])
-        return cls(rows.sizes, means, ridge, to_coefs, norm, rows=from_mean, codes=rows.codes)
+        parts = rows.sizes, means, ridge, to_coefs, norm
+        return cls(*parts, rows=from_mean, labeled=rows, **more)
 
     @cached_property
     def within(self) -> Float:
@@ -63,19 +73,10 @@ class Features:
 
     def scatters(self, v: Float) -> Float:
         """vᵀS_c v of each class c, for each direction."""
-        if self.rows is not None and self.codes is not None:
-            squares = (self.rows @ v) ** 2
-            sums = [np.bincount(self.codes, part, len(self.weight)) for part in squares.T]
-            return np.stack(sums, axis=1) if sums else np.zeros((len(self.weight), 0))
+        if self.rows is not None and self.labeled is not None:
+            return self.labeled.sums((self.rows @ v) ** 2)
         scatter = self.within[None] if self.scatter is None else self.scatter
         return np.asarray(np.maximum(((scatter @ v) * v).sum(axis=1), 0.0))
-
-    def lengths(self, v: Float, values: Float, mu: float) -> Float:
-        """√vᵀ(S_w + μ ridge)v, or the least that is assumed where λ is infinite."""
-        own = (self.rows @ v) ** 2 if self.rows is not None else (self.within @ v) * v
-        inside = np.maximum(own.sum(axis=0), 0.0) + mu * ((self.ridge @ v) * v).sum(axis=0)
-        apart = VARIANCE_FLOOR * ((self.spread @ v) ** 2).sum(axis=0)
-        return np.asarray(np.sqrt(np.where(np.isinf(values), apart, inside)))
 
     @property
     def spread(self) -> Float:
@@ -90,27 +91,156 @@ class Features:
         identity = np.eye(len(lower))
         return np.asarray(solve_triangular(lower, identity, lower=True, check_finite=False))
 
+    @cached_property
+    def axes(self) -> Axes:
+        """The features in coordinates along which they are told apart."""
+        if self.sizes is not None and self.rows is not None and self.blur is not None:
+            return Axes(np.eye(len(self.sizes)), self.sizes, self.blur, self.rows, self.spread)
+        rows, spread = self._flat_rows, self.spread @ self.flat.T
+        _, sizes, right = np.linalg.svd(np.vstack([rows, spread]), full_matrices=False)
+        blur = np.sqrt(right**2 @ self.flat_blur**2)
+        real = sizes > SURE * blur
+        X = right[real].T
+        return Axes(self.flat.T @ X, sizes[real], blur[real], rows @ X, spread @ X)
+
+    @cached_property
+    def _flat_rows(self) -> Float:
+        """Rows, or as many as there are features, whose scatter is S_w in coordinates of `flat`."""
+        if self.rows is not None:
+            return np.asarray(self.rows @ self.flat.T)
+        within = self.flat @ self.within @ self.flat.T
+        values, vectors = np.linalg.eigh((within + within.T) / 2)
+        return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+    @cached_property
+    def flat_blur(self) -> Float:
+        """`blur`, or what sums of squares leave of it."""
+        if self.blur is not None:
+            return self.blur
+        p, all_rows = len(self.ridge), np.vstack([self._flat_rows, self.spread @ self.flat.T])
+        return np.full(p, np.sqrt(_ROUNDED * p) * np.linalg.norm(all_rows, 2))
+
+    def without(self, i: int) -> Float:
+        """`rows` without row i, in the place of which others move: RᵀR is S_w without it.
+
+        Rows less the mean of their class are at right angles to its indicator z; what is left of
+        e_i less its part along z is the one direction that goes. (S 93)
+        """
+        assert self.rows is not None  # noqa: S101  (asked for where they are)
+        assert self.labeled is not None  # noqa: S101  (with them)
+        g, v, size = self.labeled.codes[i], self.labeled.weight[i], self.labeled.sizes
+        goes = np.where(self.labeled.codes == g, -self.labeled.root * np.sqrt(v) / size[g], 0.0)
+        goes[i] += 1.0
+        stays = 1.0 - v / size[g]
+        return self.rows - np.outer(goes, self.rows[i] / stays) if stays > 0 else self.rows
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Features as XᵀFz, in which the penalty is the identity and all rows have scatter `sizes`².
+
+    `turn` is FᵀX, by which a direction on the axes is one of the features; `rows` and `spread` are
+    those of the features, on the axes. Along none of these is the scatter rounding alone.
+    """
+
+    turn: Float
+    sizes: Float
+    blur: Float
+    rows: Float
+    spread: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """Directions v on axes, with vᵀ(S_T + μI)v = 1, and their parts within and between classes.
+
+    `inside` is vᵀ(S_w + μI)v and `between` vᵀBv, the squares of sine and cosine of an angle between
+    the features and the classes. Where `apart`, nothing but rounding is inside. (S 89)
+    """
+
+    v: Float
+    inside: Float
+    between: Float
+    apart: NDArray[np.bool_]
+
+    @property
+    def eigenvalues(self) -> Float:
+        """λ, infinite where no class has scatter."""
+        safe = np.where(self.apart, 1.0, self.inside)
+        return np.where(self.apart, np.inf, self.between / safe)
+
+    def take(self, order: NDArray[np.intp]) -> Canonical:
+        """Some of the directions, in this order."""
+        parts = self.inside[order], self.between[order], self.apart[order]
+        return Canonical(self.v[:, order], *parts)
+
+
+def canonical_directions(axes: Axes, n_classes: int, mu: float) -> Canonical:
+    """The directions that show a difference of class means, λ falling; also for μ = 0. (S 89)
+
+    Small angles are told by their sines, others by their cosines. Of directions without scatter
+    within, those come first along which the means differ most for their penalty.
+    """
+    scale = 1.0 / np.sqrt(axes.sizes**2 + mu)
+    _, cosines, right = np.linalg.svd(axes.spread * scale, full_matrices=False)
+    cosines = cosines[: max(0, n_classes - 1)]
+    v = scale[:, None] * right[: len(cosines)].T
+    near = cosines**2 > 0.5
+    small = v[:, near]
+    v[:, near] = _least_first(small, np.vstack([axes.rows @ small, np.sqrt(mu) * small]))
+    found = _measured(axes, v, mu)
+    v[:, found.apart] = _least_first(v[:, found.apart], v[:, found.apart])
+    found = _measured(axes, v, mu, found.apart)
+    values = found.eigenvalues
+    largest = float(values.max(initial=0.0, where=~found.apart))
+    real = values > max(NOTHING * largest, 0.0 if mu > 0 else _LEAST_EIGENVALUE)
+    return found.take(np.argsort(-values, kind="stable")[: int(real.sum())])
+
+
+def _least_first(v: Float, image: Float) -> Float:
+    """v turned so that its columns have images at right angles, the shortest first."""
+    _, _, turn = np.linalg.svd(image, full_matrices=False)
+    return np.asarray(v @ turn[::-1].T)
+
+
+def _measured(axes: Axes, v: Float, mu: float, apart: NDArray[np.bool_] | None = None) -> Canonical:
+    inside = ((axes.rows @ v) ** 2).sum(axis=0) + mu * (v**2).sum(axis=0)
+    if apart is None:
+        apart = inside <= ((axes.blur[:, None] * v) ** 2).sum(axis=0)
+    return Canonical(v, inside, ((axes.spread @ v) ** 2).sum(axis=0), apart)
+
 
 def solve_features(features: Features, mu: float, most: int | None) -> Solution:
     """Bv = λ(S_w + μ ridge)v, λ falling; without a ridge the limit of a vanishing one."""
-    found = _ridged(features, mu) if mu > 0 else None
-    v, values, condition = _limit(features) if found is None else found
-    v, values = v[:, :most], values[:most]
+    found = _ridged(features, mu) if mu > 0 and features.rows is None else None
+    v, inside, values, condition = _by_axes(features, mu) if found is None else found
+    v, inside, values = v[:, :most], inside[:most], values[:most]
     size = np.sqrt(((features.norm @ v) * v).sum(axis=0))
     v = v / size
     return orient(
         Solution(
             features.to_coefs @ v,
             values * class_scale(features.weight),
-            features.lengths(v, values, mu),
-            features.means @ v,
+            np.sqrt(inside) / size,
+            (features.means + features.origin) @ v,
             features.scatters(v),
             condition,
         )
     )
 
 
-def _ridged(features: Features, mu: float) -> tuple[Float, Float, float] | None:
+def _by_axes(features: Features, mu: float) -> tuple[Float, Float, Float, float]:
+    """Directions, vᵀ(S_w + μ ridge)v or the least that is assumed, λ, and a condition number."""
+    axes = features.axes
+    found = canonical_directions(axes, int((features.weight > 0).sum()), mu)
+    scattered = axes.sizes**2 + mu
+    least = float(found.inside.min(initial=1.0, where=~found.apart))
+    condition = float(scattered.max() / scattered.min()) / least if len(scattered) else 1.0
+    inside = np.where(found.apart, VARIANCE_FLOOR * found.between, found.inside)
+    return axes.turn @ found.v, inside, found.eigenvalues, condition
+
+
+def _ridged(features: Features, mu: float) -> tuple[Float, Float, Float, float] | None:
     """Where S_w + μ ridge is LLᵀ, directions are L⁻ᵀ times singular vectors of spread L⁻ᵀ.
 
     None where the ridge is below rounding, and might as well vanish.
@@ -121,73 +251,17 @@ def _ridged(features: Features, mu: float) -> tuple[Float, Float, float] | None:
     except np.linalg.LinAlgError:
         return None
     condition = condition_of(lower, float(np.abs(penalized).sum(axis=0).max()))
-    if not condition < 0.1 / EPS:
+    if not condition * SURE**2 * _ROUNDED * len(lower) < 1.0:
         return None
     leaning = solve_triangular(lower, features.spread.T, lower=True, check_finite=False)
     left, roots, _ = np.linalg.svd(leaning, full_matrices=False)
     real = roots**2 > NOTHING * (roots[0] ** 2 if len(roots) else 0.0)
     real[max(0, int((features.weight > 0).sum()) - 1) :] = False
     v = solve_triangular(lower, left[:, real], lower=True, trans="T", check_finite=False)
-    return v, roots[real] ** 2, condition
+    return v, np.ones(v.shape[1]), roots[real] ** 2, condition
 
 
 def condition_of(lower: Float, norm: float) -> float:
     """An estimate of the condition number of LLᵀ, whose largest sum of a column is `norm`."""
     reciprocal, _ = dpocon(lower.T, norm, uplo="U")
     return float(1.0 / reciprocal) if reciprocal > 0 else np.inf
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Directions by what varies along them, where the penalty of one is its length.
-
-    `sphere`: sphereᵀ S_w sphere = I. `apart`: orthonormal, no row varies within its class, and the
-    class means differ. Along all others nothing varies.
-    """
-
-    sphere: Float
-    apart: Float
-    condition: float
-
-
-def split(features: Features) -> Split:
-    """The directions of features, those that rounding alone would tell apart counting as one."""
-    flat, spread = features.flat, features.spread @ features.flat.T
-    if features.rows is not None:
-        _, roots, right = np.linalg.svd(features.rows @ flat.T, full_matrices=True)
-        sizes, least, blur = np.zeros(len(right)), 8 * EPS * max(features.rows.shape), 1e-9
-        sizes[: len(roots)] = roots
-    else:
-        within = flat @ features.within @ flat.T
-        values, vectors = np.linalg.eigh((within + within.T) / 2)
-        right, sizes = vectors.T, np.sqrt(np.maximum(values, 0.0))
-        least, blur = np.sqrt(64 * EPS * len(values)), 1e-6
-    size = float(np.linalg.norm(spread))
-    varies = sizes > least * max(float(sizes.max(initial=0.0)), size)
-    null = right[~varies].T
-    _, gaps, turn = np.linalg.svd(spread @ null, full_matrices=False)
-    apart = null @ turn[gaps > blur * size].T
-    kept = sizes[varies]
-    condition = float((kept.max() / kept.min()) ** 2) if len(kept) else 1.0
-    return Split(right[varies].T / kept, apart, condition)
-
-
-def _limit(features: Features) -> tuple[Float, Float, float]:
-    """The limit of a vanishing ridge: solutions of the least penalty. (S 89)
-
-    Directions in which the means differ and no class has scatter come first, with λ infinite. The
-    others are those of S_w⁺ for what the first leave of the means, less what would show along the
-    first, where a vanishing ridge costs nothing.
-    """
-    found, spread = split(features), features.spread @ features.flat.T
-    gaps = spread @ found.apart
-    left, roots, turn = np.linalg.svd(gaps, full_matrices=False)
-    first = found.apart @ turn.T
-    rest = (spread - left @ (left.T @ spread)) @ found.sphere
-    _, finite, right = np.linalg.svd(rest, full_matrices=False)
-    real = finite**2 > max(_LEAST_EIGENVALUE, NOTHING * float(finite.max(initial=0.0)) ** 2)
-    real[max(0, int((features.weight > 0).sum()) - 1 - len(roots)) :] = False
-    others = found.sphere @ right[real].T
-    others -= found.apart @ (np.linalg.pinv(gaps) @ (spread @ others))
-    values = np.concatenate([np.full(len(roots), np.inf), finite[real] ** 2])
-    return features.flat.T @ np.hstack([first, others]), values, found.condition

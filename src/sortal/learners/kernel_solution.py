@@ -43,6 +43,11 @@ class Labeled:
         """√v."""
         return np.sqrt(self.weight)
 
+    @property
+    def share(self) -> Float:
+        """s = √v / √Σv, of length one."""
+        return np.asarray(self.root / np.sqrt(self.weight.sum()))
+
     def indicators(self) -> Float:
         """Z: √v_i / √n_c in the column of the class, whose columns are orthonormal."""
         size = self.sizes
@@ -52,16 +57,17 @@ class Labeled:
 
     def means(self, projected: Float) -> Float:
         """The mean of each class along each direction, 0 for one without rows. (ZM 20.16)"""
-        size = self.sizes
-        sums = [np.bincount(self.codes, self.weight * p, len(size)) for p in projected.T]
-        safe = np.where(size > 0, size, 1.0)
-        return np.stack(sums, axis=1) / safe[:, None] if sums else np.zeros((len(size), 0))
+        safe = np.where(self.sizes > 0, self.sizes, 1.0)
+        return self.sums(self.weight[:, None] * projected) / safe[:, None]
 
     def scatters(self, projected: Float, means: Float) -> Float:
         """s_c² of each class along each direction."""
-        from_mean = self.weight[:, None] * (projected - means[self.codes]) ** 2
-        sums = [np.bincount(self.codes, part, self.n_classes) for part in from_mean.T]
-        return np.stack(sums, axis=1) if sums else np.zeros((self.n_classes, 0))
+        return self.sums(self.weight[:, None] * (projected - means[self.codes]) ** 2)
+
+    def sums(self, parts: Float) -> Float:
+        """Sums over the rows of each class, a column each."""
+        made = [np.bincount(self.codes, part, self.n_classes) for part in parts.T]
+        return np.stack(made, axis=1) if made else np.zeros((self.n_classes, 0))
 
 
 @dataclass(frozen=True, eq=False)
