@@ -20,7 +20,8 @@ Each message says what was given, what is allowed and what to do.
     ├── UnknownCategoryWarning            values never seen at fit, with their count
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
     ├── CollinearWarning                  columns of which a combination never varies
-    └── SeparationWarning                 columns that tell classes apart without any error
+    ├── SeparationWarning                 columns that tell classes apart without any error
+    └── OneLeafWarning                    a tree that was pruned to one leaf
 """
 
 import sys
@@ -98,6 +99,10 @@ class CollinearWarning(SortalWarning):
 
 class SeparationWarning(SortalWarning):
     """Columns that tell classes apart without any error."""
+
+
+class OneLeafWarning(SortalWarning):
+    """A tree that was pruned to one leaf, and predicts one class for every row."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

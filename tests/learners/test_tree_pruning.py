@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from sortal import TreeClassifier
 from sortal.errors import InputError, OptionError
 from sortal.learners.folds import dealt, from_pairs, held_out, numbered
-from sortal.learners.tree import TreeRows, count_rows
+from sortal.learners.tree import TreeRows, with_rows
 from sortal.learners.tree_complexity import complexity_path, prune_to
 from sortal.learners.tree_cutting import cut_below, join_siblings
 from sortal.learners.tree_pessimistic import (
@@ -480,7 +480,7 @@ def test_fractions_of_weights_scale(seed: int) -> None:
     assert complexity_path(case.model) == complexity_path(whole.model)
     raised = prune_by_raising(case.model, case.rows, 0.25, "gain").model
     check_consistent(raised, case.rows)
-    assert_array_equal(raised.rows, count_rows(raised, case.rows))
+    assert_array_equal(raised.rows, with_rows(raised, case.rows).rows)
 
 
 # --- Folds ---------------------------------------------------------------------------------------
