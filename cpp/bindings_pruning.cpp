@@ -95,7 +95,7 @@ Raised hand_over_raised(sortal::Raised&& r) {
 Raised prune_raising(TreeArrays arrays, std::vector<AnyColumn> columns,
                      std::vector<std::int64_t> n_values, Vector<std::int32_t> classes,
                      std::int64_t n_classes, std::optional<Vector<std::int64_t>> units, bool copies,
-                     std::optional<Vector<std::int64_t>> sizes, double unit, double confidence) {
+                     std::optional<Vector<std::int64_t>> sizes, double confidence) {
     const auto read = tree_columns(columns, n_values, classes.size());
     const auto added = added_by(confidence);
     need(classes.size() > 0 && classes.size() < std::size_t{1} << 31, "rows cannot be numbered");
@@ -119,7 +119,7 @@ Raised prune_raising(TreeArrays arrays, std::vector<AnyColumn> columns,
         const sortal::TreeRows rows{n, n_classes, classes.data(), units ? units->data() : nullptr,
                                     copies, sizes ? sizes->data() : nullptr};
         Watch watch;
-        raised = sortal::prune_raising(tree, read, rows, unit, added, [&watch] { watch(); });
+        raised = sortal::prune_raising(tree, read, rows, added, [&watch] { watch(); });
     }
     return hand_over_raised(std::move(raised));
 }
@@ -134,6 +134,6 @@ void bind_pruning(nb::module_& m) {
           "What C4.5 adds to the errors of n rows.");
     m.def("prune_raising", &prune_raising, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
           "classes"_a.noconvert(), "n_classes"_a, "units"_a.noconvert().none(), "copies"_a,
-          "sizes"_a.noconvert().none(), "unit"_a, "confidence"_a,
+          "sizes"_a.noconvert().none(), "confidence"_a,
           "A tree pruned as C4.5 does; see cpp/raising.hpp.");
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -29,15 +30,20 @@ double deviate(double confidence) {
     return deviates[i - 1] + (deviates[i] - deviates[i - 1]) * part;
 }
 
+// A sum of squared units.
+using Squares = unsigned __int128;
+
 class Pruner {
   public:
     Pruner(const Nodes& tree, const std::vector<TreeColumn>& columns, const TreeRows& rows,
-           double unit, const AddedErrors& added, const std::function<void()>& poll)
-        : columns_(columns), rows_(rows), unit_(unit), added_(added), poll_(poll),
+           const AddedErrors& added, const std::function<void()>& poll)
+        : columns_(columns), rows_(rows), added_(added), poll_(poll),
           K_(static_cast<std::size_t>(rows.n_classes)) {
         for (std::size_t i = 0; i < tree.kind.size(); ++i) plant(tree, i);
         units_.assign(nodes_.size() * K_, 0);
+        squares_.assign(nodes_.size(), 0);
         extra_ = units_;
+        extra_squares_ = squares_;
         order_.resize(static_cast<std::size_t>(rows.n));
         std::iota(order_.begin(), order_.end(), 0);
         moving_ = order_;
@@ -61,8 +67,7 @@ class Pruner {
     };
     // A row that meets a node without a branch for its value.
     struct Stray {
-        std::int32_t node, code, label;
-        std::int64_t units;
+        std::int32_t node, code, row;
 
         bool with(const Stray& other) const { return node == other.node && code == other.code; }
         bool operator<(const Stray& other) const {
@@ -70,12 +75,18 @@ class Pruner {
         }
     };
 
-    Node& at(std::int32_t node) { return nodes_[static_cast<std::size_t>(node)]; }
-    const Node& at(std::int32_t node) const { return nodes_[static_cast<std::size_t>(node)]; }
-    std::int64_t* units(std::int32_t node) {
-        return units_.data() + static_cast<std::size_t>(node) * K_;
-    }
+    static std::size_t place(std::int32_t i) { return static_cast<std::size_t>(i); }
+    Node& at(std::int32_t node) { return nodes_[place(node)]; }
+    const Node& at(std::int32_t node) const { return nodes_[place(node)]; }
+    std::int64_t* units(std::int32_t node) { return units_.data() + place(node) * K_; }
+    const std::int64_t* units(std::int32_t node) const { return units_.data() + place(node) * K_; }
     std::int64_t weight(std::int32_t row) const { return rows_.units ? rows_.units[row] : 1; }
+    // Σ of the squared weights of the row's copies: below 2^122, as all units are below 2^61.
+    Squares squares(std::int32_t row) const {
+        const std::int64_t units = weight(row);
+        const std::int64_t copies = rows_.copies ? units : rows_.sizes ? rows_.sizes[row] : 1;
+        return static_cast<Squares>(units) * static_cast<Squares>(units / copies);
+    }
     std::int64_t size(const Node& node, const std::int64_t* counts) const {
         if (rows_.copies) return std::accumulate(counts, counts + K_, std::int64_t{0});
         if (!rows_.sizes) return node.n_rows();
@@ -96,7 +107,8 @@ class Pruner {
     void add_value(std::int32_t id, std::int32_t code);
     void part(std::int32_t id);
     void arrange(std::int32_t top);
-    double estimate(const std::int64_t* counts, const std::int64_t* more) const;
+    double estimate(const std::int64_t* counts, Squares squares) const;
+    double errors_of(std::int32_t id) const { return estimate(units(id), squares_[place(id)]); }
     void walk(std::int32_t from, std::int32_t row);
     double stray_errors();
     double errors_with_all(std::int32_t id, std::int32_t branch);
@@ -106,15 +118,17 @@ class Pruner {
 
     const std::vector<TreeColumn>& columns_;
     const TreeRows& rows_;
-    const double unit_;
     const AddedErrors& added_;
     const std::function<void()>& poll_;
     const std::size_t K_;
     std::vector<Node> nodes_;
     std::vector<std::int64_t> units_;
+    std::vector<Squares> squares_;
+    double rows_a_unit_ = 1.0;  // effective rows of the whole table by its units
     std::vector<std::int32_t> order_, moving_, branch_;
     // of the rows that a branch is tried with: their classes by leaf, the leaves, and the strays
     std::vector<std::int64_t> extra_;
+    std::vector<Squares> extra_squares_;
     std::vector<std::int32_t> touched_;
     std::vector<Stray> strays_;
 };
@@ -173,7 +187,7 @@ std::int32_t Pruner::heaviest(std::int32_t id) const {
     std::int64_t most = -1;
     std::int32_t best = 0;
     for (std::size_t b = 0; b < children.size(); ++b) {
-        const auto* counts = units_.data() + static_cast<std::size_t>(children[b]) * K_;
+        const auto* counts = units(children[b]);
         const std::int64_t n = std::accumulate(counts, counts + K_, std::int64_t{0});
         if (n > most) {
             most = n;
@@ -185,11 +199,14 @@ std::int32_t Pruner::heaviest(std::int32_t id) const {
 
 void Pruner::count(std::int32_t id) {
     std::int64_t* counts = units(id);
+    Squares sum = 0;
     std::fill(counts, counts + K_, 0);
     for (std::int64_t i = at(id).from; i < at(id).to; ++i) {
         const std::int32_t row = order_[static_cast<std::size_t>(i)];
         counts[rows_.classes[row]] += weight(row);
+        sum += squares(row);
     }
+    squares_[place(id)] = sum;
 }
 
 // Values and holes that the node had not met become known to it: they take the heavier branch, or, of
@@ -224,7 +241,9 @@ void Pruner::add_value(std::int32_t id, std::int32_t code) {
     node.children.insert(node.children.begin() + place, static_cast<std::int32_t>(nodes_.size()));
     nodes_.emplace_back();
     units_.resize(units_.size() + K_, 0);
+    squares_.push_back(0);
     extra_.resize(extra_.size() + K_, 0);
+    extra_squares_.push_back(0);
 }
 
 // The rows of a node, branch by branch in the order they had.
@@ -273,15 +292,14 @@ void Pruner::arrange(std::int32_t top) {
     }
 }
 
-double Pruner::estimate(const std::int64_t* counts, const std::int64_t* more) const {
-    std::int64_t n = 0, most = 0;
-    for (std::size_t k = 0; k < K_; ++k) {
-        const std::int64_t count = counts[k] + (more ? more[k] : 0);
-        n += count;
-        most = std::max(most, count);
-    }
-    const double errors = static_cast<double>(n - most) * unit_;
-    return n ? errors + added_(static_cast<double>(n) * unit_, errors) : 0.0;
+// Errors among the effective rows of a node, and what is added to them, as a part of all. (S 96)
+double Pruner::estimate(const std::int64_t* counts, Squares squares) const {
+    const std::int64_t units = std::accumulate(counts, counts + K_, std::int64_t{0});
+    if (!units) return 0.0;
+    const double all = static_cast<double>(units), rows_a_unit = all / static_cast<double>(squares);
+    const double n = all * rows_a_unit;
+    const double e = static_cast<double>(units - *std::max_element(counts, counts + K_)) * rows_a_unit;
+    return (e + added_(n, e)) / rows_a_unit * rows_a_unit_;
 }
 
 // Sends a row from a node to its leaf, and notes it there.
@@ -291,14 +309,14 @@ void Pruner::walk(std::int32_t from, std::int32_t row) {
         const std::int32_t branch = branch_of(id, row);
         if (branch < 0) {
             const auto attribute = static_cast<std::size_t>(at(id).attribute);
-            strays_.push_back({id, columns_[attribute].codes[row], rows_.classes[row], weight(row)});
+            strays_.push_back({id, columns_[attribute].codes[row], row});
             return;
         }
         id = at(id).children[static_cast<std::size_t>(branch)];
     }
     touched_.push_back(id);
-    extra_[static_cast<std::size_t>(id) * K_ + static_cast<std::size_t>(rows_.classes[row])] +=
-        weight(row);
+    extra_[place(id) * K_ + place(rows_.classes[row])] += weight(row);
+    extra_squares_[place(id)] += squares(row);
 }
 
 // The errors of the leaves that strays would have, a leaf a value.
@@ -308,11 +326,14 @@ double Pruner::stray_errors() {
     std::vector<std::int64_t> counts(K_);
     for (std::size_t i = 0; i < strays_.size();) {
         std::fill(counts.begin(), counts.end(), 0);
+        Squares sum = 0;
         std::size_t next = i;
         for (; next < strays_.size() && strays_[next].with(strays_[i]); ++next) {
-            counts[static_cast<std::size_t>(strays_[next].label)] += strays_[next].units;
+            const std::int32_t row = strays_[next].row;
+            counts[place(rows_.classes[row])] += weight(row);
+            sum += squares(row);
         }
-        errors += estimate(counts.data(), nullptr);
+        errors += estimate(counts.data(), sum);
         i = next;
     }
     strays_.clear();
@@ -331,9 +352,12 @@ double Pruner::errors_with_all(std::int32_t id, std::int32_t branch) {
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     double errors = child.errors;
     for (const std::int32_t leaf : touched_) {
-        std::int64_t* more = extra_.data() + static_cast<std::size_t>(leaf) * K_;
-        errors += estimate(units(leaf), more) - estimate(units(leaf), nullptr);
-        std::fill(more, more + K_, 0);
+        std::int64_t* with_more = extra_.data() + place(leaf) * K_;
+        std::transform(with_more, with_more + K_, units(leaf), with_more, std::plus<>());
+        Squares& more = extra_squares_[place(leaf)];
+        errors += estimate(with_more, squares_[place(leaf)] + more) - errors_of(leaf);
+        std::fill(with_more, with_more + K_, 0);
+        more = 0;
     }
     touched_.clear();
     return errors + stray_errors();
@@ -351,7 +375,7 @@ void Pruner::make_leaf(std::int32_t id) {
 // Decides about a node whose branches are decided; false where another subtree has taken its place,
 // all of which is to be decided again.
 bool Pruner::settle(std::int32_t id) {
-    const double as_leaf = estimate(units(id), nullptr);
+    const double as_leaf = errors_of(id);
     if (at(id).kind == Kind::leaf) {
         at(id).errors = as_leaf;
         return true;
@@ -377,6 +401,8 @@ bool Pruner::settle(std::int32_t id) {
 
 Raised Pruner::run() {
     arrange(0);
+    const std::int64_t all = std::accumulate(units(0), units(0) + K_, std::int64_t{0});
+    rows_a_unit_ = static_cast<double>(all) / static_cast<double>(squares_[0]);
     auto open = preorder(0);
     while (!open.empty()) {
         const std::int32_t id = open.back();
@@ -444,9 +470,9 @@ double AddedErrors::operator()(double n, double e) const {
 }
 
 Raised prune_raising(const Nodes& tree, const std::vector<TreeColumn>& columns,
-                     const TreeRows& rows, double unit, const AddedErrors& added,
+                     const TreeRows& rows, const AddedErrors& added,
                      const std::function<void()>& poll) {
-    return Pruner(tree, columns, rows, unit, added, poll).run();
+    return Pruner(tree, columns, rows, added, poll).run();
 }
 
 }  // namespace sortal

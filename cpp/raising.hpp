@@ -33,9 +33,9 @@ struct Raised {
 
 // From the leaves up: a test becomes a leaf if that has no more estimated errors than its subtree or
 // its largest branch with all rows, 0.1 allowed; else the branch takes its place if that has no more
-// than the subtree. A unit weighs `unit`; no hole may spread.
+// than the subtree. The rows of an estimate are effective rows; no hole may spread.
 Raised prune_raising(const Nodes& tree, const std::vector<TreeColumn>& columns,
-                     const TreeRows& rows, double unit, const AddedErrors& added,
+                     const TreeRows& rows, const AddedErrors& added,
                      const std::function<void()>& poll);
 
 }  // namespace sortal

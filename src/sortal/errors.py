@@ -21,7 +21,8 @@ Each message says what was given, what is allowed and what to do.
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
     ├── CollinearWarning                  columns of which a combination never varies
     ├── SeparationWarning                 columns that tell classes apart without any error
-    └── OneClassWarning                   rows of one class only, which is then always predicted
+    ├── OneClassWarning                   rows of one class only, which is then always predicted
+    └── OneLeafWarning                    a tree that was pruned to one leaf
 """
 
 import sys
@@ -103,6 +104,10 @@ class SeparationWarning(SortalWarning):
 
 class OneClassWarning(SortalWarning):
     """Rows of one class only, which is then predicted whatever a row holds."""
+
+
+class OneLeafWarning(SortalWarning):
+    """A tree that was pruned to one leaf, and predicts one class for every row."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

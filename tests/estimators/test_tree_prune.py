@@ -126,6 +126,7 @@ def test_folds_in_every_form_are_the_same() -> None:
     assert all(record == records[0] for record in records)
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
 def test_rows_without_weight_are_in_no_fold() -> None:
     X, y = noisy(100)
     weights = np.arange(100) % 3
@@ -139,6 +140,7 @@ def test_rows_without_weight_are_in_no_fold() -> None:
     assert c.complexity_ == d.complexity_
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
 def test_progress_is_told_and_may_end_it() -> None:
     X, y = noisy(80)
     told: list[tuple[int, int]] = []
@@ -215,6 +217,7 @@ def test_costs_that_are_equal_but_for_rounding_are_equal() -> None:
     assert (grown.get_n_leaves(), pruned.get_n_leaves()) == (2, 1)
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
 def test_what_only_rows_held_out_have_is_not_unknown() -> None:
     X = np.array([f"w{i}" for i in range(40)], dtype=object)[:, None]
     y = np.arange(40) % 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from numpy.testing import assert_array_equal
 from sortal import TreeClassifier
 from sortal.errors import InputError, OptionError
 from sortal.learners.folds import dealt, from_pairs, held_out, numbered
-from sortal.learners.tree import TreeRows, count_rows
+from sortal.learners.tree import TreeRows, with_rows
 from sortal.learners.tree_complexity import complexity_path, prune_to
 from sortal.learners.tree_cutting import cut_below, join_siblings
 from sortal.learners.tree_pessimistic import (
@@ -25,6 +26,7 @@ from sortal.learners.tree_pessimistic import (
 )
 from sortal.learners.tree_reduced import prune_reduced
 from sortal.learners.tree_validation import pass_rows
+from sortal.learners.tree_weights import multiples_of
 from sortal.models.partition import score_counts
 from sortal.native.pruning import added_errors
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, route_rows
@@ -41,7 +43,13 @@ class Case:
     """Rows of numbers and words, and the tree that grows from them."""
 
     def __init__(
-        self, seed: int, n: int, split: str, criterion: str = "gain", weights: Any = None
+        self,
+        seed: int,
+        n: int,
+        split: str,
+        criterion: str = "gain",
+        weights: Any = None,
+        **options: Any,
     ) -> None:
         rng = np.random.default_rng(seed)
         words = rng.choice(list("abcde"), size=(n, 2))
@@ -55,6 +63,7 @@ class Case:
             categorical_split=split,
             categorical_features=[0, 1],
             pruning=None,
+            **options,
         ).fit(self.X, self.y, weights)
         self.model: TreeModel = self.tree._model
         self.rows: TreeRows = self.tree._read_again(self.X, self.y, weights)
@@ -329,18 +338,24 @@ def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: boo
 class Slow:
     """C4.5's pruning as its author wrote it down: recursive, and every row sent every time."""
 
-    def __init__(self, model: TreeModel, rows: TreeRows, t: int = 0) -> None:
+    def __init__(self, model: TreeModel, rows: TreeRows, criterion: str, t: int = 0) -> None:
+        given = np.ones(len(rows.classes), dtype=np.int64) if rows.units is None else rows.units
+        factors = multiples_of(model, criterion)
+        self.factors = np.ones(model.units.shape[1]) if factors is None else factors.astype(float)
+        self.given, self.weights = given, given * self.factors[rows.classes]
+        self.squares = self.weights**2 / (given if rows.copies else 1)
+        self.scale = self.weights.sum() / self.squares.sum()
         start, values = model.child_start, slice(model.value_start[t], model.value_start[t + 1])
         self.rows, self.kind, self.attribute = rows, model.kind[t], model.attribute[t]
         self.threshold = model.threshold[t]
         below = model.children[start[t] : start[t + 1]].tolist()
-        self.children = [Slow(model, rows, c) for c in below]
+        self.children = [Slow(model, rows, criterion, c) for c in below]
         pairs = zip(model.values[values].tolist(), model.branches[values].tolist(), strict=True)
         self.branch: dict[int, Slow] = {v: self.children[b] for v, b in pairs}
         self.units = model.units[t]
 
     def heaviest(self) -> Slow:
-        return max(self.children, key=lambda child: int(child.units.sum()))
+        return max(self.children, key=lambda child: float(child.units @ self.factors))
 
     def way(self, row: int) -> Slow | int:
         """The branch of a row, or its value where a node of one branch a value has none."""
@@ -350,12 +365,15 @@ class Slow:
         return self.branch.get(int(x), int(x) if self.kind == MULTIWAY else self.heaviest())
 
     def counted(self, rows: list[int]) -> NDArray[np.int64]:
-        return np.bincount(self.rows.classes[rows], minlength=len(self.units))
+        classes, K = self.rows.classes[rows], len(self.units)
+        return np.bincount(classes, self.given[rows], minlength=K).astype(np.int64)
 
     def as_leaf(self, rows: list[int]) -> float:
-        counts = self.counted(rows)
-        n, errors = float(counts.sum()), float(counts.sum() - counts.max())
-        return errors + float(added_errors(np.array([n]), np.array([errors]), 0.25)[0])
+        counts = self.counted(rows) * self.factors
+        scale = counts.sum() / self.squares[rows].sum()
+        n, errors = counts.sum() * scale, (counts.sum() - counts.max()) * scale
+        more = float(added_errors(np.array([n]), np.array([errors]), 0.25)[0])
+        return float((errors + more) / scale * self.scale)
 
     def estimate(self, rows: list[int]) -> float:
         """What the tree as it is would have with these rows."""
@@ -402,8 +420,8 @@ class Slow:
         return errors
 
     def new_leaf(self) -> Slow:
-        leaf = object.__new__(Slow)
-        leaf.rows, leaf.kind, leaf.attribute, leaf.threshold = self.rows, LEAF, -1, np.nan
+        leaf = copy(self)
+        leaf.kind, leaf.attribute, leaf.threshold = LEAF, -1, np.nan
         leaf.children, leaf.branch, leaf.units = [], {}, np.zeros_like(self.units)
         self.children.append(leaf)
         return leaf
@@ -415,12 +433,17 @@ class Slow:
 
 @given(
     st.integers(0, 10**6), st.integers(20, 80), st.sampled_from(["subset", "multiway"]),
-    st.sampled_from(["gain", "gini"]),
+    st.sampled_from(["gain", "gini"]), st.sampled_from([0, 1, 4]), st.booleans(),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
-def test_raising_is_that_of_a_slow_recursion(seed: int, n: int, split: str, criterion: str) -> None:
-    case = Case(seed, n, split, criterion)
-    slow = Slow(case.model, case.rows)
+@settings(max_examples=90, deadline=None)
+def test_raising_is_that_of_a_slow_recursion(
+    seed: int, n: int, split: str, criterion: str, by: int, balanced: bool
+) -> None:
+    """Rows, copies of rows, and weights with fractions; classes by themselves, or balanced."""
+    weights = np.random.default_rng(seed).integers(1, 5, n) / by if by else None
+    options: dict[str, Any] = {"class_weight": "balanced"} if balanced else {}
+    case = Case(seed, n, split, criterion, weights, **options)
+    slow = Slow(case.model, case.rows, criterion)
     slow.settle(list(range(n)))
     raised = prune_by_raising(case.model, case.rows, 0.25, criterion).model
     assert list(zip(raised.attribute.tolist(), raised.units.tolist(), strict=True)) == slow.nodes()
@@ -480,7 +503,7 @@ def test_fractions_of_weights_scale(seed: int) -> None:
     assert complexity_path(case.model) == complexity_path(whole.model)
     raised = prune_by_raising(case.model, case.rows, 0.25, "gain").model
     check_consistent(raised, case.rows)
-    assert_array_equal(raised.rows, count_rows(raised, case.rows))
+    assert_array_equal(raised.rows, with_rows(raised, case.rows).rows)
 
 
 # --- Folds ---------------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ def test_raising_refuses_branches_that_are_none() -> None:
     columns, classes = [np.array([0.0, 1.0])], np.array([0, 1], dtype=np.int32)
 
     def prune(given: TreeArrays, confidence: float = 0.25) -> Raised:
-        return prune_raising(given, columns, [0], classes, 2, Weights(), 1.0, confidence)
+        return prune_raising(given, columns, [0], classes, 2, Weights(), confidence)
 
     assert prune(tree).units[0].tolist() == [1, 1]
     wrong = tree._replace(heavier=np.array([2, -1, -1], dtype=np.int32))

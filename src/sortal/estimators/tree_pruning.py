@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import share, whole_number
 from sortal.engines.local import n_threads
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, OneLeafWarning, OptionError, warn
 from sortal.estimators.base import FitReport
 from sortal.estimators.tree_folds import read_folds
 from sortal.estimators.tree_seeing import SeenTree
@@ -45,7 +45,7 @@ class PrunedTree(SeenTree):
     strength: Any
     cv: Any
     validation: float
-    confidence: float
+    confidence: Any
     raising: bool
     join_leaves: bool
     progress: Callable[[int, int], object] | None
@@ -62,7 +62,7 @@ class PrunedTree(SeenTree):
         sample_weight: ArrayLike | None = None,
         strength: Any = None,
         cv: Any = None,
-        confidence: float | None = None,
+        confidence: Any = None,
         raising: bool | None = None,
         join_leaves: bool | None = None,
     ) -> Self:
@@ -234,6 +234,20 @@ class PrunedTree(SeenTree):
                 "pruning='reduced_error' held out."
             )
         return rows
+
+    def _warn_of_one_leaf(self) -> None:
+        """Say that pruning has left no split: in words without numbers, once for many folds."""
+        model: TreeModel = self._model
+        if self.pruning is None or not model.pruned or model.n_nodes > 1:
+            return
+        label = model.classes[int(model.labels()[0])]
+        warn(
+            f"The tree was pruned to one leaf, which predicts {label!r} for every row: "
+            f"pruning={self.pruning!r} finds no split worth keeping. That is right where the "
+            "columns tell nothing about y. Where a class is rare or its errors matter more, give "
+            "costs or class_weight; pruning=None keeps every split.",
+            OneLeafWarning,
+        )
 
     def _take(self, pruned: Pruned) -> None:
         """A pruned tree in the place of the one that was copied."""

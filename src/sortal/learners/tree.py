@@ -249,19 +249,16 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
         unseen_codes(rows),
         rows.exponent + bits[1],
         *grown,
+        ranges=_ranges(schema, encoded.columns),
         policy=options.missing,
         holes=tuple(encoded.holes.tolist()),
         part_bits=bits[1],
-    )
-    return replace(
-        model,
-        threshold=_brief_thresholds(model, encoded.columns),
-        rows=count_rows(model, rows),
-        ranges=_ranges(schema, encoded.columns),
         factors=weights.factors,
         costs=weights.costs,
         smoothing=read_smoothing(options, len(schema.classes)),
     )
+    model = replace(model, threshold=_brief_thresholds(model, encoded.columns))
+    return with_rows(model, rows)
 
 
 def _grow(rows: TreeRows, growth: trees.Growth, threads: int) -> trees.Grown:
@@ -307,14 +304,40 @@ def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.fl
     return threshold
 
 
-def count_rows(model: TreeModel, rows: TreeRows) -> NDArray[np.int64] | None:
-    """The rows of each class in each node, where weights are no copies of rows."""
+def with_rows(model: TreeModel, rows: TreeRows) -> TreeModel:
+    """The tree with the rows in its nodes counted, where weights are no copies of rows. (S 96)"""
     if rows.units is None or rows.copies:
-        return None
+        return model
     ends = end_nodes(model, rows.encoded)
     in_leaf = native.count_codes(ends, model.n_nodes, rows.classes, model.units.shape[1], None)
     before = np.concatenate([np.zeros_like(in_leaf[:1]), np.cumsum(in_leaf, axis=0)])
-    return np.asarray(before[model.ends()] - before[:-1])  # the nodes below follow in preorder
+    counts = before[model.ends()] - before[:-1]  # the nodes below follow in preorder
+    most = float(rows.units.max())  # by which rows of one weight count exactly
+    squares = _squares(model, rows, ends, rows.units / most)
+    weights = np.ldexp(model.units, -model.part_bits) / most
+    there = (model.units > 0) & (squares > 0)
+    effective = np.divide(weights**2, squares, out=np.zeros_like(weights), where=there)
+    return replace(model, rows=counts, effective=effective)
+
+
+def _squares(
+    model: TreeModel, rows: TreeRows, ends: NDArray[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Σ weight² of each class in each node; of a row in parts, each has its part of the square."""
+    K = model.units.shape[1]
+    if model.policy == "fractional":
+        columns, n_values = rows.encoded.columns, model.n_values
+        by = model.pull()
+        return trees.spread_counts(
+            model.arrays, columns, n_values, by, rows.classes, weights**2, K
+        )
+    cell = ends * np.int64(K) + rows.classes
+    order = np.lexsort((weights, cell))  # so that the order of rows does not matter
+    sums = np.bincount(cell[order], weights[order] ** 2, minlength=model.n_nodes * K)
+    squares = sums.reshape(-1, K)
+    for t, above in reversed(list(enumerate(model.parents().tolist()))[1:]):
+        squares[above] += squares[t]
+    return squares
 
 
 def growth(rows: TreeRows, options: TreeOptions, bits: tuple[int, int] = (0, 0)) -> trees.Growth:

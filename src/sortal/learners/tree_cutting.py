@@ -26,6 +26,7 @@ _BY_NODE: dict[str, Any] = {
     "units": None,
     "sizes": None,
     "rows": None,
+    "effective": None,
     "score": 0.0,
     "gain": 0.0,
     "exact": True,

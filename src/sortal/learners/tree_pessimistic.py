@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sortal.learners.tree import count_rows
+from sortal.learners.tree import with_rows
 from sortal.learners.tree_cutting import cut_below
 from sortal.learners.tree_weights import multiples_of, scale_rows, unscale
 from sortal.native import trees
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 ALLOWANCE = 0.1
 
 
+# The level by default: its bounds, and the rows down to which it would be 1.
+_LOWEST, _HIGHEST, _FEW = 0.001, 0.5, 15.0
+
+
 class RaisedTree(NamedTuple):
     """A pruned tree, and how many of its tests have taken the place of another."""
 
@@ -34,17 +38,25 @@ class RaisedTree(NamedTuple):
     n_moved: int
 
 
+def default_level(model: TreeModel) -> float:
+    """The level of the bound where none is given: it falls with the table's rows. (S 97)"""
+    n = float(model.effective_rows(model.pull_of_class())[0])
+    return max(_LOWEST, min(_HIGHEST, (_FEW / n) ** 2))
+
+
 def estimated_errors(model: TreeModel, confidence: float) -> Float:
-    """The errors of each node as a leaf, and what is added to them. (S 32)
+    """The errors of each node as a leaf, and what is added to them. (S 32) (S 96)
 
     Errors are the weight of all classes but the most frequent, where priors, class weights and
-    costs count as they do in tests (S 36).
+    costs count as they do in tests (S 36). The bound is that of the node's effective rows; in sums
+    a node counts by its weight, all rows together for the effective rows of the root.
     """
-    weights = model.weights()
-    if model.factors is not None or model.costs is not None:
-        weights = weights * model.pull_of_class()
-    n, errors = weights.sum(axis=1), weights.sum(axis=1) - weights.max(axis=1)
-    return np.asarray(errors + added_errors(n, errors, confidence))
+    pull = model.pull_of_class()
+    weights, n = model.units * pull, model.effective_rows(pull)
+    rows_a_unit = n / weights.sum(axis=1)
+    errors = (weights.sum(axis=1) - weights.max(axis=1)) * rows_a_unit
+    estimated = errors + added_errors(n, errors, confidence)
+    return np.asarray(estimated / rows_a_unit * rows_a_unit[0])
 
 
 def prune_pessimistic(model: TreeModel, confidence: float) -> TreeModel:
@@ -78,14 +90,13 @@ def prune_by_raising(
         rows.classes,
         model.units.shape[1],
         trees.Weights(scaled.units, scaled.copies, scaled.sizes),
-        2.0**-rows.exponent * rows.total_units / scaled.total_units,
         confidence,
     )
     moved = raised.moved & (raised.kind != trees.LEAF)
     shown = _with_scores(model, raised, moved, trees.CRITERIA.index(criterion))
     pruned = model.pruned or shown.n_nodes < model.n_nodes
     shown = replace(shown, units=unscale(shown.units, multiples), pruned=pruned)
-    return RaisedTree(replace(shown, rows=count_rows(shown, rows)), int(moved.sum()))
+    return RaisedTree(with_rows(shown, rows), int(moved.sum()))
 
 
 def _with_scores(

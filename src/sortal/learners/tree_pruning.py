@@ -9,7 +9,7 @@ from sortal.data.checks import choose, non_negative, share
 from sortal.errors import OptionError
 from sortal.learners.tree_complexity import complexity_path, prune_to
 from sortal.learners.tree_cutting import join_siblings
-from sortal.learners.tree_pessimistic import prune_by_raising, prune_pessimistic
+from sortal.learners.tree_pessimistic import default_level, prune_by_raising, prune_pessimistic
 from sortal.learners.tree_reduced import prune_reduced
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class PruningOptions:
 
     pruning: str | None = None
     strength: Any = "one_se"
-    confidence: float = 0.001
+    confidence: Any = "auto"
     raising: bool = False
     join_leaves: bool = False
     missing: str = "direction"
@@ -39,7 +39,9 @@ class PruningOptions:
             choose("strength", self.strength, RULES)
         else:
             non_negative("strength", self.strength)
-        if share("confidence", self.confidence) == 0:
+        if isinstance(self.confidence, str):
+            choose("confidence", self.confidence, ("auto",))
+        elif share("confidence", self.confidence) == 0:
             raise OptionError("confidence=0 prunes nothing or all: give a number above 0, up to 1.")
         for name in ("raising", "join_leaves"):
             if not isinstance(getattr(self, name), bool):
@@ -56,6 +58,11 @@ class PruningOptions:
     def validates(self) -> bool:
         """Whether the strength is found by cross-validation."""
         return self.pruning == "cost_complexity" and isinstance(self.strength, str)
+
+    def level(self, model: TreeModel) -> float:
+        """The level of a pessimistic estimate."""
+        given = self.confidence
+        return default_level(model) if isinstance(given, str) else float(given)
 
     @property
     def raises(self) -> bool:
@@ -112,14 +119,16 @@ def _prune(
         smaller = prune_reduced(model, rows)
         return Pruned(smaller, (_told(model, smaller, f"their errors on {rows.size} rows"),))
     if how.raises and rows is not None:
-        raised = prune_by_raising(model, rows, how.confidence, criterion)
-        words = f"estimated errors (confidence {how.confidence:g}), raising subtrees"
+        level = how.level(model)
+        raised = prune_by_raising(model, rows, level, criterion)
+        words = f"estimated errors (confidence {level:.3g}), raising subtrees"
         moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
         notes = (_told(model, raised.model, words), *([moved] if raised.n_moved else []))
         return Pruned(raised.model, notes, n_moved=raised.n_moved)
     if how.pruning == "pessimistic":
-        smaller = prune_pessimistic(model, how.confidence)
-        words = f"estimated errors (confidence {how.confidence:g})"
+        level = how.level(model)
+        smaller = prune_pessimistic(model, level)
+        words = f"estimated errors (confidence {level:.3g})"
         return Pruned(smaller, (_told(model, smaller, words),))
     return Pruned(model)
 

@@ -119,7 +119,8 @@ def cross_validate(
         if progress is not None:
             progress(fold + 1, n_folds)
     cost, squares = sums[:, ::-1]
-    deviation = np.sqrt(np.maximum(squares - cost**2 / total, 0.0))
+    weight_of_row = total / float(model.effective_rows()[0])
+    deviation = np.sqrt(np.maximum(squares - cost**2 / total, 0.0) * weight_of_row)
     return replace(
         path,
         cv_error=tuple((cost / risk).tolist()),

@@ -37,8 +37,9 @@ class TreeModel:
     and no row had; of a column that is cut none, since such a rank has its place in the order. A
     unit of weight is 2**-exponent.
 
-    `rows` counts the rows of each class in each node, whatever they weigh; None where weights are
-    copies of rows, and `units` say it. `ranges[j]` is the least and the greatest number of column
+    `rows` counts the rows of each class in each node, whatever they weigh, and `effective` how many
+    rows of one weight would tell as much; None where weights are copies of rows, and `units` say
+    both. `ranges[j]` is the least and the greatest number of column
     j; None of categories, and altogether where the rows of the fit are not known.
 
     Units are the weights of the rows as given. `factors` say what a unit of each class counts for
@@ -73,6 +74,7 @@ class TreeModel:
     candidates: Float
     missing: Int32
     rows: Int64 | None = None
+    effective: Float | None = None
     ranges: tuple[tuple[float, float] | None, ...] | None = None
     policy: str = "error"
     holes: tuple[int, ...] = ()
@@ -104,6 +106,7 @@ class TreeModel:
         candidates=Array("f8", "nodes", least=0.0, most=INF),
         missing=Array("i4", "nodes", least=SPREAD),
         rows=Maybe(Array("i8", "nodes", "classes", least=0)),
+        effective=Maybe(Array("f8", "nodes", "classes", least=0.0)),
         ranges=Maybe(Several(Maybe(Several(Number(), "2")), "columns")),
         policy=Word((*POLICIES, "error")),
         holes=Several(Whole(least=0), "columns"),
@@ -213,6 +216,17 @@ class TreeModel:
             return np.asarray((self.counted() @ self.costs).min(axis=1))
         wrong = _besides(self._counts(), self._plain_labels())
         return np.ldexp(np.asarray(wrong, dtype=np.float64), -self.exponent)
+
+    def effective_rows(self, factors: Float | None = None) -> Float:
+        """(Σ w)² / Σ w² over the rows of each node, times a factor a class. (S 96)
+
+        Whole-number weights are copies of rows, and copies are rows.
+        """
+        units = self.units.astype(np.float64) if factors is None else self.units * factors
+        n = self.weights() if self.effective is None else self.effective
+        mean = np.divide(units, n, out=np.zeros_like(units), where=n > 0)
+        total = units.sum(axis=1)
+        return np.asarray(total / ((units * mean).sum(axis=1) / total))
 
     def pull(self, nodes: Any = slice(None)) -> Float:
         """The weight of nodes, or of some, as it counts in the choice of tests. (S 36)"""

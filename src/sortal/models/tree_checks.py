@@ -103,6 +103,8 @@ def check_weights(model: TreeModel) -> None:
     """Every node holds something, and sums of weights are numbers."""
     total = model.units.sum(axis=1, dtype=np.float64)
     need(((total > 0) & (total < 2.0**63)).all(), "a node without weight")
+    if model.effective is not None:
+        need(((model.effective > 0) == (model.units > 0)).all(), "weight of no rows")
     counted = model.counted()
     need((counted.sum(axis=1) > 0).all(), "a node that counts for nothing")
     need(np.isfinite(counted).all(), "weights that are no numbers")

@@ -66,11 +66,10 @@ def prune_raising(
     classes: Int32,
     n_classes: int,
     weights: Weights,
-    unit: float,
     confidence: float,
 ) -> Raised:
-    """C4.5's pruning with the rows of the fit; a unit weighs `unit`."""
+    """C4.5's pruning with the rows of the fit."""
     raised = _core.prune_raising(
-        tree, list(columns), list(n_values), classes, n_classes, *weights, unit, confidence
+        tree, list(columns), list(n_values), classes, n_classes, *weights, confidence
     )
     return Raised(*raised)

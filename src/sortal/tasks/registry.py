@@ -201,7 +201,7 @@ for _learner in (
                 "the tree has never met goes the way of most rows, too."
             ),
         ),
-        {"criterion": ("gain", "gini"), "confidence": (0.001, 0.05), "min_samples_leaf": (1, 10)},
+        {"criterion": ("gain", "gini"), "confidence": ("auto", 0.05), "min_samples_leaf": (1, 10)},
         "sortal.views.pictures.tree:pictures",
     ),
     Learner(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sortal.models.records import Table, Working
 
 
+_PRUNING = {"pruning", "confidence", "raising", "strength", "cv", "validation", "join_leaves"}
+
+
 def work(
     data: Any,
     target: str,
@@ -53,7 +56,7 @@ def work(
     >>> sortal.work(tennis, "PlayTennis", "bayes")["priors"].column("n(c)")
     (5, 9)
     """
-    estimator = make_estimator(learner, options, categories)
+    estimator = make_estimator(learner, _as_in_textbooks(learner, options or {}), categories)
     if not hasattr(estimator, "working"):
         raise OptionError(f"The learner {learner!r} does not show its working.")
     has_nodes = "node" in inspect.signature(estimator.working).parameters
@@ -68,6 +71,12 @@ def work(
         return _of_rows(estimator, chosen, numbers)
     working: Working = estimator.working(node or 0, training.X, training.y)
     return _with_ways(working, estimator, every, numbers)
+
+
+def _as_in_textbooks(learner: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A textbook's tree is as it has grown, unless an option of pruning is given."""
+    pruned = _PRUNING & set(options)
+    return options if learner != "tree" or pruned else {"pruning": None, **options}
 
 
 def _of_rows(estimator: Any, chosen: nw.DataFrame[Any], numbers: Sequence[int]) -> Working:
