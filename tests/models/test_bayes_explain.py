@@ -274,12 +274,16 @@ def test_prior_and_evidence_add_up_to_the_posterior_odds(case: Case) -> None:
         bits = [part.bits for part in made.evidence]
         parts = [x for part in made.evidence for x in part.log2_likelihood if math.isfinite(x)]
         size = max(map(abs, parts), default=0.0)
-        if made.possible:
-            assert made.total_bits == close(made.prior_bits + sum(bits), size)
-        assert made.total_bits == close(log2s[a] - log2s[b], size)
+        odds = made.prior_bits + (sum(bits) if made.possible else 0.0)
+        if case.costs is None:
+            assert (made.total_bits, made.cost_bits) == (odds, None)
+        elif math.isfinite(odds):
+            assert made.total_bits == close(odds + made.cost_bits, size)
+        if case.costs is None or math.isfinite(odds):
+            assert odds == close(log2s[a] - log2s[b], size)
         p, q = made.posterior[a], made.posterior[b]
         if min(p, q) > 1e-300:
-            assert made.total_bits == close(math.log2(p / q), size)
+            assert odds == close(math.log2(p / q), size)
         for part in made.evidence:
             one, other = part.log2_likelihood[a], part.log2_likelihood[b]
             assert part.bits == (0.0 if one == other else one - other)
@@ -372,7 +376,8 @@ def test_costs_can_turn_the_evidence_against_the_more_probable() -> None:
     model = DiscreteBayes(costs=costs).fit(pd.DataFrame({"a": ["u"] * 4}), np.array(list("pppq")))
     made = model.explain(pd.DataFrame({"a": ["u"]}))[0]
     assert (made.label, made.against) == ("q", "p")
-    assert made.total_bits == pytest.approx(math.log2(1 / 3))
+    assert (made.prior_bits, made.cost_bits) == pytest.approx((math.log2(1 / 3), math.log2(50)))
+    assert made.total_bits == pytest.approx(math.log2(50 / 3))
 
 
 def test_the_rival_is_the_second_most_probable_and_the_first_of_equals() -> None:

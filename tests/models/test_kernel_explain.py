@@ -204,7 +204,8 @@ def test_costs_can_turn_the_decision_against_the_odds() -> None:
     assert row.label == model.predict(X4[70:71])[0] == plain.against == "virginica"
     assert row.against == plain.label == "versicolor"
     assert row.log_odds == pytest.approx(-plain.log_odds)
-    assert row.log_odds < 0
+    assert row.log_odds < 0 < row.total
+    assert row.total == pytest.approx(row.log_odds + row.costs)
 
 
 def test_a_class_of_prior_zero_is_infinitely_far() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import os
 import signal
 import subprocess
@@ -24,12 +25,14 @@ from sortal import datasets
 from sortal.errors import SortalError, warn
 from sortal.tasks import registry
 from sortal.tasks.compare import compare
-from sortal.tasks.comparing import budget, workers
+from sortal.tasks.comparing import workers
+from sortal.tasks.comparing.budget import Schedule
 from sortal.tasks.registry import Facts, Learner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from sortal.tasks.comparing.budget import Run
     from sortal.tasks.comparing.comparison import Comparison
 
 IRIS = datasets.iris()
@@ -64,12 +67,19 @@ class Crashes(Toy):
 
 
 class Hangs(Toy):
-    """Never comes back, and says where it is."""
+    """Never comes back."""
 
     def fit(self, X: Any, y: Any) -> Toy:
-        Path(os.environ["SORTAL_TEST_FLAG"]).touch()
         sum(itertools.repeat(0))
         return self
+
+
+class PressesCtrlC(Hangs):
+    """Never comes back, and interrupts the process that waits for it."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        os.kill(os.getppid(), signal.SIGINT)
+        return super().fit(X, y)
 
 
 class Talks(Toy):
@@ -119,7 +129,7 @@ Locked.__module__ = "nowhere"
 
 @pytest.fixture
 def toys() -> Iterator[list[str]]:
-    classes = (Toy, Exits, Crashes, Hangs, Talks, Drags, Locked, _stranger())
+    classes = (Toy, Exits, Crashes, Hangs, PressesCtrlC, Talks, Drags, Locked, _stranger())
     for cls in classes:
         facts = Facts(probabilistic=False, reads="It is not.")
         registry.register(Learner(cls.__name__.lower(), cls, cls.__name__, facts))
@@ -132,12 +142,14 @@ def test_trouble_stays_in_its_row(
     toys: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONWARNINGS", "error")
-    monkeypatch.setattr(budget, "_PATIENCE", 0.01)
+    # only what would never come back is given up: how fast the others are depends on the machine
+    monkeypatch.setattr(Schedule, "patience", _patience)
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=4_000)}).assign(y=lambda t: (t.x > 0).astype(int))
+    ending = [toy for toy in toys if toy not in ("hangs", "pressesctrlc")]
     found = compare(
-        table, "y", learners=[*(toy for toy in toys if toy != "hangs"), "lda"], baselines=False,
-        folds=5, repeats=1, budget=90, n_jobs=1,
+        table, "y", learners=[*ending, "lda"], baselines=False,
+        folds=5, repeats=1, budget=90_000, n_jobs=1,
     )  # fmt: skip
     assert found["exits"].status == "error: its process ended with the exit code 3"
     assert found["crashes"].status == "error: its process was ended by SIGSEGV"
@@ -151,11 +163,15 @@ def test_trouble_stays_in_its_row(
     _check_part(found, table)
 
 
+def _patience(_: Schedule, run: Run) -> float:
+    return 0.5 if run.name == "drags" and run.n_rows is None else math.inf
+
+
 def _check_part(found: Comparison, table: pd.DataFrame) -> None:
     """A model that was too slow was trained on a part, and its code does the same."""
     drags = found["drags"]
     assert drags.status == "subsample: trained on 1,000 of 3,200 rows"
-    assert any(note.startswith("Too slow for 90 seconds in all: drags.") for note in found.notes)
+    assert any(note.startswith("Too slow for 90000 seconds in all: drags.") for note in found.notes)
     assert (drags.eligible, drags.rows, len(drags.scores)) == (False, 1_000, 5)
     namespace: dict[str, Any] = {"table": table, "Drags": Drags, "print": lambda _: None}
     code = found.code("drags").replace(f"from {Toy.__module__} import Drags", "")
@@ -190,19 +206,11 @@ def test_a_worker_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyP
         compare(IRIS, "species", learners=["lda"], baselines=False)
 
 
-def test_ctrl_c_ends_everything(
-    toys: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flag = tmp_path / "flag"
-    monkeypatch.setenv("SORTAL_TEST_FLAG", str(flag))
-
-    def press() -> None:
-        _wait_for(flag.exists)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=press).start()
+def test_ctrl_c_ends_everything(toys: list[str]) -> None:
     with pytest.raises(KeyboardInterrupt):
-        compare(IRIS, "species", learners=["hangs"], baselines=False, budget=1_000)
+        compare(
+            IRIS, "species", learners=["pressesctrlc"], baselines=False, budget=90_000, n_jobs=1
+        )
     assert _workers_of(os.getpid()) == []
 
 
@@ -231,18 +239,17 @@ def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
     parent = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    _wait_for(flag.exists)
+    _wait_for(lambda: flag.exists() or parent.poll() is not None)
     children = _workers_of(parent.pid)
     assert len(children) == 1
     parent.kill()
-    assert parent.communicate(timeout=30) == ("begin\n", "")  # the script ran once
-    _wait_for(lambda: not any(map(_is_alive, children)), seconds=5)
+    assert parent.communicate() == ("begin\n", "")  # the script ran once
+    _wait_for(lambda: not any(map(_is_alive, children)))
 
 
-def _wait_for(what: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
+def _wait_for(what: Callable[[], bool]) -> None:
+    """Until it is so, however busy the machine is."""
     while not what():
-        assert time.monotonic() < end
         time.sleep(0.02)
 
 

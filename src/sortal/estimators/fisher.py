@@ -14,7 +14,7 @@ from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.keeping import Perhaps
 from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
 from sortal.learners.fisher_working import show_fisher
-from sortal.models.decision import leading
+from sortal.models.decision import Verdicts, leading
 from sortal.models.fisher import FisherModel, Judged, judge
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record
@@ -278,8 +278,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     def _decide(self, values: Float) -> Decided:
         model: FisherModel = self._fitted_model()
-        labels = leading(values, model.unit)
-        return Decided(values, labels, np.zeros(len(model.classes)), model.gap)
+        verdicts = Verdicts(values, leading(values, model.unit))
+        return Decided(values, verdicts, np.zeros(len(model.classes)), model.gap)
 
     def _refuse_pieces(self) -> None:
         if self.threshold == "least_error":

@@ -9,7 +9,7 @@ from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.posteriors import Posteriors
 from sortal.learners.discriminant import read_statistics, weigh_classes
 from sortal.models.boundary import cost_shift
-from sortal.models.decision import decide, log_of, posterior
+from sortal.models.decision import Verdicts, log_of
 from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
@@ -62,5 +62,5 @@ class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
         model = self._fitted_model()
         functions = values + model.log_prior
         costs = self._read_costs(self.costs)
-        labels = decide(posterior(functions, model.prior), costs)
-        return Decided(functions, labels, model.log_prior, model.gap)
+        verdicts = Verdicts.of(functions, model.prior, costs)
+        return Decided(functions, verdicts, model.log_prior, model.gap)

@@ -11,7 +11,7 @@ from sortal.estimators.keeping import Perhaps
 from sortal.learners.indicator import IndicatorOptions, build_indicator
 from sortal.learners.indicator_working import show_indicator
 from sortal.models.boundary import boundary
-from sortal.models.decision import leading
+from sortal.models.decision import Verdicts, leading
 from sortal.models.indicator import IndicatorModel
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record
@@ -146,4 +146,6 @@ class IndicatorRegression(DiscriminantClassifier):
     def _decide(self, values: Float) -> Decided:
         model: IndicatorModel = self._fitted_model()
         anchor = np.broadcast_to(model.mean, model.gap.shape)
-        return Decided(values, leading(values), np.zeros(len(model.classes)), anchor)
+        return Decided(
+            values, Verdicts(values, leading(values)), np.zeros(len(model.classes)), anchor
+        )

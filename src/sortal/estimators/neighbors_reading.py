@@ -40,8 +40,8 @@ class ReadableNeighbors(KeepingRows):
         """
         rows, backend = self._poll(X)
         shares = shares_of_votes(rows.votes, self._model.prior)
-        labels = decide(shares, self._read_costs(self.costs))
-        made = ExplainNeighbors(self._model, rows, shares, labels)
+        costs = self._read_costs(self.costs)
+        made = ExplainNeighbors(self._model, rows, shares, decide(shares, costs), costs)
         return Explanations(made, range(len(rows)), backend)
 
     def working(self, X: Any = None, most: int = 1000) -> Working:

@@ -54,7 +54,7 @@ def show_linear(
     if model.curve is not None:
         tables.append(replace(model.curve, backend=backend))
     if rows is not None:
-        said = [model.classes[k] for k in rows.labels]
+        said = [model.classes[k] for k in rows.verdicts.labels]
         tables.append(score_table(model.classes, rows.functions, said, "Sch LDF", backend))
         shares = posterior(rows.functions, model.prior)
         tables.append(posterior_table(model.classes, shares, backend))

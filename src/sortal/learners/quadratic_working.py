@@ -43,7 +43,7 @@ def show_quadratic(
     if model.curve is not None:
         tables.append(replace(model.curve, backend=backend))
     if rows is not None:
-        said = [classes[k] for k in rows.labels]
+        said = [classes[k] for k in rows.verdicts.labels]
         tables.append(score_table(classes, rows.functions, said, "Bar qda", backend))
         shares = posterior(rows.functions, model.prior)
         tables.append(posterior_table(classes, shares, backend))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +16,7 @@ from sortal.models.bayes import (
     log_likelihood,
     number_terms,
 )
-from sortal.models.decision import decide, posterior
+from sortal.models.decision import Verdicts, difference, posterior
 from sortal.models.faces import moment_text
 from sortal.models.records import Table
 
@@ -48,10 +49,12 @@ class Evidence:
 class BayesExplanation:
     """prior_bits + Σ evidence bits = total_bits = log2 of P(label|x) / P(against|x).
 
-    `against` is the most probable of the other classes. Marks say which attributes were left out
+    `against` is the most probable of the other classes. Under costs the total includes `cost_bits`,
+    what they add to the log-odds (None without costs): it is at least 0, because the label has the
+    least expected cost, however probable it is. Marks say which attributes were left out
     (missing, unknown, constant) and whether the joint cell was never seen. `possible` is False
     where every class gives the row probability zero; the posterior is then the prior, and the
-    total the prior's bits.
+    evidence is not in the total.
     """
 
     label: Value
@@ -63,6 +66,7 @@ class BayesExplanation:
     evidence: tuple[Evidence, ...]
     total_bits: float
     possible: bool
+    cost_bits: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinite bits as the words inf and -inf."""
@@ -84,14 +88,17 @@ class BayesExplanation:
             "posterior": list(self.posterior),
             "prior_bits": _json(self.prior_bits),
             "evidence": evidence,
+            "cost_bits": None if self.cost_bits is None else _json(self.cost_bits),
             "total_bits": _json(self.total_bits),
             "possible": self.possible,
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """Prior, evidence and total, in bits, without the last digits that are rounding only."""
+        """Prior, evidence, costs and total, in bits, without the last digits that are rounding only."""
         rows: list[tuple[Cell, ...]] = [("prior", None, round(self.prior_bits, 12), "")]
         rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
+        if self.cost_bits is not None:
+            rows.append(("costs", None, round(self.cost_bits, 12), ""))
         note = "" if self.possible else "impossible row"
         rows.append(("total", None, round(self.total_bits, 12), note))
         share = self.posterior[self.classes.index(self.label)]
@@ -125,7 +132,7 @@ class ExplainRow:
     parts: tuple[_Part, ...]
     log_joint: Float
     shares: Float
-    labels: NDArray[np.intp]
+    verdicts: Verdicts
 
     def __call__(self, i: int) -> BayesExplanation:
         """Explain one row."""
@@ -139,39 +146,36 @@ def explain(model: BayesModel, encoded: Encoded, costs: Float | None) -> Explain
     # added up as predict does it, so that both say the same also where costs tie
     log_joint = model.log_prior + log_likelihood(model, encoded)
     shares = posterior(log_joint, model.prior)
-    return ExplainRow(model, tuple(parts), log_joint, shares, decide(shares, costs))
+    verdicts = Verdicts.of(log_joint, model.prior, costs)
+    return ExplainRow(model, tuple(parts), log_joint, shares, verdicts)
 
 
 def explain_row(made: ExplainRow, i: int) -> BayesExplanation:
     """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
-    model, shares, label = made.model, made.shares[i], int(made.labels[i])
-    others = [k for k in range(len(shares)) if k != label]
-    against = max(others, key=lambda k: (shares[k], made.log_joint[i, k], -k))
+    model, (label, against) = made.model, made.verdicts.pair(i)
     evidence = []
     for part in made.parts:
         log2 = part.terms[i] / np.log(2)
-        bits = _difference(log2[label], log2[against])
+        bits = difference(log2[label], log2[against])
         likelihoods = tuple(map(float, log2))
         evidence.append(Evidence(part.attribute, part.values[i], likelihoods, bits, part.marks[i]))
     log2_prior = model.log_prior / np.log(2)
-    prior_bits = _difference(log2_prior[label], log2_prior[against])
+    prior_bits = difference(log2_prior[label], log2_prior[against])
     possible = bool(np.isfinite(made.log_joint[i]).any())
+    odds = prior_bits + (sum(part.bits for part in evidence) if possible else 0.0)
+    cost_bits, total_bits = made.verdicts.with_costs(i, odds, math.log(2))
     return BayesExplanation(
         label=model.classes[label],
         against=model.classes[against],
         classes=model.classes,
         prior=tuple(map(float, model.prior)),
-        posterior=tuple(map(float, shares)),
+        posterior=tuple(map(float, made.shares[i])),
         prior_bits=prior_bits,
         evidence=tuple(evidence),
-        total_bits=prior_bits + (sum(part.bits for part in evidence) if possible else 0.0),
+        total_bits=total_bits,
         possible=possible,
+        cost_bits=cost_bits,
     )
-
-
-def _difference(a: float, b: float) -> float:
-    """a - b, where two zeros of probability (both -inf) tell nothing apart."""
-    return 0.0 if a == b else float(a - b)
 
 
 def _json(bits: float) -> float | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,3 +112,55 @@ def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:
     if costs is None:
         return np.asarray(probabilities.argmax(axis=1))
     return np.asarray((probabilities @ costs).argmin(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What was decided of rows by functions of them; with costs, these are ln P(c|x)."""
+
+    functions: Float
+    labels: NDArray[np.intp]
+    costs: Float | None = None
+
+    @classmethod
+    def of(cls, log_joint: Float, prior: Float, costs: Float | None) -> Verdicts:
+        """By log joint probabilities, as `predict` decides."""
+        labels = decide(posterior(log_joint, prior), costs)
+        return cls(log_posterior(log_joint, prior), labels, costs)
+
+    def pair(self, i: int) -> tuple[int, int]:
+        """The class of row i, and of the others the one with the largest function."""
+        label, values = int(self.labels[i]), self.functions[i]
+        return label, max((k for k in range(len(values)) if k != label), key=values.__getitem__)
+
+    def with_costs(self, i: int, odds: float, unit: float = 1.0) -> tuple[float | None, float]:
+        """What costs add to the log-odds of row i's two classes, and the sum, in units. (S 57)
+
+        The sum is at least 0: the label costs no more than the other class, however probable it is.
+        """
+        if self.costs is None:
+            return None, odds
+        (a, b), log_p = self.pair(i), self.functions[i]
+        more = self.costs[:, b] - self.costs[:, a]
+        up, down = log_of(np.maximum(more, 0.0)), log_of(np.maximum(-more, 0.0))
+        gain, loss = _log_sum(up + log_p), _log_sum(down + log_p)
+        if gain > loss and np.isfinite(log_p[[a, b]]).all():
+            # each by its own class: of two classes the same number for all rows
+            added = _log_sum(up + (log_p - log_p[a])) - _log_sum(down + (log_p - log_p[b]))
+            return added / unit, odds + added / unit
+        total = difference(gain, loss) / unit
+        return difference(total, odds), total
+
+
+def expected_costs(shares: Float, costs: Float | None) -> tuple[float, ...] | None:
+    """What predicting each class costs on average in one row; None without costs."""
+    return None if costs is None else tuple((shares @ costs).tolist())
+
+
+def difference(a: float, b: float) -> float:
+    """a - b, where two zeros of probability (both -inf) tell nothing apart."""
+    return 0.0 if a == b else float(a - b)
+
+
+def _log_sum(logs: Float) -> float:
+    return float(np.logaddexp.reduce(logs))

@@ -37,6 +37,14 @@ def share_text(share: float) -> str:
     return repr(share)
 
 
+def decision_text(share: float, label: int, expected: Sequence[float] | None) -> str:
+    """The probability of the class predicted; under costs, also why it was this one."""
+    if expected is None:
+        return f"P = {share:.4g}"
+    next_best = min(cost for k, cost in enumerate(expected) if k != label)
+    return f"P = {share:.4g}, least expected cost {expected[label]:.4g}, next {next_best:.4g}"
+
+
 def moment_text(days: float) -> str:
     """Days since 1970-01-01 as a date or a time, as short as it reads back to the same bits.
 

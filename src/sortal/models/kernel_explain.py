@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.models.decision import decide, posterior
+from sortal.models.decision import Verdicts, difference, posterior
 from sortal.models.records import Table
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class Filled:
 class KernelExplanation:
     """offset + Σ pulls + rest = log_odds = ln of P(label|x) / P(against|x).
 
-    `against` is the most probable of the other classes. Listed are the strongest pulls to `label`,
+    `against` is the most probable of the other classes. `total` is log_odds + `costs`, what costs
+    add to the log-odds (None without costs): it is at least 0, because the label has the least
+    expected cost. Listed are the strongest pulls to `label`,
     then the strongest to `against`; `rest` adds up all others of the `n_basis` rows that the model
     consists of. `by_class` adds up all pulls by the class of the row that pulls. `basis` is what
     these rows are: "rows" of the fit, or "landmarks" among them; a landmark stands for the rows
@@ -74,6 +76,8 @@ class KernelExplanation:
     n_basis: int
     basis: str
     filled: tuple[Filled, ...]
+    costs: float | None
+    total: float
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
@@ -90,17 +94,22 @@ class KernelExplanation:
             "n_basis": self.n_basis,
             "basis": self.basis,
             "filled": [asdict(cell) for cell in self.filled],
+            "costs": None if self.costs is None else _json(self.costs),
+            "total": _json(self.total),
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """Offset, pulls, the rest and their total, without digits that are rounding only."""
+        """Offset, pulls, the rest, costs and their total, without digits that are rounding only."""
         one, n_others = self.basis.removesuffix("s"), self.n_basis - len(self.pulls)
         rows: list[tuple[Cell, ...]] = [("offset", None, None, None, None, _tidy(self.offset))]
         rows += [(one, p.id, p.label, p.kernel, p.coefficient, _tidy(p.pull)) for p in self.pulls]
         if n_others:
             others = f"{n_others} more {one if n_others == 1 else self.basis}"
             rows.append((others, None, None, None, None, _tidy(self.rest)))
-        rows.append(("log-odds", None, None, None, None, _tidy(self.log_odds)))
+        if self.costs is not None:
+            rows.append(("costs", None, None, None, None, _tidy(self.costs)))
+        last = "log-odds" if self.costs is None else "total"
+        rows.append((last, None, None, None, None, _tidy(self.total)))
         columns = ("part", "id", "class", "kernel", "coefficient", "pull")
         return Table("pulls", _title(self), columns, tuple(rows), "S 94", backend)
 
@@ -142,14 +151,12 @@ class ExplainKernel:
     rows: KernelRows
     log_joint: Float
     shares: Float
-    labels: NDArray[np.intp]
+    verdicts: Verdicts
     most: int
 
     def __call__(self, i: int) -> KernelExplanation:
         """Explain one row."""
-        model, shares, label = self.model, self.shares[i], int(self.labels[i])
-        others = [k for k in range(len(shares)) if k != label]
-        against = max(others, key=lambda k: (shares[k], self.log_joint[i, k], -k))
+        model, (label, against) = self.model, self.verdicts.pair(i)
         if np.isneginf(self.log_joint[i]).all():  # a row that no class can produce: the prior says
             offset, coefficients = _prior_odds(model, label, against), np.zeros(len(model.ids))
         else:
@@ -157,13 +164,14 @@ class ExplainKernel:
         kernel = model.coordinates.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
         listed = _strongest(pulls, self.most)
-        left = np.delete(pulls, listed)
+        left, log_odds = np.delete(pulls, listed), offset + float(pulls.sum())
+        costs, total = self.verdicts.with_costs(i, log_odds)
         return KernelExplanation(
             label=model.classes[label],
             against=model.classes[against],
             classes=model.classes,
-            posterior=tuple(shares.tolist()),
-            log_odds=offset + float(pulls.sum()),
+            posterior=tuple(self.shares[i].tolist()),
+            log_odds=log_odds,
             offset=offset,
             pulls=tuple(_pull(model, j, kernel[j], coefficients[j]) for j in listed),
             rest=float(left.sum()),
@@ -171,6 +179,8 @@ class ExplainKernel:
             n_basis=len(pulls),
             basis="landmarks" if model.solver == "landmarks" else "rows",
             filled=tuple(self._filled(i)),
+            costs=costs,
+            total=total,
         )
 
     def _filled(self, i: int) -> list[Filled]:
@@ -188,8 +198,8 @@ def explain_rows(
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
     log_joint = rows.functions + model.log_prior
-    shares = posterior(log_joint, model.prior)
-    return ExplainKernel(model, rows, log_joint, shares, decide(shares, costs), most)
+    shares, verdicts = posterior(log_joint, model.prior), Verdicts.of(log_joint, model.prior, costs)
+    return ExplainKernel(model, rows, log_joint, shares, verdicts, most)
 
 
 def pulls_between(model: KernelModel, a: int, b: int) -> tuple[float, Float]:
@@ -208,8 +218,7 @@ def pulls_between(model: KernelModel, a: int, b: int) -> tuple[float, Float]:
 
 def _prior_odds(model: KernelModel, a: int, b: int) -> float:
     """ln π_a / π_b."""
-    log_a, log_b = model.log_prior[[a, b]].tolist()
-    return 0.0 if log_a == log_b else float(log_a - log_b)
+    return difference(model.log_prior[a], model.log_prior[b])
 
 
 def _strongest(pulls: Float, most: int) -> list[int]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from sortal.data.design import Design
     from sortal.data.values import Value, Values
+    from sortal.models.decision import Verdicts
     from sortal.models.functions import LinearMap
     from sortal.models.linear_blocks import Centered
     from sortal.models.records import Cell
@@ -38,7 +39,9 @@ class Part:
 class LinearExplanation:
     """offset + Σ amounts = total = function of `label` - function of `against`.
 
-    `against` is the class with the largest function among the others. Attributes marked missing or
+    `against` is the class with the largest function among the others. Under costs the total
+    includes `costs`, what they add to the log-odds (None without costs): it is at least 0, because
+    the label has the least expected cost. Attributes marked missing or
     unknown add nothing: what the known ones say about them is in the parts of those.
     """
 
@@ -50,6 +53,7 @@ class LinearExplanation:
     parts: tuple[Part, ...]
     total: float
     equation: str = "S 19"
+    costs: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
@@ -64,13 +68,16 @@ class LinearExplanation:
             "functions": [_json(value) for value in self.functions],
             "offset": _json(self.offset),
             "parts": parts,
+            "costs": None if self.costs is None else _json(self.costs),
             "total": _json(self.total),
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """Offset, parts and total, without the last digits that are rounding only."""
+        """Offset, parts, costs and total, without the last digits that are rounding only."""
         rows: list[tuple[Cell, ...]] = [("offset", None, _tidy(self.offset), "")]
         rows += [(p.attribute, p.value, _tidy(p.amount), p.mark) for p in self.parts]
+        if self.costs is not None:
+            rows.append(("costs", None, _tidy(self.costs), ""))
         rows.append(("total", None, _tidy(self.total), ""))
         title = f"{self.label} against {self.against}"
         columns = ("part", "value", "amount", "mark")
@@ -90,7 +97,7 @@ class Decided:
     """
 
     functions: Float
-    labels: NDArray[np.intp]
+    verdicts: Verdicts
     extra: Float
     anchor: Float
 
@@ -115,22 +122,21 @@ class Explain(ABC):
 
     def __call__(self, i: int) -> LinearExplanation:
         """Explain one row."""
-        label = int(self.decided.labels[i])
-        scores = self.decided.functions[i]
-        others = [k for k in range(len(scores)) if k != label]
-        against = max(others, key=lambda k: (scores[k], -k))
+        label, against = self.decided.verdicts.pair(i)
         offset, by_term = self.difference(i, label, against)
         n_columns = len(self.design.sizes)
         amounts = np.bincount(self.design.owner, by_term, minlength=n_columns)
+        costs, total = self.decided.verdicts.with_costs(i, offset + float(amounts.sum()))
         return LinearExplanation(
             label=self.classes[label],
             against=self.classes[against],
             classes=self.classes,
-            functions=tuple(map(float, scores)),
+            functions=tuple(map(float, self.decided.functions[i])),
             offset=offset,
             parts=tuple(self._part(i, j, float(amounts[j])) for j in range(n_columns)),
-            total=offset + float(amounts.sum()),
+            total=total,
             equation=self.equation,
+            costs=costs,
         )
 
     def known(self, i: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sortal.models.decision import expected_costs
 from sortal.models.faces import moment_text
 from sortal.models.neighbors_parts import column_amounts, counted_columns
 from sortal.models.neighbors_text import difference, title
@@ -63,7 +64,8 @@ class NeighborsExplanation:
     """The votes of the neighbors add up to the votes by class, whose shares are the posterior.
 
     Neighbors come in the order of their distances. Where the votes are all 0, the posterior is the
-    prior.
+    prior. `expected_costs` are those of predicting each class, of which the label has the least;
+    None without costs.
     """
 
     label: Value
@@ -74,6 +76,7 @@ class NeighborsExplanation:
     k: int
     weights: str
     metric: str
+    expected_costs: tuple[float, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
@@ -82,6 +85,7 @@ class NeighborsExplanation:
             "classes": list(self.classes),
             "posterior": list(self.posterior),
             "votes": list(self.votes),
+            "expected_costs": self.expected_costs and list(self.expected_costs),
             "k": self.k,
             "weights": self.weights,
             "metric": self.metric,
@@ -123,6 +127,7 @@ class ExplainNeighbors:
     rows: Polled
     shares: Float
     labels: NDArray[np.intp]
+    costs: Float | None
 
     def __call__(self, i: int) -> NeighborsExplanation:
         """Explain one row."""
@@ -136,6 +141,7 @@ class ExplainNeighbors:
             k=model.k,
             weights=model.weighting,
             metric=model.metric,
+            expected_costs=expected_costs(self.shares[i], self.costs),
         )
 
 

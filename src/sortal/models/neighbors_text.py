@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sortal.models.faces import number_text
+from sortal.models.faces import decision_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,9 @@ _MOST_NAMED = 3
 
 def title(made: NeighborsExplanation) -> str:
     """Who decided, in words."""
-    share = made.posterior[made.classes.index(made.label)]
-    said = f"{made.label} (P = {share:.4g}): {_count_neighbors(made)}"
+    label = made.classes.index(made.label)
+    why = decision_text(made.posterior[label], label, made.expected_costs)
+    said = f"{made.label} ({why}): {_count_neighbors(made)}"
     if not sum(made.votes):
         return f"{said}; nobody votes, and the prior stands"
     counts = [float(_count(made, label)) for label in made.classes]

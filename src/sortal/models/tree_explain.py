@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.models.conditions import number_in_full, quoted
-from sortal.models.faces import moment_text
+from sortal.models.decision import expected_costs
+from sortal.models.faces import decision_text, moment_text
 from sortal.models.records import Table
 from sortal.models.tree_branches import Paths, node_values
 from sortal.models.tree_holes import HoleMark, hole_mark
@@ -62,6 +63,9 @@ class TreeExplanation:
     A row that a hole sends down several branches is shown on the heaviest ones: `node`, `n` and
     `counts` are where these end. Its label and its probabilities are those of all its ends
     together, and `spread` is what the other ends add to the share.
+
+    `expected_costs` are those of predicting each class, of which the label has the least; None
+    without costs.
     """
 
     label: Value
@@ -74,6 +78,7 @@ class TreeExplanation:
     path: tuple[Move, ...]
     rule: tuple[Condition, ...]
     spread: float = 0.0
+    expected_costs: tuple[float, ...] | None = None
 
     @property
     def fallback(self) -> bool:
@@ -115,6 +120,7 @@ class TreeExplanation:
             "path": path,
             "rule": [condition.to_dict() for condition in self.rule],
             "spread": self.spread,
+            "expected_costs": self.expected_costs and list(self.expected_costs),
             "fallback": self.fallback,
         }
 
@@ -130,7 +136,8 @@ class TreeExplanation:
         rows.append(("total", f"-> {quoted(self.label)}", None, self.n, self.share, ""))
         rule = " and ".join(condition.text() for condition in self.rule) or "in any case"
         where = f"at node {self.node}{' and others' if self.is_spread else ''}"
-        title = f"{quoted(self.label)} (P = {self.share:.4g}) {where}: {rule}"
+        why = decision_text(self.share, self.classes.index(self.label), self.expected_costs)
+        title = f"{quoted(self.label)} ({why}) {where}: {rule}"
         columns = ("node", "condition", "value", "n", "share", "mark")
         return Table("path", title, columns, tuple(rows), "S 29", backend)
 
@@ -189,6 +196,7 @@ class ExplainTree:
             ),
             rule=way.merged,
             spread=float(whole[label] - share[end]),
+            expected_costs=expected_costs(whole, self.model.costs),
         )
 
     def _ends(self, i: int) -> list[End]:

@@ -253,7 +253,8 @@ def same_reason(row: dict[str, Any], why: Any, classes: list[str]) -> None:
     assert [part["mark"] for part in row["parts"]] == [part.mark for part in parts]
     assert classes[row["against"]] == str(why.against)
     first, *rest = amounts_of(why)
-    near([row["offset"], *[p["amount"] for p in row["parts"]], row["total"]], [first, *rest])
+    ending = [row[key] for key in ("cost", "total") if key in row]
+    near([row["offset"], *[p["amount"] for p in row["parts"]], *ending], [first, *rest])
     if hasattr(why, "functions"):
         near(row["functions"], why.functions)
     else:
@@ -262,8 +263,11 @@ def same_reason(row: dict[str, Any], why: Any, classes: list[str]) -> None:
 
 def amounts_of(why: Any) -> list[float]:
     if hasattr(why, "parts"):
-        return [why.offset, *[part.amount for part in why.parts], why.total]
-    return [why.prior_bits, *[part.bits for part in why.evidence], why.total_bits]
+        cost, amounts = why.costs, [why.offset, *[part.amount for part in why.parts]]
+    else:
+        cost, amounts = why.cost_bits, [why.prior_bits, *[part.bits for part in why.evidence]]
+    total = why.total if hasattr(why, "parts") else why.total_bits
+    return [*amounts, *([] if cost is None else [cost]), total]
 
 
 def same_path(row: dict[str, Any], why: Any) -> None:

@@ -174,8 +174,8 @@ function startDecide(root, data) {
   };
 
   function partsTable(found, cells) {
-    const { label, against, offset, total, parts } = found;
-    const finite = [offset, total, ...parts.map((p) => p.amount)].filter(Number.isFinite).map(Math.abs);
+    const { label, against, offset, cost, total, parts } = found;
+    const finite = [offset, cost, total, ...parts.map((p) => p.amount)].filter(Number.isFinite).map(Math.abs);
     const largest = Math.max(...finite, Number.MIN_VALUE);
     const signed = (x) => cell(bar(0.5, 0.5 + Math.max(-1, Math.min(1, x / largest)) / 2, "",
       x < 0 ? "against" : "for"));
@@ -192,6 +192,7 @@ function startDecide(root, data) {
     const left = sum(order.slice(rows.length).map((p) => p.amount));
     if (rest.length) rows.push(row(`${rest.length} more columns, listed below`, "", left, ""));
     rows.unshift(row(data.words.offset, "", offset, ""));
+    if (cost !== undefined) rows.push(row("costs", "", cost, ""));
     rows.push(row("total", "", total, found.possible === false ? "impossible row" : "", "strong"));
     const caption = `Why ${classes[label]} and not ${classes[against]}: ${data.words.amount}; ` +
       `above 0 speaks for ${classes[label]}`;

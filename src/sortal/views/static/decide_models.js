@@ -115,6 +115,27 @@ function decideModels(data) {
 
   const difference = (a, b) => (a === b ? 0 : a - b);
 
+  function logSum(logs) {
+    const most = Math.max(...logs);
+    return most === -Infinity ? most : most + Math.log(sum(logs.map((x) => Math.exp(x - most))));
+  }
+
+  // What costs add to the log-odds of classes a and b, and the sum, in units. (S 57)
+  function withCosts(logJoint, a, b, odds, unit) {
+    if (!costs) return { total: odds };
+    const possible = logJoint.some(Number.isFinite);
+    const logP = possible ? logJoint : Array.from(model.prior, Math.log);
+    const side = (j, k, from) => logSum(logP.map((p, i) =>
+      difference(p, from) + Math.log(Math.max(0, costs[i][k] - costs[i][j]))));
+    const peak = Math.max(...logP), gain = side(a, b, peak), loss = side(b, a, peak);
+    if (gain > loss && Number.isFinite(logP[a]) && Number.isFinite(logP[b])) {
+      const cost = (side(a, b, logP[a]) - side(b, a, logP[b])) / unit;
+      return { cost, total: odds + cost };
+    }
+    const total = difference(gain, loss) / unit;
+    return { cost: difference(total, odds), total };
+  }
+
   // --- The kinds of models: cells → what is said, and why ---
 
   // Distances of a row's terms from the center, 0 where nothing is known.
@@ -141,11 +162,13 @@ function decideModels(data) {
   function compared(cells, row, functions, differ) {
     const probabilities = model.prior ? posterior(functions, model.prior) : null;
     const label = costs ? cheapest(probabilities) : leading(functions, model.unit[0]);
-    const against = runnerUp(label, functions), { offset, byTerm } = differ(label, against);
+    const against = runnerUp(label, functions);
+    const { offset, byTerm } = differ(label, against);
     const amounts = cells.map(() => 0);
     byTerm.forEach((x, i) => (amounts[row.owner[i]] += x));
     const parts = cells.map((cell, f) => ({ field: f, amount: amounts[f], mark: markOf(cell) }));
-    return { label, against, probabilities, functions, offset, parts, total: offset + sum(amounts) };
+    const ending = withCosts(functions, label, against, offset + sum(amounts), 1);
+    return { label, against, probabilities, functions, offset, parts, ...ending };
   }
 
   const rules = { gaussian, conditional };
@@ -242,8 +265,9 @@ function decideModels(data) {
       fields: list, field: list[0], amount: bits(terms), mark,
     }));
     const possible = logJoint.some(Number.isFinite), offset = bits(logPrior);
-    const total = offset + (possible ? sum(parts.map((part) => part.amount)) : 0);
-    return { label, against, probabilities, functions: logJoint, offset, parts, total, possible };
+    const odds = offset + (possible ? sum(parts.map((part) => part.amount)) : 0);
+    const ending = withCosts(logJoint, label, against, odds, bit);
+    return { label, against, probabilities, functions: logJoint, offset, parts, possible, ...ending };
   }
 
   // --- Trees ---

@@ -1,0 +1,122 @@
+"""Every learner of the registry that takes costs: what it explains is what it decided."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sortal import DiscreteBayes, LinearDiscriminant
+from sortal.tasks import registry
+
+RNG = np.random.default_rng(23)
+COSTED = [one.name for one in registry.learners() if "costs" in one.options()]
+
+
+def mixed_table(n_classes: int) -> pd.DataFrame:
+    """Classes that overlap, in numbers and categories."""
+    y = RNG.integers(n_classes, size=80)
+    return pd.DataFrame(
+        {
+            "a": RNG.normal(y, 1.0),
+            "b": RNG.normal(-y, 2.0),
+            "c": [f"v{min(2, v)}" for v in (y + RNG.integers(3, size=80)) // 2],
+            "y": [f"class {v}" for v in y],
+        }
+    )
+
+
+def parts_of(row: Any) -> tuple[list[float], float]:
+    """What adds up, costs last, and the total."""
+    if hasattr(row, "prior_bits"):
+        return [row.prior_bits, *(e.bits for e in row.evidence), row.cost_bits], row.total_bits
+    if hasattr(row, "pulls"):
+        return [row.offset, *(p.pull for p in row.pulls), row.rest, row.costs], row.total
+    return [row.offset, *(p.amount for p in row.parts), row.costs], row.total
+
+
+# Zeros on the diagonal, none, a third class that decides, and costs that say nothing.
+COSTS = {
+    "two": lambda: 10.0 ** RNG.uniform(-2, 2, (2, 2)) * (1 - np.eye(2)),
+    "two, right ones cost too": lambda: RNG.uniform(0, 1, (2, 2)) + 5 * (1 - np.eye(2)),
+    "two, any": lambda: RNG.uniform(0, 1, (2, 2)),
+    "three": lambda: 10.0 ** RNG.uniform(-2, 2, (3, 3)) * (1 - np.eye(3)),
+    "three, any": lambda: RNG.integers(0, 4, (3, 3)).astype(float),
+    "three, all the same": lambda: np.full((3, 3), 2.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+@pytest.mark.parametrize("name", COSTED)
+@pytest.mark.parametrize("kind", COSTS)
+def test_the_parts_add_up_to_the_decision(name: str, kind: str) -> None:
+    costs = COSTS[kind]()
+    table = mixed_table(len(costs))
+    X = table.drop(columns="y")
+    model = registry.find(name).make(costs=costs).fit(X, table["y"])
+    shares = model.predict_proba(X)
+    expected = shares @ costs
+    for i, (row, label) in enumerate(zip(model.explain(X), model.predict(X), strict=True)):
+        assert row.label == label
+        k = row.classes.index(label)
+        assert expected[i, k] <= expected[i].min() * (1 + 1e-12)
+        if hasattr(row, "expected_costs"):
+            np.testing.assert_allclose(row.expected_costs, expected[i], rtol=1e-12)
+            assert row.to_dict()["expected_costs"] == list(row.expected_costs)
+            next_best = min(cost for j, cost in enumerate(row.expected_costs) if j != k)
+            assert f"cost {row.expected_costs[k]:.4g}, next {next_best:.4g}" in str(row)
+            continue
+        parts, total = parts_of(row)
+        size = max(1.0, *(abs(part) for part in parts if math.isfinite(part)))
+        assert total >= -1e-12 * size
+        if all(map(math.isfinite, parts)):
+            assert total == pytest.approx(sum(parts), abs=1e-12 * size)
+        other = row.classes.index(row.against)
+        assert shares[i, other] == max(p for j, p in enumerate(shares[i]) if j != k)
+        # by the definition: what the other costs more where it does, by what the label does
+        more = costs[:, other] - costs[:, k]
+        gain, loss = shares[i] @ np.maximum(more, 0), shares[i] @ np.maximum(-more, 0)
+        if gain > 0 and loss > 0:
+            unit = math.log(2) if hasattr(row, "total_bits") else 1.0
+            assert total == pytest.approx(math.log(gain / loss) / unit, abs=1e-9 * size)
+        lines = [line.split()[0] for line in str(row).splitlines()]
+        assert lines[-2:] == ["costs", "total"]
+        told = row.to_dict()
+        assert float(told["cost_bits" if "cost_bits" in told else "costs"]) == parts[-1]
+
+
+def test_costs_of_two_classes_add_the_same_to_every_row() -> None:
+    table = mixed_table(2)
+    costs = [[1.0, 4.0], [7.0, 2.0]]
+    added = math.log((7 - 2) / (4 - 1))  # for the second class against the first
+    rows = LinearDiscriminant(costs=costs).fit(table, "y").explain(table)
+    for row in rows:
+        sign = 1 if row.label == "class 1" else -1
+        assert row.costs == pytest.approx(sign * added, rel=1e-14)
+    assert {row.label for row in rows} == {"class 0", "class 1"}
+
+
+def test_costs_that_count_errors_alone_add_nothing() -> None:
+    table = mixed_table(3)
+    plain = LinearDiscriminant().fit(table, "y").explain(table)
+    for row, other in zip(
+        LinearDiscriminant(costs=1 - np.eye(3)).fit(table, "y").explain(table), plain, strict=True
+    ):
+        assert (row.label, row.against, row.total) == (other.label, other.against, other.total)
+        assert (row.costs, other.costs) == (0.0, None)
+        assert "costs" not in str(other)
+
+
+def test_a_class_that_cannot_be_may_be_the_cheapest() -> None:
+    table = pd.DataFrame({"v": ["p", "p", "p"] * 4, "y": ["a", "b", "c"] * 4})
+    # saying c is never far wrong: a row that cannot be of c is called so
+    costs = [[0.0, 9.0, 1.0], [9.0, 0.0, 1.0], [9.0, 9.0, 0.0]]
+    model = DiscreteBayes(alpha=0, priors=[0.5, 0.5, 0.0], costs=costs).fit(table, "y")
+    row = model.explain(table)[0]
+    assert (row.label, row.posterior) == ("c", (0.5, 0.5, 0.0))
+    assert (row.prior_bits, row.cost_bits) == (-math.inf, math.inf)
+    # against a: 0.5 · 8 saved where b is true, 0.5 · 1 lost where a is
+    assert row.total_bits == pytest.approx(math.log2(8))
