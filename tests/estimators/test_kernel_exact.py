@@ -96,6 +96,26 @@ def test_a_direction_that_all_rows_share_is_none() -> None:
     assert_allclose(model.eigenvalues_, [12.64968276], rtol=1e-7)
 
 
+@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pytest.mark.parametrize(
+    ("columns", "score"),
+    [
+        (["bill_length_mm", "body_mass_g", "island"], 323),
+        (["body_mass_g", "sex"], 263),
+        (["flipper_length_mm", "island", "sex"], 291),
+    ],
+)
+def test_a_linear_kernel_with_a_category(columns: list[str], score: int, solver: str) -> None:
+    """Indicators of a category add up to 1, far from which the grams of a penguin are."""
+    penguins = datasets.penguins().dropna()
+    X, y = penguins[columns], penguins["species"].to_numpy()
+    model = KernelDiscriminant("linear", ridge=0, solver=solver).fit(X, y)
+    plain = LinearDiscriminant().fit(X, y)
+    assert model.score(X, y) == plain.score(X, y) == score / 333
+    assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+    assert_allclose(model.loo_proba(X, y), plain.loo_proba(X, y), atol=1e-6)
+
+
 def test_given_kernels_too() -> None:
     """A matrix, or a function, of the same values."""
     X, _, y = mixed()
