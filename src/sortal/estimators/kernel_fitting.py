@@ -117,11 +117,11 @@ class KernelFitting(KernelDoor):
             refuse_still(spread, options)
         inputs = read_inputs(spread, schema, options)
         kernel = read_kernel(spread, inputs, options)
-        if kernel.name in ("linear", "poly") and (far := far_columns(spread, inputs)):
+        if far := far_columns(spread, inputs, kernel, options.ridge):
             warn(
                 f"The values of {listed(far)} lie so far from 0, beside their spread, that "
-                "products of them hold less than half of their digits. Take their means off, or "
-                "use kernel='rbf'.",
+                "products of them hold less than half of their digits. Take their means off, use "
+                "kernel='rbf', or a larger ridge.",
                 SortalWarning,
             )
         places = self._taking_part(source, options.class_weight)

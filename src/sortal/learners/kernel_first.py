@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 # Squares below it hold fewer than all digits.
 _LEAST_SQUARE = float(np.finfo(float).tiny) / EPS
-# A mean so many standard deviations from 0 costs a kernel of products 8 digits.
-_FAR = 1e4
+# A mean so many standard deviations from 0 costs a kernel of products 8 digits. Of a power each
+# factor takes its part, which is missed where no ridge is above the rounding.
+_FAR, _LEAST_RIDGE = 1e4, 1e-8
 # Rows of a kernel matrix that are looked at at a time.
 _ROWS = 1024
 
@@ -176,12 +177,18 @@ def still_columns(inputs: KernelInputs) -> list[str]:
     return [design.schema.columns[j].name for j in design.owner[inputs.factor == 0].tolist()]
 
 
-def far_columns(spread: Spread, inputs: KernelInputs) -> list[str]:
-    """Columns whose mean, as an input, dwarfs the spread of all.
+def far_columns(
+    spread: Spread, inputs: KernelInputs, kernel: KernelFunction, ridge: Any
+) -> list[str]:
+    """Columns whose mean, as an input of a kernel of products, dwarfs the spread of all.
 
     Products with them are large and nearly alike: of 16 digits twice the digits of that ratio go.
     """
+    if kernel.name not in ("linear", "poly"):
+        return []
     design = inputs.design
+    vanishing = isinstance(ridge, float | int) and ridge < _LEAST_RIDGE
+    most = _FAR ** (1.0 / kernel.degree) if kernel.name == "poly" and vanishing else _FAR
     widest = np.sqrt((spread.variance * inputs.factor**2).sum())
-    far = np.abs(spread.mean * inputs.factor) > _FAR * widest
+    far = np.abs(spread.mean * inputs.factor) > most * widest
     return [design.schema.columns[j].name for j in design.owner[far].tolist()]
