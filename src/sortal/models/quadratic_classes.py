@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from sortal.models.checks import check_scatter, check_squares, need
-from sortal.models.geometry import VARIANCE_FLOOR, survey
+from sortal.models.geometry import EPS, VARIANCE_FLOOR, survey
 from sortal.models.holes import Inverse
 from sortal.models.layout import INF, Layout
 from sortal.models.layout_arrays import Array
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Places = NDArray[np.intp]
+
+# How much of a standard deviation rounding may make of a row.
+_LOST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +121,21 @@ def kept_terms(still: Float, size: Float) -> Places:
     return np.sort(order[still.shape[1] :])
 
 
-def completed(own: Geometry, kept: Places, sigma: Float, divisor: float, frame: Frame) -> Completed:
+def completed(
+    own: Geometry, size: Float, sigma: Float, divisor: float, frame: Frame
+) -> Completed:
     """A class as used: where it stands still, with the pooled variance. (S 44)
 
     `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor; the
     directions of the former are at right angles where columns have the spread of all rows for a
-    unit.
+    unit. `size` is that of the numbers in the class.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
     shape = frame.out.T @ sigma @ frame.out
     if root.shape[1] == r:
-        return Completed(root, frame.log_ratio_over(kept, root), shape)
+        log_det = frame.log_ratio_over(kept_terms(frame.still, size), root)
+        return Completed(_least_norm(root, frame.still, size), log_det, shape)
     left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
     null = _null(frame.into @ own.still, r - root.shape[1])
     across = np.eye(r) - null @ null.T
@@ -137,6 +143,17 @@ def completed(own: Geometry, kept: Places, sigma: Float, divisor: float, frame: 
     inside = np.hstack([across @ (left * sizes), null])
     root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
     return Completed(root, frame.log_ratio(root), shape)
+
+
+def _least_norm(root: Float, still: Float, size: Float) -> Float:
+    """The root at right angles to what stands still, if the last digits of rows allow that.
+
+    On rows that lie where all others do it is the same root; there, what is taken away adds up to
+    0 but for rounding, which a class far narrower than its numbers cannot bear.
+    """
+    away = still @ (still.T @ root)
+    lost = EPS * (np.abs(away).T @ size).max(initial=0.0)
+    return root - away if lost <= _LOST else root
 
 
 def _null(directions: Float, n: int) -> Float:
