@@ -77,7 +77,7 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     )
     sigmas = [shrunk(A, shrinkage) / d for A, d in zip(scatters, divisors, strict=True)]
     found = [completed(*one, frame) for one in zip(own, sizes, sigmas, divisors, strict=True)]
-    classes = QuadraticClasses(frame.into, np.array([one.shape for one in found]), stats.present)
+    classes = QuadraticClasses(frame.into, np.array([one.sigma for one in found]), stats.present)
     log_dets = classes.without_absent(np.array([one.log_det for one in found]) + frame.log_det)
     whole = Roots(np.array([one.root for one in found]), log_dets)
     return QuadraticModel(
@@ -87,7 +87,6 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
         center=stats.center,
         gap=stats.gap,
         prior=stats.weight / stats.total_weight if given is None else given,
-        covariances=classes.covariances(),
         pooling=pooling,
         shrinkage=shrinkage,
         scores=QuadraticMap(stats.design, stats.exact_means, whole, classes),
