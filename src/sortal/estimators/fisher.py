@@ -13,12 +13,18 @@ from sortal.errors import OptionError
 from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.keeping import Perhaps
 from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
-from sortal.learners.fisher_working import show_fisher
+from sortal.learners.fisher_working import ShownRows, show_fisher
 from sortal.models.decision import Verdicts, leading
 from sortal.models.fisher import FisherModel, Judged, judge
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record
-from sortal.models.linear_blocks import ProjectTraining, as_they_are, margin
+from sortal.models.linear_blocks import (
+    AskBlock,
+    ProjectTraining,
+    as_they_are,
+    gather_answered,
+    margin,
+)
 from sortal.models.linear_explain import Decided
 
 if TYPE_CHECKING:
@@ -37,8 +43,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     """Fisher's discriminant: the directions along which classes lie far apart and narrow.
 
     Two classes: w = S⁻¹(μ_1 - μ_2) maximizes J(w) = (m_1 - m_2)² / (s_1² + s_2²), m and s² being
-    means and scatters of the rows projected on w. More classes: the generalized eigenvectors of
-    Bw = λSw. A row goes to the nearest projected mean. No probabilities: nothing is assumed about
+    means and scatters of the rows projected on w; a row goes to the side of the separating point on
+    which its projection lies. More classes: the generalized eigenvectors of Bw = λSw; a row goes to
+    the projected mean that is nearest in the metric where wᵀSw = 1 for every direction, the
+    coordinates of `transform(X, scaling="within")`. In those along the directions of unit length,
+    which are the default, another mean may look nearer. No probabilities: nothing is assumed about
     how the rows are distributed.
 
     Where S is singular, w = S_T⁺(μ_1 - μ_2) with the scatter S_T of all rows, which is the same
@@ -139,14 +148,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class whose projected mean is nearest."""
+        """The class whose projected mean is nearest where wᵀSw = 1; of two, by the separating point."""
         model: FisherModel = self._fitted_model()
         return self._predicted(self._ask(X, model.scores, partial(leading, unit=model.unit)))
 
     def decision_function(self, X: Any) -> Float:
         """Two classes: how far a row lies beyond the separating point, on the side of the second.
 
-        More: minus half the squared distance from each projected mean, up to a common term.
+        More: minus half the squared distance from each projected mean where wᵀSw = 1, up to a term
+        common to all classes.
         """
         scores = self._ask(X, self._fitted_model().scores, as_they_are)
         return margin(self._spread(scores, -np.inf))
@@ -184,10 +194,19 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         return judge(self._fitted_model(), numbers("w", w))
 
     def working(self, X: Any = None) -> Working:
-        """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections; of rows X, coordinates."""
+        """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections.
+
+        Of rows X also their coordinates along the directions of unit length, and what decides: how
+        far they lie beyond the separating point, or, of more than two classes, their squared
+        distances from the projected means where wᵀSw = 1; and the class predicted.
+        """
         model: FisherModel = self._fitted_model()
-        a = None if X is None else self._coordinates(X, model)
-        return show_fisher(model, a, self._backend)
+        if X is None:
+            return show_fisher(model, None, self._backend)
+        labels = self.predict(X)  # which says what became of missing values
+        blocks = self._engine().map(self._open(X), AskBlock(model.coordinates, as_they_are))
+        a = gather_answered(list(blocks)).answer
+        return show_fisher(model, ShownRows(a, labels.tolist()), self._backend)
 
     @property
     def directions_(self) -> Float:

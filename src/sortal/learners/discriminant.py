@@ -94,6 +94,11 @@ class ClassStatistics:
         """The class means. (Sch 4-5a)"""
         return self.center + self.gap
 
+    def from_mean(self, g: int) -> Float:
+        """From the mean of class g to all class means."""
+        tail = np.broadcast_to(self.tail, self.gap.shape)
+        return np.asarray((self.gap - self.gap[g]) + (tail - tail[g]))
+
     @property
     def exact_means(self) -> Means:
         """The class means, with what a float64 cannot hold of them."""

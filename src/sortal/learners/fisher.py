@@ -135,10 +135,10 @@ def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
 def _scores(
     stats: ClassStatistics, directions: Float, lengths: Float, threshold: float | None
 ) -> LinearMap:
-    """Functions whose largest names the class: the nearest projected mean, by (Sch LDF).
+    """Functions whose largest names the class, by (Sch LDF).
 
-    Two classes: ± half the distance from the separating point; else the functions of unit Gaussians
-    where aᵀSa = 1.
+    Two classes: ± half the distance from the separating point. More: the nearest projected mean
+    where wᵀSw = 1, as functions of unit Gaussians. (S 99)
     """
     if threshold is not None:
         return _map(stats, *_around(directions[:, :1], threshold))

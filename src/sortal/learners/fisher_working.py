@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,8 @@ from sortal.learners.matrices import matrix_table
 from sortal.models.records import Table, Working, unique
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sortal.models.fisher import FisherModel
@@ -18,8 +21,16 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-def show_fisher(model: FisherModel, coordinates: Float | None, backend: str) -> Working:
-    """The tables of a fit; with the coordinates of rows, these too."""
+@dataclass(frozen=True, eq=False)
+class ShownRows:
+    """Rows as distances from the center along the directions, and the classes predicted."""
+
+    coordinates: Float
+    labels: Sequence[object]
+
+
+def show_fisher(model: FisherModel, shown: ShownRows | None, backend: str) -> Working:
+    """The tables of a fit; of rows, their coordinates and how they are decided."""
     terms = model.scores.design.terms
     square = terms, terms
     two = len(model.classes) == 2
@@ -34,7 +45,8 @@ def show_fisher(model: FisherModel, coordinates: Float | None, backend: str) -> 
     ]
     if two:
         tables.append(_difference(model, backend))
-    tables.append(matrix_table("between", "B, between classes", square, B, "ZM 20.2", backend))
+    tag = "ZM 20.2" if two else "S 98"
+    tables.append(matrix_table("between", "B, between classes", square, B, tag, backend))
     names = unique([f"scatter {label}" for label in model.classes])
     tables += [
         matrix_table(name, f"S of class {label}", square, S_k, "Sch 4-10a", backend)
@@ -48,8 +60,8 @@ def show_fisher(model: FisherModel, coordinates: Float | None, backend: str) -> 
     if two and model.directions.size:
         tables.append(_solution(model, inverse, backend))
     tables += [_directions(model, backend), _projections(model, backend), _judged(model, backend)]
-    if coordinates is not None:
-        tables.append(_rows(coordinates, backend))
+    if shown is not None:
+        tables += [_rows(model, shown, backend), _verdicts(model, shown, backend)]
     return Working("Fisher's discriminant", tuple(tables))
 
 
@@ -114,7 +126,24 @@ def _judged(model: FisherModel, backend: str) -> Table:
     return Table("criterion", "The criterion", columns, tuple(rows), "ZM 20.7", backend)
 
 
-def _rows(a: Float, backend: str) -> Table:
+def _rows(model: FisherModel, shown: ShownRows, backend: str) -> Table:
+    a = shown.coordinates + model.center @ model.directions
     heads = ("row", *(f"a{i + 1}" for i in range(a.shape[1])))
     rows = tuple((i, *row) for i, row in enumerate(a.tolist()))
     return Table("rows", "Coordinates a = wᵀx of the rows", heads, rows, "Sch 4-3", backend)
+
+
+def _verdicts(model: FisherModel, shown: ShownRows, backend: str) -> Table:
+    """What decides: the side of the separating point, or the nearest mean where wᵀSw = 1. (S 99)"""
+    if model.threshold is not None:
+        values, heads = shown.coordinates[:, :1] - model.threshold, ["a1 less separating point"]
+        title, tag = "The side of the separating point: positive for the first class", "Sch 4-3"
+    else:
+        means = model.gap @ model.directions
+        apart = (shown.coordinates[:, None] - means) / model.lengths
+        values, heads = np.square(apart).sum(axis=2), [f"d² from {c}" for c in model.classes]
+        values[:, model.weight == 0] = np.inf
+        title, tag = "Squared distances from the projected means, where wᵀSw = 1", "S 99"
+    pairs = enumerate(zip(values.tolist(), shown.labels, strict=True))
+    rows = tuple((i, *row, str(label)) for i, (row, label) in pairs)
+    return Table("verdicts", title, unique(("row", *heads, "predicted")), rows, tag, backend)

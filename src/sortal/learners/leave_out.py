@@ -106,7 +106,7 @@ class Fitted:
     @cached_property
     def rests(self) -> Float:
         """From there to the means."""
-        return np.asarray(self.stats.gap - (self.origins - self.stats.center))
+        return np.asarray(self.stats.gap - (self.origins - self.stats.center) + self.stats.tail)
 
     def without(self, g: int, v: Float) -> Left:
         """w_g - v, c = w_g v / (w_g - v), κ = v / (w_g - v), for rows of class g. (S 45)"""

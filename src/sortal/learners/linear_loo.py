@@ -63,7 +63,7 @@ class LinearBase:
 
     def from_own(self, g: int, basis: Float) -> Float:
         """From the mean of class g to all means, in a basis."""
-        return np.asarray((self.stats.gap - self.stats.gap[g]) @ basis)
+        return np.asarray(self.stats.from_mean(g) @ basis)
 
 
 @dataclass(frozen=True, eq=False)

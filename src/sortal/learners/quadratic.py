@@ -70,13 +70,14 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
     shrinkage = 0.0 if options.shrinkage is None else float(options.shrinkage)
     geometry, frame = _pooled(stats, options.covariance, shrinkage)
     scatters, divisors = mixed(stats, options.covariance, pooling)
-    kept = [kept_terms(frame.still, size) for size in class_sizes(stats, pooling)]
+    sizes = class_sizes(stats, pooling)
+    kept = [kept_terms(frame.still, size) for size in sizes]
     own = tuple(
         own_geometry(stats, A, k, pooling, kept[k], shrinkage) for k, A in enumerate(scatters)
     )
     sigmas = [shrunk(A, shrinkage) / d for A, d in zip(scatters, divisors, strict=True)]
-    found = [completed(*one, frame) for one in zip(own, kept, sigmas, divisors, strict=True)]
-    classes = QuadraticClasses(frame.into, np.array([one.shape for one in found]), stats.present)
+    found = [completed(*one, frame) for one in zip(own, sizes, sigmas, divisors, strict=True)]
+    classes = QuadraticClasses(frame.into, np.array([one.sigma for one in found]), stats.present)
     log_dets = classes.without_absent(np.array([one.log_det for one in found]) + frame.log_det)
     whole = Roots(np.array([one.root for one in found]), log_dets)
     return QuadraticModel(
@@ -86,7 +87,6 @@ def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> Quadra
         center=stats.center,
         gap=stats.gap,
         prior=stats.weight / stats.total_weight if given is None else given,
-        covariances=classes.covariances(),
         pooling=pooling,
         shrinkage=shrinkage,
         scores=QuadraticMap(stats.design, stats.exact_means, whole, classes),
@@ -126,9 +126,12 @@ def class_divisors(stats: ClassStatistics, covariance: str) -> Float:
 
 def class_sizes(stats: ClassStatistics, pooling: float) -> Float:
     """The size of the numbers that a class, a row each, or all classes have in the columns."""
-    squares = np.diagonal(stats.scatter, axis1=1, axis2=2) + stats.weight[:, None] * stats.means**2
-    squares = squares if pooling == 0 else np.broadcast_to(squares.sum(axis=0), squares.shape)
-    return np.sqrt(squares) + EPS * stats.size
+    root = np.sqrt(np.where(stats.present, stats.weight, 1.0))[:, None]
+    deviation = np.sqrt(np.diagonal(stats.scatter, axis1=1, axis2=2)) / root
+    sizes = np.hypot(deviation, stats.means)
+    sizes = sizes if pooling == 0 else np.broadcast_to(sizes.max(axis=0), sizes.shape)
+    all_rows = stats.size / np.sqrt(stats.total_weight)
+    return np.asarray(sizes + EPS * np.where(all_rows > 0, all_rows, 1.0))
 
 
 def own_geometry(

@@ -142,7 +142,7 @@ class _Rows:
         """From the mean of class k without the row to the row, in a basis in which u is h."""
         if k == self.g:
             return h * (1 + self.left.shift)[:, None]
-        return np.asarray(h + (self.stats.gap[self.g] - self.stats.gap[k]) @ basis)
+        return np.asarray(h - self.stats.from_mean(self.g)[k] @ basis)
 
 
 def _plain(base: Prepared, rows: _Rows, pooling: Float) -> list[tuple[Float, Mask]]:

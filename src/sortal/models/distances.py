@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sortal.models.term_block import TermBlock
 
     Float = NDArray[np.float64]
+    Rows = NDArray[np.int64]
 
 # Squares of such distances, and sums of many, are still numbers.
 _FAR = 1e150
@@ -45,23 +46,32 @@ class Means:
     def squares(self, block: TermBlock, roots: Float) -> Float:
         """‖(x - μ_k)ᵀR_k‖² of all rows, a column a class; NaN where a term is not known."""
         design = block.design
-        near, rest = two_sum(np.broadcast_to(self.center, self.gap.shape), self.gap)
-        near, rest = in_loops(design, near), in_loops(design, rest + self.tail)
+        near, rest = (in_loops(design, part) for part in self.near())
         values = np.empty((block.n_rows, len(near)))
         triangles, codes = _triangles(in_loops(design, roots.transpose(0, 2, 1))), list(block.codes)
         native.square_rows(block.numbers, codes, block.sizes, near, rest, triangles, values)
         return values
 
-    def some_squares(self, z: Float, roots: Float) -> Float:
-        """The same of rows z, given as distances from the center, 0 where roots are.
+    def near(self) -> tuple[Float, Float]:
+        """The float64 nearest to each mean, and the rest."""
+        near, rest = two_sum(np.broadcast_to(self.center, self.gap.shape), self.gap)
+        return near, rest + self.tail
+
+    def some_squares(
+        self, block: TermBlock, rows: Rows, roots: Float, more: Float | float = 0.0
+    ) -> Float:
+        """The same of some rows, by roots that are 0 for terms that are not known.
+
+        `more` is what is added for these, in the coordinates of the roots.
 
         Beyond 1e150 standard deviations squares are brought down to what float64 holds: what is
         left of them says which class is the nearest.
         """
-        pairs = zip(self.gap, self.tail, roots, strict=True)
-        turned = np.stack([((z - own) - rest) @ root for own, rest, root in pairs], axis=1)
-        far = np.abs(turned).max(axis=(1, 2), initial=0.0)
-        return np.square(turned / np.maximum(far / _FAR, 1.0)[:, None, None]).sum(axis=2)
+        triples = zip(*self.near(), roots, strict=True)
+        turned = [(block.known_part(rows, near) - rest) @ root for near, rest, root in triples]
+        ways = np.stack(turned, axis=1) + more
+        far = np.abs(ways).max(axis=(1, 2), initial=0.0)
+        return np.square(ways / np.maximum(far / _FAR, 1.0)[:, None, None]).sum(axis=2)
 
 
 def _triangles(roots: Float) -> Float:

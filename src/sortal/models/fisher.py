@@ -32,7 +32,7 @@ class Criterion:
     The same as (Sch 4-8), written as (Sch 4-11a), and as (MSML fisher).
     Two classes: B = (μ_1 - μ_2)(μ_1 - μ_2)ᵀ, as in (ZM 20.2). More:
     B = Σ_k a_k (μ_k - μ)(μ_k - μ)ᵀ, a_k being the weight of the class, or 1 where classes weigh
-    alike; for two classes that would be a_1 a_2 / (a_1 + a_2) times the former.
+    alike; for two classes that would be a_1 a_2 / (a_1 + a_2) times the former. (S 98)
     """
 
     between: Float

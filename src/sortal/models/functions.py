@@ -61,11 +61,8 @@ class HoleRule(Protocol):
         `fewer` are terms from which the others follow.
         """
 
-    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:
-        """Squared distances of rows z from class means where Σ is the identity, a column a class.
-
-        `root` leads there where all terms are known.
-        """
+    def ways(self, known: Mask, gap: Float, root: Float) -> tuple[Float, Float]:
+        """(R, r): where only some terms are known, (x - μ_k)ᵀR + r_k stands for (x - μ_k)ᵀroot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +113,11 @@ class ConditionalMean:
         constant = self.offsets + self.mean @ self.weights
         return LinearParts(inverse, weights, constant, np.zeros_like(self.weights.T), self.mean)
 
-    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:
-        """Squared distances from class means in the coordinates of a root."""
-        offsets, weights = replace(self, weights=root, offsets=0 * root[0]).functions(known)
-        turned = (offsets + z @ weights)[:, None] - means.gap @ root
-        return np.asarray(np.square(turned).sum(axis=2))
+    def ways(self, known: Mask, gap: Float, root: Float) -> tuple[Float, Float]:
+        """The same for distances from class means, which lie at center + gap."""
+        offsets, some = replace(self, weights=root, offsets=0 * root[0]).functions(known)
+        return some, offsets + gap @ (some - root)
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,11 +220,10 @@ def map_nearest(function: LinearMap, batch: Batch) -> Mapped:
     squares, means = function.nearest.squares(block), function.nearest.means
     rows = np.flatnonzero(~np.isfinite(across(np.add, squares)))
     missing = block.missing(rows)
-    z = block.known_part(rows, means.center)
     for pattern, places in zip(*patterns_of(missing), strict=True):
         known = ~pattern[design.owner]
-        squares[rows[places]] = function.holes.squares(
-            known, z[places], means, function.nearest.root
-        )
+        root, more = function.holes.ways(known, means.gap, function.nearest.root)
+        these, roots = rows[places], np.broadcast_to(root, (len(means.gap), *root.shape))
+        squares[these] = means.some_squares(block, these, roots, more)
     values = np.where(function.offsets > -np.inf, -0.5 * squares, -np.inf)
     return block.mapped(values, rows, missing)

@@ -68,9 +68,11 @@ class GaussianClasses:
         offsets, weights = linear_functions(root, self.gap, self.mean)
         return self.without_absent(offsets), weights
 
-    def squares(self, known: Mask, z: Float, means: Means, root: Float) -> Float:  # noqa: ARG002
-        """(x - μ_k)ᵀΣ⁻¹(x - μ_k) over the known terms: its own root leads there."""
-        return means.some_squares(z, np.stack([self._root(known)] * len(means.gap)))
+    def ways(self, known: Mask, gap: Float, root: Float) -> tuple[Float, Float]:
+        """The root of Σ over the known terms, and nothing beside it."""
+        del root  # the terms known have one of their own
+        own = self._root(known)
+        return own, np.zeros((len(gap), own.shape[1]))
 
     def _root(self, known: Mask) -> Float:
         """The root of Σ over the known terms, 0 for others."""

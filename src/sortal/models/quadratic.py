@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticModel:
-    """Class means center + gap[k], covariances as used, priors.
+    """Class means center + gap[k], functions by covariances as used, priors.
 
     `geometry` is that of the pooled covariance; `own` are those of the classes' matrices, which say
     what each class does not tell by itself. `scores` are ln f_k(x) up to a term common to all
@@ -39,7 +39,6 @@ class QuadraticModel:
     center: Float
     gap: Float
     prior: Float
-    covariances: Float
     pooling: float
     shrinkage: float
     scores: QuadraticMap
@@ -52,7 +51,6 @@ class QuadraticModel:
         center=Array("f8", "terms"),
         gap=Array("f8", "classes", "terms"),
         prior=Array("f8", "classes", least=0.0),
-        covariances=Array("f8", "classes", "terms", "terms"),
         pooling=Number(least=0.0, most=1.0),
         shrinkage=Number(least=0.0, most=1.0),
         scores=Record(QuadraticMap),
@@ -68,6 +66,11 @@ class QuadraticModel:
         """How many numbers predict needs: K(p + p(p + 1)/2 + 1), a mean, a matrix, a constant."""
         K, p = self.gap.shape
         return int(K * (p + p * (p + 1) // 2 + 1))
+
+    @property
+    def covariances(self) -> Float:
+        """Σ_k as used."""
+        return self.scores.holes.sigmas
 
     @property
     def log_prior(self) -> Float:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from sortal.models.checks import check_scatter, check_squares, need
-from sortal.models.geometry import VARIANCE_FLOOR, survey
+from sortal.models.geometry import EPS, VARIANCE_FLOOR, survey
 from sortal.models.holes import Inverse
 from sortal.models.layout import INF, Layout
 from sortal.models.layout_arrays import Array
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Places = NDArray[np.intp]
+
+# How much of a standard deviation rounding may make of a row.
+_LOST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +102,11 @@ def frame_of(geometry: Geometry, within: Float, total_weight: float, divisor: fl
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """A root of a class's covariance, ln det Σ_k less that of Σ, and C_k, Σ_k in the frame."""
+    """A root of a class's covariance, ln det Σ_k less that of Σ, and Σ_k itself."""
 
     root: Float
     log_det: float
-    shape: Float
+    sigma: Float
 
 
 def kept_terms(still: Float, size: Float) -> Places:
@@ -118,25 +121,51 @@ def kept_terms(still: Float, size: Float) -> Places:
     return np.sort(order[still.shape[1] :])
 
 
-def completed(own: Geometry, kept: Places, sigma: Float, divisor: float, frame: Frame) -> Completed:
+def completed(
+    own: Geometry, size: Float, sigma: Float, divisor: float, frame: Frame
+) -> Completed:
     """A class as used: where it stands still, with the pooled variance. (S 44)
 
     `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor; the
     directions of the former are at right angles where columns have the spread of all rows for a
-    unit.
+    unit. `size` is that of the numbers in the class.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
-    shape = frame.out.T @ sigma @ frame.out
     if root.shape[1] == r:
-        return Completed(root, frame.log_ratio_over(kept, root), shape)
+        log_det = frame.log_ratio_over(kept_terms(frame.still, size), root)
+        return Completed(_least_norm(root, frame.still, size), log_det, sigma)
     left, sizes, _ = np.linalg.svd(frame.into @ root, full_matrices=False)
     null = _null(frame.into @ own.still, r - root.shape[1])
     across = np.eye(r) - null @ null.T
     # at right angles to what is taken from all classes together: Σ_k is 0 along it anyway
     inside = np.hstack([across @ (left * sizes), null])
-    root, shape = frame.out @ inside, across @ shape @ across + null @ null.T
-    return Completed(root, frame.log_ratio(root), shape)
+    root, shape = frame.out @ inside, frame.out.T @ sigma @ frame.out
+    shape = across @ shape @ across + null @ null.T
+    return Completed(root, frame.log_ratio(root), frame.into.T @ shape @ frame.into)
+
+
+def _regular_root(sigma: Float, kept: Places) -> Float:
+    """A root of a covariance that has an inverse over the terms kept, 0 for others."""
+    own = sigma[np.ix_(kept, kept)]
+    scale = np.sqrt(np.where(np.diag(own) > 0, np.diag(own), 1.0))
+    values, vectors = np.linalg.eigh(own / np.outer(scale, scale))
+    # rounding must not make a variance negative
+    values = np.maximum(values, EPS * np.maximum(values[-1:], 1.0))
+    root = np.zeros((len(sigma), len(kept)))
+    root[kept] = vectors / np.sqrt(values) / scale[:, None]
+    return root
+
+
+def _least_norm(root: Float, still: Float, size: Float) -> Float:
+    """The root at right angles to what stands still, if the last digits of rows allow that.
+
+    On rows that lie where all others do it is the same root; there, what is taken away adds up to
+    0 but for rounding, which a class far narrower than its numbers cannot bear.
+    """
+    away = still @ (still.T @ root)
+    lost = EPS * (np.abs(away).T @ size).max(initial=0.0)
+    return root - away if lost <= _LOST else root
 
 
 def _null(directions: Float, n: int) -> Float:
@@ -182,47 +211,44 @@ class QuadraticParts:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticClasses:
-    """Σ_k = intoᵀ C_k into in the frame of all classes.
+    """Covariances Σ_k; that of all classes is intoᵀ into.
 
     `present` says which classes have rows: others have no density anywhere.
     """
 
     into: Float
-    shapes: Float
+    sigmas: Float
     present: Mask
 
     LAYOUT: ClassVar[Layout] = Layout(
         into=Array("f8", "rank", "terms"),
-        shapes=Array("f8", "classes", "rank", "rank"),
+        sigmas=Array("f8", "classes", "terms", "terms"),
         present=Array("b1", "classes"),
     )
 
     def check(self) -> None:
         """Refuse covariances that are none, and classes of which none has rows."""
-        check_scatter(self.shapes)
+        check_scatter(self.sigmas)
         check_squares(self.into)
-        check_squares(np.diagonal(self.shapes, axis1=1, axis2=2))
-        need((np.diagonal(self.shapes, axis1=1, axis2=2) > 0).all(), "a variance of 0")
+        check_squares(np.sqrt(np.diagonal(self.sigmas, axis1=1, axis2=2)))
         need(self.present.any(), "no class with rows")
-
-    def covariances(self) -> Float:
-        """Σ_k over all terms."""
-        return np.asarray(self.into.T @ self.shapes @ self.into)
 
     def functions(self, known: Mask) -> Roots:
         """Roots and determinants of N(μ_k, Σ_k) over the known terms, 0 for others. (S 49)"""
         part = self.into[:, known]
         pooled = part.T @ part
         nothing = np.zeros((1, pooled.shape[0]))  # what is rounding has left the frame already
-        sphere = survey(pooled, nothing, nothing[0]).sphere
-        shapes = sphere.T @ part.T @ self.shapes @ part @ sphere
-        roots = np.zeros((len(shapes), len(known), sphere.shape[1]))
-        values, vectors = np.linalg.eigh(shapes)
-        # of a positive definite matrix; rounding must not make a variance negative
-        floor = np.finfo(float).eps * values[:, -1:] if values.shape[1] else values
-        values = np.maximum(values, floor)
-        roots[:, known] = sphere @ (vectors / np.sqrt(values)[:, None, :])
-        log_dets = np.log(values).sum(axis=1) + log_det_of(sphere)
+        geometry = survey(pooled, nothing, nothing[0])
+        frame = Frame(geometry.sphere, geometry.sphere.T @ pooled, geometry.still)
+        roots = np.zeros((len(self.sigmas), len(known), geometry.sphere.shape[1]))
+        log_dets = np.zeros(len(roots))
+        for k, sigma in enumerate(self.sigmas):
+            own = sigma[np.ix_(known, known)]
+            size = np.sqrt(np.diag(own)) + EPS * np.sqrt(np.diag(pooled))
+            kept = kept_terms(frame.still, np.where(size > 0, size, 1.0))
+            root = _regular_root(own, kept)
+            log_dets[k] = frame.log_ratio_over(kept, root) + frame.log_det
+            roots[k, known] = _least_norm(root, frame.still, size)
         return Roots(roots, self.without_absent(log_dets))
 
     def parts(self, fewer: Places) -> QuadraticParts | None:
@@ -231,7 +257,7 @@ class QuadraticClasses:
         if rank not in (p, len(fewer)):
             return None
         kept = np.arange(p) if rank == p else fewer
-        found = [Inverse.of(one, kept) for one in (self.into.T @ self.into, *self.covariances())]
+        found = [Inverse.of(one, kept) for one in (self.into.T @ self.into, *self.sigmas)]
         regular = [inverse for inverse in found if inverse is not None]
         if len(regular) < len(found):
             return None

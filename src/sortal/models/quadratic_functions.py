@@ -57,13 +57,13 @@ class QuadraticMap:
         # rows with holes, and those so far from all classes that their squares are infinite
         rows = np.flatnonzero(~(across(np.maximum, values) > -np.inf))
         missing = block.missing(rows)
-        z = block.known_part(rows, self.center)
         patterns, places = patterns_of(missing)
         unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
         single, cells = self.holes.functions, self.whole.roots.size
         for i, some in each_pattern(unknown, parts, single, cells):
-            squares = self.means.some_squares(z[places[i]], some.roots)
-            values[rows[places[i]]] = -0.5 * (squares + some.log_dets)
+            these = rows[places[i]]
+            squares = self.means.some_squares(block, these, some.roots)
+            values[these] = -0.5 * (squares + some.log_dets)
         return block.mapped(values, rows, missing)
 
     @cached_property

@@ -34,9 +34,10 @@ def describe_quadratic(model: QuadraticModel) -> Described:
             "logDets": pack(scores.whole.log_dets),
         },
     }
+    out = np.linalg.pinv(scores.holes.into)
     holes = {
         "into": pack(scores.holes.into),
-        "shapes": pack_lower(scores.holes.shapes, mirror=True),
+        "shapes": pack_lower(out.T @ scores.holes.sigmas @ out, mirror=True),
         "present": scores.holes.present.astype(int).tolist(),
     }
     ends = reach(design, model.center + model.gap, spread)
