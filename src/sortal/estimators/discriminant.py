@@ -230,8 +230,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
 
     def _notes(self, model: Any) -> list[str]:
-        """What to know of the columns; warned of, too."""
-        if isinstance(model, SortalError):
+        """What to know of the columns, where they tell classes apart; warned of, too."""
+        if isinstance(model, SortalError) or len(model.classes) == 1:
             return []
         tied, apart = describe(model.geometry, model.scores.design)
         notes = []

@@ -99,6 +99,11 @@ class KernelDoor(Posteriors, SummaryClassifier):
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."
             )
+        if not self._plan.inputs.factor.any():
+            raise OptionError(
+                "The first rows, all of one class, do not vary in any column, so that there is no "
+                "scale for others: fit again to all rows."
+            )
         training = super()._open_again(X, y, sample_weight, options)
         inputs, none = self._plan.inputs, np.zeros(len(self._schema.columns), dtype=np.int64)
         if inputs.design.categories:

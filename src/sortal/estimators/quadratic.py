@@ -222,7 +222,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
 
     def _notes(self, model: Any) -> list[str]:
         notes = super()._notes(model)
-        if isinstance(model, SortalError):
+        if isinstance(model, SortalError) or len(model.classes) == 1:
             return notes
         still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
         said = [

@@ -93,7 +93,7 @@ def column_amounts(
     numbers, words = of_numbers(model, x, positions), _code_amounts(model, codes, positions)
     columns = counted_columns(model)
     parts = [(numbers if c.is_number else words)[:, c.place] for c in columns]
-    by_column = np.stack(parts, axis=1)
+    by_column = np.stack(parts, axis=1) if parts else np.empty((len(positions), 0))
     known = (~np.isnan(by_column)).sum(axis=1)
     largest = model.power == np.inf
     sums = np.zeros(len(positions))

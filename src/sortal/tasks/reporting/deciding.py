@@ -37,6 +37,7 @@ def decide(
     model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
+    costs = getattr(estimator, "costs", None)
     part = decide_part(
         model,
         title=f"A row decided by the {chosen.learner.title}",
@@ -44,7 +45,7 @@ def decide(
         starts=starts(chosen, rows, models[0], wishes),
         missing=getattr(estimator, "missing", ""),
         unknown=getattr(estimator, "unknown", ""),
-        costs=getattr(estimator, "costs", None),
+        costs=None if costs is None else estimator._read_costs(costs),
         ranges=_ranges(rows.X),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
