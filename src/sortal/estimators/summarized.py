@@ -9,6 +9,7 @@ from sortal.errors import FormatError, SortalError
 from sortal.estimators.base import FitReport, TableClassifier, refuse_one_class
 from sortal.estimators.features import merge_declared
 from sortal.estimators.keeping import Perhaps
+from sortal.estimators.pieces import in_pieces
 from sortal.estimators.target import class_array, common_dtype, with_classes
 from sortal.models.layout import Layout
 from sortal.models.layout_schema import LabelType, SchemaField
@@ -96,6 +97,7 @@ class SummaryClassifier(TableClassifier):
         self._remember(training)
         return self
 
+    @in_pieces
     def partial_fit(
         self,
         X: Any,
@@ -116,7 +118,6 @@ class SummaryClassifier(TableClassifier):
         -------
         self
         """
-        self._refuse_pieces()
         options = self._options()
         if not hasattr(self, "_model"):
             training = self._open_training(X, y, sample_weight)
@@ -135,8 +136,9 @@ class SummaryClassifier(TableClassifier):
         self._adopt(summary, plan, options, *named, waits=self._waits)
         return self
 
-    def _refuse_pieces(self) -> None:
-        """Refuse options that need all rows at once."""
+    def _no_pieces(self) -> str:
+        """Why rows cannot come in pieces, by these options; nothing where they can."""
+        return ""
 
     def _refuse_unfit(self, summary: Any, schema: Schema) -> None:  # noqa: ARG002
         """Refuse rows from which nothing can be learned."""
