@@ -212,7 +212,8 @@ class KernelDiscriminant(KeptKernel):
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight)
+        made: KernelDiscriminant = super().partial_fit(X, y, classes, sample_weight)
+        return made
 
     def _options(self) -> KernelOptions:
         self._policies()
