@@ -13,6 +13,7 @@ import bayes
 import choices
 import compare
 import discriminants
+import ensembles
 import kernels
 import neighbors
 import quadratics
@@ -30,6 +31,7 @@ SECTIONS = {
     "Trees": trees,
     "Trees in use": tree_use,
     "Accuracy of trees": accuracy,
+    "Ensembles": ensembles,
     "Comparing models": compare,
     "Choices between models": choices,
     "Reports": report,

@@ -329,7 +329,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"join_leaves": "yes"}, "join_leaves='yes'"),
     ({"validation": 0.0}, "validation=0.0.*between"),
     ({"validation": 1.0}, "validation=1.0"),
-    ({"random_state": None}, "random_state=None"),
+    ({"random_state": 1.5}, "random_state=1.5"),
     ({"pruning": "cost_complexity", "cv": 1}, "cv=1.*two folds"),
     ({"pruning": "cost_complexity", "cv": 1000}, "more folds than there are rows"),
     ({"pruning": "cost_complexity", "cv": None}, "cv=None cannot be used"),

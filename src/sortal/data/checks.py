@@ -63,6 +63,18 @@ def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
     )
 
 
+def read_seed(given: Any) -> int:
+    """The seed of a random_state: a number itself, 0 for None, and one drawn from a RandomState."""
+    if isinstance(given, np.random.RandomState):
+        return int(given.randint(2**31 - 1))
+    if given is not None and not (is_whole(given) and given >= 0):
+        raise OptionError(
+            f"random_state={given!r} cannot be used: give a whole number of at least 0, None for "
+            "0, or a numpy.random.RandomState, from which a number is drawn."
+        )
+    return int(given or 0)
+
+
 def numbers(name: str, given: Any) -> Float:
     """Finite numbers."""
     try:

@@ -108,7 +108,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     @property

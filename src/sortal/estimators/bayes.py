@@ -25,6 +25,7 @@ from sortal.models.bayes_blocks import (
     gather_scored,
 )
 from sortal.models.bayes_explain import BayesExplanation, explain
+from sortal.models.boundary import public_functions
 from sortal.models.decision import log_posterior, n_impossible, posterior
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record, Summary
@@ -92,10 +93,11 @@ class DiscreteBayes(ForgettingClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,)
+    coef_, intercept_ : ndarray of shape (n_classes, n_features) and (n_classes,), or with one row
         Where every column has exactly two values: the linear discriminant functions
         g_c(x) = coef_[c] @ x + intercept_[c], x being 0 for the value that sorts first and 1 for
-        the other; g_c(x) = ln P(x|c) P(c).
+        the other; g_c(x) = ln P(x|c) P(c). Of two classes the second's less the first's, the
+        log-odds of the second.
     fit_report_ : FitReport
         Rows, holes by column, notes.
     n_features_in_, feature_names_in_ :
@@ -212,12 +214,12 @@ class DiscreteBayes(ForgettingClassifier):
     @property
     def coef_(self) -> Float:
         """Weights of the linear discriminant functions, where the model has this form."""
-        return self._spread(self._linear()[0], axis=0)
+        return public_functions(self._spread(self._linear()[0], axis=0))
 
     @property
     def intercept_(self) -> Float:
         """Offsets of the linear discriminant functions, where the model has this form."""
-        return self._spread(self._linear()[1], -np.inf, axis=0)
+        return public_functions(self._spread(self._linear()[1], -np.inf, axis=0))
 
     def _linear(self) -> tuple[Float, Float]:
         functions = linear_functions(self._model) if hasattr(self, "_model") else None

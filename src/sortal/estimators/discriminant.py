@@ -20,6 +20,7 @@ from sortal.errors import (
 from sortal.estimators.asking import Asking
 from sortal.estimators.base import FitReport, counted, refuse_one_class
 from sortal.estimators.kept_discriminant import KeptDiscriminant
+from sortal.estimators.pieces import no_probabilities
 from sortal.estimators.target import class_array
 from sortal.learners.discriminant import (
     describe,
@@ -60,6 +61,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
     _separation_words = ""
     _waits = True  # blocks that do not make a model yet are kept until more come
     _given: ClassStatistics  # where moments were given instead of rows
+
+    predict_proba = no_probabilities()
 
     @abstractmethod
     def _learn(self, stats: ClassStatistics, options: Any) -> Any:
@@ -121,7 +124,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         An estimator that predicts; it cannot be fitted further.
         """
         made = cls(**params)
-        made._refuse_pieces()
+        if made._no_pieces():
+            raise OptionError(made._no_pieces())
         options = made._options()
         stats = read_moments(
             means,

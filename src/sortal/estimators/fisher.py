@@ -14,6 +14,7 @@ from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.keeping import Perhaps
 from sortal.learners.fisher import FisherOptions, build_fisher, least_error, move_threshold
 from sortal.learners.fisher_working import ShownRows, show_fisher
+from sortal.models.boundary import public_functions
 from sortal.models.decision import Verdicts, leading
 from sortal.models.fisher import FisherModel, Judged, judge
 from sortal.models.layout import Layout
@@ -101,8 +102,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         m_k and s_k².
     threshold_ : float or None
         The separating point of two classes.
-    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,)
-        One linear function a class, of which the largest decides.
+    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,), or with one row
+        One linear function a class, of which the largest decides. Of two classes the second's less
+        the first's, which is `decision_function`.
     means_ : ndarray of shape (n_classes, n_terms)
     condition_ : float
         Condition number of S, scaled to a diagonal of ones.
@@ -220,13 +222,14 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     @property
     def coef_(self) -> Float:
-        """Weights of the linear functions, a row a class, of which the largest decides."""
-        return self._spread(self._fitted_model().scores.weights.T, axis=0)
+        """Weights of the linear functions, a row a class; of two classes of their difference."""
+        return public_functions(self._spread(self._fitted_model().scores.weights.T, axis=0))
 
     @property
     def intercept_(self) -> Float:
         """Constants of these functions; -inf for a class without rows."""
-        return self._spread(self._fitted_model().scores.intercepts, -np.inf, axis=0)
+        scores = self._fitted_model().scores
+        return public_functions(self._spread(scores.intercepts, -np.inf, axis=0))
 
     @property
     def between_(self) -> Float:
@@ -300,8 +303,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         verdicts = Verdicts(values, leading(values, model.unit))
         return Decided(values, verdicts, np.zeros(len(model.classes)), model.gap)
 
-    def _refuse_pieces(self) -> None:
-        if self.threshold == "least_error":
-            raise OptionError(
-                "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
-            )
+    def _no_pieces(self) -> str:
+        if self.threshold != "least_error":
+            return ""
+        return "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.estimators.pieces import in_pieces
 from sortal.estimators.summarized import SummaryClassifier
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 class ForgettingClassifier(SummaryClassifier):
     """What follows from summaries that subtract, too."""
 
+    @in_pieces
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out again: the model becomes that of a fit without them.
 
@@ -33,7 +35,6 @@ class ForgettingClassifier(SummaryClassifier):
         self
         """
         check_is_fitted(self)
-        self._refuse_pieces()
         options = self._options()
         training = self._open_again(X, y, sample_weight, options)
         plan = self._plan_again(training.source.schema, options)

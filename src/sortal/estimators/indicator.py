@@ -10,7 +10,7 @@ from sortal.estimators.discriminant import DiscriminantClassifier
 from sortal.estimators.keeping import Perhaps
 from sortal.learners.indicator import IndicatorOptions, build_indicator
 from sortal.learners.indicator_working import show_indicator
-from sortal.models.boundary import boundary
+from sortal.models.boundary import boundary, public_functions
 from sortal.models.decision import Verdicts, leading
 from sortal.models.indicator import IndicatorModel
 from sortal.models.layout import Layout
@@ -63,8 +63,8 @@ class IndicatorRegression(DiscriminantClassifier):
         The classes, sorted.
     terms_ : ndarray of shape (n_terms,)
         What coefficients refer to: columns, and column=value for categories.
-    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,)
-        β_k and β_k0.
+    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,), or with one row
+        β_k and β_k0. Of two classes the second's less the first's, which is `decision_function`.
     means_ : ndarray of shape (n_classes, n_terms)
     condition_ : float
         Condition number of S_T + ridge I, scaled to a diagonal of ones.
@@ -117,8 +117,8 @@ class IndicatorRegression(DiscriminantClassifier):
     def boundary(self, first: Any, second: Any) -> Boundary:
         """(β_0, β) of the hyperplane f_k = f_l: positive where the first is larger."""
         model: IndicatorModel = self._fitted_model()
-        functions = model.scores.intercepts, model.scores.weights.T
-        return boundary(model.classes, *functions, first, second)
+        scores = model.scores
+        return boundary(model.classes, scores.intercepts, scores.weights.T, first, second)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
@@ -128,13 +128,14 @@ class IndicatorRegression(DiscriminantClassifier):
 
     @property
     def coef_(self) -> Float:
-        """β_k, a row a class."""
-        return self._spread(self._fitted_model().scores.weights.T, axis=0)
+        """β_k, a row a class; of two classes their difference."""
+        return public_functions(self._spread(self._fitted_model().scores.weights.T, axis=0))
 
     @property
     def intercept_(self) -> Float:
-        """β_k0; -inf for a class without rows."""
-        return self._spread(self._fitted_model().scores.intercepts, -np.inf, axis=0)
+        """β_k0; of two classes their difference; -inf for a class without rows."""
+        scores = self._fitted_model().scores
+        return public_functions(self._spread(scores.intercepts, -np.inf, axis=0))
 
     def _options(self) -> IndicatorOptions:
         self._policies()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.checks import check_progress
+from sortal.data.checks import check_progress, read_seed
 from sortal.estimators.kept_kernel import KeptKernel
 from sortal.estimators.pieces import in_pieces
 from sortal.learners.kernel_options import KernelOptions
@@ -59,8 +59,9 @@ class KernelDiscriminant(KeptKernel):
         "auto" is "dense" up to 10,000 rows where memory allows. `partial_fit` has landmarks always.
     n_landmarks : int, default=None
         None: 1000, or all rows if there are fewer.
-    random_state : int of at least 0, default=0
-        Which rows become landmarks.
+    random_state : int of at least 0, RandomState or None, default=0
+        Which rows become landmarks. None is 0 here: a fit gives the same model each time. From a
+        RandomState a number is drawn at each fit.
     priors : array-like of shape (n_classes,) or dict, default=None
         π in the order of `classes_`, or by label. By default the share of each class.
     class_weight : dict or "balanced", default=None
@@ -150,7 +151,7 @@ class KernelDiscriminant(KeptKernel):
         n_components: int | None = None,
         solver: str = "auto",
         n_landmarks: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
         priors: ArrayLike | dict[Any, float] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         costs: ArrayLike | None = None,
@@ -184,7 +185,8 @@ class KernelDiscriminant(KeptKernel):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.pairwise, tags.input_tags.allow_nan = given, not given
+        tags.input_tags.pairwise = given
+        tags.input_tags.allow_nan &= not given
         return tags
 
     @in_pieces
@@ -210,7 +212,8 @@ class KernelDiscriminant(KeptKernel):
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight)
+        made: KernelDiscriminant = super().partial_fit(X, y, classes, sample_weight)
+        return made
 
     def _options(self) -> KernelOptions:
         self._policies()
@@ -227,7 +230,7 @@ class KernelDiscriminant(KeptKernel):
             self.n_components,
             self.solver,
             self.n_landmarks,
-            self.random_state,
+            read_seed(self.random_state),
             self.priors,
             self.class_weight,
             self._fills(),

@@ -169,7 +169,7 @@ class KernelFitting(KernelDoor):
             some = sample.u[:_LOOKED_AT]
             positive(kernel.matrix(some, some), "The matrix of this kernel")
         tell = Progress(self.progress).part(0.0, 0.2)
-        chosen = choose_landmarks(kernel, sample.u, asked, int(options.random_state), tell)
+        chosen = choose_landmarks(kernel, sample.u, asked, options.random_state, tell)
         rows = sample.take(chosen)
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
 

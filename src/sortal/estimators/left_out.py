@@ -243,14 +243,11 @@ class LeftOut(DiscriminantClassifier):
             tried = add_row(tried, batch, g, judges)
         return tried
 
-    def _refuse_pieces(self) -> None:
-        for name in self._shares:
-            given = getattr(self, name)
-            if isinstance(given, str) and given == "loo":
-                raise OptionError(
-                    f"{name}='loo' needs all rows at once: use fit, or give a number."
-                )
-        super()._refuse_pieces()
+    def _no_pieces(self) -> str:
+        chosen = _unknown(self, self._shares)
+        if chosen:
+            return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
+        return super()._no_pieces()
 
 
 def _unknown(options: Any, names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from sortal.estimators.left_out import LeftOut
 from sortal.learners.linear import LinearOptions, build_linear
 from sortal.learners.linear_loo import LinearLeaveOut
 from sortal.learners.linear_working import show_linear
-from sortal.models.boundary import boundary
+from sortal.models.boundary import boundary, public_functions
 from sortal.models.layout import Layout
 from sortal.models.layout_arrays import Options, Record
 from sortal.models.linear import LinearModel
@@ -82,9 +82,9 @@ class LinearDiscriminant(
         The classes, sorted.
     terms_ : ndarray of shape (n_terms,)
         What coefficients refer to: columns, and column=value for categories.
-    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,)
-        The functions g_k, up to a term common to all classes. For two classes these are two
-        functions, not their difference: that is `boundary`.
+    coef_, intercept_ : ndarray of shape (n_classes, n_terms) and (n_classes,), or with one row
+        The functions g_k, up to a term common to all classes. Of two classes the second's less the
+        first's, which is `decision_function`.
     priors_ : ndarray of shape (n_classes,)
     means_ : ndarray of shape (n_classes, n_terms)
     covariance_ : ndarray of shape (n_terms, n_terms)
@@ -215,15 +215,15 @@ class LinearDiscriminant(
 
     @property
     def coef_(self) -> Float:
-        """Weights of the functions g_k, a row a class."""
+        """Weights of the functions g_k, a row a class; of two classes of their difference."""
         model: LinearModel = self._fitted_model()
-        return self._spread(model.functions()[1], axis=0)
+        return public_functions(self._spread(model.functions()[1], axis=0))
 
     @property
     def intercept_(self) -> Float:
-        """Constants of the functions g_k."""
+        """Constants of the functions g_k; of two classes of their difference."""
         model: LinearModel = self._fitted_model()
-        return self._spread(model.functions()[0], -np.inf, axis=0)
+        return public_functions(self._spread(model.functions()[0], -np.inf, axis=0))
 
     @property
     def covariance_(self) -> Float:

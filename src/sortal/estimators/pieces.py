@@ -1,4 +1,4 @@
-"""A method that some parameters of an estimator leave it without."""
+"""Methods that an estimator, or some of its parameters, leave it without."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class in_pieces:  # noqa: N801  (it is used as a decorator)
-    """`partial_fit` where rows may come in pieces; elsewhere an error that names the parameter.
+    """A method where rows may come in pieces; elsewhere an error that names the parameter.
 
     `hasattr` then says that there is no such method, which scikit-learn asks before it calls one.
     """
@@ -28,3 +28,14 @@ class in_pieces:  # noqa: N801  (it is used as a decorator)
         if reason:
             raise NotOfferedError(reason)
         return MethodType(self.method, estimator)
+
+
+class no_probabilities:  # noqa: N801  (it stands where a method would)
+    """In the place of `predict_proba`: `hasattr` says no, and who asks all the same is told why."""
+
+    def __get__(self, estimator: Any, owner: type[Any]) -> Callable[..., Any]:
+        raise NotOfferedError(
+            f"{owner.__name__} assumes no distribution and has no probabilities: use "
+            "decision_function, voting='hard' where models vote, or fit it within scikit-learn's "
+            "CalibratedClassifierCV."
+        )

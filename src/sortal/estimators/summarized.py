@@ -11,6 +11,7 @@ from sortal.errors import FormatError, LabelError, SortalError
 from sortal.estimators.base import FitReport, TableClassifier, note_classes
 from sortal.estimators.features import merge_declared
 from sortal.estimators.keeping import Perhaps
+from sortal.estimators.pieces import in_pieces
 from sortal.estimators.target import class_array, common_dtype, with_classes
 from sortal.learners.options import options_for, read_costs
 from sortal.models.layout import Layout
@@ -99,6 +100,7 @@ class SummaryClassifier(TableClassifier):
         self._remember(training)
         return self
 
+    @in_pieces
     def partial_fit(
         self,
         X: Any,
@@ -119,7 +121,6 @@ class SummaryClassifier(TableClassifier):
         -------
         self
         """
-        self._refuse_pieces()
         options = self._options()
         if not hasattr(self, "_model"):
             training = self._open_training(X, y, sample_weight)
@@ -140,8 +141,9 @@ class SummaryClassifier(TableClassifier):
         self._adopt(summary, plan, options, *named, waits=self._waits)
         return self
 
-    def _refuse_pieces(self) -> None:
-        """Refuse options that need all rows at once."""
+    def _no_pieces(self) -> str:
+        """Why rows cannot come in pieces, by these options; nothing where they can."""
+        return ""
 
     def _refuse_unfit(self, summary: Any, schema: Schema) -> None:  # noqa: ARG002
         """Refuse rows from which nothing can be learned."""

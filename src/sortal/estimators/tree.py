@@ -107,8 +107,9 @@ class TreeClassifier(PrunedTree):
     progress : callable, default=None
         Called after each fold of the cross-validation with how many are done and how many there
         are. What it raises ends the fit.
-    random_state : int of at least 0, default=0
-        Which rows are dealt into which fold, or held out.
+    random_state : int of at least 0, RandomState or None, default=0
+        Which rows are dealt into which fold, or held out. None is 0 here: a fit gives the same
+        model each time. From a RandomState a number is drawn at each fit.
     priors : array-like of shape (n_classes,) or dict, default=None
         π in the order of `classes_`, or by label: the rows of each class count for so much of the
         whole, in tests and in shares. By default the share of each class.
@@ -223,7 +224,7 @@ class TreeClassifier(PrunedTree):
         raising: bool = False,
         join_leaves: bool = False,
         progress: Callable[[int, int], object] | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
         priors: ArrayLike | dict[Any, float] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         costs: ArrayLike | None = None,
@@ -262,11 +263,6 @@ class TreeClassifier(PrunedTree):
         self.missing = missing
         self.unknown = unknown
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Grow a tree on a table and its labels.

@@ -26,10 +26,10 @@ def read_folds(
     if hasattr(cv, "split") and not isinstance(cv, str):
         pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
         return from_pairs(pairs, len(classes))
-    if sample_weight is None or np.ndim(sample_weight) == 0:
+    units = read_weights(sample_weight, np.size(sample_weight)).units
+    if units is None or np.ndim(sample_weight) == 0:
         return _listed(cv, len(classes))
-    kept = np.flatnonzero(read_weights(sample_weight, np.size(sample_weight)).units)
-    return numbered(_listed(cv, np.size(sample_weight))[kept], len(classes))
+    return numbered(_listed(cv, len(units))[units > 0], len(classes))
 
 
 def _listed(cv: Any, n_rows: int) -> Place:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.data.checks import share, whole_number
+from sortal.data.checks import read_seed, share
 from sortal.engines.local import n_threads
 from sortal.errors import InputError, OneLeafWarning, OptionError, warn
 from sortal.estimators.base import FitReport
@@ -49,7 +49,7 @@ class PrunedTree(SeenTree):
     raising: bool
     join_leaves: bool
     progress: Callable[[int, int], object] | None
-    random_state: int
+    random_state: Any
     complexity_: Complexity
     fit_report_: FitReport
 
@@ -133,7 +133,7 @@ class PrunedTree(SeenTree):
         return path if isinstance(strength, str) else chosen(path, strength)
 
     def _pruning_options(self, policy: str) -> PruningOptions:
-        whole_number("random_state", self.random_state, 0)
+        read_seed(self.random_state)
         if not 0 < share("validation", self.validation) < 1:
             raise OptionError(
                 f"validation={self.validation!r} cannot be used: give a share of the rows between "
@@ -158,11 +158,11 @@ class PrunedTree(SeenTree):
         """What fit makes of its rows."""
         threads, judges, all_rows = n_threads(self.n_jobs), rows, rows
         if how.pruning == "reduced_error":
-            out = held_out(rows.classes, self.validation, self.random_state)
+            out = held_out(rows.classes, self.validation, read_seed(self.random_state))
             rows, judges = (take_rows(rows, np.flatnonzero(part)) for part in (~out, out))
         folds = None
         if how.validates:
-            folds = read_folds(self.cv, rows.classes, sample_weight, self.random_state)
+            folds = read_folds(self.cv, rows.classes, sample_weight, read_seed(self.random_state))
         model, path = grow(rows, options, threads), None
         if judges is not rows:  # what only rows held out have, the fit has met all the same
             model = replace(model, unseen=unseen_codes(all_rows))
@@ -218,7 +218,7 @@ class PrunedTree(SeenTree):
         return known
 
     def _validate(self, rows: TreeRows, cv: Any, sample_weight: Any) -> Complexity:
-        folds = read_folds(cv, rows.classes, sample_weight, self.random_state)
+        folds = read_folds(cv, rows.classes, sample_weight, read_seed(self.random_state))
         threads = n_threads(self.n_jobs)
         return cross_validate(self._model, rows, self._grown_by, folds, threads, self.progress)
 

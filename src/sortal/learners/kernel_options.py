@@ -30,7 +30,7 @@ class KernelOptions:
     n_components: Any = None
     solver: str = "auto"
     n_landmarks: Any = None
-    random_state: Any = 0
+    random_state: int = 0
     priors: Any = None
     class_weight: Any = None
     fills: bool = False
@@ -75,10 +75,13 @@ class KernelOptions:
         return isinstance(self.ridge, str)
 
     def reads(self) -> tuple[Any, ...]:
-        """What says how rows are read; rows that were read otherwise cannot be joined."""
+        """What says how rows are read; rows that were read otherwise cannot be joined.
+
+        Landmarks are those of the first call, so that its random state is of no account later.
+        """
         return (
             *(self.kernel, self.gamma, self.degree, self.coef0, self.scale, self.solver),
-            *(self.n_landmarks, self.random_state),
+            self.n_landmarks,
         )
 
 

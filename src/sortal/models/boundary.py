@@ -39,6 +39,11 @@ def boundary(
     return Boundary(float(constants[k] - constants[l]), np.asarray(weights[k] - weights[l]))
 
 
+def public_functions(functions: Float) -> Float:
+    """Functions of classes as scikit-learn has them: of two classes the second less the first."""
+    return np.diff(functions, axis=0) if len(functions) == 2 else np.asarray(functions)
+
+
 def pair_of(classes: Values, constants: Float, first: Any, second: Any) -> tuple[int, int]:
     """The places of two classes between which there is a boundary."""
     strangers = [label for label in (first, second) if label not in classes]

@@ -109,9 +109,15 @@ def in_terms(w: Float, terms: Sequence[int]) -> Float:
 
 
 def fitted_functions(estimator: Any) -> tuple[Float, Float]:
-    """Coefficients (K × p) and intercepts (K) of functions of which the largest decides."""
-    coef, intercept = attribute(estimator, "coef_"), attribute(estimator, "intercept_")
-    return np.asarray(coef, dtype=np.float64), np.asarray(intercept, dtype=np.float64)
+    """Coefficients (K × p) and intercepts (K) of functions of which the largest decides.
+
+    One function of two classes is that of the second, beside 0 for the first.
+    """
+    coef = np.asarray(attribute(estimator, "coef_"), dtype=np.float64)
+    intercept = np.asarray(attribute(estimator, "intercept_"), dtype=np.float64)
+    if len(coef) > 1:
+        return coef, intercept
+    return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
 
 
 def fixed_terms(
