@@ -1,8 +1,9 @@
 """At which level should errors be estimated, by the number of rows? Accuracy and leaves.
 
 The ten tables of `accuracy.py`, by 10-fold cross-validation, and in samples of 14 to 300 rows that
-predict the rest of their table. Each tree is grown once and pruned at every level, n being the rows
-it was grown from. `python bench/tree_levels.py` prints the table of decision 0016.
+predict the rest of their table; and samples of 3,000 and 10,000 rows of four larger tables that
+are generated. Each tree is grown once and pruned at every level, n being the rows it was grown
+from. `python bench/tree_levels.py` prints the tables of decision 0016.
 """
 
 from __future__ import annotations
@@ -13,15 +14,34 @@ from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
-from accuracy import PACKAGES, TABLES, Fold, Score, mean
+from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
+from accuracy import PACKAGES, TABLES, Fold, Score, Table, mean, mixed, telling_holes
 from sortal import TreeClassifier
 
 SEEDS = (0, 1, 2)
 SIZES = (14, 30, 57, 100, 300)
+LARGE = (3_000, 10_000)
 # Samples of each size that a seed draws from a table; at least so many rows are left to predict.
 DRAWS, LEFT = 20, 40
+OLD, NEW = "0.001", "(15/n)^2"
+
+
+def four_classes(seed: int) -> Table:
+    """Twenty numbers, ten of which tell four classes apart; one label in twenty is drawn anew."""
+    X, y = make_classification(
+        20_000, 20, n_informative=10, n_classes=4, flip_y=0.05, random_state=seed
+    )
+    return pd.DataFrame(X), y
+
+
+LARGE_TABLES: dict[str, Callable[[], Table]] = {
+    "mixed, 20,000 rows": lambda: mixed(20_000, 0.1, 0.1, 100),
+    "mixed, 20,000 noisy rows": lambda: mixed(20_000, 0.1, 0.4, 100),
+    "holes that tell, 20,000 rows": lambda: telling_holes(20_000, 100),
+    "four classes, 20,000 rows": lambda: four_classes(100),
+}
 
 
 def falling(c: float, power: float, least: float = 0.001) -> Callable[[float], float]:
@@ -31,15 +51,14 @@ def falling(c: float, power: float, least: float = 0.001) -> Callable[[float], f
 
 LEVELS: dict[str, Callable[[float], float] | None] = {
     "not pruned": None,
-    "0.25 (C4.5)": lambda n: 0.25,
-    "0.001": lambda n: 0.001,
+    "0.25 (C4.5)": falling(0, 1, 0.25),
+    OLD: falling(0, 1),
     "15/n": falling(15, 1),
     "(15/n)^1.5": falling(15, 1.5),
-    "(15/n)^2": falling(15, 2),
+    NEW: falling(15, 2),
     "(20/n)^2": falling(20, 2),
     "(15/n)^3": falling(15, 3),
     "(15/n)^2, no floor": falling(15, 2, 0.0),
-    "(15/n)^2, from 0.0001": falling(15, 2, 1e-4),
 }
 
 
@@ -48,10 +67,10 @@ def folds_of(y: np.ndarray, seed: int) -> Iterator[Fold]:
     yield from StratifiedKFold(10, shuffle=True, random_state=seed).split(y, y)
 
 
-def samples_of(y: np.ndarray, n: int, seed: int) -> Iterator[Fold]:
+def samples_of(y: np.ndarray, n: int, seed: int, draws: int = DRAWS) -> Iterator[Fold]:
     """Samples of n rows with at least two classes, and the other rows."""
     rng = np.random.default_rng([seed, n])
-    left = DRAWS if len(y) >= n + LEFT else 0
+    left = draws if len(y) >= n + LEFT else 0
     while left:
         order = rng.permutation(len(y))
         if len(set(y[order[:n]].tolist())) > 1:
@@ -73,31 +92,46 @@ def scores(X: pd.DataFrame, y: np.ndarray, fold: Fold) -> list[Score]:
     return found
 
 
-def measured() -> dict[str, dict[str, list[Score]]]:
-    """Size → level → the mean score on each table."""
-    found: dict[str, dict[str, list[Score]]] = {}
-    for table, load in TABLES.items():
+Found = dict[str, dict[str, dict[str, Score]]]
+
+
+def plans_of(table: str, y: np.ndarray) -> dict[str, list[Fold]]:
+    """Rows to learn from and rows to predict, by the name of a size."""
+    if table in LARGE_TABLES:
+        return {f"{n:,}": [f for s in SEEDS for f in samples_of(y, n, s, 1)] for n in LARGE}
+    plans = {str(n): [f for s in SEEDS for f in samples_of(y, n, s)] for n in SIZES}
+    return plans | {"whole": [f for s in SEEDS for f in folds_of(y, s)]}
+
+
+def measured() -> Found:
+    """Size → table → level → the mean score."""
+    found: Found = {}
+    for table, load in (TABLES | LARGE_TABLES).items():
         X, y = load()
-        plans = {"whole": [f for s in SEEDS for f in folds_of(y, s)]}
-        plans |= {str(n): [f for s in SEEDS for f in samples_of(y, n, s)] for n in SIZES}
-        for size, folds in plans.items():
-            by_level = zip(*(scores(X, y, fold) for fold in folds), strict=True)
-            for level, of_folds in zip(LEVELS, by_level, strict=False):
-                if score := mean(list(of_folds)):
-                    found.setdefault(size, {}).setdefault(level, []).append(score)
+        for size, folds in plans_of(table, y).items():
+            if folds:
+                by_level = zip(*(scores(X, y, fold) for fold in folds), strict=True)
+                means = {k: mean(list(s)) for k, s in zip(LEVELS, by_level, strict=True)}
+                found.setdefault(size, {})[table] = {k: s for k, s in means.items() if s}
         print(table, file=sys.stderr, flush=True)
     return found
 
 
-def lines_of(found: dict[str, dict[str, list[Score]]]) -> list[str]:
+def cell(score: Score | None) -> str:
+    """Accuracy, and leaves in brackets."""
+    return f"{100 * score.accuracy:.1f} % ({score.leaves:.1f})" if score else ""
+
+
+def lines_of(found: Found) -> list[str]:
     """Markdown: a row a level, a column a size, means over the tables that have it."""
-    sizes = sorted(found, key=lambda size: (size == "whole", len(size), size))
-    heads = [f"{size} ({len(found[size]['0.001'])} tables)" for size in sizes]
+    heads = [f"{size} ({len(tables)} tables)" for size, tables in found.items()]
     lines = ["| level | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
     for level in LEVELS:
-        cells = [mean(found[size][level]) for size in sizes]
-        told = [f"{100 * s.accuracy:.1f} % ({s.leaves:.1f})" for s in cells if s]
-        lines.append(f"| {level} | " + " | ".join(told) + " |")
+        means = [mean([row[level] for row in tables.values()]) for tables in found.values()]
+        lines.append(f"| {level} | " + " | ".join(map(cell, means)) + " |")
+    lines += ["", f"| table, whole | {OLD} | {NEW} |", "|---|--:|--:|"]
+    for table, row in found["whole"].items():
+        lines.append(f"| {table} | {cell(row[OLD])} | {cell(row[NEW])} |")
     return lines
 
 

@@ -62,10 +62,8 @@ def level_of(model: TreeClassifier) -> float:
 @pytest.mark.parametrize("name", TEXTBOOKS)
 def test_the_tables_of_textbooks_keep_every_split(name: str, split: str) -> None:
     table = getattr(datasets, name)()
-    tree, grown = (
-        TreeClassifier(categorical_split=split, **how).fit(table, TEXTBOOKS[name])
-        for how in ({}, {"pruning": None})
-    )
+    grown = TreeClassifier(categorical_split=split, pruning=None).fit(table, TEXTBOOKS[name])
+    tree = TreeClassifier(categorical_split=split).fit(table, TEXTBOOKS[name])
     assert tree.to_text() == grown.to_text()
     assert tree.get_n_leaves() > 2
 
@@ -110,7 +108,7 @@ def test_no_number_of_rows_makes_a_leap() -> None:
 def test_a_level_can_be_given_and_nothing_else() -> None:
     X, y = noisy(60)
     assert level_of(TreeClassifier(confidence=0.25).fit(X, y)) == 0.25
-    with pytest.raises(OptionError, match="confidence='none'.*'auto'"):
+    with pytest.raises(OptionError, match=r"confidence='none'.*'auto'"):
         TreeClassifier(confidence="none").fit(X, y)
 
 
@@ -129,7 +127,12 @@ def test_a_tree_pruned_to_one_leaf_says_so_and_what_to_do() -> None:
 def test_one_leaf_that_was_not_pruned_is_no_news() -> None:
     X, y = np.ones((40, 1)), np.arange(40) % 2
     noise = np.random.default_rng(0).normal(size=(40, 2))
-    for rows, how in ((X, {}), (noise, {"max_depth": 0}), (noise, {"leaf_size": 40})):
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (X, {}),
+        (noise, {"max_depth": 0}),
+        (noise, {"leaf_size": 40}),
+    ]
+    for rows, how in cases:
         assert TreeClassifier(**how).fit(rows, y).get_n_leaves() == 1
 
 
@@ -243,7 +246,7 @@ def test_copies_of_all_rows_are_evidence_and_class_weights_are_none(times: int) 
     X, y = noisy(100)
     plain, weighted = (
         TreeClassifier(class_weight=how, confidence=0.01).fit(X, y)
-        for how in (None, dict.fromkeys(range(3), times))
+        for how in (None, dict.fromkeys(range(3), float(times)))
     )
     assert shape(plain) == shape(weighted)
     copied = TreeClassifier(confidence=0.01).fit(X, y, sample_weight=np.full(100, times))

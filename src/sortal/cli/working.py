@@ -49,7 +49,9 @@ def work(
 ) -> None:
     """Show the textbook's working for a table.
 
-    A learner is fitted, and every number of the fit is shown with the tag of its formula.
+    A learner is fitted, and every number of the fit is shown with the tag of its formula. A tree
+    is not pruned unless an option of pruning is set; --set categorical_split=multiway gives it a
+    branch per value, as ID3 does and as textbooks work Play Tennis.
     """
     hush(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}

@@ -315,7 +315,7 @@ def with_rows(model: TreeModel, rows: TreeRows) -> TreeModel:
     most = float(rows.units.max())  # by which rows of one weight count exactly
     squares = _squares(model, rows, ends, rows.units / most)
     weights = np.ldexp(model.units, -model.part_bits) / most
-    there = (model.units > 0) & (squares > 0)
+    there = model.units > 0
     effective = np.divide(weights**2, squares, out=np.zeros_like(weights), where=there)
     return replace(model, rows=counts, effective=effective)
 
@@ -324,17 +324,14 @@ def _squares(
     model: TreeModel, rows: TreeRows, ends: NDArray[np.int32], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Σ weight² of each class in each node; of a row in parts, each has its part of the square."""
-    K = model.units.shape[1]
-    if model.policy == "fractional":
-        columns, n_values = rows.encoded.columns, model.n_values
-        by = model.pull()
-        return trees.spread_counts(
-            model.arrays, columns, n_values, by, rows.classes, weights**2, K
-        )
+    K, encoded = model.units.shape[1], rows.encoded
+    if model.policy == "fractional" and encoded.holes.any():
+        given = encoded.columns, model.n_values, model.pull(), rows.classes
+        return trees.spread_counts(model.arrays, *given, weights**2, K)
     cell = ends * np.int64(K) + rows.classes
     order = np.lexsort((weights, cell))  # so that the order of rows does not matter
     sums = np.bincount(cell[order], weights[order] ** 2, minlength=model.n_nodes * K)
-    squares = sums.reshape(-1, K)
+    squares = sums.astype(np.float64).reshape(-1, K)
     for t, above in reversed(list(enumerate(model.parents().tolist()))[1:]):
         squares[above] += squares[t]
     return squares

@@ -35,6 +35,9 @@ def work(
 ) -> Working:
     """Fit a learner and show how a textbook would work it out.
 
+    A tree is as it has grown, unless `options` has one of pruning. Play Tennis as on the slides has
+    a branch per value: {"categorical_split": "multiway"}.
+
     Parameters
     ----------
     data, target, learner, options, drop, categories, reading :
