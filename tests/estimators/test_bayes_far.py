@@ -30,8 +30,8 @@ def posteriors(x: Float, y: NDArray[np.str_], asked: Float) -> Float:
             mean = mpmath.fsum(own) / len(own)
             variance = mpmath.fsum((v - mean) ** 2 for v in own) / len(own)
             share = mpmath.mpf(len(own)) / len(numbers) / mpmath.sqrt(variance)
-            scores.append([share * mpmath.exp(-((mpmath.mpf(float(v)) - mean) ** 2) / (2 * variance))
-                           for v in asked])  # fmt: skip
+            far = [mpmath.mpf(float(v)) - mean for v in asked]
+            scores.append([share * mpmath.exp(-(d**2) / (2 * variance)) for d in far])
         rows = zip(*scores, strict=True)
         return np.array([[float(s / mpmath.fsum(row)) for s in row] for row in rows])
 
