@@ -12,7 +12,7 @@ from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import HOLE, UNKNOWN, as_numbers
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
-from sortal.models.checks import need
+from sortal.models.checks import check_prior, check_squares, need
 from sortal.models.decision import log_of
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Several, Whole
 from sortal.models.layout_arrays import Array, Record
@@ -95,7 +95,8 @@ class BayesModel:
         need(all(place < len(self.numbers) for place in self.constant), "a column that is not")
         varies = [place for place in range(len(self.numbers)) if place not in self.constant]
         need((self.variance[varies] > 0).all(), "a density without a spread")
-        need(self.prior.any(), "no prior above 0")
+        check_prior(self.prior)
+        check_squares(np.concatenate([self.mean, self.tails, np.sqrt(self.variance)]))
         if self.joint is not None:
             places = self.joint.places
             need(list(places) == sorted(set(places)), "columns out of order")
