@@ -93,8 +93,8 @@ def test_one_number_is_the_weight_of_every_row() -> None:
     assert units_of(read_weights(2, 3)) == [2, 2, 2]
 
 
-def test_the_smallest_floats_are_weights_too() -> None:
-    assert back(read_weights([5e-324, 1e-310], 2)) == [5e-324, 1e-310]
+def test_small_numbers_are_weights_too() -> None:
+    assert back(read_weights([2.0**-190, 2.0**-150], 2)) == [2.0**-190, 2.0**-150]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,8 @@ def test_read_only_weights_are_left_alone() -> None:
         ([2.0**61, 2.0**61], "too much to be counted exactly"),
         ([1e308, 1e308], "too much to be counted exactly"),
         ([1e308, 1e308 / 3], "too much to be counted exactly"),
+        ([1e-315, 2e-315], "sums to 3e-315, .* their sum is 1e-50 or more"),
+        ([1e-60, 2e-60], "sums to 3e-60"),
     ],
     ids=str,
 )

@@ -115,7 +115,7 @@ def questions(model: Any, frame: pd.DataFrame, again: Path) -> dict[str, Callabl
         rows, more = np.zeros((3, len(columns))), (np.eye(4, len(columns)), [0, 1, 0, 1])
     of = {
         "predict": lambda: model.predict(rows),
-        "predict_proba": lambda: model.predict_proba(rows),
+        "predict_proba": lambda: _probabilities(model.predict_proba(rows)),
         "explain": lambda: str(model.explain(rows[:2])),
         "save": lambda: model.save(again),
         "transform": lambda: model.transform(rows),
@@ -137,6 +137,12 @@ def questions(model: Any, frame: pd.DataFrame, again: Path) -> dict[str, Callabl
         "forget": lambda: _forget(model, more),
     }
     return {name: ask for name, ask in of.items() if hasattr(type(model), name)}
+
+
+def _probabilities(shares: Any) -> None:
+    """Whatever a file holds, what leaves a model are probabilities."""
+    if not ((shares >= 0).all() and np.allclose(shares.sum(axis=1), 1.0)):
+        raise ArithmeticError(f"no probabilities: {shares.tolist()}")
 
 
 def _forget(model: Any, more: Any) -> Any:

@@ -162,7 +162,8 @@ class PlainReader:
         for place, j in enumerate(m["numbers"]):
             if j in known and place not in m["constant"]:
                 for k, v in enumerate(m["variance"][place]):
-                    gap = cells[j] - m["mean"][place][k]
+                    tail = m["tail"][place][k] if m.get("tail") else 0.0
+                    gap = (cells[j] - m["mean"][place][k]) - tail
                     sums[k] -= (math.log(2 * math.pi * v) + gap * gap / v) / 2
         return sums
 

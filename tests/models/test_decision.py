@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sortal.errors import InputError
 from sortal.models.decision import (
     decide,
+    leading,
     log_evidence,
     log_posterior,
     n_impossible,
@@ -100,3 +102,11 @@ def test_votes_that_differ_by_rounding_are_equal() -> None:
     shares = shares_of_votes(votes, np.full(3, 1 / 3))
     assert decide(shares, None).tolist() == [0, 1]
     assert shares[0].tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_what_is_no_number_is_never_decided(odd: float) -> None:
+    rows, prior = np.array([[0.0, 1.0], [odd, 1.0], [1.0, odd]]), np.array([0.5, 0.5])
+    for ask in (posterior, log_posterior, shares_of_votes, lambda rows, _: leading(rows)):
+        with pytest.raises(InputError, match="2 of 3 rows cannot be decided"):
+            ask(rows, prior)

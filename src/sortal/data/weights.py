@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _TOTAL_BITS = 48
+_LEAST_TOTAL = 1e-50
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,11 @@ def _exponent_for(total: float) -> int:
 
     Never 0, which would say that weights are copies: then one finer.
     """
+    if total < _LEAST_TOTAL:
+        raise WeightError(
+            f"sample_weight sums to {total:.3g}, and products of such weights cannot be written "
+            f"down: multiply them by a constant, so that their sum is {_LEAST_TOTAL:g} or more."
+        )
     return _TOTAL_BITS - math.frexp(total)[1] or 1
 
 

@@ -76,7 +76,7 @@ def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) ->
     counts = class_units(summary, schema)
     factor = read_class_weight(options.class_weight, schema.classes, counts)
     moments = summary.moments.over(schema.classes)
-    mean, variance, constant = gaussians(moments)
+    mean, tail, variance, constant = gaussians(moments)
     return BayesModel(
         schema=schema,
         prior=class_priors(counts, factor, options, schema),
@@ -84,6 +84,7 @@ def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) ->
         tables=category_tables(summary, schema, options.alpha, factor),
         numbers=parts.numbers,
         mean=mean,
+        tail=tail,
         variance=variance,
         constant=constant,
         joint=joint_table(summary, schema, options.alpha, factor),
@@ -147,44 +148,45 @@ def log_smoothed(count: Float, total: Float, alpha: float, n_values: int) -> Flo
     return np.where(np.broadcast_to(total, count.shape) > 0, log_p, -np.log(n_values))
 
 
-def gaussians(moments: ColumnMoments) -> tuple[Float, Float, tuple[int, ...]]:
-    """Mean and floored variance M2 / weight by column and class, and the constant columns. (S 4)
+def gaussians(moments: ColumnMoments) -> tuple[Float, Float, Float, tuple[int, ...]]:
+    """Mean, its tail and floored variance M2 / weight by column and class; constant columns. (S 4)
 
     A class without any value of a column takes the column's overall mean and variance.
     """
-    n = moments.units.astype(np.float64)
-    total_n, total_mean, total_m2 = pooled(n, moments.mean, moments.m2)
+    n, mean, tail = moments.units.astype(np.float64), moments.mean, moments.tail
+    total_n, center, rest, total_m2 = pooled(n, mean, tail, moments.m2)
     total_variance = total_m2 / np.maximum(total_n, 1.0)
-    constant = tuple(int(j) for j in np.flatnonzero(is_constant(total_mean, total_variance)))
-    mean, variance = floored(n, moments.mean, moments.m2, total_mean, total_variance)
-    return mean, variance, constant
+    constant = tuple(int(j) for j in np.flatnonzero(is_constant(total_variance)))
+    variance = floored(n, moments.m2, total_variance)
+    mean = np.where(n > 0, mean, center[..., None])
+    return mean, np.where(n > 0, tail, rest[..., None]), variance, constant
 
 
-def is_constant(mean: Float, variance: Float) -> NDArray[np.bool_]:
-    """Whether a spread is no more than the rounding of equal numbers."""
-    return np.asarray(variance <= (8 * np.finfo(float).eps * mean) ** 2)
+def is_constant(variance: Float) -> NDArray[np.bool_]:
+    """Whether all numbers are equal, or apart by so little that a floor cannot be written down."""
+    return np.asarray(VARIANCE_FLOOR * variance < np.finfo(float).tiny)
 
 
-def pooled(n: Float, mean: Float, m2: Float) -> tuple[Float, Float, Float]:
-    """Weight, mean and squared deviations over all classes (the last axis)."""
+def pooled(n: Float, mean: Float, tail: Float, m2: Float) -> tuple[Float, Float, Float, Float]:
+    """Over all classes (the last axis) the weight, the mean as center + rest, and M2.
+
+    The center is the mean of the heaviest class: nothing is lost of numbers far from 0, and the
+    spread of equal means is exactly 0.
+    """
     total = n.sum(axis=-1)
     safe = np.maximum(total, np.finfo(float).tiny)
-    center = (n * mean).sum(axis=-1) / safe
-    # about the pooled mean, so that an offset common to all classes costs no digits
-    center = center + (n * (mean - center[..., None])).sum(axis=-1) / safe
-    spread = m2.sum(axis=-1) + (n * (mean - center[..., None]) ** 2).sum(axis=-1)
-    return total, center, spread
+    center = np.take_along_axis(mean, n.argmax(axis=-1)[..., None], axis=-1)
+    apart = (mean - center) + tail
+    rest = (n * apart).sum(axis=-1) / safe
+    spread = m2.sum(axis=-1) + (n * (apart - rest[..., None]) ** 2).sum(axis=-1)
+    return total, center[..., 0], rest, spread
 
 
-def floored(
-    n: Float, mean: Float, m2: Float, total_mean: Float, total_variance: Float
-) -> tuple[Float, Float]:
-    """Each class's mean and variance: the floor, and the stand-in for classes without values."""
-    present = n > 0
-    variance = np.maximum(m2, 0.0) / np.where(present, n, 1.0)
+def floored(n: Float, m2: Float, total_variance: Float) -> Float:
+    """Each class's variance: the floor, and the stand-in for classes without values."""
+    variance = np.maximum(m2, 0.0) / np.where(n > 0, n, 1.0)
     variance = np.maximum(variance, VARIANCE_FLOOR * total_variance[..., None])
-    variance = np.where(present, variance, total_variance[..., None])
-    return np.where(present, mean, total_mean[..., None]), variance
+    return np.where(n > 0, variance, total_variance[..., None])
 
 
 def joint_table(

@@ -81,50 +81,54 @@ def _numbers(summary: BayesSummary, schema: Schema, rows: FittedRows, place: int
     x = rows.encoded.numbers[place]
     known = ~np.isnan(x)
     n = np.ldexp(moments.units[place].astype(np.float64), scale)
-    mean, m2 = moments.mean[place], np.ldexp(moments.m2[place], scale)
+    mean, tail, m2 = moments.mean[place], moments.tail[place], np.ldexp(moments.m2[place], scale)
     w = np.where(known, rows.w, 0.0)
 
-    total_n, total_mean, total_m2 = (
-        np.full(len(x), part) for part in pooled(n[None], mean[None], m2[None])
+    total_n, center, total_rest, total_m2 = (
+        np.full(len(x), part) for part in pooled(n[None], mean[None], tail[None], m2[None])
     )
-    _, left_mean, left_m2 = _taken_out(total_n, total_mean, total_m2, x, w, known)
-    left_n = total_n - w
+    left_n, left_rest, left_m2 = _taken_out((total_n, center, total_rest, total_m2), x, w, known)
     variance = np.maximum(left_m2, 0.0) / np.where(left_n > 0, left_n, 1.0)
 
-    y = rows.y
-    groups = np.tile(n, (len(x), 1)), np.tile(mean, (len(x), 1)), np.tile(m2, (len(x), 1))
-    own_n, own_mean, own_m2 = _taken_out(n[y], mean[y], m2[y], x, w, known, of_class=y)
-    at = np.arange(len(x)), y
-    groups[0][at], groups[1][at], groups[2][at] = own_n, own_mean, own_m2
-    class_mean, class_variance = floored(*groups, left_mean, variance)
-    says_something = known & ~is_constant(left_mean, variance)
-    class_variance = np.where(says_something[:, None], class_variance, 1.0)
-    return np.where(says_something[:, None], number_term(class_mean, class_variance, x), 0.0)
+    y, at = rows.y, (np.arange(len(x)), rows.y)
+    class_n, class_rest, class_m2 = (np.tile(part, (len(x), 1)) for part in (n, tail, m2))
+    own = n[y], mean[y], tail[y], m2[y]
+    class_n[at], class_rest[at], class_m2[at] = _taken_out(own, x, w, known, of_class=y)
+    present = class_n > 0
+    class_mean = np.where(present, mean, center[:, None])
+    class_rest = np.where(present, class_rest, left_rest[:, None])
+    says_something = (known & ~is_constant(variance))[:, None]
+    class_variance = np.where(says_something, floored(class_n, class_m2, variance), 1.0)
+    return np.where(says_something, number_term(class_mean, class_rest, class_variance, x), 0.0)
 
 
 def _taken_out(
-    n: Float,
-    mean: Float,
-    m2: Float,
+    group: tuple[Float, Float, Float, Float],
     x: Float,
     w: Float,
     known: NDArray[np.bool_],
     of_class: NDArray[np.int32] | None = None,
 ) -> tuple[Float, Float, Float]:
-    """Weight, mean and M2 of each row's group without the row; (S 7), or measured again."""
+    """Weight, mean and M2 of each row's group without the row; (S 7), or measured again.
+
+    A group is its weight, its mean as a float64 and the rest of it, and M2; the float64 stays.
+    """
+    n, mean, rest, m2 = group
     left = n - w
     safe = np.where(left > 0, left, 1.0)
-    delta = np.where(known, x, mean) - mean
-    new_mean = np.where(left > 0, mean - delta * w / safe, 0.0)
+    delta = np.where(known, (x - mean) - rest, 0.0)
+    new_rest = np.where(left > 0, rest - delta * w / safe, 0.0)
     new_m2 = np.where(left > 0, m2 - delta * delta * w * (n / safe), 0.0)
     lost = known & (left > 0) & (new_m2 < _LEAST_REMAINDER * m2)
-    # at most two rows of a group can carry nearly all its spread, unless the spread is rounding
-    for i in np.flatnonzero(lost & ~is_constant(mean, m2 / np.maximum(n, 1e-300))):
-        rest = known if of_class is None else known & (of_class == of_class[i])
-        rest = rest & (np.arange(len(x)) != i)
-        new_mean[i] = np.average(x[rest], weights=w[rest])
-        new_m2[i] = (w[rest] * (x[rest] - new_mean[i]) ** 2).sum()
-    return left, new_mean, new_m2
+    # at most two rows of a group can carry nearly all its spread
+    for i in np.flatnonzero(lost):
+        others = known if of_class is None else known & (of_class == of_class[i])
+        others = others & (np.arange(len(x)) != i) & (w > 0)
+        z = x[others] - mean[i]
+        # from the first, so that the mean of equal numbers is that number
+        new_rest[i] = z[0] + np.average(z - z[0], weights=w[others])
+        new_m2[i] = (w[others] * (z - new_rest[i]) ** 2).sum()
+    return left, new_rest, new_m2
 
 
 def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
@@ -137,7 +141,6 @@ def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
     near = np.abs(x.mean - y.mean) <= 1e-9 * (np.sqrt(variance) + np.abs(x.mean))
     # no absolute tolerance: a column may be measured in millionths
     alike = np.abs(variance - other) <= 1e-6 * variance
-    alike |= is_constant(x.mean, variance) & is_constant(y.mean, other)
     return bool((x.units == y.units).all() and near.all() and alike.all())
 
 

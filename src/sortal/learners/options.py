@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
+# Class weights from the first to the second: sums of squares times these can be written down.
+CLASS_WEIGHTS = 1e-20, 1e20
+
+
 def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
     """How many directions: as given, at most one fewer than classes and no more than columns."""
     most = min(n_classes - 1, n_terms)
@@ -66,10 +70,12 @@ def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
         )
     _refuse_strangers("class_weight", given, classes)
     factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
-    if (factors < 0).any() or not factors.any():
+    least, most = CLASS_WEIGHTS
+    if not factors.any() or not ((factors == 0) | ((factors >= least) & (factors <= most))).all():
         raise OptionError(
-            f"class_weight={dict(given)!r} cannot be used: each weight must be at least 0, and one "
-            "of them above 0."
+            f"class_weight={dict(given)!r} cannot be used: each weight must be 0 or from {least:g} "
+            f"to {most:g}, and one of them above 0. Beyond that one class drowns the others: "
+            "multiply the weights by a constant, or give 0 to a class that is not to count."
         )
     return factors
 

@@ -12,7 +12,7 @@ from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import HOLE, UNKNOWN, as_numbers
 from sortal.data.numbering import number_cells
 from sortal.data.recoding import recode_columns
-from sortal.models.checks import need
+from sortal.models.checks import check_prior, check_squares, need
 from sortal.models.decision import log_of
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Several, Whole
 from sortal.models.layout_arrays import Array, Record
@@ -54,9 +54,10 @@ class JointTable:
 class BayesModel:
     """Probabilities over a schema's columns and classes.
 
-    `tables[place]` is ln P(v|c) of category column `categories[place]`; `mean[place]` and
-    `variance[place]` belong to number column `numbers[place]`. A number column that never varies
-    is listed in `constant` and left out of every product.
+    `tables[place]` is ln P(v|c) of category column `categories[place]`; `mean[place]`,
+    `tail[place]` and `variance[place]` belong to number column `numbers[place]`: the mean is
+    mean + tail, the tail being what a float64 does not hold of it (None: 0). A number column that
+    never varies is listed in `constant` and left out of every product.
     """
 
     schema: Schema
@@ -65,6 +66,7 @@ class BayesModel:
     tables: tuple[Float, ...]
     numbers: tuple[int, ...]
     mean: Float
+    tail: Float | None
     variance: Float
     constant: tuple[int, ...]
     joint: JointTable | None
@@ -76,6 +78,7 @@ class BayesModel:
         tables=Several(Array("f8", "*", "classes", least=-INF), "categories"),
         numbers=Several(Whole(least=0), "numbers"),
         mean=Array("f8", "numbers", "classes"),
+        tail=Maybe(Array("f8", "numbers", "classes")),
         variance=Array("f8", "numbers", "classes", least=0.0),
         constant=Several(Whole(least=0)),
         joint=Maybe(Record(JointTable)),
@@ -92,7 +95,8 @@ class BayesModel:
         need(all(place < len(self.numbers) for place in self.constant), "a column that is not")
         varies = [place for place in range(len(self.numbers)) if place not in self.constant]
         need((self.variance[varies] > 0).all(), "a density without a spread")
-        need(self.prior.any(), "no prior above 0")
+        check_prior(self.prior)
+        check_squares(np.concatenate([self.mean, self.tails, np.sqrt(self.variance)]))
         if self.joint is not None:
             places = self.joint.places
             need(list(places) == sorted(set(places)), "columns out of order")
@@ -115,6 +119,11 @@ class BayesModel:
         joint = self.joint
         words = sum(table.size for table in self.tables) if joint is None else joint.weight.size
         return int(K + words + 2 * K * (len(self.numbers) - len(self.constant)))
+
+    @property
+    def tails(self) -> Float:
+        """What `mean` does not hold of the means; files of the first release have none."""
+        return np.zeros_like(self.mean) if self.tail is None else self.tail
 
     @property
     def log_prior(self) -> Float:
@@ -166,10 +175,10 @@ def category_term(table: Float, codes: Codes) -> Float:
     return term
 
 
-def number_term(mean: Float, variance: Float, x: Float) -> Float:
+def number_term(mean: Float, tail: Float, variance: Float, x: Float) -> Float:
     """ln of the normal density of a number column, row by row; 0 for holes."""
     known = ~np.isnan(x)
-    d = np.where(known, x, 0.0)[:, None] - mean
+    d = (np.where(known, x, 0.0)[:, None] - mean) - tail
     term = -0.5 * (np.log(2 * np.pi * variance) + d * d / variance)
     return np.where(known[:, None], term, 0.0)
 
@@ -183,11 +192,10 @@ def category_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
 def number_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
     """The terms of the number columns, one by one; a constant column says nothing."""
     silent = np.zeros((encoded.numbers.shape[1], len(model.classes)))
+    moments = model.mean, model.tails, model.variance
+    columns = enumerate(zip(*moments, encoded.numbers, strict=True))
     return [
-        silent
-        if place in model.constant
-        else number_term(model.mean[place], model.variance[place], encoded.numbers[place])
-        for place in range(len(model.numbers))
+        silent if place in model.constant else number_term(*column) for place, column in columns
     ]
 
 

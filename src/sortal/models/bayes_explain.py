@@ -94,7 +94,7 @@ class BayesExplanation:
         }
 
     def to_table(self, backend: str = "pandas") -> Table:
-        """Prior, evidence, costs and total, in bits, without the last digits that are rounding only."""
+        """Prior, evidence, costs and total, in bits, without digits that are rounding only."""
         rows: list[tuple[Cell, ...]] = [("prior", None, round(self.prior_bits, 12), "")]
         rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
         if self.cost_bits is not None:

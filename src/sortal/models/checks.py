@@ -37,6 +37,11 @@ def check_scatter(matrices: Float) -> None:
     need(((np.abs(matrices) <= most) | (most == 0)).all(), "products far beyond their squares")
 
 
+def check_prior(prior: Float) -> None:
+    """Probabilities of the classes."""
+    need(abs(prior.sum() - 1.0) < 1e-6, "priors that are no probabilities")
+
+
 def check_squares(numbers: Float) -> None:
     """Numbers of which squares can be added up."""
     need((np.abs(numbers) <= _LARGEST).all(), "numbers whose squares are too large")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -14,6 +16,23 @@ if TYPE_CHECKING:
 
 
 _TIE = 16 * np.finfo(float).eps
+
+
+def peak_of(functions: Float) -> Float:
+    """The largest function of each row, which is a number, or -inf where nothing can be.
+
+    All that is predicted goes through here, so that NaN never leaves a model.
+    """
+    peak = across(np.maximum, functions)
+    if not (peak < np.inf).all():
+        n = int((~(peak < np.inf)).sum())
+        raise InputError(
+            f"{n} of {len(peak)} rows cannot be decided: their scores are beyond what a float64 "
+            "holds. Either these rows are in other units than those of the fit; or the fit was given "
+            "weights or numbers that are too large or too small; or the model file is damaged. Fit "
+            "again, with columns and weights of ordinary size."
+        )
+    return peak
 
 
 def log_of(probabilities: Float) -> Float:
@@ -66,7 +85,7 @@ def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
     `unit` is the size that differences between the functions have; of logarithms it is 1, and the
     answer that of `decide` for the posterior.
     """
-    peak = across(np.maximum, functions)
+    peak = peak_of(functions)
     enough = peak - _TIE * np.maximum(unit, abs(peak))
     label = np.zeros(len(peak), dtype=np.intp)
     for k in range(functions.shape[1] - 1, -1, -1):
@@ -76,7 +95,7 @@ def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
 
 def _behind(log_joint: Float) -> tuple[Float, Float]:
     """ln of each row's largest product, and how far every product lies behind it, in logarithms."""
-    peak = across(np.maximum, log_joint)
+    peak = peak_of(log_joint)
     peak[np.isneginf(peak)] = 0.0
     behind = log_joint - peak[:, None]
     # classes that are as probable as the first but for the rounding of their sums are as probable
@@ -97,7 +116,7 @@ def shares_of_votes(votes: Float, prior: Float) -> Float:
 
     Classes whose votes differ from the most by rounding only have as many.
     """
-    most = across(np.maximum, votes)[:, None]
+    most = peak_of(votes)[:, None]
     even = np.where(votes >= most * (1.0 - _TIE), most, votes)
     total = across(np.add, even)[:, None]
     with np.errstate(invalid="ignore"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sortal.errors import InputError
-from sortal.models.checks import need
+from sortal.models.checks import check_prior, need
 from sortal.models.decision import log_of
 from sortal.models.kernel_functions import KernelFunction
 from sortal.models.kernel_inputs import KernelInputs
@@ -199,7 +199,8 @@ class KernelModel:
         need(len(self.ids) > 0 and (self.codes < len(self.classes)).all(), "basis rows of no class")
         need(len(np.unique(self.ids)) == len(self.ids), "a basis row twice")
         need((self.lengths > 0).all() and self.divisor > 0, "a covariance of nothing")
-        need(self.prior.any() and self.weight.any(), "no class with weight")
+        check_prior(self.prior)
+        need(self.weight.any(), "no class with weight")
         if not given:
             with np.errstate(all="ignore"):
                 own = self.kernel.diagonal(self.basis)[:, None] * self.coefs

@@ -84,10 +84,12 @@ class Layout(Mapping[str, Field]):
         }
 
     def read(self, data: Any, scope: Scope) -> dict[str, Any]:
-        """All fields from an object that has these and no others."""
+        """All fields from an object of these and no others; what may be None may be absent."""
         scope.need(isinstance(data, dict), "is no object")
         wanted = {name for name, kind in self.items() if not isinstance(kind, FromSchema)}
-        scope.need(set(data) == wanted, f"does not have the fields {', '.join(sorted(wanted))}")
+        needed = {name for name in wanted if not isinstance(self[name], Maybe)}
+        words = f"does not have the fields {', '.join(sorted(wanted))}"
+        scope.need(needed <= set(data) <= wanted, words)
         return {name: kind.read(data.get(name), scope.at(name)) for name, kind in self.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sortal.models.checks import need
+from sortal.models.checks import check_prior, need
 from sortal.models.decision import log_of
 from sortal.models.functions import LinearMap
 from sortal.models.geometry import Geometry
@@ -68,7 +68,7 @@ class LinearModel:
     def check(self) -> None:
         """Refuse directions without their eigenvalues, and priors of nothing."""
         need(self.directions.shape[1] <= len(self.eigenvalues), "directions without eigenvalues")
-        need(self.prior.any(), "no prior above 0")
+        check_prior(self.prior)
 
     @property
     def size(self) -> int:

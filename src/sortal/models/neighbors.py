@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.data.arrays import LARGEST
 from sortal.data.columns import HOLE
-from sortal.models.checks import check_scatter, need
+from sortal.models.checks import check_prior, check_scatter, need
 from sortal.models.layout import INF, FromSchema, Layout, Maybe, Number, Several, Whole, Word
 from sortal.models.layout_arrays import Array, Record
 from sortal.models.layout_schema import ValuesField
@@ -220,7 +220,7 @@ class NeighborsModel:
         need(whole < 2.0**62, "weights beyond what can be counted")
         need(self.exponent != 0 or self.k <= whole or K == 1, "fewer rows than neighbors")
         need(self.units is not None or self.exponent == 0, "a unit without weights")
-        need(abs(self.prior.sum() - 1.0) < 1e-6, "priors that are no probabilities")
+        check_prior(self.prior)
         self._check_metric()
 
     def _check_metric(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sortal.models.boundary import QuadraticBoundary, pair_of
-from sortal.models.checks import need
+from sortal.models.checks import check_prior
 from sortal.models.decision import log_of
 from sortal.models.geometry import Geometry
 from sortal.models.layout import FromSchema, Layout, Maybe, Number, Several
@@ -59,7 +59,7 @@ class QuadraticModel:
 
     def check(self) -> None:
         """Refuse priors of nothing."""
-        need(self.prior.any(), "no prior above 0")
+        check_prior(self.prior)
 
     @property
     def size(self) -> int:

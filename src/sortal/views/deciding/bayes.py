@@ -24,12 +24,13 @@ _BITS: Final = {
 def describe_bayes(model: BayesModel) -> Described:
     """Tables by column; None where a column has no such table."""
     n_columns = len(model.schema.columns)
-    tables, mean, variance = ([None] * n_columns for _ in range(3))
+    tables, mean, tail, variance = ([None] * n_columns for _ in range(4))
     ends: list[Ends] = [None] * n_columns
     for place, j in enumerate(model.categories):
         tables[j] = pack(model.tables[place])
     for place, j in enumerate(model.numbers):
         mean[j], variance[j] = pack(model.mean[place]), pack(model.variance[place])
+        tail[j] = pack(model.tails[place])
         deviation = np.sqrt(model.variance[place])
         low, high = model.mean[place] - 2 * deviation, model.mean[place] + 2 * deviation
         ends[j] = float(low.min()), float(high.max())
@@ -37,6 +38,7 @@ def describe_bayes(model: BayesModel) -> Described:
         "prior": pack(model.prior),
         "tables": tables,
         "mean": mean,
+        "tail": tail,
         "variance": variance,
         "constant": [model.numbers[place] for place in model.constant],
         "joint": None if model.joint is None else _joint(model, model.joint),

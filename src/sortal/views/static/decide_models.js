@@ -210,11 +210,11 @@ function decideModels(data) {
   }
 
   function logTerms(cell, f) {
-    const zero = everyClass.map(() => 0), { tables, mean, variance, constant } = model;
+    const zero = everyClass.map(() => 0), { tables, mean, tail, variance, constant } = model;
     if (cell.hole || cell.unknown || constant.includes(f)) return zero;
     if (fields[f].kind === "category") return Array.from(tables[f][cell.x]);
     return zero.map((_, k) => {
-      const d = cell.x - mean[f][k];
+      const d = (cell.x - mean[f][k]) - tail[f][k];
       return -0.5 * (Math.log(2 * Math.PI * variance[f][k]) + d * d / variance[f][k]);
     });
   }
