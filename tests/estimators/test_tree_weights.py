@@ -427,7 +427,7 @@ def test_weights_with_fractions(data: Data, seed: int, kind: str) -> None:
 def test_the_unit_of_fractional_weights_is_arbitrary(
     data: Data, seed: int, smoothing: str, unit: float
 ) -> None:
-    """Smoothing counts rows where weights are no copies: w and c · w give the same probabilities."""
+    """Smoothing counts rows where weights are no copies: w and c · w give the same."""
     weights = np.random.default_rng(seed).random(len(data.y)) + 0.5
     one, other = (
         replace(data, weights=w).fit(smoothing=smoothing, max_depth=2)
