@@ -415,7 +415,8 @@ def test_q2_the_tree_of_table_19_3() -> None:
     assert model.classes_.tolist() == ["H", "L"]
     asked = pd.DataFrame({"Age": [27], "Car": ["Vintage"]})
     assert model.predict(asked).tolist() == ["H"]
-    assert model.predict_proba(asked).tolist() == [[1.0, 0.0]]
+    # 4 of 6 are high risks, 3 of 3 here: 4/6 + (1 - 4/6) / (1 + 5/6)
+    np.testing.assert_allclose(model.predict_proba(asked), [[28 / 33, 5 / 33]], rtol=1e-15)
     assert model.score(data.drop(columns="Risk"), data["Risk"]) == 1.0
 
 

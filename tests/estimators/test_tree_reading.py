@@ -31,7 +31,7 @@ def iris_model(backend: str = "pandas") -> Any:
     """Zaki & Meira, Example 19.2: setosa (c1) against the rest (c2)."""
     iris = datasets.iris(backend)
     y = np.where(np.asarray(iris["species"]) == "setosa", "c1", "c2")
-    model: Any = TreeClassifier(purity=0.95, leaf_size=5, pruning=None)
+    model: Any = TreeClassifier(purity=0.95, leaf_size=5, pruning=None, smoothing=None)
     return model.fit(iris[[X1, X2]], y)
 
 

@@ -124,6 +124,7 @@ def class_options(kind: str, K: int, seed: int) -> dict[str, Any]:
 
 KINDS: Final = ("balanced", "dict", "priors", "costs", "priors and costs")
 kinds: Final = st.sampled_from(KINDS)
+smoothings: Final = st.sampled_from(["laplace", "m_estimate", "shrinkage"])
 
 
 # --- The oracle of altered priors ----------------------------------------------------------------
@@ -235,6 +236,7 @@ def test_a_tree_by_altered_priors(tiny: Tiny) -> None:
         priors=None if tiny.priors is None else [float(p) for p in tiny.priors],
         costs=tiny.costs,
         pruning=None,
+        smoothing=None,
     ).fit(np.array(tiny.x, float), np.array(tiny.y), sample_weight=np.array(tiny.copies, float))
     tree, expected = model._model, tiny.grow(range(len(tiny.y)))
     assert tree.attribute.tolist() == [node[0] for node in expected]
@@ -253,6 +255,7 @@ def test_shares_risk_purity_and_error_by_hand(tiny: Tiny) -> None:
         priors=None if tiny.priors is None else [float(p) for p in tiny.priors],
         costs=tiny.costs,
         pruning=None,
+        smoothing=None,
     )
     X, w = np.array(tiny.x, float), np.array(tiny.copies, float)
     tree = model.fit(X, np.array(tiny.y), sample_weight=w)._model
@@ -307,8 +310,9 @@ def test_equal_class_weights_change_nothing(data: Data, weight: float) -> None:
 def test_a_class_weight_is_as_so_many_copies_of_its_rows(data: Data, times: int) -> None:
     """The same tests and scores, to the bit; what differs is what a node says it holds."""
     copies = np.where(data.y == "birch", times, 1)
-    copied = data.take(np.repeat(np.arange(len(data.y)), copies)).fit(leaf_size=0)
-    weighted = data.fit(class_weight={"birch": float(times)}, leaf_size=0)
+    options: Any = {"leaf_size": 0, "smoothing": None}  # which counts rows, not what they weigh
+    copied = data.take(np.repeat(np.arange(len(data.y)), copies)).fit(**options)
+    weighted = data.fit(class_weight={"birch": float(times)}, **options)
     same(weighted, copied, (*QUESTIONS, "score", "gain"))
     np.testing.assert_array_equal(weighted.predict(data.X), copied.predict(data.X))
     np.testing.assert_allclose(
@@ -414,7 +418,24 @@ def test_weights_with_fractions(data: Data, seed: int, kind: str) -> None:
     same(halves, whole, ("kind", "attribute", "threshold", "children", "values", "branches"))
     np.testing.assert_allclose(halves._model.score, whole._model.score, rtol=1e-3, atol=1e-9)
     np.testing.assert_array_equal(2 * halves._model.weights(), whole._model.weights())
-    np.testing.assert_allclose(halves._model.shares(), whole._model.shares(), rtol=1e-12)
+    proportions = halves._model.plain_shares(), whole._model.plain_shares()
+    np.testing.assert_allclose(*proportions, rtol=1e-12)
+
+
+@QUICK
+@given(tables, seeds, smoothings, st.sampled_from([0.001, 0.75, 640.0]))
+def test_the_unit_of_fractional_weights_is_arbitrary(
+    data: Data, seed: int, smoothing: str, unit: float
+) -> None:
+    """Smoothing counts rows where weights are no copies: w and c · w give the same."""
+    weights = np.random.default_rng(seed).random(len(data.y)) + 0.5
+    one, other = (
+        replace(data, weights=w).fit(smoothing=smoothing, max_depth=2)
+        for w in (weights, unit * weights)
+    )
+    # weights are rounded to some 2^-40 of the largest
+    same(one, other, ("kind", "attribute", "threshold", "children", "values", "branches"))
+    np.testing.assert_allclose(one._model.shares(), other._model.shares(), rtol=1e-8)
 
 
 def test_the_least_weight_of_a_leaf_is_a_share_of_what_counts() -> None:
@@ -474,7 +495,9 @@ def test_class_weights_as_in_scikit_learn() -> None:
     iris = datasets.iris()
     X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
     weights = {"setosa": 1.0, "versicolor": 3.0, "virginica": 1.5}
-    ours = TreeClassifier("gini", max_depth=3, class_weight=weights, pruning=None).fit(X, y)
+    ours = TreeClassifier(
+        "gini", max_depth=3, class_weight=weights, pruning=None, smoothing=None
+    ).fit(X, y)
     theirs = DecisionTreeClassifier(max_depth=3, class_weight=weights, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
 
@@ -514,7 +537,7 @@ def test_equals_but_for_rounding_are_equal() -> None:
 def test_other_priors_at_predict(data: Data, seed: int) -> None:
     """Shares are what the priors make of P(leaf|k); the tests stay those of the fit."""
     new = np.random.default_rng(seed).dirichlet(np.ones(data.K))
-    model = data.fit(max_depth=2)
+    model = data.fit(max_depth=2, smoothing=None)
     tree = model._model
     likelihood = tree.weights() / tree.weights()[0]
     expected = new * likelihood
@@ -551,20 +574,26 @@ def test_a_class_that_cannot_be_leaves_the_priors() -> None:
 
 # --- Smoothing -----------------------------------------------------------------------------------
 
-smoothings: Final = st.sampled_from(["laplace", "m_estimate", "shrinkage"])
-
 
 def test_formulas_by_hand() -> None:
     """A root of 6 and 4, a branch of 3 and 1, a leaf of 2 and 0."""
-    counts, parents = np.array([[6.0, 4], [3, 1], [2, 0]]), np.array([-1, 0, 1])
-    np.testing.assert_allclose(laplace(counts), [[7 / 12, 5 / 12], [4 / 6, 2 / 6], [3 / 4, 1 / 4]])
+    shares, parents = np.array([[0.6, 0.4], [0.75, 0.25], [1, 0]]), np.array([-1, 0, 1])
+    n = np.array([10.0, 4, 2])
     np.testing.assert_allclose(
-        m_estimate(counts, 5.0), [[0.6, 0.4], [6 / 9, 3 / 9], [5 / 7, 2 / 7]]
+        laplace(shares, n), [[7 / 12, 5 / 12], [4 / 6, 2 / 6], [3 / 4, 1 / 4]]
+    )
+    np.testing.assert_allclose(
+        m_estimate(shares, n, 5.0), [[0.6, 0.4], [6 / 9, 3 / 9], [5 / 7, 2 / 7]]
     )
     first = 0.6 + (0.75 - 0.6) / (1 + 10 / 10)
     second = first + (1 - 0.75) / (1 + 10 / 4)
     np.testing.assert_allclose(
-        shrink(counts, parents, 10.0)[:, 0], [0.6, first, second], rtol=1e-15
+        shrink(shares, n, parents, 10.0)[:, 0], [0.6, first, second], rtol=1e-15
+    )
+    # a branch that rested on more rows than the root would have some of its share taken off twice
+    np.testing.assert_array_equal(
+        shrink(shares, np.array([4.0, 9, 2]), parents, 10.0),
+        shrink(shares, np.array([4.0, 4, 2]), parents, 10.0),
     )
 
 
@@ -575,7 +604,8 @@ def test_defaults_of_the_strength() -> None:
         for kind in ("laplace", "m_estimate", "shrinkage")
     }
     assert found["m_estimate"] == Smoothing("m_estimate", 2.0)
-    assert found["shrinkage"] == Smoothing("shrinkage", 10.0)
+    assert found["shrinkage"] == Smoothing("shrinkage", 5.0)
+    assert TreeClassifier(pruning=None).fit(X, y)._model.smoothing == found["shrinkage"]
     by_m = TreeClassifier(smoothing="m_estimate", pruning=None).fit(X, y).predict_proba(X)
     by_laplace = TreeClassifier(smoothing="laplace", pruning=None).fit(X, y).predict_proba(X)
     np.testing.assert_allclose(by_m, by_laplace)
@@ -610,7 +640,7 @@ def test_shares_are_shares(data: Data, seed: int, kind: str, smoothing: str) -> 
 def test_limits_of_the_strength(data: Data, seed: int, kind: str) -> None:
     """Nothing leaves the plain shares, and very much those of the root."""
     options = class_options(kind, data.K, seed)
-    plain = data.fit(**options)._model.shares()
+    plain = data.fit(**options, smoothing=None)._model.shares()
     for smoothing in ("m_estimate", "shrinkage"):
         none = data.fit(**options, smoothing=smoothing, smoothing_strength=0)._model
         much = data.fit(**options, smoothing=smoothing, smoothing_strength=1e15)._model
@@ -627,10 +657,7 @@ def test_shrinkage_node_by_node(data: Data, seed: int, strength: float, kind: st
         **class_options(kind, data.K, seed), smoothing="shrinkage", smoothing_strength=strength
     )._model
     s, parent = tree.plain_shares(), tree.parents()
-    factors = np.ones(data.K) if tree.factors is None else tree.factors
-    n = (tree.weights() * factors).sum(axis=1)
-    assert n[0] == pytest.approx(tree.weights()[0].sum())
-    p = s.copy()
+    n, p = tree.weights().sum(axis=1), s.copy()
     for t in range(1, tree.n_nodes):
         above = parent[t]
         p[t] = p[above] + (s[t] - s[above]) / (1 + strength / n[above])
@@ -683,7 +710,7 @@ def test_smoothing_can_turn_what_is_said() -> None:
     """A leaf of one row of a rare class says the frequent one; its risk stays that of its rows."""
     X = np.array([[0.0], [1], [2], [3], [4], [5], [6], [7], [8], [9]])
     y = np.array([0] * 9 + [1])
-    plain = TreeClassifier(pruning=None).fit(X, y)
+    plain = TreeClassifier(smoothing=None, pruning=None).fit(X, y)
     shrunken = TreeClassifier(smoothing="shrinkage", smoothing_strength=20, pruning=None).fit(X, y)
     assert plain.predict(X[-1:]).tolist() == [1]
     assert shrunken.predict(X[-1:]).tolist() == [0]
@@ -730,7 +757,7 @@ def test_drawings_show_shares_as_they_count() -> None:
     assert "50 %" in box.lines[1]
     assert "often: 8, rare: 2, purity 0.500, error 0.500" in model.to_text()
     laplace_box = TreeClassifier(smoothing="laplace", pruning=None).fit(X, y).to_drawing().boxes[0]
-    assert dict(laplace_box.parts) == pytest.approx({0: 7.5, 1: 2.5})
+    assert list(laplace_box.parts) == [(0, 8), (1, 2)]  # what is drawn are counts
 
 
 def test_a_weighted_tree_is_pickled() -> None:
@@ -765,7 +792,7 @@ def test_a_weighted_tree_is_pickled() -> None:
         ({"costs": [[0, 1]]}, "give 2 × 2 numbers"),
         ({"costs": [[0, -1], [1, 0]]}, "numbers of at least 0"),
         ({"smoothing": "lots"}, "it can be 'laplace', 'm_estimate', 'shrinkage'"),
-        ({"smoothing_strength": 1.0}, "nothing to act on where smoothing=None"),
+        ({"smoothing": None, "smoothing_strength": 1.0}, "nothing to act on where smoothing=None"),
         ({"smoothing": "laplace", "smoothing_strength": 1.0}, "smoothing='laplace'"),
         ({"smoothing": "shrinkage", "smoothing_strength": -1.0}, "at least 0"),
         ({"smoothing": "m_estimate", "smoothing_strength": "2"}, "finite number"),

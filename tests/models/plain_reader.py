@@ -231,26 +231,32 @@ class PlainReader:
         costs = self.model["costs"] or [[1.0]] * len(self.classes)
         return math.fsum(n * math.fsum(c) for n, c in zip(self.counts(t), costs, strict=True))
 
+    def plain(self, t: int) -> list[float]:
+        """The share of each class in a node."""
+        counts = self.counts(t)
+        return [c / math.fsum(counts) for c in counts]
+
+    def size(self, t: int) -> float:
+        """How many rows smoothing goes by."""
+        if self.model["exponent"] != self.model["part_bits"]:
+            return float(self.model["sizes"][t])
+        return math.fsum(self.model["units"][t]) * 2.0 ** -self.model["exponent"]
+
     def shares(self, t: int, above: int | None, drawn_to: list[float] | None) -> list[float]:
         """P(class) in a node, smoothed."""
-        counts, smoothing, root = self.counts(t), self.model["smoothing"], self.counts(0)
-        n, K = math.fsum(counts), len(counts)
-        plain = [c / n for c in counts]
+        smoothing, plain, root = self.model["smoothing"], self.plain(t), self.plain(0)
+        n, K = self.size(t), len(plain)
         if smoothing is None or (smoothing["kind"] == "shrinkage" and above is None):
             return plain
         strength = smoothing["strength"]
         if smoothing["kind"] == "laplace":
-            return [(c + 1) / (n + K) for c in counts]
+            return [(n * p + 1) / (n + K) for p in plain]
         if smoothing["kind"] == "m_estimate":
-            of_root = [c / math.fsum(root) for c in root]
             return [
-                (c + strength * p) / (n + strength) for c, p in zip(counts, of_root, strict=True)
+                (n * p + strength * r) / (n + strength) for p, r in zip(plain, root, strict=True)
             ]
-        before = self.counts(above or 0)
-        n_above = math.fsum(before)
-        moved = [
-            (p - c / n_above) / (1 + strength / n_above) for p, c in zip(plain, before, strict=True)
-        ]
+        kept = 1 / (1 + strength / self.size(above or 0))
+        moved = [(p - q) * kept for p, q in zip(plain, self.plain(above or 0), strict=True)]
         return [d + step for d, step in zip(drawn_to or plain, moved, strict=True)]
 
 

@@ -120,13 +120,16 @@ class TreeClassifier(PrunedTree):
         costs[i, j] is the cost of saying class j when class i is true. A node says the class of
         least expected cost, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
         all that is wrong costs the same, nothing changes.
-    smoothing : {"laplace", "m_estimate", "shrinkage"}, default=None
-        How shares are read, with n_k the weight of class k of K in a node, n of all:
-        (n_k + 1) / (n + K); (n_k + m p_k) / (n + m), p the shares of the root; or, from the root
-        down, p(parent) + (share - share(parent)) / (1 + λ / n(parent)). What is said follows.
+    smoothing : {"shrinkage", "laplace", "m_estimate"} or None, default="shrinkage"
+        How class probabilities follow from the proportions in nodes; predictions follow them,
+        while counts, purity and error are printed as they are. With n the size of a node and n_k
+        the part of class k of K in it: "shrinkage", from the root down, p(parent) + (n_k/n -
+        n_k(parent)/n(parent)) / (1 + λ / n(parent)); "laplace", (n_k + 1) / (n + K);
+        "m_estimate", (n_k + m p_k) / (n + m), p the proportions at the root; None, n_k/n. Only
+        the last lets a class that has rows have probability 0.
     smoothing_strength : float of at least 0, default=None
-        m, by default the number of classes, which is Laplace's rule where these are equally
-        frequent; or λ, by default 10: a node of ten rows hands down half of what its test tells.
+        λ, by default 5: a node of five rows hands down half of what its split tells; or m, by
+        default the number of classes, which is Laplace's rule where these are equally frequent.
     categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
@@ -228,7 +231,7 @@ class TreeClassifier(PrunedTree):
         priors: ArrayLike | dict[Any, float] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         costs: ArrayLike | None = None,
-        smoothing: str | None = None,
+        smoothing: str | None = "shrinkage",
         smoothing_strength: float | None = None,
         categorical_features: Any = "from_dtype",
         missing: str = "direction",
@@ -339,7 +342,7 @@ class TreeClassifier(PrunedTree):
     def predict_log_proba(
         self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
     ) -> Float:
-        """ln of the shares; -inf for a class that the leaf does not hold, unless smoothed."""
+        """ln of the probabilities; without smoothing, -inf for a class that the leaf lacks."""
         return log_of(self.predict_proba(X, priors=priors))
 
     def apply(self, X: Any) -> NDArray[np.intp]:

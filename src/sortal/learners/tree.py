@@ -59,7 +59,7 @@ class TreeOptions:
     priors: Any = None
     class_weight: Any = None
     costs: Any = None
-    smoothing: Any = None
+    smoothing: Any = "shrinkage"
     smoothing_strength: Any = None
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ _ALIKE = 1e-13
 # A factor that is smaller than this beside another could be lost in a product.
 _FARTHEST = 1e-100
 
-_DEFAULT_LAMBDA = 10.0
+_DEFAULT_LAMBDA = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,7 @@ def check_class_options(priors: Any, class_weight: Any) -> None:
 
 
 def read_smoothing(options: TreeOptions, n_classes: int) -> Smoothing | None:
-    """How shares are read; by default m is the number of classes, and λ 10."""
+    """How shares are read; by default m is the number of classes, and λ 5."""
     kind, strength = options.smoothing, options.smoothing_strength
     if kind is None:
         return None

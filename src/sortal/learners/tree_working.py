@@ -81,7 +81,7 @@ def read_node(model: TreeModel, node: Any) -> int:
 
 def _classes(model: TreeModel, t: int, backend: str) -> Table:
     """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
-    cells = [model.counts()[t].tolist(), model.shares()[t].tolist()]
+    cells = [model.counts()[t].tolist(), model.plain_shares()[t].tolist()]
     heads = ["class", "n_i", "P(c_i|D)"]
     if model.factors is not None or model.costs is not None:
         cells.append((model.weights()[t] * model.pull_of_class()).tolist())

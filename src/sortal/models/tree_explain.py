@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.models.conditions import number_in_full, quoted
 from sortal.models.decision import expected_costs
-from sortal.models.faces import decision_text, moment_text
+from sortal.models.faces import decision_text, moment_text, number_text
 from sortal.models.records import Table
 from sortal.models.tree_branches import Paths, node_values
 from sortal.models.tree_holes import HoleMark, hole_mark
@@ -55,10 +55,11 @@ class Move:
 
 @dataclass(frozen=True)
 class TreeExplanation:
-    """start + Σ amounts + spread = the share of `label` in the node where the row ends.
+    """start + Σ amounts + spread = the probability of `label` in the node where the row ends.
 
-    `counts` and `probabilities` are those of that node, `rule` are the conditions of the path, one
-    an attribute. `start` is the share of the label among all rows of the fit.
+    `counts` are what that node holds, `probabilities` what follows from them and, by smoothing,
+    from the nodes above. `rule` are the conditions of the path, one an attribute. `start` is the
+    probability of the label among all rows of the fit.
 
     A row that a hole sends down several branches is shown on the heaviest ones: `node`, `n` and
     `counts` are where these end. Its label and its probabilities are those of all its ends
@@ -135,8 +136,10 @@ class TreeExplanation:
             rows.append(("", "other branches", None, None, self.spread, ""))
         rows.append(("total", f"-> {quoted(self.label)}", None, self.n, self.share, ""))
         rule = " and ".join(condition.text() for condition in self.rule) or "in any case"
-        where = f"at node {self.node}{' and others' if self.is_spread else ''}"
         why = decision_text(self.share, self.classes.index(self.label), self.expected_costs)
+        held = number_text(self.counts[self.classes.index(self.label)])
+        where = f"at node {self.node} ({held} of {number_text(self.n)})"
+        where += " and others" if self.is_spread else ""
         title = f"{quoted(self.label)} ({why}) {where}: {rule}"
         columns = ("node", "condition", "value", "n", "share", "mark")
         return Table("path", title, columns, tuple(rows), "S 29", backend)

@@ -38,48 +38,46 @@ def plain_shares(counts: NDArray[np.number]) -> Float:
 
 def smooth(model: TreeModel, smoothing: Smoothing) -> Float:
     """The shares of all nodes, smoothed."""
-    counts = model.counted()
+    shares, n = model.plain_shares(), model.smoothing_sizes()
     if smoothing.kind == "laplace":
-        return laplace(counts)
+        return laplace(shares, n)
     if smoothing.kind == "m_estimate":
-        return m_estimate(counts, smoothing.strength)
-    return shrink(counts, model.parents(), smoothing.strength)
+        return m_estimate(shares, n, smoothing.strength)
+    return shrink(shares, n, model.parents(), smoothing.strength)
 
 
-def laplace(counts: Float) -> Float:
-    """(n_k + 1) / (n + K). (S 38)"""
-    return np.asarray((counts + 1) / (counts.sum(axis=1, keepdims=True) + counts.shape[1]))
+def laplace(shares: Float, n: Float) -> Float:
+    """(n s_k + 1) / (n + K), s the plain shares. (S 38)"""
+    return np.asarray((n[:, None] * shares + 1) / (n[:, None] + shares.shape[1]))
 
 
-def m_estimate(counts: Float, m: float) -> Float:
-    """(n_k + m p_k) / (n + m), p the shares of the root. (S 39)"""
-    p = plain_shares(counts[:1])
-    return np.asarray((counts + m * p) / (counts.sum(axis=1, keepdims=True) + m))
+def m_estimate(shares: Float, n: Float, m: float) -> Float:
+    """(n s_k + m p_k) / (n + m), p the shares of the root. (S 39)"""
+    return np.asarray((n[:, None] * shares + m * shares[0]) / (n[:, None] + m))
 
 
-def shrink(counts: Float, parents: NDArray[np.integer], strength: float) -> Float:
+def shrink(shares: Float, n: Float, parents: NDArray[np.integer], strength: float) -> Float:
     """p(t) = p(parent) + (s(t) - s(parent)) / (1 + λ / n(parent)), s the plain shares. (S 40)
 
     With a(t) = n(t) / (n(t) + λ) this is a(parent) s(t) + Σ (a(above u) - a(u)) s(u) over the nodes
     u above t, where a is 1 above the root: a mean of the shares on the path, and nothing cancels.
+    A node counts for no more rows than those above it, whatever its rows weigh.
     """
-    shares, n = plain_shares(counts), counts.sum(axis=1)
-    keep = n / (n + strength)
+    keep = _to_root(np.minimum, n / (n + strength), parents)
     above = np.concatenate([[1.0], keep[parents[1:]]])  # the root comes first
-    # rounding must not let a node weigh more than the one above it
-    left = np.maximum(above - keep, 0.0)[:, None] * shares
-    upper = np.concatenate([np.zeros_like(shares[:1]), _sums_to_root(left, parents)[parents[1:]]])
+    upper = _to_root(np.add, (above - keep)[:, None] * shares, parents)
+    upper = np.concatenate([np.zeros_like(shares[:1]), upper[parents[1:]]])
     return np.asarray(upper + above[:, None] * shares)
 
 
-def _sums_to_root(values: Float, parents: NDArray[np.integer]) -> Float:
-    """Σ over each node and all above it; the way of each node doubles until it is at the root."""
-    sums = np.concatenate([values, np.zeros_like(values[:1])])
-    ahead = np.append(parents, -1)  # the last is nobody, and above the root
-    while (ahead >= 0).any():
-        sums = sums + sums[ahead]
-        ahead = ahead[ahead]
-    return sums[:-1]
+def _to_root(combine: np.ufunc, values: Float, parents: NDArray[np.integer]) -> Float:
+    """Each node's value with all above it; the way of a node doubles until it is at the root."""
+    found, ahead = values.copy(), parents.copy()
+    while (climbing := np.flatnonzero(ahead >= 0)).size:
+        met = ahead[climbing]
+        found[climbing] = combine(found[climbing], found[met])
+        ahead[climbing] = ahead[met]
+    return found
 
 
 def reweigh(shares: Float, old: Float, new: Float) -> Float:

@@ -56,8 +56,9 @@ def from_sklearn(tree: Any) -> TreeClassifier:
         Fitted. Its parameters are those of the tree that mean the same here: `criterion`
         ("entropy" and "log_loss" are "gain"), `max_depth`, `min_samples_leaf`,
         `min_weight_fraction_leaf`, `max_leaf_nodes`, and `leaf_size`, which is one less than a
-        whole `min_samples_split`. Others are the defaults. To fit it, or its clone, again grows a
-        new tree by sortal's rules, which in general is not the given one.
+        whole `min_samples_split`. `pruning` and `smoothing` are None, others the defaults. To fit
+        it, or its clone, again grows a new tree by sortal's rules, which in general is not the
+        given one.
 
     Notes
     -----
@@ -96,7 +97,7 @@ def from_sklearn(tree: Any) -> TreeClassifier:
     """
     _refuse_others(tree)
     nodes = read_nodes(tree)
-    estimator = TreeClassifier(pruning=None, **_parameters(tree))
+    estimator = TreeClassifier(pruning=None, smoothing=None, **_parameters(tree))
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
     estimator.classes_ = np.array(tree.classes_)

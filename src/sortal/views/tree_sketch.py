@@ -210,10 +210,9 @@ class _Drawn:
         weights = model.counts()[self.nodes]
         self.n = weights.sum(axis=1).tolist()
         self.counts = _present(weights)
-        self.shares = model.shares()[self.nodes]
-        plain_counts = model.factors is None and model.smoothing is None
+        self.shares = model.plain_shares()[self.nodes]
         parts = self.shares * weights.sum(axis=1, keepdims=True)
-        self.parts = self.counts if plain_counts else _present(parts)
+        self.parts = self.counts if model.factors is None else _present(parts)
         self.purity = model.purity()[self.nodes].tolist()
         self.classes = [plain(label) for label in model.classes]
 

@@ -22,7 +22,6 @@ def describe_tree(model: TreeModel) -> Described:
     """Nodes over the columns that they ask, in the order of the table."""
     asked = sorted({int(j) for j in model.attribute[model.kind != LEAF]})
     place = {j: f for f, j in enumerate(asked)}
-    counts = model.counts()
     numbers = {
         "kind": model.kind.tolist(),
         "attribute": [place.get(j, -1) for j in model.attribute.tolist()],
@@ -33,10 +32,10 @@ def describe_tree(model: TreeModel) -> Described:
         "missing": model.missing.tolist(),
         "policy": model.policy,
         "label": model.labels().tolist(),
-        "n": counts.sum(axis=1).tolist(),
+        "counts": model.counts().tolist(),
         "unseen": [list(model.unseen[j]) for j in asked],
         "pull": model.pull().tolist() if model.policy == "fractional" else None,
-        **_shares(model),
+        "shares": _shares(model),
         **_conditions(model),
     }
     ranges = tuple(None if model.ranges is None else model.ranges[j] for j in asked)
@@ -55,11 +54,10 @@ def _values(model: TreeModel, t: int) -> list[list[int]] | None:
     return np.stack(node_values(model, t), axis=1).tolist()  # type: ignore[no-any-return]
 
 
-def _shares(model: TreeModel) -> dict[str, Any]:
-    """Shares where they are more than counts divided by their sum; otherwise these counts."""
-    if model.factors is None and model.smoothing is None:
-        return {"counts": model.units.tolist(), "shares": None}
-    return {"counts": None, "shares": pack(model.shares())}
+def _shares(model: TreeModel) -> Any:
+    """None where they are counts divided by their sum."""
+    plain = model.factors is None and model.smoothing is None
+    return None if plain else pack(model.shares())
 
 
 def _conditions(model: TreeModel) -> dict[str, Any]:

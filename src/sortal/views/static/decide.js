@@ -113,6 +113,8 @@ function startDecide(root, data) {
     return (x < 0 && plain !== "0" ? "−" : plain === "0" ? "" : sign) + plain;
   }
 
+  const countText = (n) => String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
+
   // Three digits, or as many as it takes not to call a share none or all that is neither.
   function shareText(p) {
     if (p > 0 && p < 1e-6) return "< 0.000001";
@@ -216,18 +218,19 @@ function startDecide(root, data) {
     }[mark] || "";
   }
 
-  function pathTable({ label, path, start: first, spread, probabilities, ends, node }, cells) {
+  function pathTable({ label, path, start: first, spread, probabilities, ends, node, held, n }, cells) {
     const signed = (x) => cell(bar(0.5, 0.5 + x / 2, "", x < 0 ? "against" : "for"));
     const row = (where, condition, value, x, note) =>
       [cell(where), cell(condition), cell(value), amountCell(amountText(x)), signed(x), cell(note)];
     const rows = path.map((step) => row(step.node, step.condition,
       cells[step.field].text || "?", step.amount, treeMarkText(step)));
-    rows.unshift(row("start", "share among all rows of the fit", "", first, ""));
+    rows.unshift(row("start", "all rows of the fit", "", first, ""));
     if (ends > 1) rows.push(row("", `the other ${ends - 1} ends of the row`, "", spread, ""));
-    rows.push(row(node, make("strong", {}, `says ${classes[label]}`), "",
-      probabilities[label], ""));
-    const heads = ["Node", "Condition met", "Value", `Share of ${classes[label]}`, "", "Note"];
-    return [tableOf(`The path of the row, and what each step adds to the share of ${classes[label]}`,
+    rows.push(row(node, make("strong", {}, `says ${classes[label]}`),
+      `n ${countText(held)} of ${countText(n)}`, probabilities[label], ""));
+    const probability = `robability of ${classes[label]}`;
+    const heads = ["Node", "Condition met", "Value", `P${probability}`, "", "Note"];
+    return [tableOf(`The path of the row, and what each step adds to the p${probability}`,
       heads, rows)];
   }
 

@@ -277,8 +277,7 @@ function decideModels(data) {
   const below = model.children;
 
   function sharesOfNodes() {
-    if (model.shares) return model.shares;
-    return model.counts.map((row) => Array.from(row, (n) => n / sum(Array.from(row))));
+    return model.shares || model.counts.map((row) => row.map((n) => n / sum(row)));
   }
 
   const pulls = (t) => below[t].map((c) => model.pull[c]);
@@ -335,11 +334,12 @@ function decideModels(data) {
     const end = nodes.at(-1), spreads = model.policy === "fractional";
     const label = spreads ? say(probabilities) : model.label[end], share = (t) => shareOf[t][label];
     const path = steps.map((step) => ({
-      ...step, n: model.n[step.node], share: share(step.node),
+      ...step, n: sum(model.counts[step.node]), share: share(step.node),
       amount: share(step.next) - share(step.node),
     }));
     return {
-      label, probabilities, node: end, nodes, path, start: share(0), n: model.n[end], ends,
+      label, probabilities, node: end, nodes, path, start: share(0), ends,
+      held: model.counts[end][label], n: sum(model.counts[end]),
       spread: probabilities[label] - share(end),
     };
   }

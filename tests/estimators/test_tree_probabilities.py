@@ -1,0 +1,136 @@
+"""The probabilities of the default tree: believable, and of use where costs decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
+
+from sortal import TreeClassifier, datasets, from_sklearn
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def penguins() -> tuple[pd.DataFrame, Any]:
+    table = datasets.penguins()
+    return table.drop(columns="species"), table["species"].to_numpy()
+
+
+def rare(n: int = 500, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
+    """Three columns; 2 % of the rows are "yes", shifted in one of them."""
+    y = np.where(np.arange(n) < n // 50, "yes", "no")
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    X[y == "yes", 0] += shift
+    return X, y
+
+
+def inverse(y: np.ndarray) -> np.ndarray:
+    """Costs 1/π."""
+    _, counts = np.unique(y, return_counts=True)
+    return (len(y) / counts)[:, None] * (1 - np.eye(len(counts)))
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+def test_log_loss_on_penguins() -> None:
+    """0.16 over 2 × 10 folds; proportions have 0.6, a wrong row in a pure leaf costing 36."""
+    X, y = penguins()
+    found = []
+    for train, test in RepeatedStratifiedKFold(n_splits=10, n_repeats=2, random_state=0).split(
+        X, y
+    ):
+        model = TreeClassifier(n_jobs=1).fit(X.iloc[train], y[train])
+        found.append(log_loss(y[test], model.predict_proba(X.iloc[test]), labels=model.classes_))
+    assert np.mean(found) < 0.25
+
+
+def test_one_leaf_is_not_all_rare() -> None:
+    """A tree of one leaf knows no more than the root: nothing speaks for the rare class there."""
+    X, y = rare()
+    for options in ({}, {"costs": inverse(y)}):
+        model = TreeClassifier(max_depth=0, **options).fit(X, y)
+        np.testing.assert_allclose(model.predict_proba(X[:1]), [[0.98, 0.02]], rtol=1e-15)
+        assert set(model.predict(X, costs=inverse(y))) == {"no"}
+    uniform = TreeClassifier(max_depth=0, smoothing="laplace").fit(X, y)
+    assert set(uniform.predict(X, costs=inverse(y))) == {"yes"}
+
+
+def test_costs_are_decided_better() -> None:
+    """Balanced accuracy over ten folds, rows decided by costs 1/π."""
+    X, y = rare(1500, 2.0)
+    found = {}
+    for smoothing in (None, "shrinkage"):
+        model = TreeClassifier(smoothing=smoothing, costs=inverse(y), pruning=None, n_jobs=1)
+        said = cross_val_predict(model, X, y, cv=10)
+        found[smoothing] = np.mean([np.mean(said[y == k] == k) for k in ("no", "yes")])
+    assert found["shrinkage"] > found[None] + 0.05
+
+
+@pytest.mark.parametrize("options", [{}, {"pruning": None}, {"class_weight": "balanced"}])
+def test_nothing_is_impossible(options: dict[str, Any]) -> None:
+    """Probabilities add up to 1, and a class that has rows is never ruled out."""
+    X, y = penguins()
+    p = TreeClassifier(**options).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert p.min() > 0
+
+
+def test_labels_are_those_of_the_counts() -> None:
+    """Without costs the books' trees, and penguins, predict the class their leaves hold most of."""
+    tables = [
+        datasets.play_tennis(),
+        datasets.loves_sports(),
+        datasets.table_19_3(),
+        datasets.table_19_4(),
+        datasets.table_19_5(),
+        datasets.iris(),
+        datasets.penguins(),
+    ]
+    for table in tables:
+        target = "species" if "species" in table else table.columns[-1]
+        X = table.drop(columns=target)
+        for split in ("subset", "multiway"):
+            options: Any = {"categorical_split": split, "pruning": None}
+            smooth, plain = (
+                TreeClassifier(**options, **more).fit(table, target)
+                for more in ({}, {"smoothing": None})
+            )
+            assert smooth.predict(X).tolist() == plain.predict(X).tolist()
+            assert smooth.to_text() == plain.to_text()
+            assert smooth.rules().to_text() == plain.rules().to_text()
+            assert smooth.to_drawing() == plain.to_drawing()
+            assert str(smooth.working(0)) == str(plain.working(0))
+
+
+def test_copies_and_order() -> None:
+    """Whole weights are copies of rows, and their order is nothing, bit for bit."""
+    X, y = penguins()
+    rng = np.random.default_rng(3)
+    w = rng.integers(0, 4, len(y))
+    rows = rng.permutation(np.repeat(np.arange(len(y)), w))
+    weighted = TreeClassifier().fit(X, y, sample_weight=w)
+    copied = TreeClassifier().fit(X.iloc[rows], y[rows])
+    np.testing.assert_array_equal(weighted.predict_proba(X), copied.predict_proba(X))
+
+
+def test_an_explanation_has_counts_and_what_follows_from_them() -> None:
+    X, y = rare()
+    model = TreeClassifier().fit(X, y)
+    why = model.explain(X[:1])[0]
+    n = sum(why.counts)
+    assert n == why.n
+    assert why.probabilities == tuple(model.predict_proba(X[:1])[0])
+    held = why.counts[why.classes.index(why.label)]
+    assert f"(P = {why.share:.4g}) at node {why.node} ({held} of {n})" in str(why)
+    assert why.share < held / n
+    assert why.start + sum(move.amount for move in why.path) == pytest.approx(why.share)
+
+
+def test_a_tree_of_scikit_learn_stays_as_it_is() -> None:
+    X, y = rare()
+    theirs = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(from_sklearn(theirs).predict_proba(X), theirs.predict_proba(X))
