@@ -31,7 +31,8 @@ class Centered:
     """Rows as U · sizes, less their mean and times √v, where a direction's penalty is its length.
 
     U is orthonormal. Directions have coefficients √v · `to_coefs` and the squared lengths `norm`
-    in feature space; `origin` is the mean of the rows. `noise` is what K is known to.
+    in feature space; `origin` is the mean of the rows. `blur` is what rounding, of K and of sums
+    over rows, makes of each size, and `least_ridge` what a ridge must exceed to be seen beside it.
     """
 
     U: Float
@@ -39,24 +40,13 @@ class Centered:
     to_coefs: Float
     norm: Float
     origin: Float
-    noise: float
-    penalty: str
+    blur: Float
+    least_ridge: float
 
     @classmethod
     def of(cls, K: Float, rows: Labeled, penalty: str) -> Centered:
         """Of a weighted K, which is overwritten."""
         return _of_length(K, rows) if penalty == "rkhs" else _of_coefficients(K, rows)
-
-    @property
-    def blur(self) -> Float:
-        """What the rounding of K, and of sums over rows, makes of each feature."""
-        of_kernel = self.noise / self.sizes if self.penalty == "rkhs" else self.noise
-        return np.asarray(of_kernel + len(self.U) * EPS * self.sizes)
-
-    @property
-    def least_ridge(self) -> float:
-        """What a ridge must exceed to be seen beside the rounding of K."""
-        return self.noise if self.penalty == "rkhs" else self.noise**2
 
     def bordered(self, rows: Labeled, mu: float) -> Bordered:
         """R = (G + μI)⁻¹Z and the rest, the eigenvalues of G being sizes². (S 88)
@@ -95,7 +85,8 @@ def _of_length(K: Float, rows: Labeled) -> Centered:
     sizes = np.sqrt(k)
     to_coefs = U / sizes
     origin = mean @ to_coefs / np.sqrt(rows.sizes.sum())
-    return Centered(U, sizes, to_coefs, np.eye(len(k)), origin, noise, "rkhs")
+    blur = noise / sizes + len(U) * EPS * sizes
+    return Centered(U, sizes, to_coefs, np.eye(len(k)), origin, blur, noise)
 
 
 def _of_coefficients(K: Float, rows: Labeled) -> Centered:
@@ -105,10 +96,11 @@ def _of_coefficients(K: Float, rows: Labeled) -> Centered:
     shared = V.T @ s
     U, sizes, turn = np.linalg.svd((V - np.outer(s, shared)) * k, full_matrices=False)
     real = sizes > SURE * noise
-    turn = turn[real]
+    U, sizes, turn = U[:, real], sizes[real], turn[real]
     origin = turn @ (k * shared) / np.sqrt(rows.sizes.sum())
     norm = (turn * k) @ turn.T
-    return Centered(U[:, real], sizes[real], V @ turn.T, norm, origin, noise, "coefficients")
+    blur = noise + len(U) * EPS * sizes
+    return Centered(U, sizes, V @ turn.T, norm, origin, blur, noise**2)
 
 
 def _spectrum(K: Float, own: Float) -> tuple[Float, Float, float]:

@@ -123,8 +123,8 @@ class PrimalBase:
             rest[unsafe] = 1.0
             points = LeftPoints(own, ways @ h.T, ways @ ways.T, rest, g, left)
             squares = points.squares(most)
-        for i in np.flatnonzero(unsafe):
-            others = self._without(u[i], g, left, int(i), None if rows is None else int(rows[i]))
+        for i in np.flatnonzero(unsafe).tolist():
+            others = self._without(u[i], g, left, i, None if rows is None else int(rows[i]))
             solved = solve_features(others, mu, most)
             apart = (u[i] @ solved.coefs - solved.means) / solved.lengths
             squares[:, i] = (apart**2).sum(axis=1)
@@ -136,15 +136,11 @@ class PrimalBase:
         weight = np.broadcast_to(left.weight, (len(f.means), len(left.cut)))[:, i]
         means = f.means - f.means[g]
         means[g] = -left.shift[i] * u
-        return replace(
-            f,
-            weight=weight,
-            means=means,
-            to_coefs=np.eye(len(u)),
-            scatter=(f.within - left.cut[i] * np.outer(u, u))[None] if row is None else None,
-            rows=None if row is None else f.without(row),
-            labeled=None,
-            blur=f.flat_blur,
-            sizes=None,
-            origin=0.0,
+        others = replace(
+            f, weight=weight, means=means, to_coefs=np.eye(len(u)), sizes=None, origin=0.0
         )
+        if row is not None and f.rows is not None and f.labeled is not None:
+            return replace(others, rows=f.labeled.without(f.rows, row))
+        scatter = f.within - left.cut[i] * np.outer(u, u)
+        blur = np.full(len(u), f.axes.blur.max(initial=0.0))
+        return replace(others, scatter=scatter[None], blur=blur)

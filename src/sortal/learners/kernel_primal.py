@@ -66,17 +66,15 @@ class Features:
     @cached_property
     def within(self) -> Float:
         """S_w, of all classes together."""
-        if self.rows is not None:
-            return np.asarray(self.rows.T @ self.rows)
-        assert self.scatter is not None  # noqa: S101  (one of the two is there)
+        assert self.scatter is not None  # noqa: S101  (asked for where there are no rows)
         return np.asarray(self.scatter.sum(axis=0))
 
     def scatters(self, v: Float) -> Float:
         """vᵀS_c v of each class c, for each direction."""
         if self.rows is not None and self.labeled is not None:
             return self.labeled.sums((self.rows @ v) ** 2)
-        scatter = self.within[None] if self.scatter is None else self.scatter
-        return np.asarray(np.maximum(((scatter @ v) * v).sum(axis=1), 0.0))
+        assert self.scatter is not None  # noqa: S101  (one of the two is there)
+        return np.asarray(np.maximum(((self.scatter @ v) * v).sum(axis=1), 0.0))
 
     @property
     def spread(self) -> Float:
@@ -96,14 +94,15 @@ class Features:
         """The features in coordinates along which they are told apart."""
         if self.sizes is not None and self.rows is not None and self.blur is not None:
             return Axes(np.eye(len(self.sizes)), self.sizes, self.blur, self.rows, self.spread)
-        rows, spread = self._flat_rows, self.spread @ self.flat.T
+        rows, spread = self._flat_rows(), self.spread @ self.flat.T
         _, sizes, right = np.linalg.svd(np.vstack([rows, spread]), full_matrices=False)
-        blur = np.sqrt(right**2 @ self.flat_blur**2)
+        p = len(self.ridge)
+        summed = np.full(p, np.sqrt(_ROUNDED * p) * sizes.max(initial=0.0))
+        blur = np.sqrt(right**2 @ (summed if self.blur is None else self.blur) ** 2)
         real = sizes > SURE * blur
         X = right[real].T
         return Axes(self.flat.T @ X, sizes[real], blur[real], rows @ X, spread @ X)
 
-    @cached_property
     def _flat_rows(self) -> Float:
         """Rows, or as many as there are features, whose scatter is S_w in coordinates of `flat`."""
         if self.rows is not None:
@@ -111,28 +110,6 @@ class Features:
         within = self.flat @ self.within @ self.flat.T
         values, vectors = np.linalg.eigh((within + within.T) / 2)
         return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
-
-    @cached_property
-    def flat_blur(self) -> Float:
-        """`blur`, or what sums of squares leave of it."""
-        if self.blur is not None:
-            return self.blur
-        p, all_rows = len(self.ridge), np.vstack([self._flat_rows, self.spread @ self.flat.T])
-        return np.full(p, np.sqrt(_ROUNDED * p) * np.linalg.norm(all_rows, 2))
-
-    def without(self, i: int) -> Float:
-        """`rows` without row i, in the place of which others move: RᵀR is S_w without it.
-
-        Rows less the mean of their class are at right angles to its indicator z; what is left of
-        e_i less its part along z is the one direction that goes. (S 93)
-        """
-        assert self.rows is not None  # noqa: S101  (asked for where they are)
-        assert self.labeled is not None  # noqa: S101  (with them)
-        g, v, size = self.labeled.codes[i], self.labeled.weight[i], self.labeled.sizes
-        goes = np.where(self.labeled.codes == g, -self.labeled.root * np.sqrt(v) / size[g], 0.0)
-        goes[i] += 1.0
-        stays = 1.0 - v / size[g]
-        return self.rows - np.outer(goes, self.rows[i] / stays) if stays > 0 else self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,24 +132,18 @@ class Canonical:
     """Directions v on axes, with vᵀ(S_T + μI)v = 1, and their parts within and between classes.
 
     `inside` is vᵀ(S_w + μI)v and `between` vᵀBv, the squares of sine and cosine of an angle between
-    the features and the classes. Where `apart`, nothing but rounding is inside. (S 89)
+    the features and the classes. λ is infinite where nothing but rounding is inside. (S 89)
     """
 
     v: Float
     inside: Float
     between: Float
-    apart: NDArray[np.bool_]
+    eigenvalues: Float
 
     @property
-    def eigenvalues(self) -> Float:
-        """λ, infinite where no class has scatter."""
-        safe = np.where(self.apart, 1.0, self.inside)
-        return np.where(self.apart, np.inf, self.between / safe)
-
-    def take(self, order: NDArray[np.intp]) -> Canonical:
-        """Some of the directions, in this order."""
-        parts = self.inside[order], self.between[order], self.apart[order]
-        return Canonical(self.v[:, order], *parts)
+    def apart(self) -> NDArray[np.bool_]:
+        """Along which directions the means differ and no class has scatter."""
+        return np.isinf(self.eigenvalues)
 
 
 def canonical_directions(axes: Axes, n_classes: int, mu: float) -> Canonical:
@@ -188,26 +159,21 @@ def canonical_directions(axes: Axes, n_classes: int, mu: float) -> Canonical:
     near = cosines**2 > 0.5
     small = v[:, near]
     v[:, near] = _least_first(small, np.vstack([axes.rows @ small, np.sqrt(mu) * small]))
-    found = _measured(axes, v, mu)
-    v[:, found.apart] = _least_first(v[:, found.apart], v[:, found.apart])
-    found = _measured(axes, v, mu, found.apart)
-    values = found.eigenvalues
-    largest = float(values.max(initial=0.0, where=~found.apart))
+    inside = ((axes.rows @ v) ** 2).sum(axis=0) + mu * (v**2).sum(axis=0)
+    apart = inside <= ((axes.blur[:, None] * v) ** 2).sum(axis=0)
+    v[:, apart] = _least_first(v[:, apart], v[:, apart])
+    between = ((axes.spread @ v) ** 2).sum(axis=0)
+    values = np.where(apart, np.inf, between / np.where(apart, 1.0, inside))
+    largest = float(values.max(initial=0.0, where=~apart))
     real = values > max(NOTHING * largest, 0.0 if mu > 0 else _LEAST_EIGENVALUE)
-    return found.take(np.argsort(-values, kind="stable")[: int(real.sum())])
+    order = np.argsort(-values, kind="stable")[: int(real.sum())]
+    return Canonical(v[:, order], inside[order], between[order], values[order])
 
 
 def _least_first(v: Float, image: Float) -> Float:
     """v turned so that its columns have images at right angles, the shortest first."""
     _, _, turn = np.linalg.svd(image, full_matrices=False)
     return np.asarray(v @ turn[::-1].T)
-
-
-def _measured(axes: Axes, v: Float, mu: float, apart: NDArray[np.bool_] | None = None) -> Canonical:
-    inside = ((axes.rows @ v) ** 2).sum(axis=0) + mu * (v**2).sum(axis=0)
-    if apart is None:
-        apart = inside <= ((axes.blur[:, None] * v) ** 2).sum(axis=0)
-    return Canonical(v, inside, ((axes.spread @ v) ** 2).sum(axis=0), apart)
 
 
 def solve_features(features: Features, mu: float, most: int | None) -> Solution:
@@ -233,9 +199,8 @@ def _by_axes(features: Features, mu: float) -> tuple[Float, Float, Float, float]
     """Directions, vᵀ(S_w + μ ridge)v or the least that is assumed, λ, and a condition number."""
     axes = features.axes
     found = canonical_directions(axes, int((features.weight > 0).sum()), mu)
-    scattered = axes.sizes**2 + mu
-    least = float(found.inside.min(initial=1.0, where=~found.apart))
-    condition = float(scattered.max() / scattered.min()) / least if len(scattered) else 1.0
+    scattered, least = axes.sizes**2 + mu, found.inside.min(initial=1.0, where=~found.apart)
+    condition = float(scattered.max() / scattered.min() / least) if len(scattered) else 1.0
     inside = np.where(found.apart, VARIANCE_FLOOR * found.between, found.inside)
     return axes.turn @ found.v, inside, found.eigenvalues, condition
 

@@ -69,6 +69,18 @@ class Labeled:
         made = [np.bincount(self.codes, part, self.n_classes) for part in parts.T]
         return np.stack(made, axis=1) if made else np.zeros((self.n_classes, 0))
 
+    def without(self, centered: Float, i: int) -> Float:
+        """Rows of sums of squares less by those of row i, all less the means of their classes.
+
+        They are at right angles to the indicator z of its class: what e_i has beside z is the one
+        direction that goes, and the rest of its row in the place of the others. (S 93)
+        """
+        own = self.indicators()[:, self.codes[i]]
+        goes = -own[i] * own
+        goes[i] += 1.0
+        stays = goes[i]
+        return centered - np.outer(goes, centered[i] / stays) if stays > 0 else centered
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
