@@ -7,7 +7,7 @@ Which columns are used is given: those that follow from them are not looked at.
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +36,9 @@ class Oracle:
             mine = [[i for i, c in enumerate(y.tolist()) if c == k] for k in self.classes]
             w = [mp.mpf(float(u)) for u in plain]
             self.weight = [mp.fsum(w[i] for i in places) for places in mine]
-            self.n = [w if whole else mp.mpf(len(m)) for w, m in zip(self.weight, mine, strict=True)]
+            self.n = [
+                w if whole else mp.mpf(len(m)) for w, m in zip(self.weight, mine, strict=True)
+            ]
             self.total = mp.fsum(self.weight)
             self.prior = [one / self.total for one in self.weight]
             self.means = [
@@ -51,7 +53,9 @@ class Oracle:
 
     def _rows(self, X: Float) -> list[Matrix]:
         return [
-            mp.matrix([mp.mpf(float(row[j])) / s for j, s in zip(self.used, self.scale, strict=True)])
+            mp.matrix(
+                [mp.mpf(float(row[j])) / s for j, s in zip(self.used, self.scale, strict=True)]
+            )
             for row in X
         ]
 
@@ -101,8 +105,8 @@ class Oracle:
                 parts.append((inverse, mp.fsum(mp.log(v) for v in values)))
             return self._posteriors(rows, parts, self.prior)
 
-    def fisher(self, rows: Float) -> list[Any]:
-        """The class of the nearest mean where wᵀSw = 1, S being the scatter within the classes."""
+    def fisher(self, rows: Float) -> Float:
+        """As of unit Gaussians where wᵀSw = 1: the largest is that of the nearest mean."""
         with mp.workdps(_DIGITS):
             inverse = self.pooled_inverse() / self._divisor()
             even = [mp.mpf(1)] * len(self.classes)

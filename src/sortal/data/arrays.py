@@ -234,7 +234,9 @@ def _is_changed(array: NDArray[Any], rows: Any) -> bool:
     return any(isinstance(cell, bool | np.bool_) for row in listed for cell in row)
 
 
-def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
+def two_sum(
+    a: NDArray[np.float64], b: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """a + b, and what its rounding left out: together exact. (Knuth)"""
     total = a + b
     added = total - a

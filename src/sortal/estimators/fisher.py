@@ -150,7 +150,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class whose projected mean is nearest where wᵀSw = 1; of two, by the separating point."""
+        """By the separating point, or the projected mean that is nearest where wᵀSw = 1."""
         model: FisherModel = self._fitted_model()
         return self._predicted(self._ask(X, model.scores, partial(leading, unit=model.unit)))
 

@@ -119,10 +119,10 @@ def _criterion(stats: ClassStatistics, within: str) -> tuple[Float, Float]:
 
 
 def _two_classes(geometry: Geometry, difference: Float) -> tuple[Float, Float]:
-    """w = S⁻¹(μ_1 - μ_2), scaled until wᵀSw = 1, and J, by (ZM 20.10), (Sch 4-12) or, of covariances, (Sch 4-9e).
+    """w = S⁻¹(μ_1 - μ_2) and J, by (ZM 20.10), (Sch 4-12) or, of covariances, (Sch 4-9e).
 
-    Where S is singular, S_T⁺(μ_1 - μ_2): if the means differ along a direction without scatter, it
-    is that direction, and J is infinite.
+    The length of w is such that wᵀSw = 1. Where S is singular, S_T⁺(μ_1 - μ_2): if the means differ
+    along a direction without scatter, it is that direction, and J is infinite.
     """
     if geometry.apart.size:
         return geometry.apart @ (geometry.apart.T @ difference)[:, None], np.array([np.inf])

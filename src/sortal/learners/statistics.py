@@ -14,7 +14,7 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
 from sortal.learners.canonical import eigenvectors, oriented
-from sortal.models.geometry import EPS, survey
+from sortal.models.geometry import survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -71,7 +71,8 @@ class Means:
         turned = [(block.known_part(rows, near) - rest) @ root for near, rest, root in triples]
         ways = np.stack(turned, axis=1) + more
         far = np.abs(ways).max(axis=(1, 2), initial=0.0)
-        return np.square(ways / np.maximum(far / _FAR, 1.0)[:, None, None]).sum(axis=2)
+        scaled = ways / np.maximum(far / _FAR, 1.0)[:, None, None]
+        return np.asarray(np.square(scaled).sum(axis=2))
 
 
 def _triangles(roots: Float) -> Float:

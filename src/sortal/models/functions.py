@@ -119,7 +119,6 @@ class ConditionalMean:
         return some, offsets + gap @ (some - root)
 
 
-
 @dataclass(frozen=True, eq=False)
 class Nearest:
     """Class means, and a root that leads to where distances from them are the plain ones."""

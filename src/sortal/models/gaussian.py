@@ -16,8 +16,6 @@ from sortal.models.layout_arrays import Array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.models.distances import Means
-
     Float = NDArray[np.float64]
     Mask = NDArray[np.bool_]
     Places = NDArray[np.intp]

@@ -121,14 +121,12 @@ def kept_terms(still: Float, size: Float) -> Places:
     return np.sort(order[still.shape[1] :])
 
 
-def completed(
-    own: Geometry, size: Float, sigma: Float, divisor: float, frame: Frame
-) -> Completed:
+def completed(own: Geometry, size: Float, sigma: Float, divisor: float, frame: Frame) -> Completed:
     """A class as used: where it stands still, with the pooled variance. (S 44)
 
-    `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor; the
-    directions of the former are at right angles where columns have the spread of all rows for a
-    unit. `size` is that of the numbers in the class.
+    `own` is the geometry of the class's matrix A over the terms kept, and `sigma` = A / divisor;
+    the directions of the former are at right angles where columns have the spread of all rows for
+    a unit. `size` is that of the numbers in the class.
     """
     r = frame.out.shape[1]
     root = own.sphere * np.sqrt(divisor)
