@@ -168,6 +168,8 @@ def _shrinkage(stats: ClassStatistics, given: Any) -> float:
         )
     # both formulas are free of units, and squares of large or small numbers are not
     size = float(np.trace(stats.within)) / stats.total_weight
+    if size == 0:
+        return 0.0  # nothing varies within the classes, and nothing is shrunk
     covariance, n = stats.within / stats.total_weight / size, float(stats.rows.sum())
     if given == "oas":
         return oas(covariance, n)
