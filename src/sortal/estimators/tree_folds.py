@@ -26,9 +26,9 @@ def read_folds(
     if hasattr(cv, "split") and not isinstance(cv, str):
         pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
         return from_pairs(pairs, len(classes))
-    units = read_weights(sample_weight, np.size(sample_weight)).units
-    if units is None or np.ndim(sample_weight) == 0:
+    if sample_weight is None or np.ndim(sample_weight) == 0:
         return _listed(cv, len(classes))
+    units = np.asarray(read_weights(sample_weight, np.size(sample_weight)).units)
     return numbered(_listed(cv, len(units))[units > 0], len(classes))
 
 
