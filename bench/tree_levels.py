@@ -124,10 +124,11 @@ def cell(score: Score | None) -> str:
 
 def lines_of(found: Found) -> list[str]:
     """Markdown: a row a level, a column a size, means over the tables that have it."""
-    heads = [f"{size} ({len(tables)} tables)" for size, tables in found.items()]
+    sizes = [*map(str, SIZES), "whole", *(f"{n:,}" for n in LARGE)]
+    heads = [f"{size} ({len(found[size])} tables)" for size in sizes]
     lines = ["| level | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
     for level in LEVELS:
-        means = [mean([row[level] for row in tables.values()]) for tables in found.values()]
+        means = [mean([row[level] for row in found[size].values()]) for size in sizes]
         lines.append(f"| {level} | " + " | ".join(map(cell, means)) + " |")
     lines += ["", f"| table, whole | {OLD} | {NEW} |", "|---|--:|--:|"]
     for table, row in found["whole"].items():
