@@ -32,7 +32,7 @@ N = len(MODEL.ids)
         ({"lengths": np.zeros(2)}, "covariance of nothing"),
         ({"divisor": 0.0}, "covariance of nothing"),
         ({"weight": np.zeros(3)}, "no class with weight"),
-        ({"prior": np.zeros(3)}, "no class with weight"),
+        ({"prior": np.zeros(3)}, "priors that are no probabilities"),
         ({"kernel": KernelFunction("linear"), "basis": np.full((N, 4), 1e200)}, "too large"),
     ],
 )

@@ -205,7 +205,7 @@ def test_costs_can_turn_the_decision_against_the_odds() -> None:
     assert row.against == plain.label == "versicolor"
     assert row.log_odds == pytest.approx(-plain.log_odds)
     assert row.log_odds < 0 < row.total
-    assert row.total == pytest.approx(row.log_odds + row.costs)
+    assert row.costs == pytest.approx(row.total - row.log_odds)
 
 
 def test_a_class_of_prior_zero_is_infinitely_far() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ import pytest
 
 from sortal import DiscreteBayes, LinearDiscriminant
 from sortal.tasks import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RNG = np.random.default_rng(23)
 COSTED = [one.name for one in registry.learners() if "costs" in one.options()]
@@ -39,7 +42,7 @@ def parts_of(row: Any) -> tuple[list[float], float]:
 
 
 # Zeros on the diagonal, none, a third class that decides, and costs that say nothing.
-COSTS = {
+COSTS: dict[str, Callable[[], Any]] = {
     "two": lambda: 10.0 ** RNG.uniform(-2, 2, (2, 2)) * (1 - np.eye(2)),
     "two, right ones cost too": lambda: RNG.uniform(0, 1, (2, 2)) + 5 * (1 - np.eye(2)),
     "two, any": lambda: RNG.uniform(0, 1, (2, 2)),

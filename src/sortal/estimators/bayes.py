@@ -194,7 +194,8 @@ class DiscreteBayes(ForgettingClassifier):
     def explain(self, X: Any) -> Explanations[BayesExplanation]:
         """Why: prior and each attribute's weight of evidence in bits, adding up to the odds.
 
-        The evidence is for the class predicted against the most probable other one.
+        The evidence is for the class predicted against the most probable other one. With costs,
+        what they add to the odds is a part of its own, and the total is that of the decision.
         """
         encoded, backend = self._encode(X)
         refuse_one_class(self._schema.classes, "explain")

@@ -154,7 +154,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
     def explain(self, X: Any) -> Explanations[LinearExplanation]:
         """Why: each attribute's part in the difference of the two leading functions.
 
-        The parts and the offset add up to function of the class said - function of the next.
+        The parts and the offset add up to function of the class said - function of the next. With
+        costs, what they add to the log-odds is a part of its own.
         """
         model, source = self._fitted_model(), self._open(X)
         refuse_one_class(self._schema.classes, "explain")

@@ -49,6 +49,8 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
     def explain(self, X: Any, most: int = 5) -> Explanations[KernelExplanation]:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
 
+        With costs, what they add to the log-odds is a part of its own.
+
         Parameters
         ----------
         X : table

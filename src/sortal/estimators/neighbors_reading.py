@@ -36,7 +36,8 @@ class ReadableNeighbors(KeepingRows):
 
         The votes of the neighbors add up to the votes by class, and the shares of the columns to
         the distance. A column is marked where a value is missing in one of the two rows, and where
-        no row of the fit has the value.
+        no row of the fit has the value. With costs, the class predicted is that of the least of
+        `expected_costs`.
         """
         rows, backend = self._poll(X)
         shares = shares_of_votes(rows.votes, self._model.prior)

@@ -28,9 +28,9 @@ def peak_of(functions: Float) -> Float:
         n = int((~(peak < np.inf)).sum())
         raise InputError(
             f"{n} of {len(peak)} rows cannot be decided: their scores are beyond what a float64 "
-            "holds. Either these rows are in other units than those of the fit; or the fit was given "
-            "weights or numbers that are too large or too small; or the model file is damaged. Fit "
-            "again, with columns and weights of ordinary size."
+            "holds. The rows are in other units than those of the fit, or the fit had numbers or "
+            "weights that are too large or too small, or the model file is damaged: give rows "
+            "in the units of the fit, or fit again with columns and weights of ordinary size."
         )
     return peak
 
