@@ -172,7 +172,7 @@ def balanced(y: np.ndarray, said: np.ndarray, n_classes: int) -> float:
     return float(np.mean([np.mean(said[y == k] == k) for k in range(n_classes)]))
 
 
-class Read1(NamedTuple):
+class Told(NamedTuple):
     """What a tree says of rows by one way."""
 
     proba: np.ndarray
@@ -182,14 +182,14 @@ class Read1(NamedTuple):
     ties: np.ndarray
 
 
-def read(model: TreeModel, way: Read, costs: np.ndarray, nodes: np.ndarray) -> Read1:
+def read(model: TreeModel, way: Read, costs: np.ndarray, nodes: np.ndarray) -> Told:
     """By one way, row by row."""
     shares, plain = way(model), model.plain_shares()
     top = np.sort(plain, axis=1)
     turned = say(shares, None) != say(plain, None)
     ties = turned & (top[:, -1] == top[:, -2])
     found = (shares, say(shares, None), say(shares, costs), turned, ties)
-    return Read1(*(values[nodes] for values in found))
+    return Told(*(values[nodes] for values in found))
 
 
 def scores(table: Table, seed: int, pruning: Callable[[int], dict[str, Any]]) -> dict[str, Scores]:
@@ -198,23 +198,23 @@ def scores(table: Table, seed: int, pruning: Callable[[int], dict[str, Any]]) ->
     classes, y = np.unique(labels, return_inverse=True)
     costs = (len(y) / np.bincount(y))[:, None] * (1 - np.eye(len(classes)))
     rows, leaves = [], []
-    plain: dict[str, list[Read1]] = {way: [] for way in WAYS}
-    costly: dict[str, list[Read1]] = {way: [] for way in WAYS}
+    plain: dict[str, list[Told]] = {way: [] for way in WAYS}
+    costly: dict[str, list[Told]] = {way: [] for way in WAYS}
     plan = StratifiedKFold(min(FOLDS, np.bincount(y).min()), shuffle=True, random_state=seed)
     for train, test in plan.split(X, y):
-        for given, kept in (({}, plain), ({"costs": costs}, costly)):
-            tree = TreeClassifier(**pruning(len(train)), **given, n_jobs=1)
+        for given, kept in ((None, plain), (costs, costly)):
+            tree = TreeClassifier(**pruning(len(train)), costs=given, n_jobs=1)
             tree.fit(X.iloc[train], y[train])
             nodes = tree.apply(X.iloc[test])
             for way, how in WAYS.items():
                 kept[way].append(read(tree._model, how, costs, nodes))
-            if not given:
+            if given is None:
                 leaves.append(tree.get_n_leaves())
         rows.append(test)
     y = y[np.concatenate(rows)]
     found = {}
     for way in WAYS:
-        said = Read1(*map(np.concatenate, zip(*plain[way], strict=True)))
+        said = Told(*map(np.concatenate, zip(*plain[way], strict=True)))
         cheapest = np.concatenate([r.by_cost for r in costly[way]])
         found[way] = Scores(
             float(np.mean(said.label == y)),

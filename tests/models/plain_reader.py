@@ -240,7 +240,8 @@ class PlainReader:
         """How many rows smoothing goes by."""
         if self.model["exponent"] != self.model["part_bits"]:
             return float(self.model["sizes"][t])
-        return math.fsum(self.model["units"][t]) * 2.0 ** -self.model["exponent"]
+        unit: float = 2.0 ** -self.model["exponent"]
+        return math.fsum(self.model["units"][t]) * unit
 
     def shares(self, t: int, above: int | None, drawn_to: list[float] | None) -> list[float]:
         """P(class) in a node, smoothed."""

@@ -190,14 +190,6 @@ class TreeModel:
         """The same before smoothing."""
         return plain_shares(self._counts())
 
-    def smoothing_sizes(self) -> Float:
-        """How many rows the shares of each node rest on, which smoothing goes by.
-
-        Copies where weights are whole numbers, and otherwise rows, since the unit of weights is
-        arbitrary; what classes count for (`factors`) makes no rows.
-        """
-        return self.weights().sum(axis=1) if self.row_exponent == 0 else self.sizes.astype(float)
-
     def labels(self) -> NDArray[np.intp]:
         """What each node says: the class of largest share, or of least expected cost."""
         if self.smoothing is not None:

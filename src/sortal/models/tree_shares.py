@@ -38,7 +38,7 @@ def plain_shares(counts: NDArray[np.number]) -> Float:
 
 def smooth(model: TreeModel, smoothing: Smoothing) -> Float:
     """The shares of all nodes, smoothed."""
-    shares, n = model.plain_shares(), model.smoothing_sizes()
+    shares, n = model.plain_shares(), model.effective_rows()
     if smoothing.kind == "laplace":
         return laplace(shares, n)
     if smoothing.kind == "m_estimate":
