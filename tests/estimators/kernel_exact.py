@@ -1,7 +1,7 @@
 """The kernel discriminant in many digits, by the definitions alone, and tables hard on it.
 
 `python -m tests.estimators.kernel_exact` prints the largest difference by kind of table. Ridge 0 is
-calculated as what it means, a ridge that vanishes: 1e-40, where numbers have 120 digits.
+calculated as what it means, a ridge that vanishes: 1e-40, where numbers have 200 digits.
 """
 
 import warnings
@@ -21,7 +21,7 @@ Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
 EPS: Final = float(np.finfo(float).eps)
-DIGITS: Final = 120
+DIGITS: Final = 200
 VANISHING: Final = mpmath.mpf("1e-40")
 # Coefficients of rows that say nothing of w: K may be singular.
 FREE: Final = mpmath.mpf("1e-80")
@@ -251,7 +251,7 @@ def main() -> None:
                     warnings.simplefilter("always", SortalWarning)
                     made = difference(exact, fitted(exact)), exact.blur
                 far = "warned" if any("so far from 0" in str(w.message) for w in told) else ""
-                key = kind, name if ridge == 0 else f"{name}, ridge"
+                key = kind, name if ridge == 0 else "with a ridge"
                 worst[key] = max((*made, far), worst.get(key, (0.0, 0.0, "")))
     for (kind, name), (off, blur, far) in worst.items():
         print(f"{kind:32} {name:26} {off:8.1e} {blur:8.1e} {far}")  # noqa: T201
