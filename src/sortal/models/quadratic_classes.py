@@ -64,7 +64,7 @@ class Frame:
         return log_det_of(root[kept]) - log_det_of(self.out[kept])
 
     def log_ratio_over(self, kept: Places, root: Float) -> float:
-        """The same, given a root that is 0 for all terms but those kept."""
+        """The same, given a root that is 0 for all terms but those kept. (S 100)"""
         usual = kept_terms(self.still, np.ones(len(self.out)))
         pooled = log_det_of(self.out[usual]) + 2 * self.volume(usual)
         return log_det_of(root[kept]) - 2 * self.volume(kept) - pooled
@@ -113,7 +113,7 @@ def kept_terms(still: Float, size: Float) -> Places:
     """Terms from which all others follow, given what stands still in all rows.
 
     Of terms that are tied those of the largest `size` are dropped: their last digits are coarser
-    than all that the others hold.
+    than all that the others hold. (S 100)
     """
     if not still.size:
         return np.arange(len(still))

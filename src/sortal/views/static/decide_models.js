@@ -14,7 +14,7 @@ function decideModels(data) {
     const { weight, gap, mean, within, divisor, magnitude } = model.holes, total = sum(weight);
     const m = some(mean, o), gaps = gap.map((g) => some(g, o).map((x, i) => x - m[i]));
     const between = gaps.map((g, k) => g.map((x) => Math.sqrt(weight[k]) * x));
-    const found = survey(block(within, o, o), between, some(magnitude, o));
+    const found = survey(block(within, o, o), between, some(magnitude, o), true);
     const apart = found.apart.map((v, i) => {
       const deviation = Math.sqrt(1e-9 * found.spread[i] / total);
       return v.map((x) => x / deviation);

@@ -159,8 +159,9 @@ function decideNumbers() {
 
   // --- Directions that vary, stand apart or stand still: number for number as in geometry.py ---
 
-  function survey(W, between, magnitude) {
-    const n = W.length, varies = [...W.keys()].filter((i) => W[i][i] > (4 * EPS * magnitude[i]) ** 2);
+  function survey(W, between, magnitude, settled = false) {
+    const digits = (i) => (settled ? 0 : (4 * EPS * magnitude[i]) ** 2);
+    const n = W.length, varies = [...W.keys()].filter((i) => W[i][i] > digits(i));
     const scale = varies.map((i) => Math.sqrt(W[i][i])), sphere = [], none = [];
     const { values, vectors } = eigen(
       varies.map((i, a) => varies.map((j, b) => W[i][j] / (scale[a] * scale[b]))),
@@ -171,9 +172,13 @@ function decideNumbers() {
       vector.forEach((x, a) => (made[varies[a]] = x));
       return made;
     };
+    const steep = new Float64Array(n); // what the last digits of a flat direction may amount to
     vectors.forEach((vector, m) => {
       if (!(values[m] > least)) none.push(vector);
-      else sphere.push(place(vector.map((x, a) => x / Math.sqrt(values[m]) / scale[a])));
+      else {
+        sphere.push(place(vector.map((x, a) => x / Math.sqrt(values[m]) / scale[a])));
+        sphere.at(-1).forEach((x, i) => (steep[i] += x * x / values[m]));
+      }
     });
     const rounding = 64 * varies.length * EPS;
     const tied = echelon(none).map((vector) =>
@@ -187,17 +192,21 @@ function decideNumbers() {
     const size = W.map((row, i) => Math.sqrt(row[i] + sum(between.map((b) => b[i] ** 2))));
     const whole = sphere.length === n;
     const logDet = whole ? sum(values.map(Math.log)) + 2 * sum(scale.map(Math.log)) : 0;
-    return { sphere, logDet, ...partOf(flat, between, size, magnitude) };
+    const far = size.map((x, i) => x * Math.sqrt(steep[i])), wide = place(scale);
+    return { sphere, logDet, ...partOf(flat, between, size, magnitude, wide, far) };
   }
 
-  function partOf(flat, between, size, magnitude) {
+  function partOf(flat, between, size, magnitude, wide, far) {
     const { values, vectors } = singular(flat.map((f) => between.map((b) => dot(b, f))));
     const n = size.length, apart = [], spread = [];
     vectors.forEach((turned, m) => {
       const direction = combine(turned, flat, n), amounts = direction.map(Math.abs);
       const noise = 8 * n * EPS * dot(amounts, size) ** 2;
       const digits = (4 * EPS * dot(amounts, magnitude)) ** 2;
-      if (!(values[m] ** 2 > Math.max(noise, digits))) return;
+      const length = Math.hypot(...direction.map((x, i) => x * wide[i]));
+      const ways = sum([...far].filter((_, i) => direction[i] !== 0));
+      const unsure = (64 * n * EPS * length * ways) ** 2;
+      if (!(values[m] ** 2 > Math.max(noise, digits, unsure))) return;
       apart.push(direction);
       spread.push(values[m] ** 2);
     });
