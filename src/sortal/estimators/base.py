@@ -87,7 +87,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
 
     _kept: ClassVar[Layout] = Layout(
         _labels=LabelType(),
-        _classes=ValuesField(),
+        _weightless=ValuesField(),
         _named=Flag(),
         _by_name=Flag(),
         _backend=Word(BACKENDS),
@@ -127,10 +127,16 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         """All classes of y."""
         return tuple(self.classes_.tolist())
 
+    @property
+    def _weightless(self) -> Values:
+        """Those that the model does not know."""
+        known = set(self._schema.classes)
+        return tuple(label for label in self._classes if label not in known)
+
     def _with_weight(self) -> NDArray[np.bool_]:
         """Which of `classes_` the model knows."""
-        known = set(self._schema.classes)
-        return np.array([label in known for label in self._classes])
+        others = set(self._weightless)
+        return np.array([label not in others for label in self._classes])
 
     def _predicted(self, codes: NDArray[Any]) -> NDArray[Any]:
         """The labels of classes of the model."""
@@ -200,10 +206,10 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         return hasattr(self, "feature_names_in_")
 
     def _restore(self, kept: dict[str, Any]) -> None:
-        labels, named, classes = kept.pop("_labels"), kept.pop("_named"), kept.pop("_classes")
-        if union(classes, self._schema.classes)[0] != classes:
-            raise FormatError("The classes of y are not those of the model and others: damaged?")
-        self.classes_ = label_array(classes, labels)
+        labels, named, others = kept.pop("_labels"), kept.pop("_named"), kept.pop("_weightless")
+        if set(others) & set(self._schema.classes):
+            raise FormatError("A class is both with and without weight: damaged?")
+        self.classes_ = label_array(union(self._schema.classes, others)[0], labels)
         super()._restore(kept)
         self.n_features_in_ = len(self._schema.columns)
         if named:

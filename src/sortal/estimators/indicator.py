@@ -85,7 +85,8 @@ class IndicatorRegression(DiscriminantClassifier):
     _hole_words = "they take their mean given what is known of the row"
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(IndicatorModel), _fitted=Perhaps(Options(IndicatorOptions))
+        _model=Record(IndicatorModel),
+        _fitted=Perhaps(Options(IndicatorOptions, later=("class_weight",))),
     )
 
     def __init__(

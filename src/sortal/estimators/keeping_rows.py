@@ -150,9 +150,8 @@ class KeepingRows(SummaryClassifier):
         super()._restore(kept)
 
     def _agrees(self, summary: KeptRows) -> bool:
-        made = self._schemas(self._declared, summary, self._fitted)
         reading = (self._fitted.metric == "hamming") == (self._model.metric == "hamming")
-        return reading and made == (self._schema, self._classes)
+        return reading and self._fits(summary)
 
 
 def _holes(rows: KeptRows, by: SummarizeRows, schema: Schema) -> dict[str, int]:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal.data.sources import TableSource
-    from sortal.data.values import Values
     from sortal.estimators.base import Training
 
 
@@ -160,11 +159,6 @@ class SummaryClassifier(TableClassifier):
         declared = training.declared
         return Schema(declared.columns, union(declared.classes, absent)[0])
 
-    def _schemas(self, declared: Schema, summary: Any, options: Any) -> tuple[Schema, Values]:
-        """The schema of a summary, over the classes that have weight; and all classes."""
-        read = self._read_schema(declared, summary, options)
-        return Schema(read.columns, summary.labels), read.classes
-
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
         """Rows to be added to a fit, or taken out of it."""
         return self._open_training(X, y, sample_weight, self._summary.exponent)
@@ -191,7 +185,8 @@ class SummaryClassifier(TableClassifier):
 
         Where more rows are awaited, the reason why those so far make no model stands for it.
         """
-        schema, classes = self._schemas(declared, summary, options)
+        read = self._read_schema(declared, summary, options)
+        schema, classes = Schema(read.columns, summary.labels), read.classes
         try:
             read_costs(getattr(self, "costs", None), classes)
             options = options_for(options, classes, schema.classes)
@@ -230,6 +225,10 @@ class SummaryClassifier(TableClassifier):
 
     def _agrees(self, summary: Any) -> bool:
         """Whether a summary from a file has the columns, values and classes of the schema."""
-        made = self._schemas(self._declared, summary, self._fitted)
-        same = made == (self._schema, self._classes)
-        return same and len(summary.rows.holes) == len(self._schema.columns)
+        return self._fits(summary) and len(summary.rows.holes) == len(self._schema.columns)
+
+    def _fits(self, summary: Any) -> bool:
+        # of a class that was declared, models of older files know that it has no rows
+        made = self._read_schema(self._declared, summary, self._fitted)
+        same = (made.columns, made.classes) == (self._schema.columns, self._classes)
+        return same and set(summary.labels) <= set(self._schema.classes)
