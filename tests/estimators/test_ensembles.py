@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 )
 from sklearn.naive_bayes import GaussianNB
 
+from sortal import TreeClassifier
 from sortal.errors import NotOfferedError
 from sortal.tasks.registry import learners
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from sortal.tasks.registry import Learner
 
-# Every fourth row, and few columns: what is asked is that nothing fails.
+# A part of the rows: what is asked is that nothing fails.
 TABLES: Final = {
     "iris": [part[::2] for part in load_iris(return_X_y=True)],
     "cancer": [part[::6] for part in load_breast_cancer(return_X_y=True)],
@@ -101,3 +102,14 @@ def test_weights_that_sum_to_one_are_weights(learner: Learner) -> None:
     model = learner.make().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
     if learner.name != "tree":
         assert (model.predict(X) == learner.make().fit(X, y).predict(X)).all()
+
+
+def test_fold_numbers_go_with_the_rows_that_have_weight() -> None:
+    X, y = TABLES["iris"]
+    folds, weight = np.arange(len(y)) % 4, np.full(len(y), 0.5)
+    weight[::7] = 1e-20
+    given: dict[str, Any] = {"pruning": "cost_complexity", "cv": folds}
+    model = TreeClassifier(**given).fit(X, y, sample_weight=weight)
+    kept = weight == 0.5
+    given["cv"] = folds[kept]
+    assert model.to_text() == TreeClassifier(**given).fit(X[kept], y[kept], weight[kept]).to_text()

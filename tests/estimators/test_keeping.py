@@ -282,6 +282,8 @@ def test_a_class_that_does_not_say_what_it_keeps_is_told_to() -> None:
         pass
 
     class Untold(TableClassifier):
+        missing = "error"
+
         def fit(self, X: Any, y: Any) -> Untold:
             self.classes_, self._model = np.unique(y), None
             return self
