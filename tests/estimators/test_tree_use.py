@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Many tables here are noise, of which pruning rightly leaves one leaf.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
+
 WHOLE: Final = ("direction", "branch", "majority")  # rows stay whole
 POLICIES: Final = (*WHOLE, "fractional")
 LAW: Final = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
