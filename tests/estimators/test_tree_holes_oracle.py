@@ -672,7 +672,7 @@ def tennis() -> tuple[Any, Any]:
 
 def tennis_tree(criterion: str, X: Any, y: Any, **options: Any) -> Any:
     every = {"categorical_split": "multiway", "missing": "fractional", **options}
-    return TreeClassifier(criterion, **{"pruning": None, **every}).fit(X, y)
+    return TreeClassifier(criterion, **{"pruning": None, "smoothing": None, **every}).fit(X, y)
 
 
 def test_quinlans_gain_split_information_and_ratio() -> None:

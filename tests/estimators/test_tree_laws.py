@@ -449,7 +449,7 @@ def test_every_leaf_is_pure_or_has_no_test(data: Data) -> None:
 @QUICK
 @given(tables, seeds)
 def test_paths_leaves_and_shares_tell_the_same(data: Data, seed: int) -> None:
-    model = data.fit()
+    model = data.fit(smoothing=None)
     tree, parents = model._model, parents_of(model._model)
     rows = np.random.default_rng(seed).integers(0, len(data.y), 30)
     X = data.X.iloc[rows]
@@ -491,7 +491,7 @@ def follow(model: Any, row: Any, X: Any) -> int:
 @QUICK
 @given(tables)
 def test_the_table_of_nodes_tells_the_same(data: Data) -> None:
-    model = data.fit()
+    model = data.fit(smoothing=None)
     tree, frame = model._model, model.to_frame()
     assert frame["node"].tolist() == list(range(len(tree.kind)))
     depths = depths_of(tree)

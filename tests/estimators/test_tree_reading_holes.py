@@ -577,5 +577,5 @@ def test_the_ends_of_a_row_that_goes_down_both_branches() -> None:
     assert spread.path[0].amount == pytest.approx(4 / 5 - 4 / 8)
     assert spread.spread == pytest.approx(4 / 8 - 4 / 5)
     assert (spread.path[0].mark, spread.fallback) == ("spread", True)
-    assert str(spread).split("\n")[0] == "no (P = 0.5) at node 2 and others: x > 2  (S 29)"
+    assert str(spread).split("\n")[0] == "no (P = 0.5) at node 2 (4 of 5) and others: x > 2  (S 29)"
     assert (known.label, known.node, known.spread, known.is_spread) == ("yes", 1, 0.0, False)

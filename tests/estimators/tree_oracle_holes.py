@@ -728,7 +728,8 @@ class Guide:
 
 
 def fit(table: Table, rules: Rules, **options: Any) -> Any:
-    model = TreeClassifier(**{"pruning": None, **rules.options(table), **options})
+    plain = {"pruning": None, "smoothing": None}
+    model = TreeClassifier(**{**plain, **rules.options(table), **options})
     return model.fit(table.frame(), table.y, sample_weight=table.sample_weight)
 
 

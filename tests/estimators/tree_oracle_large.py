@@ -119,8 +119,9 @@ class Large:
     def fit(self, **options: Any) -> Any:
         words = {SUBSET: "subset", MULTIWAY: "multiway"}
         split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
-        every = {"categorical_split": split or "subset", **self.options, **options}
-        return TreeClassifier(**{"pruning": None, **every}).fit(self.frame, self.classes)
+        plain = {"pruning": None, "smoothing": None, "categorical_split": split or "subset"}
+        model = TreeClassifier(**{**plain, **self.options, **options})
+        return model.fit(self.frame, self.classes)
 
 
 # --- The largest score of a node -----------------------------------------------------------------

@@ -62,7 +62,12 @@ def test_trees_are_those_of_rpart(frozen: dict[str, Any], name: str, case: str) 
     given = frozen[name]
     expected, (X, y) = given["fits"][case], table(name)
     model = TreeClassifier(
-        "gini", max_depth=3, min_samples_leaf=5, pruning=None, **options(given, case)
+        "gini",
+        max_depth=3,
+        min_samples_leaf=5,
+        pruning=None,
+        smoothing=None,
+        **options(given, case),
     )
     model.fit(X, y)
     tree, leaves = model._model, model.apply(X)
