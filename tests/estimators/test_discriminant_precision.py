@@ -127,7 +127,7 @@ def test_fisher_shows_the_distances_by_which_it_decides(within: str) -> None:
     model = FisherDiscriminant(within=within).fit(X, y)
     working, predicted = model.working(X), model.predict(X)
     table: Any = working["verdicts"]
-    assert (table.equation, working["between"].equation) == ("S 97", "S 96")
+    assert (table.equation, working["between"].equation) == ("S 99", "S 98")
     assert list(table.column("predicted")) == predicted.tolist()
     shown = np.column_stack([table.column(f"d² from {label}") for label in model.classes_])
     assert model.classes_[shown.argmin(axis=1)].tolist() == predicted.tolist()
