@@ -141,7 +141,7 @@ def test_fisher_shows_the_distances_by_which_it_decides(within: str) -> None:
 def test_fisher_of_two_classes_shows_the_side_of_the_separating_point() -> None:
     iris = datasets.iris()
     X, y = iris[["sepal_length", "sepal_width"]], iris["species"] == "setosa"
-    model = FisherDiscriminant().fit(X, y)
+    model: Any = FisherDiscriminant().fit(X, y)
     table: Any = model.working(X)["verdicts"]
     beyond = np.array(table.column("a1 less separating point"), dtype=float)
     np.testing.assert_allclose(beyond, model.transform(X)[:, 0] - model.threshold_, atol=1e-12)

@@ -226,9 +226,9 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
             return notes
         still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
         said = [
-            f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as digits "
-            f"go (rank {model.ranks[k]} of {rank}): there it takes the variance of all classes "
-            "together"
+            f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
+            f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
+            "classes together"
             for k, names in list(still.items())[:_MOST_NAMED]
         ]
         if len(still) > _MOST_NAMED:
