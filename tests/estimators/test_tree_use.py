@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 WHOLE: Final = ("direction", "branch", "majority")  # rows stay whole
 POLICIES: Final = (*WHOLE, "fractional")
 LAW: Final = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

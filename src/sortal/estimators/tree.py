@@ -274,7 +274,8 @@ class TreeClassifier(PrunedTree):
         y : array-like of shape (n_samples,), or str
             The labels, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers are copies of a row; 0 leaves a row out.
+            Whole numbers are copies of a row; 0 leaves a row out, but not its class out of
+            `classes_`.
 
         Returns
         -------
