@@ -349,6 +349,7 @@ def test_blocks_make_the_same_model(make: Callable[[], Learner], cuts: list[int]
 
 
 @every_learner
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 def test_classes_may_arrive_late(make: Callable[[], Learner]) -> None:
     data = make_data(8, 4, 3)
     order = np.argsort(data.y, kind="stable")[::-1]

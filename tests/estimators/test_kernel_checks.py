@@ -28,7 +28,7 @@ NO_KERNEL = {
     "check_positive_only_tag_during_fit": "unexpectedly",  # the mean is taken off
     "check_estimators_dtypes": "not positive",  # rounded to whole numbers
     "check_decision_proba_consistency": "80 rows and 2 columns",
-    "check_classifiers_one_label_sample_weights": "not symmetric",  # any numbers
+    "check_classifiers_one_label_sample_weights": "should have 'class'",  # not symmetric
 }
 
 

@@ -14,7 +14,6 @@ from sortal import NeighborsClassifier, datasets
 from sortal.errors import (
     ColumnError,
     InputError,
-    LabelError,
     MissingValueError,
     MissingValueWarning,
     OptionError,
@@ -473,11 +472,6 @@ def test_infinite_numbers(metric: str, value: float) -> None:
     model = NeighborsClassifier(2, metric).fit(X, LABELS)
     with pytest.raises(InputError, match="infin"):
         model.predict([[value, 0.0]])
-
-
-def test_one_class() -> None:
-    with pytest.raises(LabelError, match="two classes"):
-        NeighborsClassifier(1).fit(LINE, ["a"] * 5)
 
 
 @pytest.mark.parametrize("ids", [[9], [-1], [1, 1], [0, 7]])

@@ -19,6 +19,9 @@ from sklearn.datasets import load_iris
 from sortal import TreeClassifier, datasets, score_partition
 from sortal.errors import OptionError
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 Sketch: TypeAlias = Any  # a leaf is its class counts; a node is (question, one sketch a branch)
 
 QUICK: Final = settings(max_examples=60, deadline=None)

@@ -17,6 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sortal import TreeClassifier, score_partition
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 Float: TypeAlias = NDArray[np.float64]
 Int: TypeAlias = NDArray[np.int64]
 

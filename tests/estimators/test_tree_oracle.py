@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 Counts: TypeAlias = tuple[int, ...]
 Rows: TypeAlias = tuple[int, ...]
 Codes: TypeAlias = tuple[int, ...]

@@ -24,6 +24,9 @@ from sortal.models.complexity import Complexity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 
 def penguins() -> tuple[pd.DataFrame, pd.Series]:
     table = datasets.penguins().dropna()

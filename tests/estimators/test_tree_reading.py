@@ -22,6 +22,9 @@ from sortal.errors import ColumnError, MissingValueError, OptionError, UnknownCa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 X1, X2 = "sepal_length", "sepal_width"
 
 # --- The models of the textbook ------------------------------------------------------------------

@@ -31,6 +31,9 @@ from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 Cell: TypeAlias = Any
 Row: TypeAlias = tuple[Cell, ...]
 

@@ -28,6 +28,9 @@ from sortal.errors import UnknownCategoryWarning
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 Cell: TypeAlias = Any
 Row: TypeAlias = tuple[Cell, ...]
 

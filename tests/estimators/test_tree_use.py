@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Many tables here are noise, of which pruning rightly leaves one leaf.
-pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
+# Many tables here are noise, of which pruning rightly leaves one leaf; some have one class.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning"),
+    pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning"),
+]
 
 WHOLE: Final = ("direction", "branch", "majority")  # rows stay whole
 POLICIES: Final = (*WHOLE, "fractional")

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 LEAF, CUT = range(2)
 QUICK: Final = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     from sortal.models.tree import TreeModel
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 BY_NODE = ("kind", "attribute", "heavier", "units", "sizes", "score", "gain", "exact", "candidates")
 
 

@@ -19,6 +19,9 @@ from sortal.learners.tree_working import table_names
 if TYPE_CHECKING:
     from sortal.models.records import Table
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 PLANE: Final = ["sepal_length", "sepal_width"]
 
 

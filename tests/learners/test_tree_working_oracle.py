@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from sortal.models.records import Table, Working
 
+# Trees of one class are grown on purpose, or by chance.
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
+
 CRITERIA: Final = ("gain", "gain_ratio", "gini", "cart")
 
 

@@ -83,8 +83,8 @@ class SummaryClassifier(TableClassifier):
         y : array-like of shape (n_samples,), or str
             The labels, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers are copies of a row; 0 leaves a row out. Where some weight has a fraction,
-            one below 2**-49 of their total is 0.
+            Whole numbers are copies of a row; 0 leaves a row out, but not its class out of
+            `classes_`. Where some weight has a fraction, one below 2**-49 of their total is 0.
 
         Returns
         -------

@@ -276,8 +276,9 @@ class TreeClassifier(PrunedTree):
         y : array-like of shape (n_samples,), or str
             The labels, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers are copies of a row; 0 leaves a row out. As soon as one has a fraction,
-            weights are importances, whose unit does not matter.
+            Whole numbers are copies of a row; 0 leaves a row out, but not its class out of
+            `classes_`. As soon as one has a fraction, weights are importances, whose unit does not
+            matter.
 
         Returns
         -------
