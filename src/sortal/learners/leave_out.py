@@ -263,7 +263,9 @@ class LeaveOutBlock:
         for tile in self.tiles(batch):
             kernel, left = self.tiles.kernel, tile.left
             ((log_density, unsafe),) = kernel.densities(tile.base, tile.g, tile.u, left)
-            proba[tile.rows] = posterior((left.log_prior + log_density).T, left.prior.T)
+            log_joint, known = (left.log_prior + log_density).T, ~unsafe  # others are learned again
+            prior = np.broadcast_to(left.prior.T, log_joint.shape)
+            proba[tile.rows[known]] = posterior(log_joint[known], prior[known])
             again[tile.rows], outside[tile.rows] = unsafe, False
         return LeftOut(proba, again, outside)
 
