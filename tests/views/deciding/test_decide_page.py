@@ -184,6 +184,7 @@ MODELS: Final[dict[str, tuple[int, Callable[[], Any]]]] = {
         lambda: on_mixed(DiscreteBayes, rows=70, structure="joint", alpha=0),
     ),
     "tree": (200, tree),
+    "tree, proportions": (60, lambda: tree(smoothing=None)),
     "tree, fractional": (200, lambda: tree(missing="fractional", max_leaf_nodes=40)),
     "tree, fractional, costs": (
         60,
@@ -277,6 +278,7 @@ def same_path(row: dict[str, Any], why: Any) -> None:
         assert [step[key] for step in row["path"]] == [getattr(move, key) for move in why.path]
     assert [s["condition"] for s in row["path"]] == [m.condition.text() for m in why.path]
     assert row["node"] == row["nodes"][-1] == why.node
+    assert (row["held"], row["n"]) == (why.counts[why.classes.index(why.label)], why.n)
     near([s["amount"] for s in row["path"]], [m.amount for m in why.path])
     near([row["start"], row["spread"]], [why.start, why.spread])
 
