@@ -7,7 +7,7 @@ Which columns are used is given: those that follow from them are not looked at.
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import mpmath as mp  # type: ignore[import-untyped]
+import mpmath as mp
 import numpy as np
 from numpy.typing import NDArray
 

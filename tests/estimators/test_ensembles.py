@@ -66,7 +66,7 @@ def test_every_ensemble_takes_every_learner(learner: Learner, table: str) -> Non
     for kind, ensemble in ensembles(learner).items():
         score = ensemble.fit(X, y).score(X, y)
         most_common = np.bincount(y).max() / len(y)
-        assert score > most_common or (learner.name, kind) == ("tree", "boosted"), kind
+        assert score > most_common, kind
 
 
 @pytest.mark.parametrize("name", ["fisher", "indicator"])
@@ -100,8 +100,7 @@ def test_weights_that_sum_to_one_are_weights(learner: Learner) -> None:
     """The unit of fractional weights is arbitrary: alike, they are as none."""
     X, y = TABLES["wine"]
     model = learner.make().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
-    if learner.name != "tree":
-        assert (model.predict(X) == learner.make().fit(X, y).predict(X)).all()
+    assert (model.predict(X) == learner.make().fit(X, y).predict(X)).all()
 
 
 def test_fold_numbers_go_with_the_rows_that_have_weight() -> None:

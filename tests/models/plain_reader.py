@@ -237,11 +237,21 @@ class PlainReader:
         return [c / math.fsum(counts) for c in counts]
 
     def size(self, t: int) -> float:
-        """How many rows smoothing goes by."""
-        if self.model["exponent"] != self.model["part_bits"]:
-            return float(self.model["sizes"][t])
-        unit: float = 2.0 ** -self.model["exponent"]
-        return math.fsum(self.model["units"][t]) * unit
+        """How many effective rows a node has."""
+        units, effective = self.model["units"][t], self.model["effective"]
+        if effective is None:
+            unit: float = 2.0 ** -self.model["exponent"]
+            return math.fsum(units) * unit
+        squares = math.fsum(u * u / n for u, n in zip(units, effective[t], strict=True) if n > 0)
+        return math.fsum(units) ** 2 / squares
+
+    def path(self, t: int) -> list[int]:
+        """A node and those above it."""
+        m = self.model
+        above = [
+            i for i in range(t) if t in m["children"][m["child_start"][i] : m["child_start"][i + 1]]
+        ]
+        return [t, *(self.path(above[0]) if above else [])]
 
     def shares(self, t: int, above: int | None, drawn_to: list[float] | None) -> list[float]:
         """P(class) in a node, smoothed."""
@@ -256,7 +266,7 @@ class PlainReader:
             return [
                 (n * p + strength * r) / (n + strength) for p, r in zip(plain, root, strict=True)
             ]
-        kept = 1 / (1 + strength / self.size(above or 0))
+        kept = 1 / (1 + strength / min(map(self.size, self.path(above or 0))))
         moved = [(p - q) * kept for p, q in zip(plain, self.plain(above or 0), strict=True)]
         return [d + step for d, step in zip(drawn_to or plain, moved, strict=True)]
 
