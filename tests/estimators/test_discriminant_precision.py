@@ -19,7 +19,14 @@ from tests.estimators.discriminant_tables import (
     tables,
 )
 
-from sortal import FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant, datasets, load
+from sortal import (
+    FisherDiscriminant,
+    IndicatorRegression,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+    datasets,
+    load,
+)
 from sortal.errors import CollinearWarning, SeparationWarning
 
 HARD = list(tables())
@@ -146,3 +153,15 @@ def test_fisher_of_two_classes_shows_the_side_of_the_separating_point() -> None:
     beyond = np.array(table.column("a1 less separating point"), dtype=float)
     np.testing.assert_allclose(beyond, model.transform(X)[:, 0] - model.threshold_, atol=1e-12)
     assert ((beyond > 0) == (model.predict(X) == model.classes_[0])).all()
+
+
+@pytest.mark.parametrize("power", [50, 52, 53])
+def test_whole_numbers_far_from_zero_are_those_near_it(power: int) -> None:
+    """A spread of some last digits in one class is not lost from that of all classes."""
+    rng = np.random.default_rng(0)
+    near = 2.0 * rng.integers(0, 10, 60)[:, None]
+    y = (near[:, 0] + rng.integers(0, 12, 60) > 15).astype(int)
+    for learner in (LinearDiscriminant(), FisherDiscriminant(), IndicatorRegression()):
+        here = learner.fit(near, y).decision_function(near)
+        there = learner.fit(near + 2.0**power, y).decision_function(near + 2.0**power)
+        np.testing.assert_allclose(there, here, rtol=1e-12, atol=1e-12)

@@ -17,7 +17,7 @@ from sortal.data.columns import HOLE, UNKNOWN
 from sortal.data.design import Design
 from sortal.data.schema import Schema
 from sortal.errors import LabelError, MissingValueError
-from sortal.learners.discriminant import ClassStatistics, settled
+from sortal.learners.discriminant import ClassStatistics, without_rounding
 from sortal.learners.separability import centered
 from sortal.models.geometry import survey
 
@@ -148,8 +148,9 @@ def statistics_of(X: Float, codes: Codes, design: Design) -> ClassStatistics:
         scatter[k] = z.T @ z
     sizes = np.bincount(codes, minlength=K).astype(np.float64)
     third, fourth = np.full((K, p), np.nan), np.full(K, np.nan)
-    scatter = settled(scatter, sizes, center + gap)
-    return ClassStatistics(design, sizes, sizes, center, gap, scatter, third, fourth)
+    return without_rounding(
+        ClassStatistics(design, sizes, sizes, center, gap, scatter, third, fourth)
+    )
 
 
 def numbers_only(design: Design) -> Design:

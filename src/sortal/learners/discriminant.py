@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sortal.summaries.discriminant import DiscriminantSummary
 
     Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
 
 # Beyond this condition number coefficients hold five digits or fewer, which is worth a warning.
 WORST_CONDITION = 1e10
@@ -103,6 +104,20 @@ class ClassStatistics:
     def exact_means(self) -> Means:
         """The class means, with what a float64 cannot hold of them."""
         return Means(self.center, self.gap, np.broadcast_to(self.tail, self.gap.shape))
+
+    @cached_property
+    def own_scatter(self) -> Float:
+        """S_k, 0 in columns in which the class differs by the last digits of its numbers only."""
+        return settled(self.scatter, self.varies_alone)
+
+    @property
+    def varies_alone(self) -> Mask:
+        """Whether a class varies in a column by more than the last digits of its numbers.
+
+        Class by class: 1e-18 is nothing beside 1, and something around 0.
+        """
+        magnitude = np.sqrt(self.weight)[:, None] * np.abs(self.means)
+        return ~rounded(np.diagonal(self.scatter, axis1=1, axis2=2), magnitude)
 
     @cached_property
     def within(self) -> Float:
@@ -193,28 +208,29 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
     gap, tail = two_sum(np.where(present, way, 0.0), np.where(present, lost + rest, 0.0))
     sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
     unit = np.ldexp(1.0, -moments.exponent)
-    scatter = unit * moments.scatter[:, order][:, :, order]
-    return ClassStatistics(
+    stats = ClassStatistics(
         design,
         weight,
         np.array([float(sizes.get(label, 0)) for label in classes]),
         center,
         gap,
-        settled(scatter, weight, origin),
+        unit * moments.scatter[:, order][:, :, order],
         unit * moments.third[:, order],
         unit * moments.fourth,
         slack=unit * moments.slack[:, :-1][:, order],
         tail=tail,
     )
+    return without_rounding(stats)
 
 
-def settled(scatter: Float, weight: Float, means: Float) -> Float:
-    """Scatters of classes, 0 in columns whose numbers differ by their last digits only.
+def without_rounding(stats: ClassStatistics) -> ClassStatistics:
+    """The same with scatter 0 in columns in which every class varies by last digits only."""
+    varies = np.broadcast_to(stats.varies_alone.any(axis=0), stats.gap.shape)
+    return replace(stats, scatter=settled(stats.scatter, varies))
 
-    Class by class: 1e-18 is nothing beside 1, and something around 0.
-    """
-    magnitude = np.sqrt(weight)[:, None] * np.abs(means)
-    varies = ~rounded(np.diagonal(scatter, axis1=1, axis2=2), magnitude)
+
+def settled(scatter: Float, varies: Mask) -> Float:
+    """Scatters of classes, 0 in columns that do not vary."""
     return np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
 
 
@@ -282,8 +298,9 @@ def refuse_constant(geometry: Geometry, stats: ClassStatistics) -> None:
     """Something must vary, unless there is one class only."""
     if len(stats.classes) > 1 and not geometry.sphere.size and not geometry.apart.size:
         raise InputError(
-            "No column of this table varies, so that nothing tells the classes apart: check how "
-            "the table was read, and whether its numbers are too small to be squared (1e-160)."
+            "No column of this table varies by more than the last digits of its numbers, so that "
+            "nothing tells the classes apart: check how the table was read, subtract a constant "
+            "from columns far from 0, and scale numbers that are too small to be squared (1e-160)."
         )
 
 

@@ -11,7 +11,7 @@ from sortal.data.design import Design
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import as_value, sort_values
 from sortal.errors import OptionError
-from sortal.learners.discriminant import ClassStatistics, settled
+from sortal.learners.discriminant import ClassStatistics, without_rounding
 from sortal.learners.options import read_priors
 
 if TYPE_CHECKING:
@@ -63,17 +63,18 @@ def read_moments(
         unit = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
         scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
     center = weight @ mu / weight.sum()
-    return ClassStatistics(
+    stats = ClassStatistics(
         design=Design(Schema(_columns(names, p), labels)),
         weight=weight,
         rows=np.zeros(K) if n is None else n,
         center=center,
         gap=mu - center,
-        scatter=settled(scatter, weight, mu),
+        scatter=scatter,
         third=np.full((K, p), np.nan),
         fourth=np.full(K, np.nan),
         exact=n is None,
     )
+    return without_rounding(stats)
 
 
 def _labels(given: Any, K: int) -> Values:

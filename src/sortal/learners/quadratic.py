@@ -111,7 +111,7 @@ def mixed(stats: ClassStatistics, covariance: str, pooling: float) -> tuple[Floa
     """(1 - λ) S_k + λ S and (1 - λ) D_k + λ D, whose quotient is the covariance. (S 43)"""
     divisor = pooled_divisor(stats, covariance)
     divisors = (1 - pooling) * class_divisors(stats, covariance) + pooling * divisor
-    matrices = (1 - pooling) * stats.scatter + pooling * stats.within
+    matrices = (1 - pooling) * stats.own_scatter + pooling * stats.within
     return matrices, np.where(divisors > 0, divisors, 1.0)
 
 

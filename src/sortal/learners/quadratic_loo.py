@@ -38,7 +38,7 @@ class QuadraticBase:
         """Per class its scatter's eigenvalues and basis, where that of all classes is I."""
         sphere = self.pooled.geometry.sphere
         found = []
-        for scatter in self.stats.scatter:
+        for scatter in self.stats.own_scatter:
             values, vectors = np.linalg.eigh(sphere.T @ scatter @ sphere)
             found.append((np.clip(values, 0.0, 1.0), sphere @ vectors))
         return found
@@ -55,7 +55,7 @@ class QuadraticBase:
 
     def mixed(self, k: int, pooling: float) -> Float:
         """(1 - λ) S_k + λ S."""
-        return np.asarray((1 - pooling) * self.stats.scatter[k] + pooling * self.stats.within)
+        return np.asarray((1 - pooling) * self.stats.own_scatter[k] + pooling * self.stats.within)
 
     def spectrum(self, k: int, pooling: float) -> tuple[Float, Float]:
         """Eigenvalues of the mixed matrix, rising, and eigenvectors."""

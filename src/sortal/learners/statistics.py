@@ -277,7 +277,7 @@ def _own_covariances(stats: ClassStatistics) -> Float:
     here = stats.present
     weight, rows = stats.weight[here], stats.rows[here]
     divisor = weight if stats.exact else weight * np.where(rows > 1, (rows - 1) / rows, 1.0)
-    return np.asarray(stats.scatter[here] / divisor[:, None, None])
+    return np.asarray(stats.own_scatter[here] / divisor[:, None, None])
 
 
 def _log_determinant(geometry: Geometry) -> float:
