@@ -215,7 +215,8 @@ def settled(scatter: Float, weight: Float, means: Float) -> Float:
     """
     magnitude = np.sqrt(weight)[:, None] * np.abs(means)
     varies = ~rounded(np.diagonal(scatter, axis1=1, axis2=2), magnitude)
-    return np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
+    made = np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
+    return np.ascontiguousarray(made)  # class by class in memory, also where terms were reordered
 
 
 def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
