@@ -230,8 +230,9 @@ def without_rounding(stats: ClassStatistics) -> ClassStatistics:
 
 
 def settled(scatter: Float, varies: Mask) -> Float:
-    """Scatters of classes, 0 in columns that do not vary."""
-    return np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
+    """Scatters of classes, 0 in columns that do not vary; class by class in memory."""
+    made = np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
+    return np.ascontiguousarray(made)  # also where terms were reordered
 
 
 def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
