@@ -125,7 +125,7 @@ def test_explain_one_row_and_several(run: Callable[..., Any]) -> None:
     done = run("explain", "model.sortal", "penguins.csv", "--row", "272", "--row", "7")
     assert done.code == 0
     first, second = done.out.split("\n\n")
-    assert first.startswith("Row 272. Gentoo (P = 1)")
+    assert first.startswith("Row 272. Gentoo (P = 0.9895) at node 9 (123 of 123)")
     assert second.startswith("Row 7. Adelie")
     whole = run("explain", "lda.sortal", "penguins.csv")
     assert whole.out.count("Row ") == 20

@@ -39,7 +39,6 @@ FIT = ("fit", "penguins.csv", "-t", "species", "-o", "new.sortal")
         (("fit", "penguins.csv", "-t", "species", "-o", "penguins.csv"), "the input itself"),
         (("fit", "penguins.csv", "-t", "species", "-o", "nix/new.sortal"), "nix"),
         (("fit", "penguins.csv", "-t", "species", "-o", "."), "is a folder"),
-        (("fit", "one.csv", "-t", "y", "-o", "new.sortal", "-l", "lda"), "two classes"),
         (("fit", "holes.csv", "-t", "y", "-o", "new.sortal"), "'y' has no value in any row"),
         (("predict", "penguins.csv", "penguins.csv"), "no model file"),
         (("predict", "empty.csv", "penguins.csv"), "no model file"),

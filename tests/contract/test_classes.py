@@ -97,7 +97,9 @@ def test_arrays_by_class_have_a_place_for_every_class(learner: Learner, gone: li
         if hasattr(plain, name):
             found = getattr(model, name)
             assert len(found) == 3
-            np.testing.assert_array_equal(found[at], getattr(plain, name))
+            wanted = getattr(plain, name)
+            mine = np.diff(found[at], axis=0) if len(wanted) == 1 < sum(at) else found[at]
+            np.testing.assert_array_equal(mine, wanted)
             np.testing.assert_array_equal(np.delete(found, at, axis=0), fill)
 
 

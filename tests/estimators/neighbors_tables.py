@@ -41,13 +41,44 @@ class Case:
     def is_word(self) -> list[bool]:
         return [any(isinstance(v, str) for v in column) for column in zip(*self.rows, strict=True)]
 
+    @property
+    def classes(self) -> list[str]:
+        """All classes of the labels: a model lists them, whether or not they have weight."""
+        return sorted(set(self.labels))
+
+    @property
+    def places(self) -> list[int]:
+        """Where the classes with weight are among all."""
+        weights = [1.0] * len(self.labels) if self.weights is None else self.weights
+        present = {label for label, w in zip(self.labels, weights, strict=True) if w > 0}
+        return [k for k, label in enumerate(self.classes) if label in present]
+
+    def among_weighted(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Options that were given for all classes, for those with weight; priors sum to 1 again."""
+        found, classes = dict(asked), [self.classes[k] for k in self.places]
+        if found.get("priors") is not None:
+            total = math.fsum(found["priors"][c] for c in classes)
+            found["priors"] = {c: found["priors"][c] / total for c in classes}
+        if isinstance(found.get("class_weight"), Mapping):
+            given = found["class_weight"]
+            found["class_weight"] = {c: given[c] for c in classes if c in given}
+        if found.get("costs") is not None:
+            found["costs"] = [[found["costs"][i][j] for j in self.places] for i in self.places]
+        return found
+
+    def of_weighted(self, columns: Any, others: float = 0.0) -> Any:
+        """The columns of the classes with weight; those of the others hold `others`, to the bit."""
+        assert columns.shape[1] == len(self.classes)
+        assert (np.delete(columns, self.places, axis=1) == others).all()
+        return columns[:, self.places]
+
     def fit(self, **more: Any) -> NeighborsClassifier:
         model = NeighborsClassifier(**{**self.options, **more})
         return model.fit(self.frame(), np.array(self.labels), sample_weight=self.weights)
 
     def oracle(self, model: NeighborsClassifier | None = None, **more: Any) -> Oracle:
         """By definition; of a model it takes the scales, to their last bits."""
-        asked = {**self.options, **more}
+        asked = self.among_weighted({**self.options, **more})
         asked["voting"] = asked.pop("weights", "uniform")
         if asked["voting"] == "auto":
             asked["voting"] = "uniform"
@@ -138,12 +169,13 @@ def choices(draw: Any, metric: str) -> dict[str, Any]:
 
 
 @st.composite
-def class_options(draw: Any, classes: Sequence[str]) -> dict[str, Any]:
-    """Priors, class weights and costs for these classes."""
+def class_options(draw: Any, case: Case) -> dict[str, Any]:
+    """Priors, class weights and costs for all classes; some with weight have a prior above 0."""
+    classes = case.classes
     asked: dict[str, Any] = {}
     if draw(st.booleans()):
         shares = draw(st.lists(st.integers(0, 8), min_size=len(classes), max_size=len(classes)))
-        assume(sum(shares))
+        assume(any(shares[k] for k in case.places))
         asked["priors"] = {c: n / sum(shares) for c, n in zip(classes, shares, strict=True)}
     kind = draw(st.sampled_from(["none", "balanced", "given"]))
     if kind != "none":

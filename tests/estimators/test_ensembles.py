@@ -50,7 +50,7 @@ def ensembles(learner: Learner) -> dict[str, Any]:
     found = {
         "boosted": AdaBoostClassifier(one, n_estimators=4, random_state=0),
         "bagged": BaggingClassifier(one, n_estimators=3, max_samples=0.7, random_state=0),
-        "stacked": StackingClassifier(both, final_estimator=GaussianNB(), cv=2),
+        "stacked": StackingClassifier(both, cv=2),
         "voted": VotingClassifier(both),
         "calibrated": CalibratedClassifierCV(one, cv=2),
     }

@@ -93,11 +93,13 @@ def test_whole_weights_are_copies(case: Case, data: Any) -> None:
         options["scale"] = "range"
     case = replace(case, weights=weights, options=options)
     assume(usable(case))
-    more = data.draw(class_options(case.oracle().classes))
+    more = data.draw(class_options(case))
     more.pop("costs", None)  # of equal costs, rounding would decide
     frame = case.frame(case.queries)
-    weighed, copies = (one.fit(**more) for one in (case, copied(case)))
-    proba = weighed.predict_proba(frame)
+    weighed, copies = case.fit(**more), copied(case).fit(**case.among_weighted(more))
+    assert weighed.classes_.tolist() == case.classes
+    assert copies.classes_.tolist() == case.oracle().classes
+    proba = case.of_weighted(weighed.predict_proba(frame))
     assert_allclose(proba, copies.predict_proba(frame), rtol=1e-12, atol=1e-12)
     assert weighed.predict(frame).tolist() == copies.predict(frame).tolist()
 

@@ -533,7 +533,7 @@ def test_reasons(seed: int, pooling: float, shrinkage: float, n_classes: int, ho
 
 
 def test_reasons_of_a_decision_by_costs() -> None:
-    """What is said is explained, against the likeliest of the others."""
+    """What is predicted is explained, against the likeliest of the others, costs apart."""
     X, y = make_table(1)
     model = QuadraticDiscriminant(costs=COSTS).fit(X, y)
     said, logs = model.predict(X), model.predict_log_proba(X)
@@ -544,7 +544,9 @@ def test_reasons_of_a_decision_by_costs() -> None:
         others = [j for j in range(3) if j != k]
         best = max(others, key=lambda j: row[j])
         assert reason.against == model.classes_[best]
-        assert reason.total == pytest.approx(row[k] - row[best], rel=1e-8, abs=1e-8)
+        log_odds = reason.total - reason.costs
+        assert log_odds == pytest.approx(row[k] - row[best], rel=1e-8, abs=1e-8)
+        assert reason.total >= 0
 
 
 # --- Given moments -------------------------------------------------------------------------------

@@ -221,6 +221,7 @@ def test_effective_rows_by_hand(weighted: str, missing: str, how: dict[str, Any]
     np.testing.assert_allclose(tree.effective_rows(pull), expected, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")  # the last of a boosting
 def test_boosted_trees_are_as_right_as_those_of_others() -> None:
     iris = datasets.iris()
     X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()

@@ -99,6 +99,18 @@ def same(one: Any, other: Any, fields: tuple[str, ...] = ALL) -> None:
         np.testing.assert_array_equal(a, b, err_msg=name)
 
 
+def same_answers(weighted: Any, plain: Any, X: Any) -> None:
+    """To the bit; classes that only `weighted` lists have no weight: their columns are zeros."""
+    every = weighted.classes_.tolist()
+    at = [every.index(label) for label in plain.classes_.tolist()]
+    assert weighted._model.classes == plain._model.classes
+    assert weighted.predict(X).tolist() == plain.predict(X).tolist()
+    shares = weighted.predict_proba(X)
+    np.testing.assert_array_equal(shares[:, at], plain.predict_proba(X))
+    assert shares.shape == (len(X), len(every))
+    assert (np.delete(shares, at, axis=1) == 0).all()
+
+
 def children_of(tree: Any, t: int) -> list[int]:
     return [int(s) for s in tree.children[tree.child_start[t] : tree.child_start[t + 1]]]
 
@@ -309,7 +321,8 @@ def test_whole_weights_are_copies(data: Data, seed: int, options: dict[str, Any]
     copied = data.take(np.repeat(np.arange(len(data.y)), copies)).fit(**options)
     same(weighted, copied)
     assert weighted._model.sizes[0] == copies.sum()
-    assert weighted.classes_.tolist() == copied.classes_.tolist()
+    assert weighted.classes_.tolist() == sorted(set(data.y))
+    same_answers(weighted, copied, data.X)
 
 
 def test_whole_weights_are_copies_on_many_rows() -> None:
@@ -355,14 +368,15 @@ def test_the_same_weight_for_all_changes_no_question(data: Data, weight: float) 
 @QUICK
 @given(tables)
 def test_rows_of_weight_zero_are_not_there(data: Data) -> None:
-    """Not even with words and classes of their own."""
+    """Not even with words of their own; a class of their own is listed, and never said."""
     strangers = data.X.assign(word="zebra", letter="zero", many=1e9)
     X = pd.concat([data.X, strangers], ignore_index=True)
     y = np.concatenate([data.y, np.full(len(data.y), "yew")])
     weights = np.repeat([1.0, 0.0], len(data.y))
     one, other = data.fit(), replace(data, X=X, y=y, weights=weights).fit()
     same(one, other)
-    assert one.classes_.tolist() == other.classes_.tolist()
+    assert other.classes_.tolist() == [*one.classes_, "yew"]
+    same_answers(other, one, data.X)
 
 
 # --- The shape of the tree -----------------------------------------------------------------------

@@ -788,7 +788,11 @@ class Checker:
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        places: NDArray[np.int64] = np.searchsorted(self.model.classes_, self.plain.classes)
+        """Places among the classes with weight, which are those of the tree."""
+        present = np.unique(self.plain.classes[self.counted])
+        assert self.tree.classes == tuple(present.tolist())
+        assert self.model.classes_.tolist() == np.unique(self.plain.classes).tolist()
+        places: NDArray[np.int64] = np.searchsorted(present, self.plain.classes)
         return places
 
     def check(self) -> Counter[str]:

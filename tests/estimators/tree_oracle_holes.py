@@ -778,7 +778,15 @@ def assert_same_tree(model: Any, root: Node, rules: Rules) -> None:
 
 
 def assert_same_answers(model: Any, table: Table, root: Node, rows: Sequence[Cells]) -> None:
-    """predict_proba of rows with holes and values never met is what a walk down the tree gives."""
+    """predict_proba of rows with holes and values never met is what a walk down the tree gives.
+
+    Classes without weight have their columns too, of zeros.
+    """
+    every = sorted(set(table.classes))
+    assert model.classes_.tolist() == [f"c{k}" for k in every]
     found = model.predict_proba(table.frame(rows))
     expected = np.array([shares(table, root, row) for row in rows])
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    at = [every.index(k) for k in table.labels]
+    np.testing.assert_allclose(found[:, at], expected, rtol=1e-9, atol=1e-9)
+    assert found.shape == (len(rows), len(every))
+    assert (np.delete(found, at, axis=1) == 0).all()

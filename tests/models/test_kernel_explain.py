@@ -225,24 +225,17 @@ def without_rows(**options: Any) -> KernelExplanation:
     return made
 
 
-def test_a_class_without_rows_is_not_the_next() -> None:
-    row = without_rows()
-    assert {row.label, row.against} == {"a", "b"}
-    assert row.posterior[2] == row.by_class[2] == 0.0
+@pytest.mark.parametrize("options", [{}, {"costs": [[9.0, 9.0, 1.0]] * 3}], ids=str)
+def test_a_class_without_rows_is_not_explained(options: dict[str, Any]) -> None:
+    """Not even where it would cost least: it is never predicted."""
+    row = without_rows(**options)
+    assert {row.label, row.against} == set(row.classes) == {"a", "b"}
+    assert len(row.posterior) == len(row.by_class) == 2
 
 
-def test_a_class_without_rows_is_pulled_to_by_nobody() -> None:
-    """Costs may say it all the same."""
-    row = without_rows(costs=[[9.0, 9.0, 1.0]] * 3)
-    assert (row.label, row.log_odds, row.offset) == ("c", -math.inf, -math.inf)
-    assert (row.pulls, row.rest, row.by_class) == ((), 0.0, (0.0, 0.0, 0.0))
-    assert json.loads(json.dumps(row.to_dict(), allow_nan=False))["offset"] == "-inf"
-
-
-def test_where_no_class_can_be_the_prior_says() -> None:
-    row = without_rows(priors=[0.0, 0.0, 1.0])
-    assert (row.label, row.posterior, row.log_odds) == ("c", (0.0, 0.0, 1.0), math.inf)
-    assert (row.pulls, row.rest) == ((), 0.0)
+def test_priors_for_classes_without_rows_only_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"give all to classes without any row.*'a', 'b'"):
+        without_rows(priors=[0.0, 0.0, 1.0])
 
 
 # --- Cells without a value -----------------------------------------------------------------------

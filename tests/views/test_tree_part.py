@@ -14,7 +14,7 @@ import pytest
 from jinja2.utils import htmlsafe_json_dumps
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import OptionError
+from sortal.errors import OneClassWarning, OptionError
 from sortal.learners.tree_complexity import complexity_path, places_in, prune_to
 from sortal.native.trees import LEAF
 from sortal.views.tree_drawing import draw_tree
@@ -317,7 +317,8 @@ def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
         model = TreeClassifier(pruning=None, max_depth=depth).fit(table, "species")
         show(page, model._model, complexity=model.complexity())
         assert page.locator(".box").count() == model._model.n_nodes
-    perfect = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": [1, 2]}), ["a", "a"])
+    with pytest.warns(OneClassWarning, match="1 class only"):
+        perfect = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": [1, 2]}), ["a", "a"])
     show(page, perfect._model, complexity=perfect.complexity())
     assert "1 leaf · error 0" in (page.locator("[data-part=told]").text_content() or "")
 

@@ -58,8 +58,8 @@ def test_what_would_not_end_is_not_begun(rows: Rows, given: Any, words: str) -> 
 
 
 def test_what_a_fit_raises_is_a_note(rows: Rows) -> None:
-    one_class = replace(rows, y=pd.Series(["a"] * len(rows.y)))
-    again = fit_again(comparison(model("lda", 0.9, 12)), entrant("lda"), one_class)
+    unlabeled = replace(rows, y=pd.Series([None] * len(rows.y)))
+    again = fit_again(comparison(model("lda", 0.9, 12)), entrant("lda"), unlabeled)
     assert again.estimator is None
     assert again.note.startswith("It could not be fitted. LabelError: ")
 
