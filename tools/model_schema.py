@@ -200,9 +200,7 @@ def _(kind: Options, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
 
 def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:
     written = {n: k for n, k in layout.items() if not isinstance(k, fields.FromSchema)}
-    found = _closed({name: _schema_of(kind, defs) for name, kind in written.items()})
-    needed = [name for name, kind in written.items() if not isinstance(kind, fields.Maybe)]
-    return {**found, "required": needed}
+    return _closed({name: _schema_of(kind, defs) for name, kind in written.items()})
 
 
 DATA = _closed(

@@ -85,8 +85,7 @@ class IndicatorRegression(DiscriminantClassifier):
     _hole_words = "they take their mean given what is known of the row"
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(IndicatorModel),
-        _fitted=Perhaps(Options(IndicatorOptions, later=("class_weight",))),
+        _model=Record(IndicatorModel), _fitted=Perhaps(Options(IndicatorOptions))
     )
 
     def __init__(

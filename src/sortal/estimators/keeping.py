@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 _PARTS = {"format", "version", "library", "estimator", "options", "schema", "state", "data"}
 _PARTS |= {"model", "arrays"}
-# Fields of the state that came later: what files without them mean.
-_LATER: dict[str, Any] = {"weightless": []}
 # Labels as an array take this much memory at most.
 _MOST_LABEL_BYTES = 1 << 26
 
@@ -192,7 +190,7 @@ def _read_kept(
     cls: type[Any], manifest: Mapping[str, Any], schema: Schema, store: ArrayReader
 ) -> dict[str, Any]:
     layout = kept_layout(cls)
-    given = {**_LATER, **manifest["state"], "model": manifest["model"]}
+    given = {**manifest["state"], "model": manifest["model"]}
     wanted = {file_name(attribute) for attribute in layout}
     if set(given) != wanted or "model" in manifest["state"]:
         raise FormatError(f"The state of a {cls.__name__} has {listed(sorted(wanted))}: damaged?")

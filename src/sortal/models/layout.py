@@ -84,12 +84,10 @@ class Layout(Mapping[str, Field]):
         }
 
     def read(self, data: Any, scope: Scope) -> dict[str, Any]:
-        """All fields from an object of these and no others; what may be None may be absent."""
+        """All fields from an object that has these and no others."""
         scope.need(isinstance(data, dict), "is no object")
         wanted = {name for name, kind in self.items() if not isinstance(kind, FromSchema)}
-        needed = {name for name in wanted if not isinstance(self[name], Maybe)}
-        words = f"does not have the fields {', '.join(sorted(wanted))}"
-        scope.need(needed <= set(data) <= wanted, words)
+        scope.need(set(data) == wanted, f"does not have the fields {', '.join(sorted(wanted))}")
         return {name: kind.read(data.get(name), scope.at(name)) for name, kind in self.items()}
 
 

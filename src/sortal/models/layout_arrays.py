@@ -122,17 +122,17 @@ class OneOf:
 class Options:
     """Options that a class checks when it is made: plain data by name."""
 
-    def __init__(self, cls: type[Any], later: tuple[str, ...] = ()) -> None:
-        self.cls, self.later = cls, later
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
 
     def write(self, value: Any, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
         """An object."""
         return {name: to_plain(getattr(value, name)) for name in self._names()}
 
     def read(self, data: Any, scope: Scope) -> Any:
-        """The options, as the class allows them; one that came later has its default."""
+        """The options, as the class allows them."""
         names = self._names()
-        is_object = isinstance(data, dict) and {*data, *self.later} == set(names)
+        is_object = isinstance(data, dict) and set(data) == set(names)
         scope.need(is_object, f"does not have the options {', '.join(names)}")
         try:
             return self.cls(**{name: from_plain(item) for name, item in data.items()})
