@@ -359,6 +359,32 @@ def test_columns_that_separate_classes_without_error(page: Page) -> None:
 
 
 @pytest.mark.parametrize("kind", [LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant])
+def test_narrow_classes_beside_one_far_away(page: Page, kind: type[Any]) -> None:
+    """Rows are compared with each class mean itself, whole or not."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 40)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    X["a"] += np.array([0.0, 2.0, 1e9])[y]
+    X["b"] += np.array([0.0, -1.0, 1e8])[y]
+    rows = X.iloc[20:100].copy()
+    rows.loc[::3, "c"] = np.nan
+    rows.loc[::4, "a"] = np.nan
+    estimator = fitted(kind(), X, y)
+    show(page, part_of(estimator))
+    found = page.evaluate(DECIDE, as_sent(rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        said = estimator.predict(rows)
+        proba = None if kind is FisherDiscriminant else estimator.predict_proba(rows)
+    assert [row["said"] for row in found] == [str(label) for label in said]
+    if proba is not None:
+        mine = [row["probabilities"] for row in found]
+        np.testing.assert_allclose(mine, proba, rtol=1e-6, atol=1e-12)
+    if kind is not QuadraticDiscriminant:
+        assert estimator._model.scores.nearest is not None
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant])
 def test_a_class_without_rows_is_never_said(page: Page, kind: type[Any]) -> None:
     options = {} if kind is FisherDiscriminant else {"priors": [0.3, 0.3, 0.4]}
     X, y = odd_table()
@@ -396,7 +422,7 @@ def test_products_below_the_smallest_number(page: Page) -> None:
 
 def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
     estimator = on_mixed(QuadraticDiscriminant)
-    small = part_of(estimator, most_bytes=6500)
+    small = part_of(estimator, most_bytes=8000)
     assert small is not None
     assert "whole" not in small.data["model"]
     assert small.data["with_holes"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sortal.data.design import Design
     from sortal.models.fisher import FisherModel
-    from sortal.models.functions import HoleRule, LinearMap
+    from sortal.models.functions import HoleRule, LinearMap, Nearest
     from sortal.models.indicator import IndicatorModel
     from sortal.models.linear import LinearModel
     from sortal.views.deciding.described import Ends
@@ -76,6 +76,7 @@ def _described(
         "center": pack(scores.center),
         "weights": pack(scores.weights.T),
         "offsets": pack(scores.offsets),
+        "nearest": None if scores.nearest is None else _nearest(scores.nearest),
     }
     return Described(
         "linear",
@@ -87,6 +88,16 @@ def _described(
         _holes(scores.holes),
         largest=LARGEST,
     )
+
+
+def _nearest(found: Nearest) -> dict[str, Any]:
+    near, rest = found.means.near()
+    return {
+        "near": pack(near),
+        "rest": pack(rest),
+        "gap": pack(found.means.gap),
+        "roots": pack(found.root.T),
+    }
 
 
 def _holes(rule: HoleRule) -> dict[str, Any]:

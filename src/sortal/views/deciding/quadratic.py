@@ -23,21 +23,22 @@ def describe_quadratic(model: QuadraticModel) -> Described:
     """Gaussian classes, each with its own covariance."""
     scores, design = model.scores, model.scores.design
     spread = np.sqrt(np.maximum(np.diagonal(model.covariances, axis1=1, axis2=2), 0.0))
+    near, rest = scores.means.near()
     numbers = {
         "prior": pack(model.prior),
         "unit": [1.0],
         "sizes": list(design.sizes),
-        "center": pack(scores.center),
-        "gap": pack(scores.means.gap),
+        "near": pack(near),
+        "rest": pack(rest),
         "whole": {
             "roots": pack_lower(_triangles(scores.whole.roots), mirror=False),
             "logDets": pack(scores.whole.log_dets),
         },
     }
-    out = np.linalg.pinv(scores.holes.into)
+    into = scores.holes.into.T[None]
     holes = {
-        "into": pack(scores.holes.into),
-        "shapes": pack_lower(out.T @ scores.holes.sigmas @ out, mirror=True),
+        "into": pack_lower(_triangles(into)[0], mirror=False),
+        "sigmas": pack_lower(scores.holes.sigmas, mirror=True),
         "present": scores.holes.present.astype(int).tolist(),
     }
     ends = reach(design, model.center + model.gap, spread)

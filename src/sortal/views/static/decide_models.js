@@ -2,7 +2,9 @@
 // made of a model. A cell has x (a number, or the rank of a category), hole and unknown.
 function decideModels(data) {
   "use strict";
-  const { EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, eigen, survey } = decideNumbers();
+  const {
+    EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, survey, keptTerms, logVolume, regularRoot,
+  } = decideNumbers();
   const TIE = 16 * EPS, { fields, classes } = data, K = classes.length;
   const model = unpackAll(data.model), costs = unpackAll(data.costs);
   const everyClass = [...classes.keys()];
@@ -26,7 +28,7 @@ function decideModels(data) {
       weights.push(wide(w, o, p));
       offsets.push(weight[k] > 0 ? -0.5 * dot(u, u) - dot(m, w) : -Infinity);
     });
-    return { offsets, weights };
+    return { offsets, weights, roots: roots.map((r) => wide(r, o, p)) };
   }
 
   function conditional(o, p) {
@@ -34,14 +36,23 @@ function decideModels(data) {
     const rest = [...Array(p).keys()].filter((i) => !known.has(i));
     const nothing = [new Float64Array(o.length)];
     const { sphere } = survey(block(total, o, o), nothing, some(magnitude, o));
-    const across = block(total, o, rest), offsets = [], weights = [];
-    model.weights.forEach((w, k) => {
-      const behind = across.map((row) => dot(row, some(w, rest)));
-      const from = combine(sphere.map((s) => dot(s, behind)), sphere, o.length);
-      offsets.push(model.offsets[k] + dot(some(mean, rest), some(w, rest)) - dot(some(mean, o), from));
-      weights.push(wide(from.map((x, i) => x + w[o[i]]), o, p));
-    });
-    return { offsets, weights };
+    const across = block(total, o, rest);
+    const through = (list, start) => { // functions of all terms → those of the known ones
+      const offsets = [], weights = [];
+      list.forEach((w, k) => {
+        const behind = across.map((row) => dot(row, some(w, rest)));
+        const from = combine(sphere.map((s) => dot(s, behind)), sphere, o.length);
+        offsets.push(start[k] + dot(some(mean, rest), some(w, rest)) - dot(some(mean, o), from));
+        weights.push(wide(from.map((x, i) => x + w[o[i]]), o, p));
+      });
+      return { offsets, weights };
+    };
+    const made = through(model.weights, model.offsets);
+    if (!model.nearest) return made;
+    const { gap, roots } = model.nearest, ways = through(roots, roots.map(() => 0));
+    const more = gap.map((g) => ways.weights.map((w, m) =>
+      ways.offsets[m] + dot(g, w.map((x, i) => x - roots[m][i]))));
+    return { ...made, roots: ways.weights, more };
   }
 
   function wide(vector, places, p) {
@@ -53,18 +64,17 @@ function decideModels(data) {
   // --- Quadratic functions: roots and determinants where only the terms `o` are known ---
 
   function quadratic(o, p) {
-    const { into, shapes, present } = model.holes, part = into.map((row) => some(row, o));
+    const { into, sigmas, present } = model.holes, part = columnsOf(into).map((row) => some(row, o));
     const pooled = o.map((_, i) => Float64Array.from(o, (_, j) => sum(part.map((r) => r[i] * r[j]))));
-    const nothing = new Float64Array(o.length), { sphere, logDet } = survey(pooled, [nothing], nothing);
-    const out = sphere.map((s) => part.map((row) => dot(row, s)));
+    const nothing = new Float64Array(o.length), { sphere, flat, logDet } = survey(pooled, [nothing], nothing);
+    const all = flat.length ? logVolume(sphere, flat) : logDet;
     const roots = [], logDets = [];
-    shapes.forEach((C, k) => {
-      const turned = out.map((x) => C.map((row) => dot(row, x)));
-      const { values, vectors } = eigen(out.map((x) => turned.map((y) => dot(x, y))));
-      const floor = EPS * Math.max(0, ...values), sizes = values.map((x) => Math.max(x, floor));
-      roots.push(vectors.map((v, m) =>
-        wide(combine(v.map((x) => x / Math.sqrt(sizes[m])), sphere, o.length), o, p)));
-      logDets.push(present[k] ? sum(sizes.map(Math.log)) + logDet : Infinity);
+    sigmas.forEach((sigma, k) => {
+      const own = block(sigma, o, o);
+      const size = own.map((row, i) => Math.sqrt(row[i]) + EPS * Math.sqrt(pooled[i][i]));
+      const found = regularRoot(own, keptTerms(flat, size.map((x) => (x > 0 ? x : 1))), flat, size);
+      roots.push(found.root.map((r) => wide(r, o, p)));
+      logDets.push(present[k] ? found.logDet - all + logDet : Infinity);
     });
     return { roots, logDets };
   }
@@ -138,19 +148,32 @@ function decideModels(data) {
 
   // --- The kinds of models: cells → what is said, and why ---
 
-  // Distances of a row's terms from the center, 0 where nothing is known.
+  // A row's terms, and whether they are known.
   function termsOf(cells) {
-    const z = [], known = [], owner = [];
+    const x = [], known = [], owner = [];
     cells.forEach((cell, f) => {
       const blank = cell.hole || cell.unknown, count = model.sizes[f];
       for (let v = 0; v < count; v++) {
-        const x = fields[f].kind === "category" ? Number(cell.x === v) : cell.x;
-        z.push(blank ? 0 : x - model.center[z.length]);
+        x.push(fields[f].kind === "category" ? Number(cell.x === v) : cell.x);
         known.push(!blank);
         owner.push(f);
       }
     });
-    return { z, known, owner, whole: known.every(Boolean) };
+    return { x, known, owner, whole: known.every(Boolean) };
+  }
+
+  // Distances of terms from a center, 0 where nothing is known; from class means, which are near + rest.
+  const distances = ({ x, known }, center) => x.map((v, i) => (known[i] ? v - center[i] : 0));
+  const fromMeans = (row, { near, rest }) => near.map((center, k) =>
+    distances(row, center).map((d, i) => (row.known[i] ? d - rest[k][i] : 0)));
+
+  const squaresOf = (from, roots) => from.map((d, k) => sum(roots[k].map((r) => dot(d, r) ** 2)));
+
+  // Beyond 1e150 deviations only who is nearest is left.
+  function someSquares(from, roots, more) {
+    const ways = from.map((d, k) => roots[k].map((r, m) => dot(d, r) + (more ? more[k][m] : 0)));
+    const far = Math.max(1, Math.max(...ways.flat().map(Math.abs)) / 1e150);
+    return ways.map((way) => sum(way.map((x) => (x / far) ** 2)));
   }
 
   function markOf(cell) {
@@ -175,9 +198,10 @@ function decideModels(data) {
   const withPrior = (list) => list.map((x, k) => x + (model.prior ? Math.log(model.prior[k]) : 0));
 
   function linear(cells) {
-    const row = termsOf(cells), { z, known } = row;
+    const row = termsOf(cells), { known } = row, z = distances(row, model.center);
     const { offsets, weights } = row.whole ? model : where(known, rules[model.holes.rule]);
-    const functions = withPrior(everyClass.map((k) => offsets[k] + dot(z, weights[k])));
+    const functions = withPrior(model.nearest ? nearest(row)
+      : everyClass.map((k) => offsets[k] + dot(z, weights[k])));
     const constants = withPrior(Array.from(offsets));
     return compared(cells, row, functions, (k, l) => {
       const w = z.map((_, i) => weights[k][i] - weights[l][i]);
@@ -187,18 +211,27 @@ function decideModels(data) {
     });
   }
 
-  function quadratics(cells) {
-    const row = termsOf(cells), { z, known } = row, { gap } = model;
-    let { roots, logDets } = row.whole && model.whole ? model.whole : where(known, quadratic);
-    const from = gap.map((g) => z.map((x, i) => (known[i] ? x - g[i] : 0)));
-    const lengths = (far) => roots.map((R, k) => sum(R.map((r) => (dot(from[k], r) / far) ** 2)));
-    let squares = lengths(1);
-    if (!squares.every(Number.isFinite)) { // beyond 1e150 deviations only who is nearest is left
-      if (row.whole) ({ roots, logDets } = where(known, quadratic));
-      const all = roots.flatMap((R, k) => R.map((r) => Math.abs(dot(from[k], r))));
-      squares = lengths(Math.max(...all, 1e150) / 1e150);
+  // The same functions up to a common term, where classes lie too far apart for linear ones.
+  function nearest(row) {
+    const from = fromMeans(row, model.nearest), each = (root) => everyClass.map(() => root);
+    let squares = squaresOf(from, each(model.nearest.roots));
+    if (!row.whole || !Number.isFinite(sum(squares))) {
+      const { roots, more } = model.holes ? where(row.known, rules[model.holes.rule]) : model.nearest;
+      squares = someSquares(from, each(roots), more);
     }
-    const functions = withPrior(squares.map((s, k) => -0.5 * (s + logDets[k])));
+    return squares.map((s, k) => (model.offsets[k] > -Infinity ? -0.5 * s : -Infinity));
+  }
+
+  function quadratics(cells) {
+    const row = termsOf(cells), { x: z, known } = row, from = fromMeans(row, model);
+    const values = (squares) => squares.map((s, k) => -0.5 * (s + logDets[k]));
+    let { roots, logDets } = row.whole && model.whole ? model.whole : where(known, quadratic);
+    let found = values(squaresOf(from, roots));
+    if (!row.whole || !(Math.max(...found) > -Infinity)) {
+      if (model.holes) ({ roots, logDets } = where(known, quadratic));
+      found = values(someSquares(from, roots));
+    }
+    const functions = withPrior(found);
     const constants = withPrior(Array.from(logDets, (x) => -0.5 * x));
     return compared(cells, row, functions, (k, l) => {
       const [own, other] = [k, l].map((c) => {

@@ -193,7 +193,7 @@ function decideNumbers() {
     const whole = sphere.length === n;
     const logDet = whole ? sum(values.map(Math.log)) + 2 * sum(scale.map(Math.log)) : 0;
     const far = size.map((x, i) => x * Math.sqrt(steep[i])), wide = place(scale);
-    return { sphere, logDet, ...partOf(flat, between, size, magnitude, wide, far) };
+    return { sphere, flat, logDet, ...partOf(flat, between, size, magnitude, wide, far) };
   }
 
   function partOf(flat, between, size, magnitude, wide, far) {
@@ -213,5 +213,68 @@ function decideNumbers() {
     return { apart, spread };
   }
 
-  return { EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, eigen, survey };
+  // --- Covariances over terms from which the others follow: as in quadratic_classes.py ---
+
+  // Given the directions that stand still; of tied terms those of the largest size are dropped.
+  function keptTerms(flat, size) {
+    const kept = [...size.keys()], ties = kept.map((i) => flat.map((f) => f[i] * size[i]));
+    flat.forEach(() => {
+      const lengths = kept.map((i) => Math.hypot(...ties[i])), most = Math.max(...lengths);
+      const [first] = kept.splice(lengths.indexOf(most), 1), unit = ties[first].map((x) => x / (most || 1));
+      kept.forEach((i) => add(ties[i], unit, -dot(ties[i], unit)));
+    });
+    return kept;
+  }
+
+  // ln |det| of a matrix, given its rows.
+  function logAbsDet(rows) {
+    const lengths = rows.map((row) => Math.hypot(...row) || 1);
+    const open = rows.map((row, i) => Array.from(row, (x) => x / lengths[i]));
+    let total = sum(lengths.map(Math.log));
+    for (let c = 0; open.length; c++) {
+      const sizes = open.map((row) => Math.abs(row[c]));
+      const [found] = open.splice(sizes.indexOf(Math.max(...sizes)), 1);
+      total += Math.log(Math.abs(found[c]));
+      for (const row of open) add(row, found, -row[c] / found[c]);
+    }
+    return total;
+  }
+
+  const rowsOf = (columns, places) => places.map((i) => columns.map((column) => column[i]));
+
+  // ln of the share that lengths along all terms keep where only those kept are looked at.
+  function volume(flat, kept) {
+    const n = flat.length ? flat[0].length : 0, dropped = [...Array(n).keys()].filter((i) => !kept.includes(i));
+    return logAbsDet(rowsOf(flat, dropped));
+  }
+
+  // ln det of the covariance with such a sphere, along what does not stand still.
+  function logVolume(sphere, flat) {
+    const kept = keptTerms(flat, flat[0].map(() => 1));
+    return -2 * logAbsDet(rowsOf(sphere, kept)) + 2 * volume(flat, kept);
+  }
+
+  // A root of a covariance that has an inverse over the terms kept, and ln det as above; at right
+  // angles to what stands still, if last digits of numbers of such a size allow that.
+  function regularRoot(sigma, kept, flat, size) {
+    const scale = kept.map((i) => Math.sqrt(sigma[i][i] > 0 ? sigma[i][i] : 1));
+    const { values, vectors } = eigen(
+      kept.map((i, a) => kept.map((j, b) => sigma[i][j] / (scale[a] * scale[b]))),
+    );
+    const floor = EPS * Math.max(1, ...values), sizes = values.map((x) => Math.max(x, floor));
+    const root = vectors.map((vector, m) => {
+      const made = new Float64Array(sigma.length);
+      vector.forEach((x, a) => (made[kept[a]] = x / Math.sqrt(sizes[m]) / scale[a]));
+      return made;
+    });
+    const away = root.map((r) => combine(flat.map((f) => dot(f, r)), flat, r.length));
+    const lost = EPS * Math.max(0, ...away.map((r) => dot(r.map(Math.abs), size)));
+    if (lost <= 1e-8) root.forEach((r, m) => add(r, away[m], -1));
+    const logDet = sum(sizes.map(Math.log)) + 2 * sum(scale.map(Math.log)) - 2 * volume(flat, kept);
+    return { root, logDet };
+  }
+
+  return {
+    EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, survey, keptTerms, logVolume, regularRoot,
+  };
 }
