@@ -236,6 +236,26 @@ def test_a_class_that_is_declared_waits_for_its_rows(learner: Learner) -> None:
     np.testing.assert_array_equal(weighted.predict(X), plain.predict(X))
 
 
+@every_learner
+def test_a_class_without_weight_may_come_in_a_later_piece(learner: Learner) -> None:
+    if not hasattr(learner.load(), "partial_fit"):
+        return
+    options = {"solver": "landmarks"} if learner.name == "kernel" else {}
+    kept = Y != "elm"
+    first, later = (
+        np.flatnonzero(kept)[:18],
+        np.r_[np.flatnonzero(kept)[18:], np.flatnonzero(~kept)],
+    )
+    model = learner.make(**options).partial_fit(X[first], Y[first])
+    model.partial_fit(X[later], Y[later], sample_weight=without(["elm"])[later])
+    plain = learner.make(**options).partial_fit(X[first], Y[first])
+    plain.partial_fit(X[later[:6]], Y[later[:6]])
+    np.testing.assert_array_equal(model.classes_, CLASSES)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    if learner.facts.probabilistic:
+        same(model.predict_proba(X), plain.predict_proba(X), [0, 1], 0.0)
+
+
 @pytest.mark.parametrize("name", ["lda", "fisher", "kernel"])
 def test_a_class_all_of_whose_rows_are_dropped_is_one_without_weight(name: str) -> None:
     learner = next(learner for learner in learners() if learner.name == name)

@@ -308,6 +308,7 @@ sizes_matter: Final = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")  # of rows left out
 @QUICK
 @given(tables, seeds, sizes_matter)
 def test_whole_weights_are_copies(data: Data, seed: int, options: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import Schema
+from sortal.data.values import union
 from sortal.errors import ColumnError, InputError, OptionError, listed
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def merge_declared(declared: Schema, met: Schema) -> Schema:
     for old, new in zip(declared.columns, met.columns, strict=True):
         mergeable = "empty" in (old.kind, new.kind) or old.kind == new.kind
         columns.append(old.merge(replace(new, name=old.name)) if mergeable else old)
-    return Schema(tuple(columns), declared.classes)
+    return Schema(tuple(columns), union(declared.classes, met.classes)[0])
 
 
 def _chosen(given: Any, table: Table) -> list[int]:

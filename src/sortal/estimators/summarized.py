@@ -136,7 +136,7 @@ class SummaryClassifier(TableClassifier):
         added = self._summarize(training.source, plan)
         summary = self._recast(self._summary, plan).merge(added)
         dtype = common_dtype(self._label_dtype, training.label_dtype)
-        declared = merge_declared(self._declared, self._declaring(training, added))
+        declared = merge_declared(self._declared, self._declaring(training, summary))
         named = with_classes(declared, dtype, classes)
         self._adopt(summary, plan, options, *named, waits=self._waits)
         return self
