@@ -614,7 +614,9 @@ def test_rows_of_no_weight_are_absent(problem: Problem) -> None:
     assert classes == sorted(["ghost", *plain.classes_])
     p, place = probabilities(learner, problem), classes.index("ghost")
     assert (p[:, place] == 0).all()
-    assert_same_answers(np.delete(p, place, axis=1), probabilities(plain, problem), problem)
+    # priors that are brought to a sum of 1 again are those given but for their last digits
+    same = np.delete(p, place, axis=1)
+    np.testing.assert_allclose(same, probabilities(plain, problem), rtol=1e-13, atol=0)
     X = make_frame(problem, problem.asked, ["z"])
     assert [*quietly(lambda: learner.predict(X))] == [*quietly(lambda: plain.predict(X))]
 

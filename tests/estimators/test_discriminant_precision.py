@@ -155,7 +155,7 @@ def test_fisher_of_two_classes_shows_the_side_of_the_separating_point() -> None:
     assert ((beyond > 0) == (model.predict(X) == model.classes_[0])).all()
 
 
-@pytest.mark.parametrize("power", [50, 52, 53])
+@pytest.mark.parametrize("power", [50, 51, 52])
 def test_whole_numbers_far_from_zero_are_those_near_it(power: int) -> None:
     """A spread of some last digits in one class is not lost from that of all classes."""
     rng = np.random.default_rng(0)
