@@ -93,7 +93,7 @@ def test_holes_at_fit_and_at_predict(Estimator: Any) -> None:
     table.loc[::7, "age"] = np.nan
     table.loc[::11, "city"] = None
     model = quietly(lambda: Estimator().fit(table, answers()))
-    assert model.fit_report_.holes == {"city": 5, "age": 7}
+    assert model.fit_report_.missing == {"city": 5, "age": 7}
     assert better_than_chance(model, table, answers())
 
 

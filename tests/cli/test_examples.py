@@ -116,7 +116,7 @@ def test_a_comparison_goes_on_with_the_same_table(
     monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=beside))
     text = (here / "penguins.csv").read_text(encoding="utf-8").replace(",", "|")
     (here / "other table.csv").write_text(text, encoding="latin-1")
-    options = ["--drop", "island", "--category", "year", "--text", "sex", "--holes", "NA,?"]
+    options = ["--drop", "island", "--category", "year", "--text", "sex", "--na-values", "NA,?"]
     options += ["--delimiter", "|", "--encoding", "latin-1"]
     told = run("compare", "other table.csv", "-t", "species", *options).out
     command = shlex.split(told.rpartition("Go on with: ")[2])

@@ -21,7 +21,7 @@ def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: 
     done = run("fit", "penguins.csv", "-t", "species", "-o", "new.sortal", "--set", "max_depth=1")
     assert done.code == 0
     assert done.out.startswith("decision tree, ")
-    assert "344 rows; holes: bill_length_mm 2" in done.out
+    assert "344 rows; missing values: bill_length_mm 2" in done.out
     assert done.err == "wrote new.sortal\n"
     model = sortal.load(here / "new.sortal")
     assert model.get_depth() == 1
@@ -35,7 +35,7 @@ def test_fit_tells_a_machine(run: Callable[..., Any], here: Path) -> None:
     facts = json.loads(done.out)
     assert facts["learner"] == "bayes"
     assert facts["rows"] == 344
-    assert facts["holes"]["sex"] == 11
+    assert facts["missing"]["sex"] == 11
     assert facts["file"] == "b.sortal"
     assert (here / "b.sortal").exists()
 

@@ -52,7 +52,7 @@ def test_every_command_has_the_common_options(name: str) -> None:
     taken = set(signature(function).parameters)
     assert {"as_json", "show_code", "quiet", "output"} <= taken
     if name != "show":
-        assert {"holes", "text", "delimiter", "encoding", "header", "decimal"} <= taken
+        assert {"na_values", "text", "delimiter", "encoding", "header", "decimal"} <= taken
     if name in ("compare", "report", "fit", "work"):
         assert {"drop", "category"} <= taken
 

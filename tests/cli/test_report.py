@@ -72,7 +72,7 @@ def test_size_and_quiet(run: Callable[..., Any], asked: list[Made], here: Path) 
 def test_all_options_arrive(run: Callable[..., Any], asked: list[Made]) -> None:
     options = "--rows --title T --metric accuracy --folds 3 --repeats 2 --budget 9 --level 0.1 "
     options += "--tune --seed 5 --jobs 1 --no-baselines -l tree --drop year --category island "
-    options += "--holes NA,- --decimal ."
+    options += "--na-values NA,- --decimal ."
     assert run(*GIVEN, *options.split(), "-o", "r.html").code == 0
     named = dict(asked[0].named)
     del named["progress"]
@@ -91,7 +91,7 @@ def test_all_options_arrive(run: Callable[..., Any], asked: list[Made]) -> None:
         "learners": ["tree"],
         "drop": ["year"],
         "categories": ["island"],
-        "holes": ["NA", "-"],
+        "na_values": ["NA", "-"],
         "decimal": ".",
     }
 
@@ -144,13 +144,13 @@ def test_a_page_is_nothing_for_a_terminal(
 def test_the_code_does_the_same(
     run: Callable[..., Any], asked: list[Made], options: tuple[str, ...], last: str
 ) -> None:
-    common = (*GIVEN, "--drop", "year", "--holes", "NA", *options)
+    common = (*GIVEN, "--drop", "year", "--na-values", "NA", *options)
     code = run(*common, "--show-code").out
     assert asked == []
     assert code.splitlines()[-1].startswith(last)
     exec(compile(code, "<code>", "exec"), {"__name__": "code"})  # noqa: S102  (our own)
     assert asked[0].given == ("penguins.csv", "species")
-    assert asked[0].named == {"drop": ["year"], "holes": ["NA"]}
+    assert asked[0].named == {"drop": ["year"], "na_values": ["NA"]}
 
 
 def test_the_command_of_a_report_is_understood(
@@ -160,7 +160,7 @@ def test_the_command_of_a_report_is_understood(
     from sortal.tasks.reporting.wishes import Wishes
     from sortal.tasks.tables import open_table
 
-    reading = {"holes": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
+    reading = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
     wishes = Wishes(
         "species",
         learners=("tree", "lda"),

@@ -71,7 +71,7 @@ def test_settings_that_cannot_be_read(given: list[str]) -> None:
 def test_reading_keeps_what_was_given() -> None:
     assert reading(None, None, None, None, None, None) == {}
     assert reading("NA,-", ["zip"], "tab", "latin-1", header=False, decimal=",") == {
-        "holes": ["NA", "-"],
+        "na_values": ["NA", "-"],
         "text": ["zip"],
         "delimiter": "tab",
         "encoding": "latin-1",
@@ -84,9 +84,9 @@ def test_reading_can_be_said_again_in_options() -> None:
     how = reading("NA,-", ["zip", "a b"], "\\t", "latin-1", None, None)
     words = as_options(how)
     assert words[:4] == ["--text", "zip", "--text", "a b"]
-    assert words[4:] == ["--holes", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
+    assert words[4:] == ["--na-values", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
     signs = reading("", None, "space", None, None, None)
-    assert as_options(signs) == ["--holes", "", "--delimiter", " "]
+    assert as_options(signs) == ["--na-values", "", "--delimiter", " "]
     odd = reading(None, None, None, None, header=False, decimal=",")
     assert as_options(odd) == ["--decimal", ",", "--no-header"]
     assert as_options({}) == []

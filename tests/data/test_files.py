@@ -220,13 +220,12 @@ def test_holes() -> None:
     file = take("a,b\n1,x\n" + "".join(f"{word},{word}\n" for word in words))
     assert cells(file) == {"a": [1.0, *[None] * 10], "b": ["x", *[None] * 10]}
     assert kinds(file)[0] == "f"
-    assert "'NA' was read as a hole: 'a' 2, 'b' 2." in file.notes
-    assert file.holes == ("?", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
-    # case as listed, and words of one's own instead
+    assert "'NA' was read as a missing value: 'a' 2, 'b' 2." in file.notes
+    # case as listed, and words of one's own beside them
     assert cells(take("a,b\nna,Null\n"))["a"] == ["na"]
-    assert cells(take("a,b\n1,-\n-9,NA\n", holes=["-", "-9"])) == {
+    assert cells(take("a,b\n1,-\n-9,NA\n", na_values=["-", "-9"])) == {
         "a": [1.0, None],
-        "b": [None, "NA"],
+        "b": [None, None],
     }
     empty = take("a,b\n,1\nNA,2\n")
     assert kinds(empty)[0] == "f"
@@ -346,8 +345,8 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
             read_file(path)
     with pytest.raises(OptionError, match="format='xlsx' is not known"):
         take("a\n1\n", format="xlsx")
-    with pytest.raises(OptionError, match="holes="):
-        take("a\n1\n", holes=[1])
+    with pytest.raises(OptionError, match="na_values="):
+        take("a\n1\n", na_values=[1])
 
 
 def test_a_file_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,8 +444,7 @@ def test_parquet() -> None:
         "g": [1, 2],
     }
     assert "'f' is text: 1 of 2 whole numbers are beyond 2^53" in file.notes[0]
-    assert file.notes[1:] == ("'NA' was read as a hole: 'c' 1.",)
-    assert file.holes == ("NA",)
+    assert file.notes[1:] == ("'NA' was read as a missing value: 'c' 1.",)
     assert cells(read_file("t.parquet", text=["a", "d"]))["a"] == ["1", None]
     con.execute("COPY (SELECT [1, 2] AS l, 1 AS x) TO 't.parquet'")
     with pytest.raises(ColumnError, match=r"the column 'l' holds lists .* Turn it into plain"):
@@ -543,7 +541,7 @@ def test_what_was_read_can_be_fitted() -> None:
     table = read_table(frame)
     assert [table.column_schema(j).kind for j in range(4)] == ["category"] * 2 + ["date", "number"]
     model = DiscreteBayes().fit(frame, "y")
-    assert dict(model.fit_report_.holes) == {"b": 1, "w": 1, "d": 1, "n": 1}
+    assert dict(model.fit_report_.missing) == {"b": 1, "w": 1, "d": 1, "n": 1}
     penguins = datasets.penguins()
     penguins.to_csv("penguins.csv", index=False)
     again = read_file("penguins.csv").frame

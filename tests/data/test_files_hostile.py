@@ -15,7 +15,8 @@ import pytest
 from tests.data.hostile_csv import DAMAGES, damaged, table
 
 from sortal.data.files import csv_rows
-from sortal.data.files.reader import HOLE_WORDS, read_file
+from sortal.data.files.reader import read_file
+from sortal.data.files.reading import NA_WORDS
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def strict_rows(data: bytes, delimiter: str) -> list[list[str]] | None:
 
 def expected_cells(row: list[str]) -> list[str | None]:
     cells = [cell.strip(" \t") for cell in row]
-    return [None if cell in HOLE_WORDS else cell for cell in cells]
+    return [None if cell in NA_WORDS else cell for cell in cells]
 
 
 def names_of(rows: list[list[str]]) -> list[str]:

@@ -99,7 +99,7 @@ def test_every_library_gives_the_same_model(to: Callable[[Frame], Frame]) -> Non
 def test_holes_at_fit_are_reported_by_column() -> None:
     report = DiscreteBayes().fit(with_holes(), choices()).fit_report_
     assert report.rows == N
-    assert report.holes == {"city": 12, "spend": 10}
+    assert report.missing == {"city": 12, "spend": 10}
 
 
 def test_holes_at_predict_are_warned_of_once_with_their_number() -> None:

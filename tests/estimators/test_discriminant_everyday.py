@@ -363,7 +363,7 @@ def test_rows_with_holes_are_dropped_counted_and_warned_of(make: Callable[..., L
         model = make().fit(datasets.penguins(), "species")
     assert len(caught) == 1
     report = model.fit_report_
-    assert report.holes == {**dict.fromkeys(MEASURES, 2), "sex": 11}
+    assert report.missing == {**dict.fromkeys(MEASURES, 2), "sex": 11}
     assert "11" in str(report)
     whole = make().fit(whole_penguins(), "species")
     np.testing.assert_allclose(

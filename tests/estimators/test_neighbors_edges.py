@@ -84,8 +84,8 @@ def test_a_row_of_which_nothing_is_known(metric: str) -> None:
     X = np.array([[1.0, 2.0], [NAN, NAN], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
     model = NeighborsClassifier(2, metric).fit(X, LABELS)
     assert model.ids_.tolist() == [0, 1, 2, 3, 4]
-    assert model.fit_report_.holes == dict.fromkeys(model.fit_report_.holes, 1)
-    assert sum(model.fit_report_.holes.values()) == 2
+    assert model.fit_report_.missing == dict.fromkeys(model.fit_report_.missing, 1)
+    assert sum(model.fit_report_.missing.values()) == 2
     ids = model.kneighbors(X[[0, 2]], n_neighbors=5)[1]
     assert 1 not in ids
     assert (ids[:, -1] == -1).all()

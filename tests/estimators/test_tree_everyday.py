@@ -613,7 +613,7 @@ def test_a_second_fit_forgets_the_first() -> None:
 
 def test_the_report_of_a_fit() -> None:
     report = fitted(max_depth=1).fit_report_
-    assert (report.rows, report.holes) == (N, {})
+    assert (report.rows, report.missing) == (N, {})
     assert report.notes == ("3 nodes, 2 of them leaves; depth 1",)
 
 

@@ -147,7 +147,7 @@ def test_tables_of_the_wild_need_no_preparation(missing: str, backend: str) -> N
     assert len(model.working(0, table, "label")["tests"].rows) == 12  # one line a column
     assert model.score(table, "label") > 0.9
     assert type(model.to_frame()) is type(table)
-    assert model.fit_report_.holes["no word"] == model.fit_report_.holes["no number"] == N
+    assert model.fit_report_.missing["no word"] == model.fit_report_.missing["no number"] == N
     assert not {"no word", "no number", "constant"} & set(asked(model))
     assert not {"x again", "word again"} & set(asked(model))  # of equal columns the first
 

@@ -409,7 +409,7 @@ def test_the_result_is_an_estimator_like_any_other() -> None:
     assert not hasattr(fresh, "classes_")
     assert fresh.fit(X, y).score(X, y) > 0.9
     report = model.fit_report_
-    assert (report.rows, report.holes) == (150, {})
+    assert (report.rows, report.missing) == (150, {})
     assert "taken in from a DecisionTreeClassifier of scikit-learn" in str(report)
 
 

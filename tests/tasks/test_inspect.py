@@ -162,7 +162,7 @@ def test_dates_and_numbers_as_words() -> None:
     iso = [f"2024-01-{i % 28 + 1:02d}" for i in range(N)]
     assert "Convert the column" in words(inspect(frame(when=iso), "y"), "date-as-words")
     ages = [str(i % 60) if i % 50 else "unknown" for i in range(N)]
-    assert found(frame(age=ages)) == {"number-as-words": ("age", "--holes unknown")}
+    assert found(frame(age=ages)) == {"number-as-words": ("age", "--na-values unknown")}
     said = words(inspect(frame(age=ages), "y"), "number-as-words")
     assert "would be numbers but for 8 rows ('unknown')" in said
     assert found(frame(plz=[f"{i % 70:05d}" for i in range(N)])) == {}
@@ -275,7 +275,7 @@ def test_a_file_and_its_notes(tmp_path: Path) -> None:
     assert inspect(path, "y", text=["height"]).columns.column("kind")[0] == "words"
     ages = frame(age=["?", "none", *(str(i % 60) for i in range(N - 2))])
     ages.to_csv(path, index=False)
-    assert found(path)["number-as-words"] == ("age", "--holes '?,none'")
+    assert found(path)["number-as-words"] == ("age", "--na-values none")
 
 
 def test_faces() -> None:

@@ -23,9 +23,9 @@ def test_a_path(tmp_path: Path) -> None:
     assert opened.file is not None
     assert opened.file.name == "t.csv"
     assert opened.frame["a"].tolist() == ["1", "2"]
-    assert opened.notes == ("'NA' was read as a hole: 'b' 1.",)
+    assert opened.notes == ("'NA' was read as a missing value: 'b' 1.",)
     assert open_table(opened) is opened
-    assert read(str(path), holes=["x"])["b"].tolist()[0] == "NA"
+    assert read(str(path), na_values=["x"])["b"].isna().all()
     with pytest.raises(InputError, match=re.escape("t.csv, line 2: 1 cell")):
         read(path, delimiter=",", header=True) if path.write_text("a,b\n1\n") else None
 

@@ -92,7 +92,7 @@ def compare(
     drop: o.Drop = None,
     category: o.Category = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -124,7 +124,7 @@ def compare(
         "n_jobs": jobs,
     }
     named = {name: value for name, value in given.items() if value != DEFAULTS[name]}
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, named, how, as_json, times, output)))
         return

@@ -26,7 +26,7 @@ def explain(
     form: o.Format = "text",
     output: o.Output = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -41,7 +41,7 @@ def explain(
     --json has them all.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(model, data, how, row, form, as_json, output)))
         return

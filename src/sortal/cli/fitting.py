@@ -35,7 +35,7 @@ def fit(
     drop: o.Drop = None,
     category: o.Category = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -47,7 +47,7 @@ def fit(
     """Learn to predict a column and write a model file."""
     hush(quiet)
     settings = read_settings(setting)
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = _code(data, target, learner, settings, drop, category, how, output)
         _report_code(script, learner, output, as_json)
@@ -116,7 +116,7 @@ def report_facts(model: Any, learner: str, output: str) -> dict[str, Any]:
         "learner": learner,
         "estimator": type(model).__name__,
         "rows": report.rows,
-        "holes": dict(report.holes),
+        "missing": dict(report.missing),
         "notes": list(report.notes),
         "size": getattr(model, "size_", None),
         "file": output,

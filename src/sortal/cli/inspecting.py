@@ -22,7 +22,7 @@ def inspect(
     target: o.MaybeTarget = None,
     drop: o.Drop = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -38,7 +38,7 @@ def inspect(
     Every finding comes with the option of fit and compare that answers it.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, drop, how, form, as_json, output)))
         return

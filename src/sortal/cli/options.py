@@ -78,12 +78,12 @@ Text = Annotated[
         show_default=False,
     ),
 ]
-Holes = Annotated[
+NaValues = Annotated[
     str | None,
     typer.Option(
-        "--holes",
+        "--na-values",
         metavar="WORDS",
-        help="Words that mean no value, with commas between; instead of NA, ?, null and the like.",
+        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
         show_default=False,
     ),
 ]

@@ -38,7 +38,7 @@ def predict(
     form: Form = None,
     output: o.Output = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -52,7 +52,7 @@ def predict(
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
     hush(quiet)
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return

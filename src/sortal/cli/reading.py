@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def reading(
-    holes: str | None,
+    na_values: str | None,
     text: list[str] | None,
     delimiter: str | None,
     encoding: str | None,
@@ -20,7 +20,7 @@ def reading(
 ) -> dict[str, Any]:
     """The options of `sortal.read` that were given."""
     given = {
-        "holes": None if holes is None else holes.split(","),
+        "na_values": None if na_values is None else na_values.split(","),
         "text": text or None,
         "delimiter": _SIGNS.get(delimiter or "", delimiter),
         "encoding": encoding,
@@ -37,8 +37,8 @@ _SIGNS = {"\\t": "tab", "space": " "}
 def as_options(how: dict[str, Any]) -> list[str]:
     """The words of a command line that `reading` makes this of."""
     words = [word for column in how.get("text", ()) for word in ("--text", column)]
-    if "holes" in how:
-        words += ["--holes", ",".join(how["holes"])]
+    if "na_values" in how:
+        words += ["--na-values", ",".join(how["na_values"])]
     for name in ("delimiter", "encoding", "decimal"):
         words += [f"--{name}", how[name]] if name in how else []
     if "header" in how:

@@ -73,7 +73,7 @@ def report(
     drop: o.Drop = None,
     category: o.Category = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -105,7 +105,7 @@ def report(
         "title": title,
     }
     named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_code(data, target, named | how, form, as_json, output)))
         return

@@ -38,7 +38,7 @@ def work(
     drop: o.Drop = None,
     category: o.Category = None,
     text: o.Text = None,
-    holes: o.Holes = None,
+    na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = None,
@@ -58,7 +58,7 @@ def work(
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
-    how = reading(holes, text, delimiter, encoding, header, decimal)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
         script.read(data, how)

@@ -50,19 +50,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FitReport:
-    """What a fit met: rows, holes by column (columns with holes only), and what it did about it."""
+    """What a fit met: rows, missing values by column where there are any, and what was done."""
 
     rows: int
-    holes: dict[str, int]
+    missing: dict[str, int]
     notes: tuple[str, ...] = ()
 
     LAYOUT: ClassVar[Layout] = Layout(
-        rows=Whole(least=0), holes=Named(Whole(least=0)), notes=Several(Word())
+        rows=Whole(least=0), missing=Named(Whole(least=0)), notes=Several(Word())
     )
 
     def __str__(self) -> str:
-        holes = ", ".join(f"{name} {count}" for name, count in self.holes.items()) or "none"
-        return "\n".join([f"{self.rows} rows; holes: {holes}", *self.notes])
+        missing = ", ".join(f"{name} {count}" for name, count in self.missing.items()) or "none"
+        return "\n".join([f"{self.rows} rows; missing values: {missing}", *self.notes])
 
 
 @dataclass(frozen=True)

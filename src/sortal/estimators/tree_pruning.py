@@ -255,7 +255,7 @@ class PrunedTree(SeenTree):
         self._model = pruned.model
         kept = [note for note in old.notes if note not in size_notes(before)]
         notes = (*size_notes(pruned.model), *kept, *pruned.notes)
-        self.fit_report_ = FitReport(old.rows, old.holes, notes)
+        self.fit_report_ = FitReport(old.rows, old.missing, notes)
         self._keep_complexity(pruned)
 
     def _keep_complexity(self, pruned: Pruned) -> None:

@@ -52,7 +52,7 @@ def fit(
     >>> from sortal.tasks.fit import fit
     >>> model = fit(datasets.iris(), "species", "tree", {"max_depth": 2, "pruning": None})
     >>> print(model.fit_report_)
-    150 rows; holes: none
+    150 rows; missing values: none
     5 nodes, 3 of them leaves; depth 2
     """
     estimator = make_estimator(learner, options, categories)

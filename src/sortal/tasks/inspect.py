@@ -120,7 +120,7 @@ def inspect(
     target: str | None = None,
     *,
     drop: Iterable[str] = (),
-    holes: Iterable[str] | None = None,
+    na_values: Iterable[str] = (),
     text: Iterable[str] = (),
     **options: Any,
 ) -> Inspection:
@@ -138,8 +138,8 @@ def inspect(
         The column to predict.
     drop : iterable of str, default=()
         Columns to leave out.
-    holes : iterable of str, default=None
-        Words in a file that mean that there is no value; None for the usual ones.
+    na_values : iterable of str, default=()
+        Words in a file that mean a missing value, beside the usual ones.
     text : iterable of str, default=()
         Columns of a file to be left as text.
     **options
@@ -158,7 +158,7 @@ def inspect(
     >>> [finding.code for finding in inspect(datasets.penguins(), "species").findings]
     []
     """
-    opened = open_table(data, holes=holes, text=text, **options)
+    opened = open_table(data, na_values=na_values, text=text, **options)
     table = read_table(opened.frame)
     dropped = [drop] if isinstance(drop, str) else list(drop)
     check_columns(dropped, table.names, "drop")
@@ -170,7 +170,7 @@ def inspect(
         raise InputError("This table has no rows: there is nothing to look at.")
     columns = [profile(table, j) for j, name in enumerate(table.names) if name not in dropped]
     file = opened.file
-    findings = tuple(_findings(columns, target, () if file is None else file.holes))
+    findings = tuple(_findings(columns, target))
     return Inspection(
         title=_title(columns, "" if file is None else file.name),
         n_rows=table.n_rows,
@@ -205,14 +205,12 @@ def _class_table(columns: Sequence[Profile], target: str | None) -> Table | None
     return None
 
 
-def _findings(
-    columns: Sequence[Profile], target: str | None, holes: Sequence[str]
-) -> Iterator[Finding]:
+def _findings(columns: Sequence[Profile], target: str | None) -> Iterator[Finding]:
     aim = next((column for column in columns if column.name == target), None)
     if aim is not None:
         yield from about_target(aim)
     others = [column for column in columns if column is not aim]
-    found = {column.name: list(about_column(column, holes)) for column in others}
+    found = {column.name: list(about_column(column)) for column in others}
     told = [c for c in others if _may_tell(c, found[c.name])]
     leaks = {} if aim is None else {f.column: f for f in _leaks(told, aim)}
     for column in others:

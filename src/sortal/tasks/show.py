@@ -146,7 +146,7 @@ def _told(estimator: Any) -> tuple[str, str]:
 
 
 def _facts(estimator: Any) -> list[tuple[str, Cell]]:
-    """Classes, columns, rows, holes, size and where the rows came from."""
+    """Classes, columns, rows, missing values, size and where the rows came from."""
     classes = [str(label) for label in estimator.classes_.tolist()]
     named = ", ".join(classes[:_MOST_CLASSES])
     more = f", … ({len(classes)} in all)" if len(classes) > _MOST_CLASSES else ""
@@ -157,7 +157,8 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     if hasattr(estimator, "fit_report_"):
         report = estimator.fit_report_
         rows.append(("rows", report.rows))
-        rows.append(("holes", ", ".join(f"{k} {n}" for k, n in report.holes.items()) or "none"))
+        missing = ", ".join(f"{k} {n}" for k, n in report.missing.items())
+        rows.append(("missing", missing or "none"))
         rows += [("note", note) for note in report.notes]
     there = {said: name for name, said in _RESOLVED.items() if hasattr(estimator, name)}
     rows += [(said, getattr(estimator, name)) for said, name in there.items()]

@@ -57,7 +57,7 @@ def read(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
-    holes: Iterable[str] | None = None,
+    na_values: Iterable[str] = (),
     text: Iterable[str] = (),
 ) -> Any:
     """Read a table from a CSV, Parquet or JSON lines file as a data frame of pandas.
@@ -83,9 +83,9 @@ def read(
     decimal : {".", ","}, default=None
         The decimal mark. None allows a comma where it is not the delimiter and cannot part
         thousands.
-    holes : iterable of str, default=None
-        Words that mean that there is no value, besides the empty one. None means NA, N/A, n/a,
-        NaN, nan, NULL, null and ?.
+    na_values : iterable of str, default=()
+        Words that mean a missing value, beside the empty one and NA, N/A, n/a, NaN, nan, NULL,
+        null and ?.
     text : iterable of str, default=()
         Columns to be left as text.
 
@@ -100,6 +100,6 @@ def read(
         encoding=encoding,
         header=header,
         decimal=decimal,
-        holes=holes,
+        na_values=na_values,
         text=text,
     ).frame

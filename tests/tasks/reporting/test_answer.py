@@ -398,7 +398,7 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
     path = tmp_path / "my table.csv"
     path.write_text("x;kind\n1;a\n", encoding="utf-8")
     reading = {
-        "holes": ["NA", "-9"],
+        "na_values": ["NA", "-9"],
         "text": ["zip", "kind"],
         "delimiter": ";",
         "header": True,
@@ -410,9 +410,9 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
     wishes = Wishes("kind", reading=reading)
     said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
     assert (
-        "first sortal fit 'my table.csv' --target kind --learner lda --holes NA,-9 --text zip "
+        "first sortal fit 'my table.csv' --target kind --learner lda --na-values NA,-9 --text zip "
         "--text kind --delimiter ';' --header -o model.sortal and then sortal predict model.sortal "
-        "NEW.csv --holes NA,-9 --text zip --delimiter ';' --header"
+        "NEW.csv --na-values NA,-9 --text zip --delimiter ';' --header"
     ) in said
     piped = replace(file, name="standard input")
     said = answer(data, found, one, chosen, Wishes("kind"), piped, decides=True).new_row

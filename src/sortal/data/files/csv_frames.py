@@ -54,7 +54,7 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
         "decimal": text.decimal,
         "newline": lines.newline or "mixed",
     }
-    return Answer(frame, dialect, [*notes, *text.notes], text.holes)
+    return Answer(frame, dialect, [*notes, *text.notes])
 
 
 _NO_NAMES = (

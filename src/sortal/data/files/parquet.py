@@ -50,7 +50,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         words = [(names[j], f"CAST(c{j} AS VARCHAR)") for j in places if _is_word(types[j])]
         found = hole_words(con, words, "true", wishes.holes)
         frame = fetch(con, values, [names[j] for j in places], "true")
-        return Answer(frame, {}, [*notes, *hole_notes(found)], [word for word, _ in found])
+        return Answer(frame, {}, [*notes, *hole_notes(found)])
 
 
 def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
@@ -102,7 +102,7 @@ def _value(
     if type_ == "NULL":
         return "CAST(NULL AS VARCHAR)"
     if _is_word(type_):
-        holes = ", ".join(map(quoted, sorted({"", *wishes.holes})))
+        holes = ", ".join(map(quoted, wishes.holes))
         return f"CASE WHEN {words} IN ({holes}) THEN NULL ELSE {words} END"
     if type_ == "TIMESTAMP WITH TIME ZONE":
         return f"make_timestamp(epoch_us({cell}))"

@@ -7,7 +7,7 @@ neither lost nor mended (`csv_rows`); the file's name never becomes part of a qu
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sortal.data.files.csv_frames import read_csv
 from sortal.data.files.json_lines import read_json_lines
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sortal.data.files.plain_files import Format
-
-HOLE_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,6 @@ class FileTable:
     """How it is written: delimiter, quote, header, decimal, newline, encoding, compression."""
     notes: tuple[str, ...] = ()
     """What was decided on the way, in sentences."""
-    holes: tuple[str, ...] = ()
-    """The words that were read as holes, the empty one left out."""
 
 
 def read_file(
@@ -53,7 +49,7 @@ def read_file(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
-    holes: Iterable[str] | None = None,
+    na_values: Iterable[str] = (),
     text: Iterable[str] | None = None,
     words: Iterable[str] = (),
 ) -> FileTable:
@@ -75,8 +71,8 @@ def read_file(
     decimal : {".", ","}, default=None
         The decimal mark of a CSV file. None allows the comma where it is not the delimiter and
         cannot part thousands.
-    holes : iterable of str, default=None
-        Words that mean that there is no value, besides the empty one. None means HOLE_WORDS.
+    na_values : iterable of str, default=()
+        Words that mean a missing value, beside NA_WORDS.
     text : iterable of str, default=None
         Columns to be left as text.
     words : iterable of str, default=()
@@ -88,7 +84,7 @@ def read_file(
         delimiter=delimiter,
         header=header,
         decimal=decimal,
-        holes=_words("holes", HOLE_WORDS if holes is None else holes),
+        na_values=_words("na_values", na_values),
         named=_words("text", () if text is None else text),
         words=_words("words", words),
     )
@@ -104,7 +100,6 @@ def read_file(
             file.n_bytes,
             dialect,
             tuple(answer.notes),
-            tuple(answer.holes),
         )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sortal.errors import ColumnError, InputError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+# Words that mean a missing value in every file.
+NA_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class Reading:
     delimiter: str | None
     header: bool | None
     decimal: str | None
-    holes: tuple[str, ...]
+    na_values: tuple[str, ...]
+    """Words that mean a missing value, beside NA_WORDS."""
     named: tuple[str, ...]
     """Columns that are to stay text, and must be there."""
     words: tuple[str, ...] = ()
@@ -29,6 +33,11 @@ class Reading:
         """All columns that stay text."""
         return self.named + self.words
 
+    @property
+    def holes(self) -> list[str]:
+        """All words that mean a missing value."""
+        return sorted({*NA_WORDS, *self.na_values})
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -37,8 +46,6 @@ class Answer:
     frame: Any
     dialect: dict[str, Any]
     notes: Sequence[str]
-    holes: Sequence[str] = ()
-    """Words that were read as holes."""
 
 
 def check_names(names: Sequence[str], file: str, where: str) -> None:

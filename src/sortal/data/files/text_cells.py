@@ -28,8 +28,6 @@ class TypedText:
     verdicts: tuple[Verdict, ...]
     decimal: str
     notes: tuple[str, ...]
-    holes: tuple[str, ...]
-    """The words that were read as holes."""
 
 
 def type_text(
@@ -42,12 +40,11 @@ def type_text(
 ) -> TypedText:
     """Look at the columns c0, c1, … of the table `raw`: holes, and what the rest is."""
     seen, n_blank = _trimmed(con, len(names), where)
-    words = sorted({"", *holes})
-    listed = ", ".join(map(quoted, words))
+    listed = ", ".join(map(quoted, holes))
     asked = [e for v in seen for e in (f"count({v})", f"count(*) FILTER ({v} IN ({listed}))")]
     answers = ask(con, asked, where)
     n_words = answers[1::2]
-    n_values = [n - holes for n, holes in zip(answers[::2], n_words, strict=True)]
+    n_values = [n - missing for n, missing in zip(answers[::2], n_words, strict=True)]
     values = [
         f"CASE WHEN {value} IN ({listed}) THEN NULL ELSE {value} END" if n else value
         for value, n in zip(seen, n_words, strict=True)
@@ -58,14 +55,13 @@ def type_text(
     ]
     verdicts, decimal = judge(con, columns, where, marks)
     places = [j for j, n in enumerate(n_words) if n]
-    found = hole_words(con, [(names[j], seen[j]) for j in places], where, words)
+    found = hole_words(con, [(names[j], seen[j]) for j in places], where, holes)
     notes = [
         *hole_notes(found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
-    said = tuple(word for word, _ in found)
-    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes), said)
+    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes))
 
 
 def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
@@ -109,7 +105,7 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
 def hole_words(
     con: Connection, columns: Sequence[tuple[str, str]], where: str, words: Sequence[str]
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Which words were read as holes, where and how often; the empty one goes without saying."""
+    """Which words were read as missing values, where and how often; not the empty one."""
     told = [word for word in words if word]
     asked = [f"count(*) FILTER ({v} = {quoted(word)})" for word in told for _, v in columns]
     counts = iter(ask(con, asked, where))
@@ -119,8 +115,8 @@ def hole_words(
 
 
 def hole_notes(found: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> list[str]:
-    """What is said of words that were read as holes."""
-    return [f"{word!r} was read as a hole: {_some(places)}." for word, places in found]
+    """What is said of words that were read as missing values."""
+    return [f"{word!r} was read as a missing value: {_some(places)}." for word, places in found]
 
 
 def _blank_notes(names: Sequence[str], n_blank: Sequence[int]) -> list[str]:

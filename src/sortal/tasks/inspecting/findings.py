@@ -71,14 +71,14 @@ def option(name: str, value: str) -> str:
     return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
 
 
-def about_column(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+def about_column(column: Profile) -> Iterator[Finding]:
     """What a column alone shows; the gravest first, and what follows from it left out."""
     if column.n_values == 0:
         words = f"{column.name!r} has no value at all."
         yield Finding("empty", column.name, words, option("--drop", column.name))
     elif column.n_distinct == 1:
         yield _constant(column)
-    elif misread := list(_misread(column, holes)):
+    elif misread := list(_misread(column)):
         yield from misread
     elif why := identifier(column):
         words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
@@ -127,7 +127,7 @@ def _called(name: str, words: re.Pattern[str]) -> str:
     return next((part for part in parts if words.fullmatch(part)), "")
 
 
-def _misread(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
+def _misread(column: Profile) -> Iterator[Finding]:
     """Words that are dates or numbers."""
     words = [value for value in column.values if isinstance(value, str)]
     looked = words[:: max(1, len(words) // _LOOKED_AT)]
@@ -144,12 +144,10 @@ def _misread(column: Profile, holes: Sequence[str]) -> Iterator[Finding]:
         return
     numeric = [bool(_NUMBER.fullmatch(word)) for word in looked]
     if 0.8 * len(looked) <= sum(numeric) < len(looked) and len(looked) >= 5:
-        yield from _nearly_numbers(column, words, holes)
+        yield from _nearly_numbers(column, words)
 
 
-def _nearly_numbers(
-    column: Profile, words: Sequence[str], holes: Sequence[str]
-) -> Iterator[Finding]:
+def _nearly_numbers(column: Profile, words: Sequence[str]) -> Iterator[Finding]:
     others = [v for v, word in enumerate(words) if not _NUMBER.fullmatch(word)]
     if any(re.match(r"[+-]?0\d", word) for word in words):
         return  # codes
@@ -160,7 +158,7 @@ def _nearly_numbers(
         "words. If those mean that there is no value, say so."
     )
     safe = len(others) <= 5 and not any("," in words[v] for v in others)
-    remedy = option("--holes", ",".join([*holes, *(words[v] for v in others)])) if safe else ""
+    remedy = option("--na-values", ",".join(words[v] for v in others)) if safe else ""
     yield Finding("number-as-words", column.name, said, remedy)
 
 

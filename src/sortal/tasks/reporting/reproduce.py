@@ -28,6 +28,7 @@ _FLAGS = {
     "random_state": "--seed",
     "drop": "--drop",
     "text": "--text",
+    "na_values": "--na-values",
 }
 
 
@@ -145,7 +146,7 @@ def reading_words(reading: Mapping[str, Any]) -> list[str]:
 
 def _flag(name: str, value: Any) -> list[str]:
     flag = _FLAGS.get(name, f"--{name}")
-    if name == "holes":
+    if name == "na_values":
         return [flag, ",".join(value)]
     if isinstance(value, bool):
         return [flag if value else f"--no-{name}"]
