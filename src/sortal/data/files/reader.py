@@ -18,9 +18,10 @@ from sortal.errors import OptionError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sortal.data.files.plain_files import Format
+    from sortal.data.schema import Kind
 
 HOLE_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
 
@@ -55,7 +56,7 @@ def read_file(
     decimal: str | None = None,
     holes: Iterable[str] | None = None,
     text: Iterable[str] | None = None,
-    words: Iterable[str] = (),
+    known: Mapping[str, Kind] | None = None,
 ) -> FileTable:
     """Read a table from a file, or from standard input for "-".
 
@@ -79,8 +80,9 @@ def read_file(
         Words that mean that there is no value, besides the empty one. None means HOLE_WORDS.
     text : iterable of str, default=None
         Columns to be left as text.
-    words : iterable of str, default=()
-        The same, of columns that need not be there.
+    known : dict, default=None
+        The kinds of columns that need not be there, by name: categories are left as text, and a
+        cell that is no number or date where these are known is an error.
     """
     if decimal not in (None, ".", ","):
         raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
@@ -90,7 +92,7 @@ def read_file(
         decimal=decimal,
         holes=_words("holes", HOLE_WORDS if holes is None else holes),
         named=_words("text", () if text is None else text),
-        words=_words("words", words),
+        known=known or {},
     )
     readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
     with plain_file(path, format, encoding) as file:
