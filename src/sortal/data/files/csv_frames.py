@@ -108,10 +108,11 @@ def _doubtful(first: Sequence[str], wishes: Reading) -> list[str]:
     strange = [cell for cell in first if cell and cell in wishes.holes]
     if not strange or wishes.header:
         return []
-    return [
+    note = (
         f"The first line has the names of the columns, and {strange[0]!r} is one of them, which "
         f"means a missing value elsewhere. {_NO_HEADER}"
-    ]
+    )
+    return [note]
 
 
 def _looks_like_number(cell: str) -> bool:

@@ -259,11 +259,11 @@ def _with_point(value: str) -> str:
 
 def _commas(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
     """Whether all values of each column are numbers with a decimal comma."""
-    asked = [
-        f"count(*) FILTER ({_contains(column.value, ',')} AND NOT {_matches(column.value, GROUPED)})"
+    fractions = [
+        f"{_contains(column.value, ',')} AND NOT {_matches(column.value, GROUPED)}"
         for column in columns
     ]
-    n_fractions = ask(con, asked, where)
+    n_fractions = ask(con, [f"count(*) FILTER ({test})" for test in fractions], where)
     return [
         verdict if verdict.type == "text" else Verdict("comma", grouped=n == 0)
         for verdict, n in zip(_numbers(con, columns, where, ","), n_fractions, strict=True)
