@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import os
+import pathlib
 import pickle
 import re
 import sys
@@ -29,6 +30,7 @@ from sortal.data.table import read_table
 from sortal.errors import ColumnError, InputError, OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -547,3 +549,129 @@ def test_what_was_read_can_be_fitted() -> None:
     again = read_file("penguins.csv").frame
     for name in ("bill_length_mm", "year"):
         np.testing.assert_array_equal(again[name], penguins[name])
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_nanoseconds_of_parquet_are_kept(zone: str | None) -> None:
+    base = 1_700_000_000_000_000_000
+    times = pd.Series(pd.to_datetime(base + np.arange(60), utc=True)).dt.tz_convert(zone)
+    pq.write_table(pa.table({"t": pa.Array.from_pandas(times)}), "t.parquet")
+    read = read_file("t.parquet").frame["t"]
+    assert read.astype("datetime64[ns]").astype("int64").tolist() == list(range(base, base + 60))
+    # a number of days has 52 bits, which end at about 300 nanoseconds: said, not merged
+    with pytest.raises(InputError, match="'t' holds times that differ by less than a microsecond"):
+        read_table(read.to_frame()).numbers(0, 0, 60)
+    assert len(set(read_table(read[[0, 0]].to_frame()).numbers(0, 0, 2).values)) == 1
+
+
+def _grow(path: Path) -> None:
+    path.write_bytes(path.read_bytes() * 2)
+
+
+def _change_a_byte(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+
+
+def _change_there_and_back(path: Path) -> None:
+    later = path.stat().st_mtime_ns + 10**9  # clocks of files are coarse
+    path.write_bytes(path.read_bytes())
+    os.utime(path, ns=(later, later))
+
+
+def _shrink(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5])
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_grow, "changed while it was read"),
+        (_change_a_byte, "changed while it was read"),
+        (_change_there_and_back, "changed while it was read"),
+        (_shrink, "changed while it was read"),
+        (_empty, "changed while it was read"),
+        (pathlib.Path.unlink, "removed or renamed while it was read"),
+    ],
+)
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.parquet"])
+def test_a_file_that_changes_while_it_is_read(
+    change: Callable[[Path], None], words: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = pathlib.Path(name)
+    frame = pd.DataFrame({"a": [1, 12, 3], "b": ["x", "y", "z"]})
+    if name.endswith("parquet"):
+        pq.write_table(pa.Table.from_pandas(frame), name)
+    elif name.endswith("jsonl"):
+        frame.to_json(name, orient="records", lines=True)
+    else:
+        frame.to_csv(name, index=False)
+    connect = duckdb.connect
+
+    def late(*given: Any, **named: Any) -> Any:
+        if path.exists():
+            change(path)
+        return connect(*given, **named)
+
+    monkeypatch.setattr(duckdb, "connect", late)
+    with pytest.raises(InputError, match=f"{re.escape(name)} (was )?{words}"):
+        read_file(name)
+
+
+def test_a_file_that_shrinks_before_its_first_rows_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = pathlib.Path(put("a,b\n1,2\n3,4\n"))
+    survey = csv_rows.survey
+
+    def then_shrink(*given: Any) -> Any:
+        found = survey(*given)
+        _shrink(path)
+        return found
+
+    monkeypatch.setattr(csv_rows, "survey", then_shrink)
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("mark", [".", ","])
+def test_one_bad_cell_among_numbers_is_said(mark: str) -> None:
+    rows = [f"{i}{mark}{i % 7};{i}\n" for i in range(20)]
+    file = take("a;b\n" + "".join(rows) + "bad;1\n")
+    assert file.notes == ("'a' is text: 1 of 21 values are no numbers, such as 'bad'.",)
+    other = {".": ",", ",": "."}[mark]
+    mixed = take("a;b\n" + "".join(rows) + f"7{other}5;1\n")
+    assert f"'a' is text: 1 of 21 values are no numbers, such as '7{other}5'." in mixed.notes
+
+
+def test_a_first_row_with_a_missing_value_is_no_line_of_names() -> None:
+    file = take("63,?,2.5,a\n2,1,?,b\n3,2,1.5,a\n")
+    assert cells(file)["column_2"] == [None, 1, 2]
+    assert "so it was read as a row" in file.notes[0]
+    # where numbers do not tell, it is said
+    words = take("x,?\ny,z\n")
+    assert list(words.frame) == ["x", "?"]
+    assert "'?' is one of them" in words.notes[0]
+    assert words.notes[0].endswith("give header=False (--no-header).")
+    assert take("x,?\ny,z\n", header=True).notes == ()
+    assert list(take("year,NA,EU\n2000,1,2\n").frame) == ["year", "NA", "EU"]
+
+
+def test_a_first_row_of_equal_numbers_is_no_line_of_names() -> None:
+    file = take("1,1,2,a\n2,1,1,b\n", text=["column_1"])
+    assert cells(file)["column_1"] == ["1", "2"]
+    assert len(file.frame) == 2
+    with pytest.raises(ColumnError, match=r"called 'x'. .* give header=False \(--no-header\)\.$"):
+        take("x,x\ny,z\n")
+    assert len(take("x,x\ny,z\n", header=False).frame) == 2
+
+
+def test_a_delimiter_that_makes_one_column_of_many() -> None:
+    with pytest.raises(InputError, match="delimiter=';' makes one column of it, while ',' would"):
+        take("a,b,c\n1,2,3\n4,5,6\n", delimiter=";")
+    # commas that are not in every line are text
+    assert cells(take("a\nx\ny, z\n", delimiter=";")) == {"a": ["x", "y, z"]}
+    assert cells(take('"a, b"\n"x, y"\n', delimiter=";")) == {"a, b": ["x, y"]}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sortal.errors import ColumnError, UnknownCategoryWarning
+from sortal.errors import ColumnError, InputError, UnknownCategoryWarning
 from sortal.tasks.fit import fit
 from sortal.tasks.predict import predict
 
@@ -57,3 +57,30 @@ def test_whole_numbers_as_labels_stay_whole_beside_holes(tmp_path: Path) -> None
         assert fit(table, "y", "tree").classes_.tolist() == [0, 1]
     with pytest.warns(UserWarning, match="9 of 27"):
         assert fit(table, "y", "tree").classes_.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("fitted", "name", "new", "where"),
+    [
+        ("1.5", "new.csv", "x\n2.5\n\n3.5\n4.5 kg\n", "line 5: '4.5 kg'"),
+        ("1,5", "new.csv", "x;z\n" + "2,5;\n" * 9 + "bad;\n", "line 11: 'bad'"),
+        ("1", "new.csv", 'z,x\n"a\n\nb",2\nc,007\n', "line 5: '007'"),
+        ("1", "new.jsonl", '{"x": 1}\n\n{"x": "bad"}\n', "line 3: 'bad'"),
+        ("2024-01-11", "new.csv", "x\n2024-02-01\n2024-02-30\n", "line 3: '2024-02-30'"),
+    ],
+)
+def test_a_cell_that_is_not_what_was_fitted_is_named_with_its_line(
+    tmp_path: Path, fitted: str, name: str, new: str, where: str
+) -> None:
+    rows = f"{fitted};a\n{fitted.replace('1', '2', 1)};b\n" * 9
+    model = fit(written(tmp_path / "old.csv", "x;y\n" + rows), "y", "tree")
+    with pytest.raises(InputError, match=f"{name}, {where} in the column 'x' is not a"):
+        predict(model, written(tmp_path / name, new))
+
+
+def test_commas_of_which_nobody_knows_the_meaning_are_named(tmp_path: Path) -> None:
+    model = fit(written(tmp_path / "old.csv", "x,y\n" + "1,a\n2,b\n" * 9), "y", "tree")
+    new = written(tmp_path / "new.csv", "x;z\n1,234;0\n")
+    with pytest.raises(InputError, match=r"line 2: '1,234' .* say which by decimal="):
+        predict(model, new)
+    assert len(predict(model, new, decimal=",")) == 1

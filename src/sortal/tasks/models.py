@@ -27,18 +27,18 @@ def as_model(model: Any) -> Any:
 
 
 def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
-    """New rows. Of a file, the columns that the model knows as categories are read as text.
+    """New rows. Of a file, the columns that the model knows are read as what they are to it.
 
     Else other rows of a file would decide what a cell is: digits in all of them would make numbers
-    of words, and one odd word would make words of truth values.
+    of words, and one odd word would make words of truth values, or of numbers.
     """
     if not isinstance(data, str | os.PathLike):
         return open_table(data)
-    known = {c.name: c.values for c in _columns(estimator) if c.kind == "category"}
-    opened = open_table(data, **reading, words=tuple(known))
-    named = reading.get("text") or ()
-    for name, values in known.items():
-        strange = not all(isinstance(value, str) for value in values)
+    columns, named = _columns(estimator), reading.get("text") or ()
+    opened = open_table(data, **reading, known={c.name: c.kind for c in columns})
+    for column in columns:
+        name, values = column.name, column.values
+        strange = column.kind == "category" and not all(isinstance(v, str) for v in values)
         if strange and name in opened.frame.columns and name not in named:
             opened.frame[name] = as_fitted(opened.frame[name], values)
     return opened

@@ -87,6 +87,12 @@ def find_delimiter(sample: str, *, whole: bool) -> str:
     return max(fits, key=lambda fit: fit.share).delimiter
 
 
+def other_delimiter(sample: str, *, whole: bool) -> _Fit | None:
+    """One that parts all rows into as many cells, and more than one, if there is such a one."""
+    fits = [_fit(sample, delimiter, whole=whole) for delimiter in DELIMITERS]
+    return next((fit for fit in fits if fit.width > 1 and fit.share == 1), None)
+
+
 def _fit(sample: str, delimiter: str, *, whole: bool) -> _Fit:
     widths = [len(row) for row in first_rows(sample, delimiter, whole=whole)]
     if not widths:

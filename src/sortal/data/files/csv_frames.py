@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sortal.data.files.csv_dialect import QUOTE
-from sortal.data.files.csv_rows import look, with_rows
+from sortal.data.files.csv_rows import line_of_row, look, with_rows
 from sortal.data.files.reading import Answer, check_names, check_rows, check_text
-from sortal.data.files.text_cells import ANY_KIND, fetch_text, type_text
+from sortal.data.files.text_cells import ANY_KIND, fetch_text, refuse_misfits, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,16 +37,20 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
     header = wishes.header is not False
     if header:
         names = _names(first, notes)
-        check_names(names, lines.name, "line 1")
-        check_text(wishes.named, names, lines.name)
         text = _typed(con, names, 1, lines, wishes)
-        if wishes.header is None and _is_data(first, text):
+        if wishes.header is None and _is_data(first, text, wishes.holes):
             header, notes = False, [_NO_NAMES]
-    if not header:
+    if header:
+        check_names(names, lines.name, "line 1", _NO_HEADER)
+        notes += _doubtful(first, wishes)
+    else:
         names = [f"column_{j + 1}" for j in range(lines.width)]
         text = _typed(con, names, 0, lines, wishes)
+    check_text(wishes.named, names, lines.name)
     check_rows(n_all - header, lines.name, "a line of names")
-    frame = fetch_text(con, text, f"rowid >= {int(header)}", n_all - header)
+    where = f"rowid >= {int(header)}"
+    refuse_misfits(con, text, wishes.known, where, partial(_place, lines))
+    frame = fetch_text(con, text, where, n_all - header)
     dialect = {
         "delimiter": lines.delimiter,
         "quote": QUOTE,
@@ -57,6 +61,11 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
     return Answer(frame, dialect, [*notes, *text.notes])
 
 
+def _place(lines: Lines, row: int) -> str:
+    return f"{lines.name}, line {line_of_row(lines, row)}"
+
+
+_NO_HEADER = "If the first line is a row, and has no names, give header=False (--no-header)."
 _NO_NAMES = (
     "The first line has numbers where the rows below have numbers, so it was read as a row, and "
     "the columns are called column_1, column_2, …; give header=True (--header) if it "
@@ -81,14 +90,29 @@ def _typed(
     return type_text(con, names, f"rowid >= {start}", wishes.holes, kinds, marks)
 
 
-def _is_data(first: Sequence[str], text: TypedText) -> bool:
-    """Whether the first line looks like the rows: numbers above numbers, and no word above any."""
+def _is_data(first: Sequence[str], text: TypedText, holes: Sequence[str]) -> bool:
+    """Whether the first line looks like the rows: numbers above numbers, and no word above any.
+
+    A word for a missing value, such as ?, can stand in a row, and says nothing.
+    """
     above = [
         _looks_like_number(cell)
         for cell, verdict in zip(first, text.verdicts, strict=True)
-        if verdict.type in {"whole", "number", "comma"}
+        if verdict.type in {"whole", "number", "comma"} and cell not in holes
     ]
     return any(above) and all(above)
+
+
+def _doubtful(first: Sequence[str], wishes: Reading) -> list[str]:
+    """A note where a name would be a missing value if it stood in a row."""
+    strange = [cell for cell in first if cell and cell in wishes.holes]
+    if not strange or wishes.header:
+        return []
+    note = (
+        f"The first line has the names of the columns, and {strange[0]!r} is one of them, which "
+        f"means a missing value elsewhere. {_NO_HEADER}"
+    )
+    return [note]
 
 
 def _looks_like_number(cell: str) -> bool:

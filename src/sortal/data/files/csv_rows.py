@@ -13,6 +13,7 @@ import csv
 import io
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,7 @@ from sortal.data.files.csv_dialect import (
     find_delimiter,
     first_rows,
     long_cells,
+    other_delimiter,
     reader_of,
 )
 from sortal.data.files.csv_survey import Survey, survey
@@ -60,7 +62,9 @@ def look(file: PlainFile, delimiter: str | None) -> tuple[Lines, Survey]:
     given = None if delimiter is None else check_delimiter(delimiter)
     found = survey(file.path, file.name)
     with long_cells():
-        chosen, rows = _first_rows(file.path, found.n_bytes, given)
+        chosen, rows = _first_rows(file.path, given)
+        if given and rows and len(rows[0]) == 1:
+            _refuse_one_column(file, given)
     if not rows:
         raise InputError(
             f"{file.name} is empty: there are only blank lines in it."
@@ -70,18 +74,32 @@ def look(file: PlainFile, delimiter: str | None) -> tuple[Lines, Survey]:
     return Lines(file.name, file.path, chosen, found.newline, tuple(rows[0])), found
 
 
-def _first_rows(path: str, n_bytes: int, given: str | None) -> tuple[str, list[list[str]]]:
+def _first_rows(path: str, given: str | None) -> tuple[str, list[list[str]]]:
     """The delimiter and two rows, or as many as there are."""
     size = BLOCK
     while True:
         with Path(path).open("rb") as stream:
-            head = stream.read(size).removeprefix(BOM)
-        sample, whole = head.decode("utf-8", errors="ignore"), len(head) >= n_bytes
+            head = stream.read(size)
+        sample, whole = head.removeprefix(BOM).decode("utf-8", errors="ignore"), len(head) < size
         chosen = given or find_delimiter(sample, whole=whole)
         rows = first_rows(sample, chosen, whole=whole, most=2)
         if len(rows) == 2 or whole:
             return chosen, rows
         size *= 16  # the first line is very long, or there are many blank ones
+
+
+def _refuse_one_column(file: PlainFile, given: str) -> None:
+    """A delimiter that parts no line, where another parts every line alike, is a mistake."""
+    with Path(file.path).open("rb") as stream:
+        head = stream.read(BLOCK)
+    sample = head.removeprefix(BOM).decode("utf-8", errors="ignore")
+    other = other_delimiter(sample, whole=len(head) < BLOCK)
+    if other is not None:
+        raise InputError(
+            f"{file.name}: delimiter={given!r} makes one column of it, while {other.delimiter!r} "
+            f"would make {other.width} cells of every line. Give that as the delimiter "
+            "(--delimiter), or none, to look at the file; cells of a single column must be quoted."
+        )
 
 
 def with_rows(lines: Lines, found: Survey, use: Callable[[duckdb.DuckDBPyConnection], Any]) -> Any:
@@ -215,6 +233,11 @@ def _rows(lines: Lines) -> Iterator[tuple[int, list[str]]]:
                 return
             if row:
                 yield begun, row
+
+
+def line_of_row(lines: Lines, row: int) -> int:
+    """The line in which a row begins; rows are counted from 0, with the line of names."""
+    return next(islice(_rows(lines), row, None))[0]
 
 
 def _broken(lines: Lines, begun: int, reached: int, reason: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,11 +20,11 @@ from sortal.data.files.csv_survey import survey
 from sortal.data.files.duck import duck_for, first_line
 from sortal.data.files.plain_files import BOM
 from sortal.data.files.reading import Answer, check_rows, check_text
-from sortal.data.files.text_cells import fetch_text, type_text
+from sortal.data.files.text_cells import fetch_text, refuse_misfits, type_text
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sortal.data.files.plain_files import PlainFile
     from sortal.data.files.reading import Reading
@@ -56,6 +58,7 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
             n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
             check_rows(n_rows, file.name, "keys")
             text = type_text(con, names, "true", wishes.holes, kinds)
+            refuse_misfits(con, text, wishes.known, "true", partial(_place, path, file.name))
             frame = fetch_text(con, text, "true", n_rows)
             return Answer(frame, {"encoding": file.encoding}, text.notes)
 
@@ -133,14 +136,22 @@ def _spread(con: Connection, names: Sequence[str]) -> None:
     )
 
 
+def _place(path: str, name: str, row: int) -> str:
+    number, _ = next(islice(_lines(path), row, None))
+    return f"{name}, line {number}"
+
+
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, with their numbers from 1."""
+    with Path(path).open("rb") as stream:
+        yield from ((i, line) for i, line in enumerate(stream, start=1) if line.strip())
+
+
 def _find_fault(path: str, name: str) -> None:
     """Name the first line that is no object of plain values."""
-    with Path(path).open("rb") as stream:
-        for i, line in enumerate(stream, start=1):
-            if line.strip():
-                fault = _fault(line)
-                if fault:
-                    raise InputError(f"{name}, line {i}: {fault}")
+    for i, line in _lines(path):
+        if fault := _fault(line):
+            raise InputError(f"{name}, line {i}: {fault}")
 
 
 def _fault(line: bytes) -> str:

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from sortal.data.files.reading import Reading
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-_MOMENTS: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_CAST: Final = {
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"), "TIMESTAMP"),
+    "TIMESTAMP_NS": "TIMESTAMP_NS",
+    "BOOLEAN": "BOOLEAN",
+}
+# Moments of a time zone, as the same in UTC.
+_INSTANTS: Final = {
+    "TIMESTAMP WITH TIME ZONE": "make_timestamp(epoch_us({}))",
+    "TIMESTAMPTZ_NS": "make_timestamp_ns(epoch_ns({}))",
+}
 _WORDS: Final = ("VARCHAR", "UUID", "TIME", "JSON")
 # What pandas calls an index without a name: numbers or names of rows, and no property of them.
 _INDEX: Final = re.compile("__index_level_[0-9]+__")
@@ -104,11 +113,10 @@ def _value(
     if _is_word(type_):
         holes = ", ".join(map(quoted, wishes.holes))
         return f"CASE WHEN {words} IN ({holes}) THEN NULL ELSE {words} END"
-    if type_ == "TIMESTAMP WITH TIME ZONE":
-        return f"make_timestamp(epoch_us({cell}))"
-    if type_ == "BOOLEAN" or type_ in _MOMENTS:
-        to = type_ if type_ == "BOOLEAN" else "TIMESTAMP"
-        return words if name in wishes.text else f"CAST({cell} AS {to})"
+    if type_ in _INSTANTS:
+        return _INSTANTS[type_].format(cell)
+    if type_ in _CAST:
+        return words if name in wishes.text else f"CAST({cell} AS {_CAST[type_]})"
     is_whole = type_.removeprefix("U") in _WHOLE
     if not is_whole and type_ not in {"FLOAT", "DOUBLE"} and not type_.startswith("DECIMAL"):
         raise ColumnError(

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
@@ -63,11 +63,16 @@ class PlainFile:
 def plain_file(
     path: str | os.PathLike[str], given: str | None, encoding: str | None
 ) -> Iterator[PlainFile]:
-    """Open a file, or standard input for "-"; what is made on the way is deleted at the end."""
+    """Open a file, or standard input for "-"; what is made on the way is deleted at the end.
+
+    A file is read more than once. One that changes meanwhile, or goes, is an error at the end: rows
+    of its old bytes and of its new ones would be taken for one table.
+    """
     _check_options(given, encoding)
-    with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sortal-"))
         source, name = _source(path, Path(folder))
-        digest, n_bytes = _fingerprint(source)
+        digest, n_bytes = stack.enter_context(_unchanged(source, name))
         if n_bytes == 0:
             raise InputError(f"{name} is empty: there are no bytes in it.")
         plain, compression = source, ""
@@ -135,17 +140,43 @@ def _spooled(stream: IO[bytes], folder: Path) -> Path:
     return copy
 
 
-def _fingerprint(path: Path) -> tuple[str, int]:
-    """SHA-256 of a file's bytes, and how many they are."""
+@contextmanager
+def _unchanged(path: Path, name: str) -> Iterator[tuple[str, int]]:
+    """The SHA-256 of a file's bytes and how many they are, which hold as long as this is open.
+
+    The time of the last change is compared, too: bytes could have changed there and back.
+    """
+    before = _fingerprint(path)
+    try:
+        yield before[:2]
+    except Exception:  # whatever it is, it may come of the change
+        _refuse_change(path, name, before)
+        raise
+    _refuse_change(path, name, before)
+
+
+def _refuse_change(path: Path, name: str, before: tuple[str, int, int]) -> None:
+    if not path.exists():
+        raise InputError(f"{name} was removed or renamed while it was read: read it again.")
+    if _fingerprint(path) != before:
+        raise InputError(
+            f"{name} changed while it was read: wait until it is written, or copy it, and read it "
+            "again."
+        )
+
+
+def _fingerprint(path: Path) -> tuple[str, int, int]:
+    """SHA-256 of a file's bytes, how many they are, and when they were last changed."""
     digest, n_bytes = hashlib.sha256(), 0
     try:
         with path.open("rb") as stream:
+            changed = os.fstat(stream.fileno()).st_mtime_ns
             while block := stream.read(BLOCK):
                 digest.update(block)
                 n_bytes += len(block)
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    return digest.hexdigest(), n_bytes
+    return digest.hexdigest(), n_bytes, changed
 
 
 def _head(path: Path, n: int = 4096) -> bytes:

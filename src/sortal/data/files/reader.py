@@ -18,9 +18,10 @@ from sortal.errors import OptionError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sortal.data.files.plain_files import Format
+    from sortal.data.schema import Kind
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def read_file(
     decimal: str | None = None,
     na_values: Iterable[str] = (),
     text: Iterable[str] | None = None,
-    words: Iterable[str] = (),
+    known: Mapping[str, Kind] | None = None,
 ) -> FileTable:
     """Read a table from a file, or from standard input for "-".
 
@@ -75,8 +76,9 @@ def read_file(
         Words that mean a missing value, beside NA_WORDS.
     text : iterable of str, default=None
         Columns to be left as text.
-    words : iterable of str, default=()
-        The same, of columns that need not be there.
+    known : dict, default=None
+        The kinds of columns that need not be there, by name: categories are left as text, and a
+        cell that is no number or date where these are known is an error.
     """
     if decimal not in (None, ".", ","):
         raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
@@ -86,7 +88,7 @@ def read_file(
         decimal=decimal,
         na_values=_words("na_values", na_values),
         named=_words("text", () if text is None else text),
-        words=_words("words", words),
+        known=known or {},
     )
     readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
     with plain_file(path, format, encoding) as file:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from sortal.errors import ColumnError, InputError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from sortal.data.schema import Kind
 
 # Words that mean a missing value in every file.
 NA_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
@@ -25,13 +27,14 @@ class Reading:
     """Words that mean a missing value, beside NA_WORDS."""
     named: tuple[str, ...]
     """Columns that are to stay text, and must be there."""
-    words: tuple[str, ...] = ()
-    """Columns that stay text where the file has them."""
+    known: Mapping[str, Kind] = field(default_factory=dict)
+    """What columns are to a model, where the file has them; categories stay text."""
 
     @property
     def text(self) -> tuple[str, ...]:
         """All columns that stay text."""
-        return self.named + self.words
+        known = (name for name, kind in self.known.items() if kind == "category")
+        return (*self.named, *known)
 
     @property
     def holes(self) -> list[str]:
@@ -48,13 +51,13 @@ class Answer:
     notes: Sequence[str]
 
 
-def check_names(names: Sequence[str], file: str, where: str) -> None:
+def check_names(names: Sequence[str], file: str, where: str, hint: str = "") -> None:
     """Each name occurs once."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ColumnError(
             f"{file}, {where}: more than one column is called {listed(twice)}. Rename them, so "
-            "that each name occurs once."
+            f"that each name occurs once. {hint}".rstrip()
         )
 
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sortal.data.files.duck import COLUMNS_A_QUERY, ask, quoted
-from sortal.data.files.text_types import TextColumn, judge, typed
+from sortal.data.files.text_types import TextColumn, find_misfit, judge, typed
+from sortal.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import duckdb
 
     from sortal.data.files.text_types import Verdict
+    from sortal.data.schema import Kind
 
     Connection = duckdb.DuckDBPyConnection
 
@@ -77,6 +79,27 @@ def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], whe
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
     frame.columns = pd.Index(list(names))
     return frame
+
+
+def refuse_misfits(
+    con: Connection,
+    text: TypedText,
+    known: Mapping[str, Kind],
+    where: str,
+    place: Callable[[int], str],
+) -> None:
+    """Name the first cell that is no number, or no date, where a model knows only these."""
+    for column, verdict in zip(text.columns, text.verdicts, strict=True):
+        kind = known.get(column.name, "category")
+        found = find_misfit(con, column, verdict, kind, where, text.decimal)
+        if found is not None:
+            row, cell = found
+            doubt = f" ({verdict.why})" if verdict.why and not verdict.n_odd else ""
+            raise InputError(
+                f"{place(row)}: {cell!r} in the column {column.name!r} is not a {kind}{doubt}, and "
+                f"the model was fitted with {kind}s there. Correct it or, where it means a missing "
+                f"value, give na_values=[{cell!r}] (--na-values)."
+            )
 
 
 def fetch_text(con: Connection, text: TypedText, where: str, n_rows: int) -> Any:

@@ -12,7 +12,7 @@ The rules are ours, and DuckDB only applies them:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from sortal.data.files.duck import ask, quoted
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from sortal.data.schema import Kind
+
     Connection = duckdb.DuckDBPyConnection
 
 Type = Literal["whole", "number", "comma", "date", "truth", "text", "nothing"]
 
-_POWER: Final = "([eE][+-]?[0-9]+)?"
-NUMBER: Final = f"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){_POWER}"
+# A number with a decimal mark, which takes the place of the point here.
+NUMBER: Final = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 # A number that needs no second look: whole, or with a fraction, and of no more than 15 digits.
 PLAIN: Final = "-?(0|[1-9][0-9]{0,14})([.][0-9]{1,15})?"
-COMMA: Final = f"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+){_POWER}"
 # What could be a number with groups of thousands as well.
 GROUPED: Final = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+"
 DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?"
@@ -38,6 +39,8 @@ TRUTH: Final = ("true", "false", "True", "False", "TRUE", "FALSE")
 LARGEST: Final = 2**53
 # So many rows tell what a column cannot be, before all of them tell what it is.
 _SAMPLE: Final = 1000
+# Kinds of numbers, and the decimal mark of each.
+_MARKS: Final = {"number": ".", "comma": ","}
 # A column with so many numbers among its first values was probably meant to be one of numbers.
 _MOSTLY: Final = 0.8
 
@@ -59,7 +62,12 @@ class Verdict:
 
     type: Type
     why: str = ""
-    has_point: bool = False
+    n_odd: int = 0
+    """How many values are why."""
+    mark: str = ""
+    """The decimal mark by which they are odd."""
+    has_mark: bool = False
+    """Whether a number is written with a decimal mark."""
     grouped: bool = False
     """Whether every comma could part thousands as well as a fraction."""
 
@@ -83,9 +91,16 @@ def _judge(con: Connection, columns: Sequence[TextColumn], where: str, marks: st
         places = [j for j, guess in enumerate(guesses) if kind in guess]
         found = verify(con, [columns[j] for j in places], where)
         for j, verdict in zip(places, found, strict=True):
-            if verdicts[j].type == "text" and (verdict.type != "text" or not verdicts[j].why):
+            if _is_nearer(verdict, verdicts[j]):
                 verdicts[j] = verdict
     return verdicts
+
+
+def _is_nearer(verdict: Verdict, last: Verdict) -> bool:
+    """Whether a verdict comes nearer to what a column was meant to be than an earlier one."""
+    if last.type != "text" or verdict.type != "text":
+        return last.type == "text"
+    return bool(verdict.why) and (not last.why or verdict.n_odd < last.n_odd)
 
 
 def typed(value: str, verdict: Verdict, *, has_holes: bool) -> str:
@@ -120,8 +135,9 @@ def _guess(
     for j, column in enumerate(columns):
         n, *hits = answers[j * each : (j + 1) * each]
         guess = {kind for kind, hit in zip(kinds, hits, strict=True) if hit == n}
-        if n and hits[0] >= _MOSTLY * n:  # its exceptions are worth a word
-            guess.add("number")
+        tried = zip(kinds, hits, strict=True)
+        # the exceptions of what is mostly numbers are worth a word
+        guess |= {kind for kind, hit in tried if kind in _MARKS and n and hit >= _MOSTLY * n}
         allowed = column.kinds | ({"comma"} if "number" in column.kinds else set())
         guesses.append(guess & allowed)
     return guesses
@@ -131,34 +147,41 @@ def _test(kind: str, value: str) -> str:
     """Whether a value is written as values of this kind are."""
     if kind == "truth":
         return f"{value} IN ({', '.join(map(quoted, TRUTH))})"
-    pattern = {"number": NUMBER, "comma": COMMA, "date": DATE}[kind]
-    return f"regexp_full_match({value}, {quoted(pattern)})"
+    return _matches(value, DATE) if kind == "date" else _matches(value, NUMBER, _MARKS[kind])
 
 
-def _numbers(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+def _matches(value: str, pattern: str, mark: str = ".") -> str:
+    return f"regexp_full_match({value}, {quoted(pattern.replace('[.]', f'[{mark}]'))})"
+
+
+def _numbers(
+    con: Connection, columns: Sequence[TextColumn], where: str, mark: str = "."
+) -> list[Verdict]:
     """Whether all values of each column are numbers that float64 keeps as they are written.
 
     Most columns are as plain as can be, which takes one look at each value.
     """
     asked = []
     for column in columns:
-        plain = f"regexp_full_match({column.value}, {quoted(PLAIN)})"
-        asked += [f"count(*) FILTER ({plain})", f"count(*) FILTER (contains({column.value}, '.'))"]
+        plain, marked = _matches(column.value, PLAIN, mark), _contains(column.value, mark)
+        asked += [f"count(*) FILTER ({plain})", f"count(*) FILTER ({marked})"]
     answers = ask(con, asked, where)
-    n_plain, n_points = answers[::2], answers[1::2]
+    n_plain, n_marks = answers[::2], answers[1::2]
     odd = [j for j, column in enumerate(columns) if n_plain[j] < column.n_values]
-    judged = iter(_odd_numbers(con, [columns[j] for j in odd], where))
+    judged = iter(_odd_numbers(con, [columns[j] for j in odd], where, mark))
     return [
         next(judged)
         if j in odd
-        else Verdict("number" if n_points[j] else "whole", has_point=n_points[j] > 0)
+        else Verdict("number" if n_marks[j] else "whole", has_mark=n_marks[j] > 0)
         for j in range(len(columns))
     ]
 
 
-def _odd_numbers(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+def _odd_numbers(
+    con: Connection, columns: Sequence[TextColumn], where: str, mark: str
+) -> list[Verdict]:
     """The same, every reason against it looked for."""
-    tests = [_number_tests(column.value) for column in columns]
+    tests = [_number_tests(column.value, mark) for column in columns]
     answers = ask(
         con, [f"count(*) FILTER ({test})" for each in tests for test in each.values()], where
     )
@@ -167,14 +190,14 @@ def _odd_numbers(con: Connection, columns: Sequence[TextColumn], where: str) -> 
         counts = dict(zip(each, answers[j * len(each) : (j + 1) * len(each)], strict=True))
         reason = next((key for key in _REASONS if counts[key]), "")
         if reason:
-            example = _first(con, column, each[reason], where)
+            found = _first(con, column, each[reason], where)
             why = _REASONS[reason].format(
-                n=f"{counts[reason]:,}", of=f"{column.n_values:,}", example=example
+                n=f"{counts[reason]:,}", of=f"{column.n_values:,}", example=repr(found[1])
             )
-            verdicts.append(Verdict("text", why))
+            verdicts.append(Verdict("text", why, counts[reason], mark))
         else:
             kind: Type = "number" if counts["fraction"] else "whole"
-            verdicts.append(Verdict(kind, has_point=counts["point"] > 0))
+            verdicts.append(Verdict(kind, has_mark=counts["mark"] > 0))
     return verdicts
 
 
@@ -188,28 +211,46 @@ _REASONS: Final = {
 }
 
 
-def _number_tests(value: str) -> dict[str, str]:
-    fraction = " OR ".join(f"contains({value}, {quoted(mark)})" for mark in ".eE")
+def _number_tests(value: str, mark: str) -> dict[str, str]:
+    fraction = " OR ".join(_contains(value, sign) for sign in (mark, "e", "E"))
     zeros = " OR ".join(
         f"({value} >= {quoted(sign + '00')} AND {value} < {quoted(sign + '0:')})"
         for sign in ("", "-", "+")
     )
     beyond = f"coalesce(abs(TRY_CAST({value} AS HUGEINT)) > {LARGEST}, true)"
     return {
-        "bad": f"NOT {_test('number', value)}",
+        "bad": f"NOT {_matches(value, NUMBER, mark)}",
         "zeros": zeros,
         "large": f"CASE WHEN strlen({value}) > 15 THEN NOT ({fraction}) AND {beyond} END",
         "infinite": f"CASE WHEN strlen({value}) > 300 OR contains(lower({value}), 'e') "
-        f"THEN isinf(TRY_CAST({value} AS DOUBLE)) END",
+        f"THEN isinf(TRY_CAST({_with_point(value)} AS DOUBLE)) END",
         "fraction": fraction,
-        "point": f"contains({value}, '.')",
+        "mark": _contains(value, mark),
     }
 
 
-def _first(con: Connection, column: TextColumn, test: str, where: str) -> str:
-    sql = f"SELECT {column.value} FROM raw WHERE {where} AND {test} ORDER BY rowid LIMIT 1"  # noqa: S608  (of our own words)
-    found = con.execute(sql).fetchone()
-    return repr(found[0] if found else "")
+def _contains(value: str, sign: str) -> str:
+    return f"contains({value}, {quoted(sign)})"
+
+
+def _first(con: Connection, column: TextColumn, test: str, where: str) -> tuple[int, str]:
+    """The first value for which a test holds, and its row."""
+    sql = f"SELECT rowid, {column.value} FROM raw WHERE {where} AND ({test}) ORDER BY rowid LIMIT 1"  # noqa: S608  (of our own words)
+    row, cell = con.execute(sql).fetchall()[0]
+    return int(row), str(cell)
+
+
+def find_misfit(
+    con: Connection, column: TextColumn, verdict: Verdict, kind: Kind, where: str, mark: str
+) -> tuple[int, str] | None:
+    """The first value that is none of its column's kind, and its row; None where all are."""
+    allowed = {"number": {"whole", "number", "comma", "nothing"}, "date": {"date", "nothing"}}
+    if verdict.type in allowed.get(kind, {verdict.type}):
+        return None
+    tests = _number_tests(column.value, verdict.mark or mark)
+    misfits = [_no_date(column.value)] if kind == "date" else [tests[key] for key in _REASONS]
+    test = " OR ".join(f"({misfit})" for misfit in misfits)
+    return _first(con, column, test, where) if ask(con, [f"bool_or({test})"], where)[0] else None
 
 
 def _with_point(value: str) -> str:
@@ -218,47 +259,34 @@ def _with_point(value: str) -> str:
 
 def _commas(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
     """Whether all values of each column are numbers with a decimal comma."""
-    pointed = [replace(column, value=_with_point(column.value)) for column in columns]
-    asked = []
-    for column in columns:
-        grouped = f"regexp_full_match({column.value}, {quoted(GROUPED)})"
-        asked += [
-            f"count(*) FILTER (contains({column.value}, '.'))",
-            f"count(*) FILTER (contains({column.value}, ',') AND NOT {grouped})",
-        ]
-    plain = ask(con, asked, where)
-    verdicts = []
-    for j, verdict in enumerate(_numbers(con, pointed, where)):
-        n_points, n_fractions = plain[2 * j], plain[2 * j + 1]
-        if verdict.type == "text" or n_points:
-            verdicts.append(Verdict("text"))
-        else:
-            verdicts.append(Verdict("comma", grouped=n_fractions == 0))
-    return verdicts
+    fractions = [
+        f"{_contains(column.value, ',')} AND NOT {_matches(column.value, GROUPED)}"
+        for column in columns
+    ]
+    n_fractions = ask(con, [f"count(*) FILTER ({test})" for test in fractions], where)
+    return [
+        verdict if verdict.type == "text" else Verdict("comma", grouped=n == 0)
+        for verdict, n in zip(_numbers(con, columns, where, ","), n_fractions, strict=True)
+    ]
 
 
 def _dates(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
-    tests = [
-        f"NOT {_test('date', column.value)} OR TRY_CAST({column.value} AS TIMESTAMP) IS NULL"
-        for column in columns
-    ]
-    return _unless(con, columns, tests, where, "date")
+    return _unless(con, [_no_date(column.value) for column in columns], where, "date")
+
+
+def _no_date(value: str) -> str:
+    wrong = f"NOT {_test('date', value)} OR TRY_CAST({value} AS TIMESTAMP) IS NULL"
+    return f"{value} IS NOT NULL AND ({wrong})"
 
 
 def _truth(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
-    return _unless(
-        con, columns, [f"NOT {_test('truth', c.value)}" for c in columns], where, "truth"
-    )
+    tests = [f"NOT {_test('truth', column.value)}" for column in columns]
+    return _unless(con, tests, where, "truth")
 
 
-def _unless(
-    con: Connection, columns: Sequence[TextColumn], tests: Sequence[str], where: str, kind: Type
-) -> list[Verdict]:
+def _unless(con: Connection, tests: Sequence[str], where: str, kind: Type) -> list[Verdict]:
     """A kind, if no value fails the test."""
-    asked = [
-        f"count(*) FILTER ({column.value} IS NOT NULL AND ({test}))"
-        for column, test in zip(columns, tests, strict=True)
-    ]
+    asked = [f"count(*) FILTER ({test})" for test in tests]
     return [Verdict("text" if n else kind) for n in ask(con, asked, where)]
 
 
@@ -271,7 +299,7 @@ def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]
     comma = marks == "," or any(v.type == "comma" and not v.grouped for v in verdicts)
     agreed = []
     for verdict in verdicts:
-        if comma and verdict.has_point:
+        if comma and verdict.has_mark:
             why = "its numbers have a point, and a comma is the decimal mark of this file"
             agreed.append(Verdict("text", why))
         elif verdict.type == "comma" and not comma:

@@ -61,7 +61,10 @@ _DATE: Final = re.compile(
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8})([ T]+\d{1,2}:\d{2}.{0,15})?"
 )
 _ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# With a decimal point, or a comma.
+_NUMBERS: Final = [
+    re.compile(rf"[+-]?(\d+{mark}?\d*|{mark}\d+)([eE][+-]?\d+)?") for mark in (r"\.", ",")
+]
 _LOOKED_AT: Final = 2000
 
 
@@ -142,13 +145,16 @@ def _misread(column: Profile) -> Iterator[Finding]:
         )
         yield Finding("date-as-words", column.name, said, option("--drop", column.name))
         return
-    numeric = [bool(_NUMBER.fullmatch(word)) for word in looked]
-    if 0.8 * len(looked) <= sum(numeric) < len(looked) and len(looked) >= 5:
-        yield from _nearly_numbers(column, words)
+    found = {pattern: sum(map(bool, map(pattern.fullmatch, looked))) for pattern in _NUMBERS}
+    number = max(found, key=lambda pattern: found[pattern])
+    if 0.8 * len(looked) <= found[number] < len(looked) and len(looked) >= 5:
+        yield from _nearly_numbers(column, words, number)
 
 
-def _nearly_numbers(column: Profile, words: Sequence[str]) -> Iterator[Finding]:
-    others = [v for v, word in enumerate(words) if not _NUMBER.fullmatch(word)]
+def _nearly_numbers(
+    column: Profile, words: Sequence[str], number: re.Pattern[str]
+) -> Iterator[Finding]:
+    others = [v for v, word in enumerate(words) if not number.fullmatch(word)]
     if any(re.match(r"[+-]?0\d", word) for word in words):
         return  # codes
     n_rows = int(column.counts[others].sum())
