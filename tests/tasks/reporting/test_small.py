@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sortal
-from sortal.errors import InputError, OptionError
+from sortal.errors import OptionError
 from sortal.models.records import Table
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.forms import pictures_folder, report_format

@@ -1,7 +1,7 @@
 """A report in Markdown and its pictures as files: all of them, or none.
 
-The name of a picture ends with a hash of its bytes. So the pictures of a new text lie beside those of
-the old one until the text is replaced, and a file that was not written here is never taken for one.
+The name of a picture ends with a hash of its bytes. So the pictures of a new text lie beside those
+of the old one until the text is replaced, and a file of somebody else is never taken for one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def save_markdown(text: str, pictures: Mapping[str, bytes], path: Path, folder: 
                 flush(drafts / name)
             folder.mkdir(exist_ok=True)
             for name in missing:
-                added.append((drafts / name).rename(folder / name))
+                (drafts / name).rename(folder / name)
+                added.append(folder / name)
             flush(folder)
     except BaseException:
         for one in added:
