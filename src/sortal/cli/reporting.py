@@ -35,6 +35,23 @@ Form = Annotated[
 Rows = Annotated[
     bool, typer.Option("--rows", help="Rows of the table may be in the report; else only counts.")
 ]
+MinFrequency = Annotated[
+    int,
+    typer.Option(
+        "--min-frequency",
+        metavar="N",
+        help="Text that fewer rows have is joined as 'other'; not where rows may be shown.",
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Use a column though it seems to name rows or people, or to be free text.",
+        show_default=False,
+    ),
+]
 Title = Annotated[
     str | None,
     typer.Option("--title", metavar="WORDS", help="The heading.", show_default=False),
@@ -50,7 +67,7 @@ Output = Annotated[
     ),
 ]
 
-_DEFAULTS = c.DEFAULTS | {"rows": False, "title": None}
+_DEFAULTS = c.DEFAULTS | {"rows": False, "min_frequency": 5, "keep": None, "title": None}
 
 
 def report(
@@ -59,6 +76,8 @@ def report(
     output: Output = None,
     form: Form = None,
     rows: Rows = False,
+    min_frequency: MinFrequency = 5,
+    keep: Keep = None,
     title: Title = None,
     learner: c.Learners = None,
     baselines: c.Baselines = True,
@@ -102,6 +121,8 @@ def report(
         "random_state": seed,
         "n_jobs": jobs,
         "rows": rows,
+        "min_frequency": min_frequency,
+        "keep": keep or None,
         "title": title,
     }
     named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}

@@ -126,7 +126,8 @@ def inspect(
 ) -> Inspection:
     """Look at a table: columns, kinds, holes, classes, and findings with what answers them.
 
-    Findings are identifiers, constant and empty columns, columns that alone tell the target,
+    Findings are identifiers, text that may name people or tell of them, constant and empty
+    columns, columns that alone tell the target,
     whole numbers that look like codes, dates and numbers read as words, rare classes, a target
     that is measured or has holes, and rows that repeat or contradict others.
 
@@ -214,7 +215,9 @@ def _findings(columns: Sequence[Profile], target: str | None) -> Iterator[Findin
     told = [c for c in others if _may_tell(c, found[c.name])]
     leaks = {} if aim is None else {f.column: f for f in _leaks(told, aim)}
     for column in others:
-        yield from ([leaks[column.name]] if column.name in leaks else found[column.name])
+        own, name = found[column.name], column.name
+        stay = [finding for finding in own if finding.code == "personal-text"]
+        yield from ([leaks[name], *stay] if name in leaks else own)
     yield from _about_rows(told, aim, n_left_out=len(others) - len(told))
 
 

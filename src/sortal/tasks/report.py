@@ -101,6 +101,8 @@ def report(
     n_jobs: int | None = None,
     progress: Callable[[int, int, str, float | None], None] | None = None,
     rows: bool = False,
+    min_frequency: int = 5,
+    keep: Sequence[str] = (),
     title: str | None = None,
     **reading: Any,
 ) -> Report:
@@ -125,7 +127,14 @@ def report(
         left, or None. What it raises ends the report.
     rows : bool, default=False
         Whether rows of the table may be in the report. Otherwise there are counts, averages and
-        ranges only, points are drawn on a coarse grid, and columns that name rows take no part.
+        ranges only, points are drawn on a coarse grid, rare text is joined, and columns that name
+        rows or people, and free text, take no part.
+    min_frequency : int of at least 1, default=5
+        Without rows, text that occurs in fewer rows is read as "other" before anything is learned,
+        so that neither the models nor the report hold it. Class labels stay.
+    keep : names, default=()
+        Columns that take part although they seem to name rows or people, or to be free text. Their
+        rare text is joined.
     title : str, default=None
         The heading.
     reading :
@@ -160,6 +169,8 @@ def report(
         random_state=random_state,
         n_jobs=n_jobs,
         rows=rows,
+        min_frequency=min_frequency,
+        keep=names(keep),
         title=title,
         reading=reading,
     )

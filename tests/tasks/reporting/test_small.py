@@ -11,11 +11,10 @@ import polars as pl
 import pytest
 
 import sortal
-from sortal.errors import InputError, OptionError
+from sortal.errors import OptionError
 from sortal.models.records import Table
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.forms import pictures_folder, report_format
-from sortal.tasks.reporting.saving import save_markdown
 from sortal.tasks.reporting.saying import gap, number, out_of, percent, some_of
 from sortal.tasks.reporting.typical import real_rows, typical_rows
 from sortal.tasks.reporting.wishes import Wishes, names
@@ -108,62 +107,7 @@ def test_the_name_says_the_form() -> None:
     with pytest.raises(OptionError, match="format='pdf'"):
         report_format("a.html", "pdf")
     assert pictures_folder("x/a.b.md") == Path("x/a.b_pictures")
-
-
-def test_markdown_and_pictures_are_written_together(tmp_path: Path) -> None:
-    path, folder = tmp_path / "r.md", tmp_path / "r_pictures"
-    save_markdown("one", {"a.png": b"1", "b.png": b"2"}, path, folder)
-    save_markdown("two", {"a.png": b"3"}, path, folder)
-    assert path.read_text(encoding="utf-8") == "two"
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == {"a.png": b"3"}
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.md", "r_pictures"]
-
-
-def test_what_fails_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, folder = tmp_path / "r.md", tmp_path / "r_pictures"
-    save_markdown("one", {"a.png": b"1"}, path, folder)
-    with pytest.raises(TypeError):
-        save_markdown("two", {"a.png": b"2", "b.png": "no bytes"}, path, folder)  # type: ignore[dict-item]
-    # the last step fails, when the pictures are in their place already
-    replaced = Path.replace
-
-    def refuse(self: Path, target: Path) -> Path:
-        if target == path:
-            raise OSError(28, "No space left on device")
-        return replaced(self, target)
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="No space"):
-        save_markdown("two", {"a.png": b"2"}, path, folder)
-    assert path.read_text(encoding="utf-8") == "one"
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == {"a.png": b"1"}
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["r.md", "r_pictures"]
-
-
-def test_the_last_step_fails_without_an_old_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(self: Path, target: Path) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="No space"):
-        save_markdown("two", {"a.png": b"2"}, tmp_path / "r.md", tmp_path / "r_pictures")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "r_pictures"
-    folder.mkdir()
-    (folder / "thesis.docx").write_text("years of work", encoding="utf-8")
-    with pytest.raises(InputError, match=r"thesis\.docx"):
-        save_markdown("text", {}, tmp_path / "r.md", folder)
-    assert not (tmp_path / "r.md").exists()
-    (folder / "thesis.docx").unlink()
-    folder.rmdir()
-    folder.write_text("a file", encoding="utf-8")
-    with pytest.raises(InputError, match="is no folder"):
-        save_markdown("text", {}, tmp_path / "r.md", folder)
+    assert pictures_folder("x/a.b.markdown") != Path("x/a.b_pictures")
 
 
 def test_wishes_tell_what_is_not_usual() -> None:

@@ -56,6 +56,14 @@ _CODE_NAMES: Final = re.compile(
 _ID_NAMES: Final = re.compile(
     "guid|ids?|identifier|idx|index|key|no|nr|number|row|rowid|rownames|uuid"
 )
+_PERSON_NAMES: Final = re.compile(
+    "address|contact|customer|e?mail|employee|(first|fore|full|last|sur|user)?name|owner|patient"
+    "|person|phone|street|telephone"
+)
+_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+# Text that fewer rows have is rare, and so many words are a sentence.
+_FEW: Final = 5
+_SENTENCE: Final = 4
 _DATE: Final = re.compile(
     r"(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -]?[A-Za-z]{3,9}\.?[ ,-]{1,2}\d{2,4}"
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}|\d{8})([ T]+\d{1,2}:\d{2}.{0,15})?"
@@ -86,6 +94,9 @@ def about_column(column: Profile) -> Iterator[Finding]:
     elif why := identifier(column):
         words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
         yield Finding("identifier", column.name, words, option("--drop", column.name))
+    elif why := personal(column):
+        words = f"{column.name!r} {why}. A model would hold what it says of people."
+        yield Finding("personal-text", column.name, words, option("--drop", column.name))
     elif column.is_whole:
         yield from _codes(column)
 
@@ -106,6 +117,29 @@ def identifier(column: Profile) -> str:
         return f"{n} of its {counted(column.n_values, 'value')} differ"
     if column.is_whole and column.n_distinct == column.n_values:
         return _numbering(column)
+    return ""
+
+
+def personal(column: Profile) -> str:
+    """Why text may name people or tell of them, or nothing if it does not seem so."""
+    if column.kind != "words" or column.n_values < FEW_ROWS:
+        return ""
+    texts = [str(value) for value in column.values]
+    looked = texts[:: max(1, len(texts) // _LOOKED_AT)]
+    if sum(bool(_MAIL.fullmatch(text)) for text in looked) > 0.5 * len(looked):
+        return f"holds mail addresses, {column.n_distinct:,} different ones"
+    return _telling(column, looked) if np.mean(column.counts < _FEW) > 0.5 else ""
+
+
+def _telling(column: Profile, looked: Sequence[str]) -> str:
+    """Why rare text may tell of people."""
+    few = f"most of its {column.n_distinct:,} texts occur in fewer than {_FEW} rows"
+    if called := _called(column.name, _PERSON_NAMES):
+        return f"has the word {called!r} in its name, and {few}"
+    if np.median([len(text.split()) for text in looked]) >= _SENTENCE:
+        return f"looks like free text: {few}, and most have {_SENTENCE} words or more"
+    if column.n_distinct >= 0.5 * column.n_values:
+        return f"has {column.n_distinct:,} different texts in {column.n_values:,} rows"
     return ""
 
 

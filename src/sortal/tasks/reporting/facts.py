@@ -78,7 +78,7 @@ class Facts:
 
     `chosen` is the learner that the page decides with; None where no learner could be fitted.
     `decide` is the form in which it does. `pictures` are those of the comparison. `left_out` says
-    which columns took no part, since they name rows.
+    which columns took no part, since they name rows or people, and what text was joined.
     """
 
     title: str

@@ -26,6 +26,6 @@ def report_format(path: str | os.PathLike[str], given: str | None) -> str:
 
 
 def pictures_folder(path: str | os.PathLike[str]) -> Path:
-    """Where the pictures of a text of Markdown are."""
+    """Where the pictures of a text of Markdown are; of a.md and a.markdown, two folders."""
     file = Path(path)
-    return file.with_name(f"{file.stem}_pictures")
+    return file.with_name(f"{file.name.removesuffix('.md')}_pictures")

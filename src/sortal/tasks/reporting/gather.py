@@ -13,11 +13,11 @@ from sortal.tasks.inspect import inspect
 from sortal.tasks.reporting.answer import answer
 from sortal.tasks.reporting.cutting import Room, cut_tables, sentence
 from sortal.tasks.reporting.deciding import decide, has_form
+from sortal.tasks.reporting.discretion import discreet
 from sortal.tasks.reporting.drawing import comparison_pictures
 from sortal.tasks.reporting.facts import Facts
 from sortal.tasks.reporting.fitting import fit_again
 from sortal.tasks.reporting.model_facts import model_facts
-from sortal.tasks.reporting.names_of_rows import without_names
 from sortal.tasks.reporting.reproduce import reproduction, work_line
 from sortal.tasks.training import training_rows
 
@@ -39,7 +39,7 @@ _ROOM = Room(tables=12, rows=40, columns=30)
 def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
     """Everything that a report says."""
     data = inspect(opened, wishes.target, drop=wishes.drop)
-    data, wishes, left_out = without_names(data, wishes)
+    data, opened, wishes, left_out = discreet(data, opened, wishes)
     rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
     steps = _Steps(progress)
     comparison = run_comparison(

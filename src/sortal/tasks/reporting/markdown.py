@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from sortal.models import faces
 from sortal.tasks.reporting.deciding import has_form
+from sortal.tasks.reporting.saving import picture_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +49,9 @@ class _Writer:
 
     def show(self, picture: Picture, level: int) -> list[str]:
         """A picture with its title, what it shows in words, and its data."""
-        name = f"{picture.name}.png"
-        self.pictures[name] = picture.png()
+        data = picture.png()
+        name = picture_file(picture.name, data)
+        self.pictures[name] = data
         alt = faces.marked(picture.alt)
         parts = [
             f"{'#' * level} {faces.marked(picture.title)}",

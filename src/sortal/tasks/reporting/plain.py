@@ -18,6 +18,7 @@ def plain_facts(facts: Facts) -> dict[str, Any]:
         "date": facts.date,
         "answer": asdict(facts.answer),
         "data": facts.data.to_dict(),
+        "left_out": facts.left_out,
         "comparison": facts.comparison.to_dict(),
         "chosen": facts.chosen,
         "models": [_model(model) for model in facts.models],

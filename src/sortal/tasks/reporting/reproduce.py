@@ -26,10 +26,10 @@ _FLAGS = {
     "learners": "--learner",
     "categories": "--category",
     "random_state": "--seed",
-    "drop": "--drop",
-    "text": "--text",
+    "min_frequency": "--min-frequency",
     "na_values": "--na-values",
 }
+_JOINING = "from sortal.tasks.joining import join_rare"
 
 
 def reproduction(
@@ -64,9 +64,10 @@ def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out:
     imports, made = (_by_class if plain else _by_task)(wishes, chosen)
     return "\n".join(
         [
-            *sorted({"import sortal", *imports}, key=lambda line: (line[0] == "f", line)),
+            *_sorted(["import sortal", *imports, *([_JOINING] if wishes.joins else [])]),
             "",
             *_table(wishes, file),
+            *_joined(wishes),
             *made,
             'model.save("model.sortal")',
             "print(model.predict(table[:5]))",
@@ -78,13 +79,17 @@ def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
     """Python that fits one of the models to the table, and names what code of pictures uses."""
     given = ["table", repr(wishes.target), repr(list(wishes.drop)), repr(list(wishes.categories))]
     rows = call("training_rows", [*given, "{}"], {}, width=10_000)
+    imports = [
+        "import sortal",
+        "from sortal.tasks.fit import fit",
+        "from sortal.tasks.training import training_rows",
+    ]
     return "\n".join(
         [
-            "import sortal",
-            "from sortal.tasks.fit import fit",
-            "from sortal.tasks.training import training_rows",
+            *_sorted([*imports, *([_JOINING] if wishes.joins else [])]),
             "",
             "# table: the data frame, or sortal.read(...) of the file",
+            *_joined(wishes),
             f"model = {_fit(wishes, fitted)}",
             f"rows = {rows}",
             "X, y = rows.X, rows.y",
@@ -120,8 +125,27 @@ def _told(wishes: Wishes, chosen: Fitted) -> dict[str, Any]:
 
 def work_line(wishes: Wishes, chosen: Fitted) -> str:
     """The line that shows the whole working."""
-    given = ["table", repr(wishes.target), repr(chosen.learner.name)]
+    given = [
+        _join(wishes) if wishes.joins else "table",
+        repr(wishes.target),
+        repr(chosen.learner.name),
+    ]
     return call("sortal.work", given, _told(wishes, chosen), width=10_000)
+
+
+def _joined(wishes: Wishes) -> list[str]:
+    """The line that joins rare text, where there is some."""
+    return [f"table = {_join(wishes)}"] if wishes.joins else []
+
+
+def _join(wishes: Wishes) -> str:
+    given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
+    named = {"categories": list(wishes.categories)} if wishes.categories else {}
+    return call("join_rare", given, named, width=10_000)
+
+
+def _sorted(imports: Sequence[str]) -> list[str]:
+    return sorted({*imports}, key=lambda line: (line[0] == "f", line))
 
 
 def command(wishes: Wishes, file: FileTable) -> str:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wishes:
-    """The options of `report`: those of `compare`, how a file is read, and how much is shown."""
+    """The options of `report`: those of `compare`, how a file is read, and how much is shown.
+
+    `joins` says that there was rare text to be joined, which code that makes a model again must do.
+    """
 
     target: str
     learners: Sequence[str] | None = None
@@ -27,12 +30,15 @@ class Wishes:
     random_state: int = 0
     n_jobs: int | None = None
     rows: bool = False
+    min_frequency: int = 5
+    keep: Sequence[str] = ()
     title: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    joins: bool = False
 
     def comparing(self) -> dict[str, Any]:
         """The options that `compare` takes, too."""
-        others = ("target", "rows", "title", "reading")
+        others = ("target", "rows", "min_frequency", "keep", "title", "reading", "joins")
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
 
     def named(self) -> dict[str, Any]:
@@ -43,7 +49,8 @@ class Wishes:
         told = {}
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name not in ("target", "reading", "n_jobs") and value != f.default:
+            unnamed = ("target", "reading", "n_jobs", "joins")
+            if f.name not in unnamed and value != f.default:
                 told[f.name] = list(value) if isinstance(value, tuple) else value
         return told
 
