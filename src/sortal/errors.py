@@ -123,3 +123,12 @@ def listed(items: Sequence[object], most: int = 10) -> str:
     """Items for a message; of many, the first and how many there are."""
     shown = ", ".join(map(repr, items[:most]))
     return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"
+
+
+def told(given: object, most: int = 200) -> str:
+    """What was given, for a message; of a long text the beginning."""
+    try:
+        text = repr(given)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        text = f"a {type(given).__name__} too long to print"
+    return text if len(text) <= most else f"{text[:most]}…"

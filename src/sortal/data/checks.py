@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.errors import OptionError
+from sortal.errors import OptionError, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Float = NDArray[np.float64]
 
+# Beyond it squares and products leave float64, and what stands beside such a number is lost.
+LARGEST = 1e100
+
 
 def choose(name: str, given: Any, allowed: tuple[str, ...], *, none: bool = False) -> str:
     """One of a few words; `none` says that None is allowed beside them."""
     if not isinstance(given, str) or given not in allowed:
         words = ", ".join(map(repr, (*allowed, None) if none else allowed))
-        raise OptionError(f"{name}={given!r} is not known: it can be {words}.")
+        raise OptionError(f"{name}={told(given)} is not known: it can be {words}.")
     return str(given)
 
 
@@ -27,30 +31,40 @@ def check_progress(given: Any) -> None:
     """A function to be told how far a fit is, or None."""
     if given is not None and not callable(given):
         raise OptionError(
-            f"progress={given!r} cannot be used: give a function of two numbers, (done, of how "
+            f"progress={told(given)} cannot be used: give a function of two numbers, (done, of how "
             "many), or None."
         )
 
 
+def as_real(given: Any) -> float:
+    """A real number as float64; NaN for what is none, infinite where float64 cannot hold it."""
+    if not is_whole(given) and not isinstance(given, float | np.floating):
+        return math.nan
+    try:
+        return float(given)
+    except OverflowError:  # as of 10**400
+        return math.inf if given > 0 else -math.inf
+
+
 def non_negative(name: str, given: Any) -> float:
-    """A finite number of at least 0."""
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not np.isfinite(given) or given < 0:
-        raise OptionError(f"{name}={given!r} cannot be used: give a finite number of at least 0.")
-    return float(given)
+    """A number of at least 0, small enough to be reckoned with."""
+    if not 0 <= as_real(given) <= LARGEST:
+        raise OptionError(
+            f"{name}={told(given)} cannot be used: give a number from 0 to {LARGEST:g}."
+        )
+    return as_real(given)
 
 
 def share(name: str, given: Any) -> float:
     """A number from 0 to 1."""
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not 0 <= given <= 1:
-        raise OptionError(f"{name}={given!r} cannot be used: give a number from 0 to 1.")
-    return float(given)
+    if not 0 <= as_real(given) <= 1:
+        raise OptionError(f"{name}={told(given)} cannot be used: give a number from 0 to 1.")
+    return as_real(given)
 
 
 def is_whole(given: Any) -> bool:
-    """Whether something is a whole number; truth values are not."""
-    return isinstance(given, Integral) and not isinstance(given, bool)
+    """Whether something is a whole number; truth values are not, nor are spans of time."""
+    return isinstance(given, Integral) and not isinstance(given, bool | np.timedelta64)
 
 
 def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
@@ -59,7 +73,7 @@ def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
         return
     otherwise = f", or None for {none}" if none else ""
     raise OptionError(
-        f"{name}={given!r} cannot be used: give a whole number of at least {least}{otherwise}."
+        f"{name}={told(given)} cannot be used: give a whole number of at least {least}{otherwise}."
     )
 
 
@@ -69,8 +83,8 @@ def read_seed(given: Any) -> int:
         return int(given.randint(2**31 - 1))
     if given is not None and not (is_whole(given) and given >= 0):
         raise OptionError(
-            f"random_state={given!r} cannot be used: give a whole number of at least 0, None for "
-            "0, or a numpy.random.RandomState, from which a number is drawn."
+            f"random_state={told(given)} cannot be used: give a whole number of at least 0, None "
+            "for 0, or a numpy.random.RandomState, from which a number is drawn."
         )
     return int(given or 0)
 
@@ -82,5 +96,5 @@ def numbers(name: str, given: Any) -> Float:
     except (TypeError, ValueError, OverflowError):  # the last is that of 10**400
         array = np.array([np.nan])
     if not np.isfinite(array).all():
-        raise OptionError(f"{name}={given!r} cannot be used: it must hold finite numbers only.")
+        raise OptionError(f"{name}={told(given)} cannot be used: it must hold finite numbers only.")
     return array

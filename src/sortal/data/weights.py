@@ -71,7 +71,7 @@ def _as_numbers(given: ArrayLike) -> NDArray[np.float64]:
         if array.dtype.kind not in "biufO":
             raise TypeError(f"its type is {array.dtype}")  # noqa: TRY301  (one message for all)
         return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise WeightError(
             f"sample_weight holds something that is not a number ({error}): give one "
             "non-negative number a row."

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.data.schema import Schema
 from sortal.data.values import union
-from sortal.errors import ColumnError, InputError, OptionError, listed
+from sortal.errors import ColumnError, InputError, OptionError, listed, told
 
 if TYPE_CHECKING:
     from sortal.data.schema import ColumnSchema, Kind
@@ -97,8 +97,8 @@ def _named(name: str, table: Table) -> int:
 
 def _unreadable(given: Any) -> OptionError:
     return OptionError(
-        f"categorical_features={given!r} cannot be read: give 'from_dtype', 'all', None, a mask, "
-        "a list of positions or a list of names."
+        f"categorical_features={told(given)} cannot be read: give 'from_dtype', 'all', None, a "
+        "mask, a list of positions or a list of names."
     )
 
 

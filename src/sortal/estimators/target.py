@@ -125,7 +125,11 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
         )
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise LabelError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+        got = f"an array of shape {labels.shape}" if labels.ndim else f"a {type(y).__name__}"
+        raise LabelError(
+            f"y should be a 1d array, got {got} instead: give one label a row (of a sparse matrix "
+            "y.toarray().ravel())."
+        )
     if labels.dtype.kind == "f":
         _check_numbers(labels)
     elif labels.dtype.kind not in "iubUO":

@@ -8,7 +8,7 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.data.weights import read_weights
-from sortal.errors import OptionError
+from sortal.errors import OptionError, told
 from sortal.learners.folds import dealt, from_pairs, numbered
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def read_folds(
     """A fold for each row that has weight; a splitter sees these rows only."""
     if is_whole(cv):
         return dealt(classes, int(cv), seed)
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):  # texts and patterns split, too
         pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
         return from_pairs(pairs, len(classes))
     if sample_weight is None or np.ndim(sample_weight) == 0:
@@ -34,7 +34,7 @@ def read_folds(
 
 def _listed(cv: Any, n_rows: int) -> Place:
     try:
-        items = list(cv)
+        items = [] if isinstance(cv, str | bytes) else list(cv)
     except TypeError:
         items = []
     if items and all(is_whole(item) for item in items):
@@ -42,6 +42,6 @@ def _listed(cv: Any, n_rows: int) -> Place:
     if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
         return from_pairs(items, n_rows)
     raise OptionError(
-        f"cv={cv!r} cannot be used: give a number of folds, a fold number for each row, a splitter "
-        "of scikit-learn, or pairs of rows to grow from and rows to leave out."
+        f"cv={told(cv)} cannot be used: give a number of folds, a fold number for each row, a "
+        "splitter of scikit-learn, or pairs of rows to grow from and rows to leave out."
     )

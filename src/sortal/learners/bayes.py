@@ -10,7 +10,6 @@ import numpy as np
 from sortal.data.checks import choose, non_negative
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
-from sortal.errors import OptionError
 from sortal.learners.options import read_class_weight, read_priors
 from sortal.models.bayes import BayesModel, JointTable
 from sortal.summaries.bayes import SummarizeBayes
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 # this share of the column's total variance.
 VARIANCE_FLOOR = 1e-9
 
-LARGEST_ALPHA = 1e100
-
 
 @dataclass(frozen=True)
 class BayesOptions:
@@ -44,10 +41,7 @@ class BayesOptions:
     def __post_init__(self) -> None:
         choose("structure", self.structure, ("naive", "joint"))
         choose("numeric", self.numeric, ("gaussian",))
-        if non_negative("alpha", self.alpha) > LARGEST_ALPHA:
-            raise OptionError(
-                f"alpha={self.alpha!r} drowns every count: give at most {LARGEST_ALPHA:g}."
-            )
+        non_negative("alpha", self.alpha)
 
 
 def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:

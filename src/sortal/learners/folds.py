@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, OptionError, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,8 +97,9 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
 
 def _refuse_few(n_folds: int, n_rows: int) -> None:
     if not is_whole(n_folds) or n_folds < 2:
-        raise OptionError(f"cv={n_folds!r} cannot be used: give two folds at least.")
+        raise OptionError(f"cv={told(n_folds)} cannot be used: give two folds at least.")
     if n_folds > n_rows:
         raise OptionError(
-            f"cv={n_folds!r} asks for more folds than there are rows ({n_rows}): give fewer folds."
+            f"cv={told(n_folds)} asks for more folds than there are rows ({n_rows}): give fewer "
+            "folds."
         )

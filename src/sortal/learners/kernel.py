@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import Schema
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, OptionError, told
 from sortal.learners.discriminant import multiply_rows, read_statistics, refuse_weightless
 from sortal.learners.kernel_dense import solve_dense
 from sortal.learners.kernel_solution import Labeled
@@ -93,8 +93,8 @@ class Problem:
         given, most = self.options.n_components, len(self.classes) - 1
         if given is not None and given > most > 0:
             raise OptionError(
-                f"n_components={given!r} cannot be had: {len(self.classes)} classes have at most "
-                f"{most} directions. Give a whole number from 1 to {most}, or None."
+                f"n_components={told(given)} cannot be had: {len(self.classes)} classes have at "
+                f"most {most} directions. Give a whole number from 1 to {most}, or None."
             )
         return None if given is None else int(given)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from sortal.data.checks import choose, is_whole, non_negative, whole_number
-from sortal.errors import OptionError
+from sortal.data.checks import as_real, choose, is_whole, non_negative, whole_number
+from sortal.errors import OptionError, told
 from sortal.models.kernel import PENALTIES, SOLVERS
 from sortal.models.kernel_functions import KEPT as KERNELS
 
 RULES = ("gaussian", "nearest_mean")
+# The largest power of 2 that float64 holds is 2^1023.
+MOST_DEGREE = 1000
 
 
 @dataclass(frozen=True)
@@ -90,26 +91,23 @@ def _check_kernel(options: KernelOptions) -> None:
     if not known and not callable(options.kernel):
         words = ", ".join(map(repr, KERNELS))
         raise OptionError(
-            f"kernel={options.kernel!r} is not known: it can be {words}, or a function of two "
+            f"kernel={told(options.kernel)} is not known: it can be {words}, or a function of two "
             "matrices of rows."
         )
     gamma = options.gamma
-    if gamma is not None and not (_is_number(gamma) and 0 < gamma < np.inf):
-        raise OptionError(f"gamma={gamma!r} cannot be used: give a number above 0, or None.")
-    if not is_whole(options.degree) or options.degree < 1:
+    if gamma is not None and not 0 < as_real(gamma) < math.inf:
+        raise OptionError(f"gamma={told(gamma)} cannot be used: give a number above 0, or None.")
+    if not is_whole(options.degree) or not 1 <= options.degree <= MOST_DEGREE:
         raise OptionError(
-            f"degree={options.degree!r} cannot be used: give a whole number of at least 1."
+            f"degree={told(options.degree)} cannot be used: give a whole number from 1 to "
+            f"{MOST_DEGREE}."
         )
-    if _is_number(options.coef0) and options.coef0 < 0:
+    if as_real(options.coef0) < 0:
         raise OptionError(
-            f"coef0={options.coef0!r} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
+            f"coef0={told(options.coef0)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
             "inner product. Give a number of at least 0."
         )
     non_negative("coef0", options.coef0)
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, int | float | np.number) and not isinstance(given, bool)
 
 
 def _check_ridge(given: Any) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, OptionError, told
 from sortal.learners.kernel_landmarks import MOST_SAMPLED
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
         return min(DEFAULT_LANDMARKS, n)
     if options.n_landmarks > n:
         raise OptionError(
-            f"n_landmarks={options.n_landmarks!r} but {n} rows take part: give at most that, or "
-            "None."
+            f"n_landmarks={told(options.n_landmarks)} but {n} rows take part: give at most that, "
+            "or None."
         )
     return int(options.n_landmarks)
 

@@ -9,7 +9,7 @@ import numpy as np
 from sortal.data.columns import HOLE
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
-from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed
+from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed, told
 from sortal.learners.neighbors_options import UNSCALED
 from sortal.learners.neighbors_scale import (
     column_ranges,
@@ -240,7 +240,7 @@ def refuse_few(rows: KeptRows, k: int) -> None:
     total = len(rows) if rows.units is None else int(rows.units.sum())
     if rows.exponent == 0 and k > total:
         raise OptionError(
-            f"n_neighbors={k} but the rows have weight {total} in all: give at most that, or "
+            f"n_neighbors={told(k)} but the rows have weight {total} in all: give at most that, or "
             "more rows."
         )
 

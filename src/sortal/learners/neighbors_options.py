@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sortal.data.checks import choose, is_whole, whole_number
-from sortal.errors import OptionError
+from sortal.data.checks import as_real, choose, is_whole, whole_number
+from sortal.errors import OptionError, told
 from sortal.models.neighbors import METRICS, WEIGHTINGS
 
 # Metrics that know no unit of a column.
@@ -34,10 +34,8 @@ class NeighborsOptions:
         choose("metric", self.metric, ("auto", *METRICS))
         choose("weights", self.weights, ("auto", *WEIGHTINGS))
         _check_power(self.p)
-        if self.scale is not None and self.scale not in ("auto", "range", "std"):
-            raise OptionError(
-                f"scale={self.scale!r} is not known: it can be 'auto', 'range', 'std' or None."
-            )
+        if self.scale is not None:
+            choose("scale", self.scale, ("auto", "range", "std"), none=True)
         if self.metric in UNSCALED and self.scale not in ("auto", None):
             raise OptionError(
                 f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
@@ -58,10 +56,10 @@ def _check_neighbors(given: Any) -> None:
     if _is_list(given) and len(given):
         for k in given:
             whole_number("n_neighbors", k, 1)
-    elif given != "loo" and (not is_whole(given) or given < 1):
+    elif not (isinstance(given, str) and given == "loo") and not (is_whole(given) and given >= 1):
         raise OptionError(
-            f"n_neighbors={given!r} cannot be used: give a whole number of at least 1, a list of "
-            "such numbers to choose among, or 'loo'."
+            f"n_neighbors={told(given)} cannot be used: give a whole number of at least 1, a list "
+            "of such numbers to choose among, or 'loo'."
         )
 
 
@@ -70,16 +68,13 @@ def _is_list(given: Any) -> bool:
 
 
 def _check_power(given: Any) -> None:
-    is_number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(
-        given, bool
-    )
-    if not is_number or not given >= 1:
+    if not as_real(given) >= 1:
         raise OptionError(
-            f"p={given!r} cannot be used: give a number of at least 1, or infinity. Below 1, two "
-            "sides of a triangle may be shorter than the third."
+            f"p={told(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
+            "two sides of a triangle may be shorter than the third."
         )
     if MOST_POWER < given < math.inf:
         raise OptionError(
-            f"p={given!r} cannot be used: such powers of small differences vanish in float64. Give "
-            f"at most {MOST_POWER}, or infinity, which is the largest difference alone."
+            f"p={told(given)} cannot be used: such powers of small differences vanish in float64. "
+            f"Give at most {MOST_POWER}, or infinity, which is the largest difference alone."
         )

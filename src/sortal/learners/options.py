@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import choose, is_whole, numbers
-from sortal.errors import OptionError, listed
+from sortal.errors import OptionError, listed, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +30,8 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
         return most
     if not is_whole(given) or not 1 <= given <= most:
         raise OptionError(
-            f"n_components={given!r} cannot be had: {n_classes} classes and {n_terms} columns have "
-            f"at most {most} directions. Give a whole number from 1 to {most}, or None."
+            f"n_components={told(given)} cannot be had: {n_classes} classes and {n_terms} columns "
+            f"have at most {most} directions. Give a whole number from 1 to {most}, or None."
         )
     return int(given)
 
@@ -66,16 +66,16 @@ def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
         return balanced(weight)
     if not isinstance(given, Mapping):
         raise OptionError(
-            f"class_weight={given!r} cannot be used: give None, 'balanced' or a dict by label."
+            f"class_weight={told(given)} cannot be used: give None, 'balanced' or a dict by label."
         )
     _refuse_strangers("class_weight", given, classes)
     factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
     least, most = CLASS_WEIGHTS
     if not factors.any() or not ((factors == 0) | ((factors >= least) & (factors <= most))).all():
         raise OptionError(
-            f"class_weight={dict(given)!r} cannot be used: each weight must be 0 or from {least:g} "
-            f"to {most:g}, and one of them above 0. Beyond that one class drowns the others: "
-            "multiply the weights by a constant, or give 0 to a class that is not to count."
+            f"class_weight={told(dict(given))} cannot be used: each weight must be 0 or from "
+            f"{least:g} to {most:g}, and one of them above 0. Beyond that one class drowns the "
+            "others: multiply the weights by a constant, or give 0 to a class that is not to count."
         )
     return factors
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.engines.blas import one_blas_thread
-from sortal.errors import OptionError, SortalError
+from sortal.errors import OptionError, SortalError, told
 from sortal.learners.discriminant import multiply, read_statistics
 from sortal.learners.folds import dealt
 from sortal.learners.options import read_class_weight, read_priors
@@ -182,8 +182,8 @@ def read_folds(given: Any, classes: NDArray[np.int32]) -> tuple[Place, int]:
         n = int(weighs.sum())
         if not 2 <= given <= n:
             raise OptionError(
-                f"folds={given!r} cannot be used: give a whole number from 2 to the number of rows "
-                f"({n}), or the fold of each row."
+                f"folds={told(given)} cannot be used: give a whole number from 2 to the number of "
+                f"rows ({n}), or the fold of each row."
             )
         own = np.full(len(classes), -1, dtype=np.intp)
         own[weighs] = dealt(classes[weighs], int(given), 0)
@@ -197,8 +197,8 @@ def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
         place = {label: fold for fold, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise OptionError(
-            f"folds={given!r} cannot be used: give a whole number, or a list of one label for each "
-            f"of {n_rows} rows."
+            f"folds={told(given)} cannot be used: give a whole number, or a list of one label for "
+            f"each of {n_rows} rows."
         ) from None
     if any(label is None or label != label for label in place):  # noqa: PLR0124  (NaN)
         raise OptionError("folds has rows without a label: give each row one, or a whole number.")

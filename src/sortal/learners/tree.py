@@ -16,7 +16,7 @@ from sortal.data.gathering import with_weight
 from sortal.data.moments import brief_moments
 from sortal.data.ranges import column_ranges
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.errors import LabelError, OptionError, WeightError, listed
+from sortal.errors import LabelError, OptionError, WeightError, listed, told
 from sortal.learners.tree_bits import part_bits
 from sortal.learners.tree_weights import (
     check_class_options,
@@ -85,8 +85,8 @@ class TreeOptions:
 def _check_min_samples(given: Any) -> None:
     if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
         raise OptionError(
-            f"min_samples_leaf={given!r} cannot be used: give a whole number of at least 1, or a "
-            "share of the rows between 0 and 1."
+            f"min_samples_leaf={told(given)} cannot be used: give a whole number of at least 1, or "
+            "a share of the rows between 0 and 1."
         )
 
 
@@ -99,8 +99,8 @@ def _check_splits(given: Any, criterion: str) -> None:
     for word in words:
         if not isinstance(word, str) or word not in _WORDS:
             raise OptionError(
-                f"categorical_split={given!r} cannot be used: it can be 'subset', 'multiway', or a "
-                "dict that gives one of these words by the name of a column."
+                f"categorical_split={told(given)} cannot be used: it can be 'subset', 'multiway', "
+                "or a dict that gives one of these words by the name of a column."
             )
     if criterion == "cart" and "multiway" in words:
         raise OptionError(

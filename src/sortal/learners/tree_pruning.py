@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.checks import choose, non_negative, share
-from sortal.errors import OptionError
+from sortal.errors import OptionError, told
 from sortal.learners.tree_complexity import complexity_path, prune_to
 from sortal.learners.tree_cutting import join_siblings
 from sortal.learners.tree_pessimistic import default_level, prune_by_raising, prune_pessimistic
@@ -46,7 +46,7 @@ class PruningOptions:
         for name in ("raising", "join_leaves"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(
-                    f"{name}={getattr(self, name)!r} cannot be used: it can be True or False."
+                    f"{name}={told(getattr(self, name))} cannot be used: it can be True or False."
                 )
         if self.raises and self.missing == "fractional":
             raise OptionError(
