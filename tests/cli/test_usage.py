@@ -20,10 +20,10 @@ from sortal.errors import OptionError
         (["fit", "x.csv", "-t", "y"], "Missing option '--output'"),
         (["fit", "x.csv", "--tagret", "y"], "--target"),
         (["show"], "Missing argument 'MODEL'"),
-        (["explain", "m", "x.csv", "--row", "seven"], "valid integer"),
+        (["explain", "m", "x.csv", "--row", "seven"], "'seven' is not a whole number: give"),
         (["explain", "m", "x.csv", "--format", "pdf"], "'text', 'md', 'html'"),
         (["compare", "x.csv", "-t", "y", "--metric", "auc"], "'balanced_accuracy'"),
-        (["compare", "x.csv", "-t", "y", "--folds", "many"], "valid integer"),
+        (["compare", "x.csv", "-t", "y", "--folds", "many"], "'many' is not a whole number: give"),
         (["predict", "m", "x.csv", "y.csv"], "unexpected extra argument"),
     ],
 )

@@ -39,11 +39,16 @@ Baselines = Annotated[
     ),
 ]
 MetricName = Annotated[Metric, typer.Option("--metric", "-m", help="What models are judged by.")]
-Folds = Annotated[int, typer.Option("--folds", metavar="N", help="Parts of a cross-validation.")]
+Folds = Annotated[
+    int, typer.Option("--folds", metavar="N", help="Parts of a cross-validation.", parser=o.whole)
+]
 Repeats = Annotated[
     int | None,
     typer.Option(
-        "--repeats", metavar="N", help="Cross-validations; by the number of rows if not given."
+        "--repeats",
+        metavar="N",
+        help="Cross-validations; by the number of rows if not given.",
+        parser=o.whole,
     ),
 ]
 Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Time for all models.")]
@@ -51,9 +56,10 @@ Level = Annotated[
     float, typer.Option("--level", metavar="SHARE", help="Level of the tests behind the choice.")
 ]
 Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options in each fold.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.", parser=o.whole)]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.")
+    int | None,
+    typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.", parser=o.whole),
 ]
 
 Times = Annotated[

@@ -46,10 +46,10 @@ def explain(
         emit(str(_code(model, data, how, row, form, as_json, output)))
         return
     from sortal.tasks.explain import explain as task
-    from sortal.tasks.load import load
+    from sortal.tasks.models import as_model
 
     check_output(output, model, data)
-    loaded = load(model)
+    loaded = as_model(model, data)
     emit_record(task(loaded, open_data(data, how, loaded), row), form, as_json, output)
 
 

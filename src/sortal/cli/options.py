@@ -52,9 +52,26 @@ Settings = Annotated[
         show_default=False,
     ),
 ]
+
+
+def whole(given: str) -> int:
+    """A whole number, as an option has it."""
+    try:
+        return int(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is not a whole number: give one, such as 7.") from None
+
+
 Rows = Annotated[
     list[int] | None,
-    typer.Option("--row", "-r", metavar="N", help="A row, counted from 1.", show_default=False),
+    typer.Option(
+        "--row",
+        "-r",
+        metavar="N",
+        help="A row, counted from 1.",
+        show_default=False,
+        parser=whole,
+    ),
 ]
 Drop = Annotated[
     list[str] | None,

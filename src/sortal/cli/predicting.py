@@ -56,11 +56,11 @@ def predict(
     if show_code:
         emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return
-    from sortal.tasks.load import load
+    from sortal.tasks.models import as_model
     from sortal.tasks.predict import predict as task
 
     check_output(output, model, data)
-    loaded = load(model)
+    loaded = as_model(model, data)
     table = task(loaded, open_data(data, how, loaded), proba=proba, keep=keep or ())
     if as_json:
         emit(json_text(plain_records(table)), output)

@@ -22,7 +22,12 @@ EXAMPLES = (
 
 Node = Annotated[
     int | None,
-    typer.Option("--node", metavar="N", help="Of a tree, the node to work out; the root is 0."),
+    typer.Option(
+        "--node",
+        metavar="N",
+        help="Of a tree, the node to work out; the root is 0.",
+        parser=o.whole,
+    ),
 ]
 
 

@@ -29,7 +29,7 @@ def explain(
     reading :
         For a file, options of `sortal.read`.
     """
-    estimator = as_model(model)
+    estimator = as_model(model, data)
     if not hasattr(estimator, "explain"):
         raise OptionError(f"A {type(estimator).__name__} has no explanations.")
     frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)

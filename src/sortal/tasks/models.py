@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sortal.data.files.plain_files import check_path
+from sortal.errors import FormatError, OptionError
+from sortal.models.archive import read_archive
 from sortal.tasks.load import load
 from sortal.tasks.tables import open_table
 
@@ -21,9 +25,28 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
-def as_model(model: Any) -> Any:
-    """The fitted estimator."""
-    return model if hasattr(model, "predict") else load(model)
+def as_model(model: Any, data: Any = None) -> Any:
+    """The fitted estimator; `data` is what comes after it."""
+    if hasattr(model, "predict"):
+        return model
+    check_path(Path(model))
+    try:
+        return load(model)
+    except FormatError:
+        if isinstance(data, str | os.PathLike) and _is_model_file(data):
+            raise OptionError(
+                f"{str(model)!r} is not a model file, and {str(data)!r} is: give the model first, "
+                "then the data."
+            ) from None
+        raise
+
+
+def _is_model_file(path: str | os.PathLike[str]) -> bool:
+    try:
+        read_archive(path)
+    except (FormatError, OSError):
+        return False
+    return True
 
 
 def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:

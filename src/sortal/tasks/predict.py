@@ -38,7 +38,7 @@ def predict(
         Columns `row` (from 1), `prediction`, those asked for; of the library that the data came
         in, pandas for a file.
     """
-    estimator = as_model(model)
+    estimator = as_model(model, data)
     if proba and not hasattr(estimator, "predict_proba"):
         raise OptionError(
             f"proba: a {type(estimator).__name__} has no probabilities. Leave it out, or fit a "

@@ -114,10 +114,7 @@ def _source(path: str | os.PathLike[str], folder: Path) -> tuple[Path, str]:
         return _spooled(sys.stdin.buffer, folder), "standard input"
     source = Path(os.fspath(path))
     try:
-        if source.is_dir():
-            raise InputError(f"{str(source)!r} is a folder: give the path of one file in it.")
-        if not source.exists():
-            raise InputError(_no_such_file(source))
+        check_path(source)
         if source.is_file():
             return source.absolute(), source.name
         with source.open("rb") as stream:
@@ -126,11 +123,17 @@ def _source(path: str | os.PathLike[str], folder: Path) -> tuple[Path, str]:
         raise InputError(f"{str(source)!r} cannot be read: {error.strerror}.") from None
 
 
-def _no_such_file(path: Path) -> str:
+def check_path(path: Path) -> None:
+    """There is something, and it is no folder."""
     folder = path.absolute().parent
-    if not folder.is_dir():
-        return f"There is no file {str(path)!r}: there is not even a folder {str(folder)!r}."
-    return f"There is no file {path.name!r} in {str(folder)!r}: check the name."
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder: give the path of one file in it.")
+    if not path.exists():
+        raise InputError(
+            f"There is no file {path.name!r} in {str(folder)!r}: check the name."
+            if folder.is_dir()
+            else f"There is no file {str(path)!r}: there is not even a folder {str(folder)!r}."
+        )
 
 
 def _spooled(stream: IO[bytes], folder: Path) -> Path:
