@@ -72,12 +72,14 @@ def test_size_and_quiet(run: Callable[..., Any], asked: list[Made], here: Path) 
 def test_all_options_arrive(run: Callable[..., Any], asked: list[Made]) -> None:
     options = "--rows --title T --metric accuracy --folds 3 --repeats 2 --budget 9 --level 0.1 "
     options += "--tune --seed 5 --jobs 1 --no-baselines -l tree --drop year --category island "
-    options += "--na-values NA,- --decimal ."
+    options += "--na-values NA,- --decimal . --min-frequency 3 --keep sex"
     assert run(*GIVEN, *options.split(), "-o", "r.html").code == 0
     named = dict(asked[0].named)
     del named["progress"]
     assert named == {
         "rows": True,
+        "min_frequency": 3,
+        "keep": ["sex"],
         "title": "T",
         "metric": "accuracy",
         "folds": 3,

@@ -66,6 +66,34 @@ def test_identifiers(column: str, values: Any, why: str) -> None:
     assert why in words(inspect(data, "y"), "identifier")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "why"),
+    [
+        ("reply", [f"n{i % 9}@example.org" for i in range(N)], "mail addresses, 9 different ones"),
+        ("lastName", [f"Van {i % 150}" for i in range(N)], "the word 'name' in its name, and most"),
+        ("told", [f"the {i % 150} was not there" for i in range(N)], "looks like free text: most"),
+        ("what", [f"n{i % 250}" for i in range(N)], "has 250 different texts in 400 rows"),
+    ],
+)
+def test_text_that_may_tell_of_people(column: str, values: Any, why: str) -> None:
+    data = frame(**{column: values})
+    assert found(data) == {"personal-text": (column, f"--drop {column}")}
+    assert why in words(inspect(data, "y"), "personal-text")
+
+
+def test_text_that_tells_of_nobody() -> None:
+    for values in (
+        [f"n{i % 70}" for i in range(N)],
+        [f"a sentence of six words {i % 40}" for i in range(N)],
+        ["a@b"] * 300 + ["-"] * 100,
+    ):
+        assert found(frame(name=values)) == {}
+    leaking = frame()
+    leaking["reply"] = [f"{y}@example.org" for y in leaking["y"]]
+    codes = [finding.code for finding in inspect(leaking, "y").findings]
+    assert codes == ["leak", "personal-text"]
+
+
 def test_measured_numbers_are_no_identifiers() -> None:
     assert found(frame(income=np.random.default_rng(0).permutation(9 * N)[:N] * 10)) == {}
     assert found(frame(x=np.random.default_rng(0).normal(size=N))) == {}

@@ -11,6 +11,7 @@ from sortal.models import faces
 from sortal.models.pages import page
 from sortal.models.records import Table, Working
 from sortal.models.text_tables import fold
+from sortal.tasks.holding import held
 from sortal.tasks.models import as_model
 from sortal.tasks.registry import learner_of
 
@@ -168,13 +169,14 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
 
 
 def _origin(estimator: Any) -> list[tuple[str, Cell]]:
-    """The file that the rows came from, and the fingerprint of what was learned from."""
+    """The file that the rows came from, the fingerprint of what was learned from, what is kept."""
     rows: list[tuple[str, Cell]] = []
     file = getattr(estimator, "_file", None)
     if file is not None:
         rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
     if isinstance(estimator, Keeping):
         rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
+        rows.append(("holds", held(estimator)))
     return rows
 
 

@@ -62,7 +62,7 @@ _PERSON_NAMES: Final = re.compile(
 )
 _MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 # Text that fewer rows have is rare, and so many words are a sentence.
-_FEW: Final = 5
+FEW: Final = 5
 _SENTENCE: Final = 4
 _DATE: Final = re.compile(
     r"(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -]?[A-Za-z]{3,9}\.?[ ,-]{1,2}\d{2,4}"
@@ -128,12 +128,12 @@ def personal(column: Profile) -> str:
     looked = texts[:: max(1, len(texts) // _LOOKED_AT)]
     if sum(bool(_MAIL.fullmatch(text)) for text in looked) > 0.5 * len(looked):
         return f"holds mail addresses, {column.n_distinct:,} different ones"
-    return _telling(column, looked) if np.mean(column.counts < _FEW) > 0.5 else ""
+    return _telling(column, looked) if np.mean(column.counts < FEW) > 0.5 else ""
 
 
 def _telling(column: Profile, looked: Sequence[str]) -> str:
     """Why rare text may tell of people."""
-    few = f"most of its {column.n_distinct:,} texts occur in fewer than {_FEW} rows"
+    few = f"most of its {column.n_distinct:,} texts occur in fewer than {FEW} rows"
     if called := _called(column.name, _PERSON_NAMES):
         return f"has the word {called!r} in its name, and {few}"
     if np.median([len(text.split()) for text in looked]) >= _SENTENCE:
