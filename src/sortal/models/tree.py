@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.models.layout import INF, Flag, FromSchema, Layout, Maybe, Number, Several, Whole, Word
 from sortal.models.layout_arrays import Array, Record
 from sortal.models.tree_checks import check_nodes, check_weights
@@ -282,6 +283,11 @@ class TreeModel:
         """How many leaves each node has below it; a leaf has itself."""
         before = np.concatenate([[0], np.cumsum(self.kind == LEAF)])
         return np.asarray(before[self.ends()] - before[:-1])
+
+    def size_text(self) -> str:
+        """How large it is, in words."""
+        leaves = agreed(self.n_leaves, "a leaf", "leaves")
+        return f"{counted(self.n_nodes, 'node')}, {self.n_leaves:,} of them {leaves}"
 
     def depth(self) -> int:
         """The most tests a row can meet."""

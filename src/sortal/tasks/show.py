@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sortal.data.printing import counted
 from sortal.errors import InputTypeError, OptionError
 from sortal.estimators.keeping import Keeping, parts_of
 from sortal.models import faces
@@ -162,7 +163,7 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     there = {said: name for name, said in _RESOLVED.items() if hasattr(estimator, name)}
     rows += [(said, getattr(estimator, name)) for said, name in there.items()]
     if hasattr(estimator, "size_"):
-        rows.append(("size", f"{estimator.size_} numbers"))
+        rows.append(("size", counted(estimator.size_, "number")))
     return rows + _origin(estimator)
 
 
