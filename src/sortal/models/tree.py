@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.data.printing import agreed, counted
 from sortal.models.layout import INF, Flag, FromSchema, Layout, Maybe, Number, Several, Whole, Word
 from sortal.models.layout_arrays import Array, Record
 from sortal.models.tree_checks import check_nodes, check_weights
@@ -286,8 +285,9 @@ class TreeModel:
 
     def size_text(self) -> str:
         """How large it is, in words."""
-        leaves = agreed(self.n_leaves, "a leaf", "leaves")
-        return f"{counted(self.n_nodes, 'node')}, {self.n_leaves:,} of them {leaves}"
+        if self.n_nodes == 1:
+            return "1 node, a leaf"
+        return f"{self.n_nodes:,} nodes, {self.n_leaves:,} of them leaves"
 
     def depth(self) -> int:
         """The most tests a row can meet."""
