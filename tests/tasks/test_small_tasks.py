@@ -144,7 +144,7 @@ def test_every_model_can_be_shown(learner: str, tmp_path: Path) -> None:
     shown = show(model)
     text = str(shown)
     assert registry.find(learner).facts.reads in text
-    assert f"{model.size_} numbers" in text
+    assert f"{model.size_:,} numbers" in text
     assert "Options that differ" not in text
     assert json.loads(json.dumps(shown.to_dict()))["facts"]["rows"] == 344
     assert (shown.rules is not None) == (learner == "tree")
@@ -164,7 +164,9 @@ def test_a_long_model_is_cut_and_says_so() -> None:
     table = pd.DataFrame({f"x{j}": list("abab") for j in range(30)} | {"y": list("pqpq")})
     shown = show(fit(table, "y", "bayes"))
     assert len(shown.tables) == 20
-    assert str(shown).endswith("more tables: working() has them all")
+    assert str(shown).endswith("11 more tables: working(), or --all, has them all")
+    assert "11 more tables" in shown.to_html()
+    assert len(show(fit(table, "y", "bayes"), everything=True).tables) == 31
     named = pd.DataFrame({"functions": list("abab"), "priors": list("abba"), "y": list("pqpq")})
     assert len(show(fit(named, "y", "bayes")).tables) == 3  # attributes, not functions
 

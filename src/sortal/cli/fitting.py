@@ -12,6 +12,7 @@ from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
 from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
 from sortal.cli.telling import hush, note
+from sortal.data.printing import counted
 from sortal.errors import OptionError
 from sortal.tasks.registry import find
 
@@ -105,7 +106,7 @@ def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
         emit(json_text(report_facts(model, learner, output)))
         return
     size = getattr(model, "size_", None)
-    numbers = "" if size is None else f", {size} numbers"
+    numbers = "" if size is None else f", {counted(size, 'number')}"
     emit(f"{find(learner).title}{numbers}\n{model.fit_report_}")
 
 

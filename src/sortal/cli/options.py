@@ -143,6 +143,10 @@ Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write into a file.", show_default=False),
 ]
+All = Annotated[
+    bool,
+    typer.Option("--all", help="Everything, however long it is; JSON always has everything."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ShowCode = Annotated[
     bool, typer.Option("--show-code", help="Print Python code that does the same, and do nothing.")

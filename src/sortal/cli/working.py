@@ -50,24 +50,31 @@ def work(
     decimal: o.Decimal = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
+    everything: o.All = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Show the textbook's working for a table.
 
     A learner is fitted, and every number of the fit is shown with the tag of its formula. A tree
     is not pruned unless an option of pruning is set; --set categorical_split=multiway gives it a
-    branch per value, as ID3 does and as textbooks work Play Tennis.
+    branch per value, as ID3 does and as textbooks work Play Tennis. Of many tables and long ones
+    the beginning is shown, unless --all is given.
     """
     hush(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
+    whole = everything or as_json
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
         script.read(data, how)
         script.add(f"working = {call('sortal.work', TABLE, target, **named)}")
+        if everything and form == "text":  # print(working) would print the beginning
+            script.add("working = working.to_text()")
+        elif not whole and form != "text":
+            script.add("working = working.short()")
         script.finish("working", form, as_json, output)
         emit(str(script))
         return
@@ -75,4 +82,5 @@ def work(
 
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    emit_record(task(open_data(data, how), target, **named), form, as_json, output)
+    working = task(open_data(data, how), target, **named)
+    emit_record(working if whole else working.short(), form, as_json, output)

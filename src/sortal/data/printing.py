@@ -18,3 +18,13 @@ def printable(text: str, but: str = "") -> str:
     if is_printable(text):
         return text
     return "".join(c if c in but or is_printable(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def agreed(n: float, one: str, several: str) -> str:
+    """A word that agrees with a number: 1 row is, 2 rows are."""
+    return one if n == 1 else several
+
+
+def counted(n: int, one: str, several: str = "") -> str:
+    """So many of something: 1 row, 1,234 rows."""
+    return f"{n:,} {agreed(n, one, several or f'{one}s')}"

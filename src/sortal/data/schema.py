@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sortal.data.printing import counted
 from sortal.data.values import Values, sort_values, union
 from sortal.errors import ColumnError
 
@@ -85,8 +86,9 @@ class Schema:
         """The schema of both tables' rows."""
         if len(self.columns) != len(other.columns):
             raise ColumnError(
-                f"A table of {len(self.columns)} columns and one of {len(other.columns)} columns "
-                "cannot be merged: blocks of one table have the same columns."
+                f"A table of {counted(len(self.columns), 'column')} and one of "
+                f"{counted(len(other.columns), 'column')} cannot be merged: blocks of one table "
+                "have the same columns."
             )
         columns = (a.merge(b) for a, b in zip(self.columns, other.columns, strict=True))
         return Schema(tuple(columns), union(self.classes, other.classes)[0])

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.printing import counted
 from sortal.data.schema import Schema
 from sortal.data.sources import TableSource
 from sortal.data.table import Table, read_table
@@ -62,7 +63,7 @@ class FitReport:
 
     def __str__(self) -> str:
         missing = ", ".join(f"{name} {count}" for name, count in self.missing.items()) or "none"
-        return "\n".join([f"{self.rows} rows; missing values: {missing}", *self.notes])
+        return "\n".join([f"{counted(self.rows, 'row')}; missing values: {missing}", *self.notes])
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         if sum(holes.values()):
             _say(
                 self.missing,
-                f"{counted(holes)} {_verb(holes, 'has', 'have')} no value",
+                f"{counted_cells(holes)} {_verb(holes, 'has', 'have')} no value",
                 MissingValueError,
                 MissingValueWarning,
                 self._hole_remedy,
@@ -251,7 +252,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         if sum(unknown.values()):
             _say(
                 self.unknown,
-                f"{counted(unknown)} {_verb(unknown, 'holds a value', 'hold values')} "
+                f"{counted_cells(unknown)} {_verb(unknown, 'holds a value', 'hold values')} "
                 "never seen at fit",
                 UnknownCategoryError,
                 UnknownCategoryWarning,
@@ -279,12 +280,12 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         return float(accuracy_score(right, np.ones_like(right), sample_weight=sample_weight))
 
 
-def counted(cells: dict[str, int], most: int = 5) -> str:
+def counted_cells(cells: dict[str, int], most: int = 5) -> str:
     """How many cells, and of which columns."""
     named = [f"{name!r} {n}" for name, n in cells.items() if n]
-    more = f", and {len(named) - most} more columns" if len(named) > most else ""
+    more = f", and {counted(len(named) - most, 'more column')}" if len(named) > most else ""
     n = sum(cells.values())
-    return f"{n} {'cell' if n == 1 else 'cells'} ({', '.join(named[:most])}{more})"
+    return f"{counted(n, 'cell')} ({', '.join(named[:most])}{more})"
 
 
 def _verb(cells: dict[str, int], one: str, several: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose
+from sortal.data.printing import agreed, counted
 from sortal.errors import ImpossibleRowWarning, OptionError, warn
 from sortal.estimators.base import FitReport, refuse_one_class
 from sortal.estimators.forgetting import ForgettingClassifier
@@ -303,8 +304,9 @@ class DiscreteBayes(ForgettingClassifier):
 def _warn_of_impossible(n: int) -> None:
     if n:
         warn(
-            f"{n} rows have probability zero in every class (a value was never seen in it, and "
-            "alpha is 0): they get the prior. Set alpha above 0 to tell them apart.",
+            f"{counted(n, 'row')} {agreed(n, 'has', 'have')} probability zero in every class (a "
+            f"value was never seen in it, and alpha is 0): {agreed(n, 'it gets', 'they get')} the "
+            "prior. Set alpha above 0 to tell them apart.",
             ImpossibleRowWarning,
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from sortal.data.checks import choose
+from sortal.data.printing import agreed, counted
 from sortal.errors import (
     CollinearWarning,
     MissingValueWarning,
@@ -18,7 +19,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.estimators.asking import Asking
-from sortal.estimators.base import FitReport, counted, refuse_one_class
+from sortal.estimators.base import FitReport, counted_cells, refuse_one_class
 from sortal.estimators.kept_discriminant import KeptDiscriminant
 from sortal.estimators.pieces import no_probabilities
 from sortal.estimators.target import class_array
@@ -285,11 +286,14 @@ def report_holes(summary: Counted, schema: Schema) -> tuple[dict[str, int], list
     notes = []
     dropped = summary.rows.rows - int(summary.sizes.units.sum())
     if dropped:
-        notes.append(f"{dropped} of {summary.rows.rows} rows have a hole and are left out")
+        notes.append(
+            f"{dropped} of {counted(summary.rows.rows, 'row')} "
+            f"{agreed(dropped, 'has a hole and is', 'have a hole and are')} left out"
+        )
     elif holes:
         notes.append("holes are filled with the mean of their column")
     if holes:
-        warn(f"Holes: {counted(holes)}. {sentence(notes[0])}.", MissingValueWarning)
+        warn(f"Holes: {counted_cells(holes)}. {sentence(notes[0])}.", MissingValueWarning)
     return holes, notes
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.data.schema import Schema
 from sortal.data.values import union
 from sortal.errors import ColumnError, InputError, OptionError, listed, told
@@ -75,14 +76,17 @@ def _chosen(given: Any, table: Table) -> list[int]:
 def _from_mask(mask: np.ndarray[Any, Any], n: int) -> list[int]:
     if len(mask) != n:
         raise OptionError(
-            f"categorical_features is a mask of length {len(mask)}, and the table has {n} columns."
+            f"categorical_features is a mask of length {len(mask)}, and the table has "
+            f"{counted(n, 'column')}."
         )
     return [int(j) for j in np.flatnonzero(mask)]
 
 
 def _position(j: int, n: int) -> int:
     if not -n <= j < n:
-        raise OptionError(f"categorical_features names column {j}, and the table has {n} columns.")
+        raise OptionError(
+            f"categorical_features names column {j}, and the table has {counted(n, 'column')}."
+        )
     return j % n
 
 

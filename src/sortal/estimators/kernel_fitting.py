@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.engines.local import n_threads
 from sortal.engines.merging import merge_all
 from sortal.errors import (
@@ -253,8 +254,9 @@ class KernelFitting(KernelDoor):
         ]
         if len(basis.rows.ids) < basis.asked:
             notes.append(
-                f"{len(basis.rows.ids)} landmarks describe all rows to the last digits: "
-                f"{basis.asked} are not needed"
+                f"{counted(len(basis.rows.ids), 'landmark')} "
+                f"{agreed(len(basis.rows.ids), 'describes', 'describe')} all rows to the last "
+                f"digits: {basis.asked} are not needed"
             )
         if not isinstance(model, SortalError) and np.isinf(model.eigenvalues).any():
             notes.append(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.errors import CollinearWarning, SortalError, warn
 from sortal.estimators.discriminant import combination, sentence
 from sortal.estimators.gaussian import GaussianDiscriminant
@@ -233,7 +234,9 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         ]
         if len(still) > _MOST_NAMED:
             more = len(still) - _MOST_NAMED
-            said.append("so does 1 more class" if more == 1 else f"so do {more} more classes")
+            said.append(
+                f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
+            )
         if said:
             warn(f"{sentence('; '.join(said))}.", CollinearWarning)
         return notes + said

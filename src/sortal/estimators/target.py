@@ -14,6 +14,7 @@ from sortal.data.arrays import ArrayTable, plain_array
 from sortal.data.columns import HOLE, as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of
+from sortal.data.printing import counted
 from sortal.data.schema import Schema
 from sortal.data.sources import AS_TEXT, refuse_measurements
 from sortal.data.table import Table, read_frame
@@ -66,8 +67,9 @@ def read_target(y: Any, n_rows: int) -> Target:
         target = Target(ArrayTable(labels[:, None], ("y",)), dtype)
     if target.table.n_rows != n_rows:
         raise LabelError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and "
-            f"y has {target.table.n_rows} labels. Give one label a row."
+            f"Found input variables with inconsistent numbers of samples: X has "
+            f"{counted(n_rows, 'row')} and y has {counted(target.table.n_rows, 'label')}. Give one "
+            "label a row."
         )
     return target
 

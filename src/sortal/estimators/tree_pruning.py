@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import read_seed, share
+from sortal.data.printing import agreed, counted
 from sortal.engines.local import n_threads
 from sortal.errors import InputError, OneLeafWarning, OptionError, warn
 from sortal.estimators.base import FitReport
@@ -284,10 +285,10 @@ def _refuse_others(pruning: str | None, given: dict[str, Any]) -> None:
 
 def size_notes(model: TreeModel) -> tuple[str, ...]:
     """How large a tree is, and which tests are not known to be the best."""
-    notes = [f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"]
+    notes = [f"{model.size_text()}; depth {model.depth()}"]
     # tests that have moved, or were taken in, stood against none
     searched = ~model.exact.astype(bool) & (model.candidates > 0)
     if heuristic := int(np.count_nonzero(searched)):
-        nodes = "1 node was" if heuristic == 1 else f"{heuristic} nodes were"
+        nodes = f"{counted(heuristic, 'node')} {agreed(heuristic, 'was', 'were')}"
         notes.append(f"the test of {nodes} found by heuristic, the others exactly")
     return tuple(notes)

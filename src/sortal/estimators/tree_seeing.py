@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.printing import counted
 from sortal.errors import InputError
 from sortal.estimators.tree_reading import ReadableTree
 from sortal.views.tree_drawing import Drawing, draw_tree
@@ -122,7 +123,7 @@ class SeenTree(ReadableTree):
         walked = self._walk(self._open(row))
         if len(walked.nodes) != 1:
             raise InputError(
-                f"row has {len(walked.nodes)} rows: give a table of one, such as X[:1]."
+                f"row has {counted(len(walked.nodes), 'row')}: give a table of one, such as X[:1]."
             )
         return walked
 
@@ -131,7 +132,7 @@ class SeenTree(ReadableTree):
 
     def _title(self) -> str:
         n = self._model.n_leaves
-        return f"{type(self).__name__}: {n} {'leaf' if n == 1 else 'leaves'}"
+        return f"{type(self).__name__}: {counted(n, 'leaf', 'leaves')}"
 
     def _alternative(self) -> str:
         """The tree in words, as many levels as stay short enough to be heard."""

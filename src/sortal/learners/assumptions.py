@@ -15,6 +15,7 @@ from scipy.special import chdtrc, ndtr
 from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import HOLE, UNKNOWN
 from sortal.data.design import Design
+from sortal.data.printing import counted
 from sortal.data.schema import Schema
 from sortal.errors import LabelError, MissingValueError
 from sortal.learners.discriminant import ClassStatistics, without_rounding
@@ -115,8 +116,8 @@ def refuse_none_left(rows: LabeledRows) -> None:
     """Something must be left to test."""
     if not len(rows.codes):
         raise MissingValueError(
-            f"No row is left to check: each of the {int(rows.left_out.sum())} rows has a hole or a "
-            "value never seen at fit. Fill them, or leave columns with many holes out."
+            f"No row is left to check: each of the {counted(int(rows.left_out.sum()), 'row')} has "
+            "a hole or a value never seen at fit. Fill them, or leave columns with many holes out."
         )
 
 
@@ -187,11 +188,17 @@ def mardia(X: Float, rank: int) -> Mardia:
     """
     n, p = len(X), rank
     if p == 0 or n <= p:
-        why = f"{n} rows for {p} directions" if p else "nothing varies within the classes"
+        why = (
+            f"{counted(n, 'row')} for {counted(p, 'direction')}"
+            if p
+            else "nothing varies within the classes"
+        )
         return Mardia(n, p, why=why)
     Y = _sphered(X)
     if Y.shape[1] != p:
-        return Mardia(n, p, why=f"the class varies along {Y.shape[1]} of {p} directions only")
+        return Mardia(
+            n, p, why=f"the class varies along {Y.shape[1]} of {counted(p, 'direction')} only"
+        )
     kurtosis = float(((Y * Y).sum(axis=1) ** 2).mean())
     deviate = (kurtosis - p * (p + 2)) / np.sqrt(8 * p * (p + 2) / n)
     p_kurtosis = float(2 * ndtr(-abs(deviate)))

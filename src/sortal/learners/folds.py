@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
+from sortal.data.printing import counted
 from sortal.errors import InputError, OptionError, told
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def numbered(given: Any, n_rows: int) -> Place:
         )
     if len(folds) != n_rows:
         raise OptionError(
-            f"cv has {len(folds)} fold numbers, and there are {n_rows} rows: give one a row."
+            f"cv has {counted(len(folds), 'fold number')} for {counted(n_rows, 'row')}: give one a "
+            "row."
         )
     names, places = np.unique(folds, return_inverse=True)
     if len(names) < 2:
@@ -79,7 +81,8 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
         rows = np.asarray(left_out)
         if rows.dtype.kind not in "iu" or not np.isin(rows, np.arange(n_rows)).all():
             raise OptionError(
-                f"cv leaves out rows in fold {fold} that are no positions of {n_rows} rows."
+                f"cv leaves out rows in fold {fold} that are no positions of "
+                f"{counted(n_rows, 'row')}."
             )
         if (folds[rows] >= 0).any():
             raise OptionError(

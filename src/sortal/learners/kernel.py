@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.data.schema import Schema
 from sortal.errors import InputError, OptionError, told
 from sortal.learners.discriminant import multiply_rows, read_statistics, refuse_weightless
@@ -94,7 +95,7 @@ class Problem:
         if given is not None and given > most > 0:
             raise OptionError(
                 f"n_components={told(given)} cannot be had: {len(self.classes)} classes have at "
-                f"most {most} directions. Give a whole number from 1 to {most}, or None."
+                f"most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or None."
             )
         return None if given is None else int(given)
 
@@ -246,7 +247,7 @@ def refuse_other_shape(n_rows: int, n_columns: int) -> None:
     """A kernel matrix of a fit is square."""
     if n_rows != n_columns:
         raise InputError(
-            f"X has {n_rows} rows and {n_columns} columns, and kernel='precomputed' takes the "
-            "kernel matrix of the rows of the fit with each other, which is square: give "
-            "k(x_i, x_j), or the rows themselves with another kernel."
+            f"X has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}, and "
+            "kernel='precomputed' takes the kernel matrix of the rows of the fit with each other, "
+            "which is square: give k(x_i, x_j), or the rows themselves with another kernel."
         )

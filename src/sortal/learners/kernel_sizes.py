@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import agreed, counted
 from sortal.errors import InputError, OptionError, told
 from sortal.learners.kernel_landmarks import MOST_SAMPLED
 
@@ -41,8 +42,8 @@ def refuse_memory(options: KernelOptions, n: int) -> None:
     there, need = free_memory(), needed_memory(options, n)
     if there is not None and need > there:
         raise InputError(
-            f"The kernel matrix of {n} rows needs {need / _GB:.1f} GB of memory, and there are "
-            f"{there / _GB:.1f} GB: use solver='landmarks', or give fewer rows."
+            f"The kernel matrix of {counted(n, 'row')} needs {need / _GB:.1f} GB of memory, and "
+            f"there are {there / _GB:.1f} GB: use solver='landmarks', or give fewer rows."
         )
 
 
@@ -75,8 +76,8 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
         return min(DEFAULT_LANDMARKS, n)
     if options.n_landmarks > n:
         raise OptionError(
-            f"n_landmarks={told(options.n_landmarks)} but {n} rows take part: give at most that, "
-            "or None."
+            f"n_landmarks={told(options.n_landmarks)} but {counted(n, 'row')} "
+            f"{agreed(n, 'takes', 'take')} part: give at most that, or None."
         )
     return int(options.n_landmarks)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.learners.matrices import matrix_table
 from sortal.learners.neighbors import class_weights, kept_rows
 from sortal.models.decision import shares_of_votes
@@ -47,7 +48,7 @@ def show_working(
 def describe(model: NeighborsModel) -> str:
     """The model in a line."""
     power = f" with p = {model.power:g}" if model.metric == "minkowski" else ""
-    places = "1 place" if model.k == 1 else f"{model.k} places"
+    places = counted(model.k, "place")
     return f"Nearest neighbors: {places}, {model.metric} distance{power}, {model.weighting} votes"
 
 
@@ -134,7 +135,7 @@ def _distances(
     results = (*known, "sum", "distance", "part", "kernel", "vote")
     heads = unique(("query", "rank", "id", "class", *names, *results))
     said = _formula(model, len(names), holes=holes)
-    title = f"Distances, the nearest {shown} of {model.n_rows} rows (ids from 0): {said}"
+    title = f"Distances, the nearest {shown} of {counted(model.n_rows, 'row')} (ids from 0): {said}"
     return Table("distances", title, heads, tuple(cells), EQUATIONS[model.metric], backend)
 
 

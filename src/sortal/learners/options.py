@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import choose, is_whole, numbers
+from sortal.data.printing import counted
 from sortal.errors import OptionError, listed, told
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
     if not is_whole(given) or not 1 <= given <= most:
         raise OptionError(
             f"n_components={told(given)} cannot be had: {n_classes} classes and {n_terms} columns "
-            f"have at most {most} directions. Give a whole number from 1 to {most}, or None."
+            f"have at most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or "
+            "None."
         )
     return int(given)
 

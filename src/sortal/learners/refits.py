@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
+from sortal.data.printing import counted
 from sortal.engines.blas import one_blas_thread
 from sortal.errors import OptionError, SortalError, told
 from sortal.learners.discriminant import multiply, read_statistics
@@ -198,15 +199,15 @@ def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
     except TypeError:
         raise OptionError(
             f"folds={told(given)} cannot be used: give a whole number, or a list of one label for "
-            f"each of {n_rows} rows."
+            f"each of {counted(n_rows, 'row')}."
         ) from None
     if any(label is None or label != label for label in place):  # noqa: PLR0124  (NaN)
         raise OptionError("folds has rows without a label: give each row one, or a whole number.")
     if isinstance(given, str) or len(labels) != n_rows or len(place) < 2:
         raise OptionError(
-            f"folds is a {type(given).__name__} of {len(labels)} labels, {len(place)} of them "
-            f"different: give a whole number, or a label for each of {n_rows} rows, at least two "
-            "different ones."
+            f"folds is a {type(given).__name__} of {counted(len(labels), 'label')}, {len(place)} "
+            f"of them different: give a whole number, or a label for each of "
+            f"{counted(n_rows, 'row')}, at least two different ones."
         )
     return np.array([place[label] for label in labels], dtype=np.intp), len(place)
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
+from sortal.data.printing import counted
 from sortal.learners.canonical import eigenvectors, oriented
 from sortal.models.geometry import survey
 
@@ -314,8 +315,8 @@ def _incomparable(
         rows = "" if stats.exact else f", with {stats.rows[stats.present][k]:g} rows,"
         more = f" (and {len(singular) - 1} more)" if len(singular) > 1 else ""
         return (
-            f"class {classes[k]!r}{rows} varies along {ranks[k]} of {rank} directions only{more}: "
-            "its determinant is 0"
+            f"class {classes[k]!r}{rows} varies along {ranks[k]} of {counted(rank, 'direction')} "
+            f"only{more}: its determinant is 0"
         )
     return f"{NO_SIZES}: nothing can be tested" if stats.exact else ""
 

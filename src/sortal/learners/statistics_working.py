@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.learners.statistics import (
     box_m,
     canonical_statistics,
@@ -78,7 +79,7 @@ def _eigenvalues(canonical: CanonicalStatistics, backend: str) -> Table:
 
 
 def _counted(n: int) -> str:
-    return "the first function is" if n == 1 else f"the first {n} functions are"
+    return agreed(n, "the first function is", f"the first {n} functions are")
 
 
 def _wilks(tests: Sequence[Wilks], backend: str) -> Table:
@@ -190,6 +191,7 @@ def _box(box: BoxM, backend: str) -> Table:
 def _parameters(n_classes: int, rank: int, backend: str) -> Table:
     both = count_parameters(n_classes, rank)
     rows = tuple((made.model, made.estimated, made.in_boundaries) for made in both)
-    title = f"Numbers of parameters: {n_classes} classes, {rank} directions"
+    told = counted(n_classes, "class", "classes"), counted(rank, "direction")
+    title = f"Numbers of parameters: {', '.join(told)}"
     heads = ("discriminant", "estimated", "in boundaries")
     return Table("parameters", title, heads, rows, "S 53", backend)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.checks import choose, non_negative, share
+from sortal.data.printing import counted
 from sortal.errors import OptionError, told
 from sortal.learners.tree_complexity import complexity_path, prune_to
 from sortal.learners.tree_cutting import join_siblings
@@ -117,7 +118,9 @@ def _prune(
         return Pruned(smaller, (_told(model, smaller, _by_cost(complexity, strength)),), complexity)
     if how.pruning == "reduced_error" and rows is not None:
         smaller = prune_reduced(model, rows)
-        return Pruned(smaller, (_told(model, smaller, f"their errors on {rows.size} rows"),))
+        return Pruned(
+            smaller, (_told(model, smaller, f"their errors on {counted(rows.size, 'row')}"),)
+        )
     if how.raises and rows is not None:
         level = how.level(model)
         raised = prune_by_raising(model, rows, level, criterion)
@@ -146,4 +149,6 @@ def _by_cost(complexity: Complexity, strength: float) -> str:
 
 
 def _told(before: TreeModel, after: TreeModel, words: str) -> str:
-    return f"pruned from {before.n_leaves} to {after.n_leaves} leaves by {words}"
+    return (
+        f"pruned from {before.n_leaves} to {counted(after.n_leaves, 'leaf', 'leaves')} by {words}"
+    )

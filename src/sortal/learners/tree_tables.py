@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sortal.data.printing import agreed
 from sortal.learners.tree_candidates import ALONE, MOST_LISTED, sets_allowed
 from sortal.models.conditions import set_text
 from sortal.models.records import Table, unique
@@ -133,7 +134,7 @@ class CandidateTables:
             *self._sides(tests),
             *self._judged(j),
         ]
-        what = "the one set V" if n_sets == 1 else f"all {n_sets} sets V"
+        what = agreed(n_sets, "the one set V", f"all {n_sets} sets V")
         m = x.m + (x.has_holes and self._search.policy == "direction")
         if m > MOST_LISTED:
             of_all = whole_cell(sets_allowed(m, NO_BOUND))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,10 +28,11 @@ def peak_of(functions: Float) -> Float:
     if not (peak < np.inf).all():
         n = int((~(peak < np.inf)).sum())
         raise InputError(
-            f"{n} of {len(peak)} rows cannot be decided: their scores are beyond what a float64 "
-            "holds. The rows are in other units than those of the fit, or the fit had numbers or "
-            "weights that are too large or too small, or the model file is damaged: give rows "
-            "in the units of the fit, or fit again with columns and weights of ordinary size."
+            f"{n} of {counted(len(peak), 'row')} cannot be decided: the scores are beyond what a "
+            "float64 holds. The rows are in other units than those of the fit, or the fit had "
+            "numbers or weights that are too large or too small, or the model file is damaged: "
+            "give rows in the units of the fit, or fit again with columns and weights of ordinary "
+            "size."
         )
     return peak
 

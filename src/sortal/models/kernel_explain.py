@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sortal.data.printing import agreed
 from sortal.models.decision import Verdicts, difference, posterior
 from sortal.models.records import Table
 
@@ -104,7 +105,7 @@ class KernelExplanation:
         rows: list[tuple[Cell, ...]] = [("offset", None, None, None, None, _tidy(self.offset))]
         rows += [(one, p.id, p.label, p.kernel, p.coefficient, _tidy(p.pull)) for p in self.pulls]
         if n_others:
-            others = f"{n_others} more {one if n_others == 1 else self.basis}"
+            others = f"{n_others} more {agreed(n_others, one, self.basis)}"
             rows.append((others, None, None, None, None, _tidy(self.rest)))
         if self.costs is not None:
             rows.append(("costs", None, None, None, None, _tidy(self.costs)))

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sortal.data.design import Design
+from sortal.data.printing import counted
 from sortal.models.plain import from_plain, number_in, number_out, readable, to_plain, writable
 
 if TYPE_CHECKING:
@@ -218,7 +219,9 @@ class Several:
         """Checked."""
         scope.need(isinstance(data, list), "is no list")
         holds = self.dim == "*" or scope.fits(self.dim, len(data))
-        scope.need(holds, f"has {len(data)} items, which is not the number of {self.dim}")
+        scope.need(
+            holds, f"has {counted(len(data), 'item')}, which is not the number of {self.dim}"
+        )
         return tuple(self.kind.read(item, scope.at(str(i))) for i, item in enumerate(data))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import counted
 from sortal.models.faces import decision_text, number_text
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ def _count_neighbors(made: NeighborsExplanation) -> str:
     if n == 1:
         return f"1 neighbor, {first}"
     if not others:
-        return f"{n} neighbors, all of them {first}"
+        return f"{counted(n, 'neighbor')}, all of them {first}" if n > 1 else f"1 neighbor, {first}"
     return ", ".join(
-        [f"{n} neighbors", f"{most} of them {first}", *(f"{m} {label}" for label, m in others)]
+        [
+            counted(n, "neighbor"),
+            f"{most} of them {first}",
+            *(f"{m} {label}" for label, m in others),
+        ]
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.data.values import crowded, order_of
 from sortal.errors import FormatError
 
@@ -163,8 +164,8 @@ def _is_value(value: Any) -> bool:
 def _brief(data: Any) -> str:
     """What a message shows of anything, however large or deep."""
     if isinstance(data, list | dict):
-        return f"a {'list' if isinstance(data, list) else 'object'} of {len(data)} items"
+        return f"a {'list' if isinstance(data, list) else 'object'} of {counted(len(data), 'item')}"
     if isinstance(data, int) and abs(data) >= 1 << 200:
-        return f"a whole number of {data.bit_length()} bits"
+        return f"a whole number of {counted(data.bit_length(), 'bit')}"
     shown = repr(data)
     return shown if len(shown) <= 60 else f"{shown[:57]}…"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 import narwhals as nw
 
+from sortal.data.printing import counted
 from sortal.errors import OptionError
 from sortal.models import faces
 from sortal.models.layout import BACKENDS, Layout, Several, Word
@@ -20,6 +21,9 @@ from sortal.models.layout import Cell as CellField
 from sortal.models.pages import page
 
 Cell = str | bool | int | float | None
+
+# What is printed of a long record unless all of it is asked for.
+MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_SIGNS = 20, 100, 100, 500
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +45,14 @@ class Table:
         equation=Word(),
         backend=Word(BACKENDS),
     )
+
+    def short(self) -> Table:
+        """The first rows and columns of a long table, with a title that says so."""
+        sizes = {"rows": (len(self.rows), MOST_ROWS), "columns": (len(self.columns), MOST_COLUMNS)}
+        cut = [f"{most} of {n} {what}" for what, (n, most) in sizes.items() if n > most]
+        rows = tuple(tuple(map(_brief, row[:MOST_COLUMNS])) for row in self.rows[:MOST_ROWS])
+        title = f"{self.title} (the first {' and '.join(cut)})" if cut else self.title
+        return replace(self, title=title, columns=self.columns[:MOST_COLUMNS], rows=rows)
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of a column."""
@@ -90,6 +102,13 @@ class Working:
     title: str
     tables: tuple[Table, ...]
 
+    def short(self) -> Working:
+        """What is printed: the beginning of many tables and of long ones; `to_frame` has all."""
+        title, tables = self.title, tuple(table.short() for table in self.tables[:MOST_TABLES])
+        if len(self.tables) > MOST_TABLES:
+            title = f"{title} (the first {MOST_TABLES} of {len(self.tables)} tables)"
+        return Working(title, tables)
+
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:
             if table.name == name:
@@ -125,12 +144,13 @@ class Working:
         return page(self.title, faces.join_html("", [table._repr_html_() for table in self.tables]))
 
     def __str__(self) -> str:
-        return self.to_text()
+        return self.short().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return faces.join_html(self.title, [table._repr_html_() for table in self.tables])
+        short = self.short()
+        return faces.join_html(short.title, [table._repr_html_() for table in short.tables])
 
 
 class Record(Protocol):
@@ -196,7 +216,7 @@ class Explanations(Sequence[R], Generic[R]):
             for i, table in zip(rows, tables, strict=True)
         ]
         more = len(self) - len(tables)
-        return titled, f"… and {more} more rows: to_frame() has them all" if more else ""
+        return titled, f"… and {counted(more, 'more row')}: to_frame() has them all" if more else ""
 
     def to_text(self, width: int | None = None) -> str:
         """The first rows as they print; with `width`, in lines that are no longer."""
@@ -239,6 +259,13 @@ def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: An
     """A data frame of a library, whose columns are of one type each."""
     data = {name: _of_one_type([row[j] for row in rows]) for j, name in enumerate(columns)}
     return nw.from_dict(data, backend=backend).to_native()
+
+
+def _brief(cell: Cell) -> Cell:
+    """A cell; of a long text the beginning."""
+    if isinstance(cell, str) and len(cell) > MOST_SIGNS:
+        return f"{cell[:MOST_SIGNS]}…"
+    return cell
 
 
 def _json(cell: Cell) -> Cell:

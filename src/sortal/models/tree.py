@@ -283,6 +283,12 @@ class TreeModel:
         before = np.concatenate([[0], np.cumsum(self.kind == LEAF)])
         return np.asarray(before[self.ends()] - before[:-1])
 
+    def size_text(self) -> str:
+        """How large it is, in words."""
+        if self.n_nodes == 1:
+            return "1 node, a leaf"
+        return f"{self.n_nodes:,} nodes, {self.n_leaves:,} of them leaves"
+
     def depth(self) -> int:
         """The most tests a row can meet."""
         return int(self.depths().max())

@@ -21,8 +21,6 @@ from sortal.models.tree_holes import hole_branch, takes_holes, tells_holes
 from sortal.native.trees import CUT, LEAF, SUBSET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from sortal.data.schema import ColumnSchema
@@ -43,45 +41,87 @@ class Step(NamedTuple):
     branch: int
 
 
-class Way(NamedTuple):
-    """How rows come to a node: the steps, what each says, and one condition an attribute."""
+class Part(NamedTuple):
+    """What a path says of one attribute: the ends of its cuts, or the steps that ask for sets."""
 
-    steps: tuple[Step, ...]
-    path: tuple[Condition, ...]
-    merged: tuple[Condition, ...]
+    low: float = -math.inf
+    high: float = math.inf
+    sets: tuple[Step, ...] = ()
+    others: bool = True
+    missing: bool = True
+
+    def then(self, model: TreeModel, step: Step) -> Part:
+        """The same after one more step."""
+        t, b = step
+        others = self.others and bool(model.heavier[t] == b)
+        missing = self.missing and takes_holes(model, t, b)
+        if model.kind[t] != CUT:
+            return self._replace(sets=(*self.sets, step), others=others, missing=missing)
+        low, high = _cut_ends(model, step)
+        return Part(max(self.low, low), min(self.high, high), (), others, missing)
 
 
 class Paths:
-    """The ways to the nodes of a tree where rows end. What was made once is kept."""
+    """The ways to the nodes of a tree where rows end. What nodes share is made once and kept."""
 
     def __init__(self, model: TreeModel) -> None:
         self.model = model
         self._parents = model.parents().tolist()
         self._branches = model.parent_branches().tolist()
         self._conditions: dict[Step, Condition] = {}
-        self._ways: dict[int, Way] = {}
+        self._parts: dict[int, dict[int, Part]] = {0: {}}
+        self._merged: dict[int, tuple[Condition, ...]] = {}
 
     def __reduce__(self) -> tuple[type[Paths], tuple[TreeModel]]:
         return Paths, (self.model,)  # what can be made again does not travel
 
-    def way(self, t: int) -> Way:
+    def steps(self, t: int) -> tuple[Step, ...]:
         """The way of rows that end in node t; in one that asks, for it lists no branch for them."""
-        if t not in self._ways:
-            steps = (*self._above(t), *([] if self.model.kind[t] == LEAF else [Step(t, -1)]))
-            path = tuple(self._condition(step) for step in steps)
-            self._ways[t] = Way(steps, path, merge_path(self.model, steps))
-        return self._ways[t]
+        steps = [] if self.model.kind[t] == LEAF else [Step(t, -1)]
+        while t > 0:
+            steps.append(self._step(t))
+            t = self._parents[t]
+        return tuple(reversed(steps))
+
+    def path(self, t: int) -> tuple[Condition, ...]:
+        """What each step of this way says."""
+        return tuple(map(self._condition, self.steps(t)))
+
+    def merged(self, t: int) -> tuple[Condition, ...]:
+        """One condition an attribute, in the order in which the path first asks them.
+
+        Together they hold for the rows for which every condition of the path does.
+        """
+        if t not in self._merged:
+            parts = self._parts_at(t)
+            if self.model.kind[t] != LEAF:
+                parts = self._longer(parts, Step(t, -1))
+            self._merged[t] = tuple(_merged(self.model, j, part) for j, part in parts.items())
+        return self._merged[t]
 
     def above(self, t: int) -> Condition:
         """What the branch says that leads to node t."""
-        return self._condition(Step(self._parents[t], self._branches[t]))
+        return self._condition(self._step(t))
 
-    def _above(self, t: int) -> list[Step]:
-        steps = []
-        while t > 0:
-            steps.append(Step(self._parents[t], self._branches[t]))
+    def _parts_at(self, t: int) -> dict[int, Part]:
+        """The parts of the way to node t, made from those of the node above."""
+        new = []
+        while t not in self._parts:
+            new.append(t)
             t = self._parents[t]
-        return steps[::-1]
+        parts = self._parts[t]
+        for below in reversed(new):
+            parts = self._longer(parts, self._step(below))
+            if self.model.kind[below] != LEAF:  # of a leaf nothing goes on
+                self._parts[below] = parts
+        return parts
+
+    def _longer(self, parts: dict[int, Part], step: Step) -> dict[int, Part]:
+        j = int(self.model.attribute[step.node])
+        return parts | {j: parts.get(j, Part()).then(self.model, step)}
+
+    def _step(self, t: int) -> Step:
+        return Step(self._parents[t], self._branches[t])
 
     def _condition(self, step: Step) -> Condition:
         if step not in self._conditions:
@@ -163,31 +203,17 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
     return Choice(column.name, values, against, others, missing=missing, told=told)
 
 
-def merge_path(model: TreeModel, path: Iterable[Step]) -> tuple[Condition, ...]:
-    """One condition an attribute, in the order in which the path first asks them.
-
-    Together they hold for the rows for which every condition of the path does.
-    """
-    by_attribute: dict[int, list[Step]] = {}
-    for step in path:
-        by_attribute.setdefault(int(model.attribute[step.node]), []).append(step)
-    return tuple(_merged(model, j, steps) for j, steps in by_attribute.items())
-
-
-def _merged(model: TreeModel, j: int, steps: list[Step]) -> Condition:
-    column = model.schema.columns[j]
-    others = all(model.heavier[t] == b for t, b in steps)
-    missing, told = all(takes_holes(model, t, b) for t, b in steps), tells_holes(model, j)
-    if model.kind[steps[0].node] == CUT:
-        ends = [_cut_ends(model, step) for step in steps]
-        low, high = max(e[0] for e in ends), min(e[1] for e in ends)
-        return _between(column, low, high, others, missing=missing, told=told)
-    if len(steps) == 1 and not others:
-        return branch_condition(model, steps[0])
+def _merged(model: TreeModel, j: int, part: Part) -> Condition:
+    column, others = model.schema.columns[j], part.others
+    missing, told = part.missing, tells_holes(model, j)
+    if not part.sets:
+        return _between(column, part.low, part.high, others, missing=missing, told=told)
+    if len(part.sets) == 1 and not others:
+        return branch_condition(model, part.sets[0])
     known = np.ones(len(column.values), dtype=bool)
     known[list(model.unseen[j])] = False  # they count as unknown
     allowed = known.copy()
-    for step in steps:
+    for step in part.sets:
         allowed &= _taken(model, step, len(known))
     values = _named(column, np.flatnonzero(allowed))
     against = _named(column, np.flatnonzero(known & ~allowed)) if others else ()

@@ -183,8 +183,8 @@ class ExplainTree:
         end, whole = ends[0].node, mixed_shares(self._shares, ends)
         mixed = say(whole[None], self.model.costs)
         label = int(self._labels[end] if len(ends) == 1 else mixed[0])
-        way, share = self._paths.way(end), self._shares[:, label]
-        after = [*(step.node for step in way.steps[1:]), end]
+        steps, share = self._paths.steps(end), self._shares[:, label]
+        after = [*(step.node for step in steps[1:]), end]
         return TreeExplanation(
             label=self.model.classes[label],
             node=end,
@@ -195,9 +195,9 @@ class ExplainTree:
             start=float(share[0]),
             path=tuple(
                 self._move(i, step.node, condition, (float(share[step.node]), float(share[t])))
-                for step, condition, t in zip(way.steps, way.path, after, strict=False)
+                for step, condition, t in zip(steps, self._paths.path(end), after, strict=False)
             ),
-            rule=way.merged,
+            rule=self._paths.merged(end),
             spread=float(whole[label] - share[end]),
             expected_costs=expected_costs(whole, self.model.costs),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from sortal.data.checks import choose
+from sortal.data.printing import counted
 from sortal.models import faces
 from sortal.models.conditions import Choice, Interval, check_max_values, quoted
 from sortal.models.records import Table, unique
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 FORMS = ("path", "merged")
 
-# What is printed of many rules; to_text, to_markdown and to_frame give all of them.
-SHOWN = 100
+# What is printed of many rules, and of long sets of values.
+SHOWN, SHOWN_VALUES = 100, 20
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,14 @@ class Rule:
     classes: Values
     counts: tuple[float, ...]
     probabilities: tuple[float, ...]
-    path: tuple[Condition, ...]
     merged: tuple[Condition, ...]
     whole: tuple[Condition, ...] = field(repr=False)
+    _paths: Paths = field(repr=False, compare=False)
+
+    @property
+    def path(self) -> tuple[Condition, ...]:
+        """The conditions as the tree asks them; made when asked for, since paths can be long."""
+        return self._paths.path(self.leaf)
 
     @property
     def box(self) -> tuple[Condition, ...]:
@@ -104,7 +110,7 @@ class RuleMaker:
     """Node → its rule."""
 
     def __init__(self, model: TreeModel) -> None:
-        self.model, self.paths = model, Paths(model)
+        self.model, self._paths = model, Paths(model)
         self._counts, self._shares = model.counts(), model.shares()
         self._purity, self._error = model.purity(), model.error()
         self._labels = model.labels().tolist()
@@ -112,7 +118,7 @@ class RuleMaker:
 
     def rule(self, t: int) -> Rule:
         """The rule of the rows that end in node t."""
-        counts, way = self._counts[t].tolist(), self.paths.way(t)
+        counts = self._counts[t].tolist()
         return Rule(
             leaf=t,
             label=self.model.classes[self._labels[t]],
@@ -124,9 +130,9 @@ class RuleMaker:
             classes=self.model.classes,
             counts=tuple(counts),
             probabilities=tuple(self._shares[t].tolist()),
-            path=way.path,
-            merged=way.merged,
+            merged=self._paths.merged(t),
             whole=self._whole,
+            _paths=self._paths,
         )
 
 
@@ -165,6 +171,8 @@ class Rules(Sequence[Rule]):
     ) -> None:
         self._maker, self._nodes, self._unlisted = maker, nodes, unlisted
         self._form, self._backend = form, backend
+        self._left = 0
+        self._max_values: int | None = None
 
     @overload
     def __getitem__(self, i: int) -> Rule: ...
@@ -188,46 +196,47 @@ class Rules(Sequence[Rule]):
         """The rules of rows that a node keeps."""
         return Rules(self._maker, self._unlisted, self._form, self._backend)
 
+    def short(self) -> Rules:
+        """What is printed: the first of many rules, and the first of many values in a set."""
+        nodes, unlisted = self._nodes[:SHOWN], self._unlisted[:SHOWN]
+        short = Rules(self._maker, nodes, self._form, self._backend, unlisted)
+        short._left, short._max_values = len(self) - len(nodes), SHOWN_VALUES
+        return short
+
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain lists and strings, a dictionary a rule."""
         return [rule.to_dict() for rule in self]
 
     def to_frame(self, max_values: int | None = None) -> Any:
         """A data frame of the library that the rows came in, or pandas: one row a rule."""
-        return self._table(self, max_values).to_frame()
+        return self.to_table(max_values).to_frame()
 
     def to_table(self, max_values: int | None = None) -> Table:
         """One row a rule; of long sets of values the first `max_values` and their number."""
-        return self._table(self, max_values)
+        check_max_values(max_values)
+        shares = [f"P({quoted(label)})" for label in self._maker.model.classes]
+        heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
+        rows = tuple(self._row(rule, max_values or self._max_values) for rule in self)
+        title = "".join(["Rules of the tree", *(f" ({more})" for more in self._more())])
+        return Table("rules", title, unique(heads), rows, "", self._backend)
 
     def to_text(self, max_values: int | None = None) -> str:
         """One line a rule; of long sets of values the first `max_values` and their number."""
         check_max_values(max_values)
-        return "\n".join(self._told(self, self.unlisted, max_values))
-
-    def to_markdown(self, max_values: int | None = None) -> str:
-        """A table of Markdown: one row a rule."""
-        table = self._table(self, max_values)
-        return faces.table_markdown(table.columns, table.rows)
-
-    def _told(
-        self, rules: Sequence[Rule], unlisted: Sequence[Rule], max_values: int | None = None
-    ) -> list[str]:
-        told = [rule.line(self._form, max_values) for rule in rules]
-        if unlisted:
+        most = max_values or self._max_values
+        told = [rule.line(self._form, most) for rule in self]
+        if self._unlisted:
             told += [
                 "",
                 "Rows with a value that a node does not list stay there, with its numbers:",
             ]
-            told += [rule.line(self._form, max_values) for rule in unlisted]
-        return [*told, *closing_lines(self._maker.model)]
+            told += [rule.line(self._form, most) for rule in self.unlisted]
+        return "\n".join([*told, *closing_lines(self._maker.model), *self._more()])
 
-    def _table(self, rules: Sequence[Rule], max_values: int | None) -> Table:
-        check_max_values(max_values)
-        shares = [f"P({quoted(label)})" for label in self._maker.model.classes]
-        heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
-        rows = tuple(self._row(rule, max_values) for rule in rules)
-        return Table("rules", "Rules of the tree", unique(heads), rows, "", self._backend)
+    def to_markdown(self, max_values: int | None = None) -> str:
+        """A table of Markdown: one row a rule."""
+        table = self.to_table(max_values)
+        return faces.join_text("", [faces.table_markdown(table.columns, table.rows), *self._more()])
 
     def _row(self, rule: Rule, max_values: int | None) -> tuple[Cell, ...]:
         given = " and ".join(c.text(max_values) for c in rule.conditions(self._form))
@@ -235,17 +244,16 @@ class Rules(Sequence[Rule]):
         return (rule.leaf, given, quoted(rule.label), *facts, *rule.probabilities)
 
     def _more(self) -> list[str]:
-        more = len(self) - SHOWN
-        return [f"… and {more} more rules: to_text() and to_frame() have them all"] * (more > 0)
+        more = f"… and {counted(self._left, 'more rule')}: to_frame(), or --all, has them all"
+        return [more] * (self._left > 0)
 
     def __str__(self) -> str:
-        return "\n".join([*self._told(self[:SHOWN], self.unlisted[:SHOWN]), *self._more()])
+        return self.short().to_text()
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table = self._table(self[:SHOWN], None)
-        return faces.join_html("".join(self._more()), [table._repr_html_()])
+        return self.short().to_table()._repr_html_()
 
 
 def rules_of(model: TreeModel, form: str, backend: str) -> Rules:

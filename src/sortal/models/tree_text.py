@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import counted
 from sortal.models.conditions import quoted
 from sortal.models.faces import number_text, share_text
 from sortal.models.tree_branches import Paths
@@ -29,7 +30,9 @@ def tree_text(model: TreeModel, max_depth: int | None, max_values: int | None) -
             condition = paths.above(t).text(max_values) if t else "root"
             line = f"{_indent(depth)}{condition}: {facts.line(t)}"
             hidden = depth == deepest and below[t] > 1
-            lines.append(f"{line} … {below[t]} leaves below" if hidden else line)
+            lines.append(
+                f"{line} … {counted(below[t], 'leaf', 'leaves')} below" if hidden else line
+            )
     return "\n".join([*lines, *closing_lines(model)])
 
 

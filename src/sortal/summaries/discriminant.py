@@ -9,6 +9,7 @@ import numpy as np
 
 from sortal.data.arrays import infinite, too_large
 from sortal.data.columns import CategoryColumn, as_categories, as_numbers
+from sortal.data.printing import counted
 from sortal.data.values import Values, kept, union
 from sortal.errors import InputError
 from sortal.summaries.class_moments import ClassMoments
@@ -162,9 +163,9 @@ class SummarizeDiscriminant:
                 name = self.schema.columns[self.categories[widest]].name
                 words = f" (of which {name!r} has {len(values[widest])} as a category)"
             raise InputError(
-                f"{n_classes} classes and {n_terms} columns{words} need matrices of "
-                f"{size / 2**30:.1f} GB: leave out identifiers, join rare values, or reduce the "
-                "number of columns first."
+                f"{counted(n_classes, 'class', 'classes')} and {counted(n_terms, 'column')}{words} "
+                f"need matrices of {size / 2**30:.1f} GB: leave out identifiers, join rare values, "
+                "or reduce the number of columns first."
             )
 
     def _refuse_infinite(self, batch: Batch) -> None:

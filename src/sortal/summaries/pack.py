@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.data.values import Values, crowded, order_of
 from sortal.errors import FormatError
 
@@ -60,7 +61,10 @@ def unpack(kind: str, data: bytes) -> Unpacked:
         arrays[name] = flat.reshape(shape).astype(dtype.newbyteorder("="))
         at += size
     if at != len(data):
-        raise FormatError(f"{len(data) - at} bytes follow the last array: two summaries in one?")
+        raise FormatError(
+            f"The last array is followed by {counted(len(data) - at, 'byte')}: two summaries in "
+            "one?"
+        )
     return Unpacked(kind, header["meta"], arrays)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.errors import ColumnError, SubtractError, WeightError
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def refuse_other_columns(a: Sized, b: Sized) -> None:
     """Only summaries of the same columns combine."""
     if len(a) != len(b):
         raise ColumnError(
-            f"A summary of {len(a)} columns and one of {len(b)} columns do not combine: blocks of "
-            "one table have the same columns in the same order."
+            f"A summary of {counted(len(a), 'column')} and one of {counted(len(b), 'column')} do "
+            "not combine: blocks of one table have the same columns in the same order."
         )
 
 

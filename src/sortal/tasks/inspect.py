@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, InputError
 from sortal.models import faces
@@ -25,7 +26,7 @@ from sortal.tasks.inspecting.findings import (
 from sortal.tasks.inspecting.leaks import single_accuracy
 from sortal.tasks.inspecting.profiles import profile
 from sortal.tasks.inspecting.repeats import count_repeats
-from sortal.tasks.naming import check_columns, counted
+from sortal.tasks.naming import check_columns
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
@@ -279,15 +280,17 @@ def _about_rows(
         yield Finding(
             "duplicate-rows",
             "",
-            f"{found.n_repeated:,} of {n_rows:,} rows repeat an earlier row in every column"
-            f"{apart}. If they are the same case twice, a test would meet what was learned: keep "
-            "one of each.",
+            f"{found.n_repeated:,} of {counted(n_rows, 'row')} "
+            f"{agreed(found.n_repeated, 'repeats', 'repeat')} an earlier row in every "
+            f"column{apart}. If they are the same case twice, a test would meet what was learned: "
+            "keep one of each.",
         )
     if found.n_contradicted:
         yield Finding(
             "contradicting-rows",
             "",
-            f"{found.n_contradicted:,} of {n_rows:,} rows have the same values as a row of another "
+            f"{found.n_contradicted:,} of {counted(n_rows, 'row')} "
+            f"{agreed(found.n_contradicted, 'has', 'have')} the same values as a row of another "
             f"class{apart}: no model can be right in more than {_percent(found.ceiling)} of the "
             "rows.",
         )

@@ -1,4 +1,4 @@
-"""Words of messages: the names nearest to one that users give, and how many there are."""
+"""Words of messages: the names nearest to one that users give."""
 
 from __future__ import annotations
 
@@ -24,8 +24,3 @@ def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> No
         if name not in columns:
             there = listed(nearest_first(str(name), columns))
             raise ColumnError(f"{what}={name!r} is no column of this table: it has {there}.")
-
-
-def counted(n: int, what: str) -> str:
-    """So many of something: 1 row, 2 rows."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

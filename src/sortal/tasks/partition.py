@@ -8,6 +8,7 @@ import numpy as np
 
 from sortal import native
 from sortal.data.columns import HOLE, as_categories
+from sortal.data.printing import counted
 from sortal.data.sources import refuse_measurements
 from sortal.data.values import kept
 from sortal.data.weights import read_weights
@@ -54,7 +55,8 @@ def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) 
     labels, pieces = _column(y, "y"), _column(parts, "parts")
     if len(labels) != len(pieces):
         raise InputError(
-            f"parts has {len(pieces)} rows and y has {len(labels)}: give both for the same rows."
+            f"parts has {counted(len(pieces), 'row')} and y has {len(labels)}: give both for the "
+            "same rows."
         )
     weights = read_weights(sample_weight, len(labels))
     units = native.count_codes(

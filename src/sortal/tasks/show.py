@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sortal.data.printing import counted
 from sortal.errors import InputTypeError, OptionError
 from sortal.estimators.keeping import Keeping, parts_of
 from sortal.models import faces
 from sortal.models.pages import page
-from sortal.models.records import Table, Working
+from sortal.models.records import MOST_TABLES, Table, Working
 from sortal.models.text_tables import fold
+from sortal.models.tree_rules import Rules
 from sortal.tasks.holding import held
 from sortal.tasks.models import as_model
 from sortal.tasks.registry import learner_of
@@ -44,9 +47,6 @@ _RESOLVED = {
     "solver_": "solver",
     "n_landmarks_": "landmarks",
 }
-
-# Of a long working so many tables lead.
-_MOST = 20
 
 # Classes that a line names; of more, the first and how many there are.
 _MOST_CLASSES = 10
@@ -107,17 +107,23 @@ class Shown:
 
     def _body(self, title: str) -> str:
         parts = [table._repr_html_() for table in (*self._heads(), *self.tables)]
-        if self.rules is not None:
+        if isinstance(self.rules, Rules):
+            parts.append(self.rules.to_table()._repr_html_())
+        elif self.rules is not None:
             parts.append(self.rules._repr_html_())
+        parts += [f"<p>{escape(self.more)}</p>"] * bool(self.more)
         return faces.join_html(title, parts)
 
 
-def show(model: Any) -> Shown:
+def show(model: Any, *, everything: bool = False) -> Shown:
     """What a model is, what it was learned from, and the model to be read.
 
     Parameters
     ----------
     model : path or fitted estimator
+    everything : bool, default=False
+        All rules and tables, however many and long they are. Otherwise the first 100 rules, 20
+        values of a set, 20 tables and 100 rows and columns of each are shown.
 
     Returns
     -------
@@ -133,8 +139,23 @@ def show(model: Any) -> Shown:
     rows = [("estimator", type(estimator).__name__), ("read it so", reads), *_facts(estimator)]
     facts = Table("facts", "Facts", ("what", "value"), tuple(r for r in rows if r[1] != ""))
     rules = estimator.rules() if hasattr(estimator, "rules") else None
-    tables, more = ((), "") if rules is not None else _tables(estimator)
-    return Shown(title, facts, _options(estimator), rules, tables, more)
+    tables = _tables(estimator) if rules is None else ()
+    shown = Shown(title, facts, _options(estimator), rules, tables)
+    return shown if everything else _short(shown)
+
+
+def _short(shown: Shown) -> Shown:
+    """What is read of a long model, and how much more of it there is."""
+    left = len(shown.tables) - MOST_TABLES
+    rules = shown.rules.short() if isinstance(shown.rules, Rules) else shown.rules
+    return Shown(
+        shown.title,
+        shown.facts.short(),
+        shown.options.short(),
+        rules,
+        tuple(table.short() for table in shown.tables[:MOST_TABLES]),
+        f"… and {counted(left, 'more table')}: working(), or --all, has them all" * (left > 0),
+    )
 
 
 def _told(estimator: Any) -> tuple[str, str]:
@@ -164,7 +185,7 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     there = {said: name for name, said in _RESOLVED.items() if hasattr(estimator, name)}
     rows += [(said, getattr(estimator, name)) for said, name in there.items()]
     if hasattr(estimator, "size_"):
-        rows.append(("size", f"{estimator.size_} numbers"))
+        rows.append(("size", counted(estimator.size_, "number")))
     return rows + _origin(estimator)
 
 
@@ -202,14 +223,12 @@ def _option_text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _tables(estimator: Any) -> tuple[tuple[Table, ...], str]:
-    """The tables to read a model by, and how many were left out."""
+def _tables(estimator: Any) -> tuple[Table, ...]:
+    """The tables to read a model by."""
     if not hasattr(estimator, "working"):
-        return (), ""
+        return ()
     working: Working = estimator.working()
     leading = tuple(t for t in working if _READ.get(t.name) == t.columns[0])
     said_so = any(t.name in ("functions", "directions") for t in leading)
     others = tuple(t for t in working if _CHOSEN_BY.get(t.name) != t.columns[0])
-    tables = leading if said_so else others
-    left = len(tables) - _MOST
-    return tables[:_MOST], f"… and {left} more tables: working() has them all" if left > 0 else ""
+    return leading if said_so else others

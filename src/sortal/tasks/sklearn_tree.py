@@ -11,6 +11,7 @@ from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
 from sortal.data.checks import is_whole
+from sortal.data.printing import counted
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import as_value
 from sortal.errors import (
@@ -129,8 +130,8 @@ def _refuse_others(tree: Any) -> None:
         )
     if tree.n_outputs_ > 1:
         raise InputError(
-            f"This {type(tree).__name__} predicts {tree.n_outputs_} outputs at once, and a tree of "
-            "sortal predicts one: fit one tree for each column of y."
+            f"This {type(tree).__name__} predicts {counted(tree.n_outputs_, 'output')} at once, "
+            "and a tree of sortal predicts one: fit one tree for each column of y."
         )
     if _is_categorical(tree):
         raise InputError(
@@ -203,7 +204,7 @@ def _classes(tree: Any) -> Values:
 
 
 def _report(tree: Any, model: TreeModel) -> FitReport:
-    shape = f"{model.n_nodes} nodes, {model.n_leaves} of them leaves; depth {model.depth()}"
+    shape = f"{model.size_text()}; depth {model.depth()}"
     origin = (
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "
         "installed); no test is known to be the best"

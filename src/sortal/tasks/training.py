@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.errors import LabelError, MissingValueWarning, OptionError, warn
 from sortal.tasks.naming import check_columns
 from sortal.tasks.registry import find
@@ -58,7 +59,8 @@ def training_rows(
     if kept < len(y):
         n = len(y) - kept
         warn(
-            f"{n} of {len(y)} rows have no {target!r} and are left out.",
+            f"{n} of {counted(len(y), 'row')} {agreed(n, 'has', 'have')} no {target!r} and "
+            f"{agreed(n, 'is', 'are')} left out.",
             MissingValueWarning,
         )
     learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))

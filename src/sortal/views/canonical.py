@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from sortal.data.checks import is_whole
+from sortal.data.printing import agreed, counted
 from sortal.errors import OptionError, listed
 from sortal.views.axes import open_axes
 from sortal.views.canonical_rows import read_coordinates
@@ -214,8 +215,8 @@ class CanonicalDisplay:
 def _one_or_two(n: int) -> int:
     if n not in (1, 2):
         raise OptionError(
-            f"Points with {n} coordinates were given: this picture shows one or two. Choose among "
-            "the columns."
+            f"Points with {counted(n, 'coordinate')} were given: this picture shows one or two. "
+            "Choose among the columns."
         )
     return n
 
@@ -237,7 +238,7 @@ def _choose(components: int | Sequence[int], n: int) -> list[int]:
     if any(i not in range(n) for i in chosen):
         raise OptionError(
             f"components={components!r} names a direction that was not fitted: there "
-            f"{'is 1' if n == 1 else f'are {n}'}, counted from 0. K classes have at most K − 1."
+            f"{agreed(n, 'is', 'are')} {n}, counted from 0. K classes have at most K − 1."
         )
     return chosen
 

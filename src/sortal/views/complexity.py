@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.errors import OptionError
 from sortal.views.axes import open_axes
 from sortal.views.fitted import attribute
@@ -108,7 +109,11 @@ class ComplexityDisplay:
         handles = [*self._draw_left_out(ax, kw), *self._draw_own(ax, kw), *self._mark(ax)]
         self._name_places(ax)
         name_axes(ax, "number of leaves", "error, as a share of the root's")
-        told = "" if self.chosen is None else f"{self.n_leaves[self.chosen]} leaves chosen"
+        told = (
+            ""
+            if self.chosen is None
+            else f"{counted(self.n_leaves[self.chosen], 'leaf', 'leaves')} chosen"
+        )
         write_title(ax, "Cost-complexity pruning" if title is None else title, told)
         if legend:
             entries = [str(handle.get_label()) for handle in handles]

@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
+from sortal.data.printing import counted
 from sortal.models.judged import Confusion
 from sortal.views.axes import open_axes
 from sortal.views.judged_labels import from_fitted, from_labels
@@ -109,7 +110,7 @@ class ConfusionDisplay:
     def _told(self) -> list[str]:
         """What stands below the title; also that numbers are left out, where they are."""
         record = self.confusion
-        right = f"{record.n - record.n_wrong:,} of {record.n:,} rows right"
+        right = f"{record.n - record.n_wrong:,} of {counted(record.n, 'row')} right"
         lines = [f"{right}; balanced accuracy {record.balanced_accuracy:.3g}"]
         if np.count_nonzero(record.matrix) > _MOST_NUMBERS:
             lines.append("numbers of the most frequent cells; confusion.table() has all")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import agreed
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, OptionError, listed
 from sortal.views.planes import unit_vector
@@ -76,7 +77,7 @@ def fitted_direction(estimator: Any, component: int) -> Float:
     if isinstance(component, bool) or component not in range(n):
         raise OptionError(
             f"component={component!r} is none of the fitted directions: there "
-            f"{'is 1' if n == 1 else f'are {n}'}, counted from 0."
+            f"{agreed(n, 'is', 'are')} {n}, counted from 0."
         )
     return unit_vector(directions[:, component], len(directions))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
+from sortal.data.printing import agreed
 from sortal.errors import OptionError
 from sortal.views.fitted import attribute
 from sortal.views.rows import split_labels
@@ -25,7 +26,7 @@ def read_component(estimator: Any, component: Any) -> int:
     if not is_whole(component) or not 0 <= component < n:
         raise OptionError(
             f"component={component!r} is none of the fitted directions: there "
-            f"{'is 1' if n == 1 else f'are {n}'}, counted from 0."
+            f"{agreed(n, 'is', 'are')} {n}, counted from 0."
         )
     return int(component)
 

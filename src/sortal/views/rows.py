@@ -13,6 +13,7 @@ from sortal.data.arrays import ArrayTable, plain_array
 from sortal.data.columns import as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of, read_values
+from sortal.data.printing import counted
 from sortal.data.table import Table, read_frame, read_table
 from sortal.errors import (
     ColumnError,
@@ -141,7 +142,8 @@ def read_labels(y: Any, n_rows: int, classes: ArrayLike | None) -> tuple[Codes, 
     table = _label_table(y)
     if table.n_rows != n_rows:
         raise LabelError(
-            f"There are {n_rows} rows and {table.n_rows} labels: give one label a row."
+            f"X has {counted(n_rows, 'row')} and y {counted(table.n_rows, 'label')}: give one "
+            "label a row."
         )
     column = as_categories(table.categories(0, 0, n_rows))
     given = column.values if classes is None else np.asarray(classes, dtype=object).tolist()
@@ -194,8 +196,8 @@ def _place(table: Table, feature: Any) -> int:
     by_position = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
     if by_position and not -n <= feature < n:
         raise ColumnError(
-            f"features names column {feature}, and the table has {n} columns: positions go from 0 "
-            f"to {n - 1}."
+            f"features names column {feature}, and the table has {counted(n, 'column')}: positions "
+            f"go from 0 to {n - 1}."
         )
     if not by_position and str(feature) not in table.names:
         raise ColumnError(
@@ -217,14 +219,14 @@ def _name(table: Table, j: int) -> str:
 
 
 def _numbers(count: int) -> str:
-    return "one column of numbers" if count == 1 else f"{count} columns of numbers"
+    return counted(count, "column of numbers", "columns of numbers")
 
 
 def _report_holes(whole: NDArray[np.bool_]) -> None:
     if not whole.any():
         raise InputError(
-            f"Of {len(whole)} rows none has a value in every attribute shown: there is nothing to "
-            "draw. Fill the holes, or choose other attributes."
+            f"Of {counted(len(whole), 'row')} none has a value in every attribute shown: there is "
+            "nothing to draw. Fill the holes, or choose other attributes."
         )
     if not whole.all():
         warn(

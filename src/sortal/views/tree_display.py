@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
+from sortal.data.printing import counted
 from sortal.errors import InputTypeError
 from sortal.models.faces import number_text
 from sortal.views.axes import open_axes
@@ -158,7 +159,7 @@ class TreeDisplay:
         labels = [f"{shown(mark.title)} ({number_text(mark.n)})" for mark in legend]
         if self.drawing.more_classes:
             handles.append(Patch(facecolor="none"))
-            labels.append(f"{self.drawing.more_classes} more classes")
+            labels.append(counted(self.drawing.more_classes, "more class", "more classes"))
         write_legend(ax, handles, labels, outside=outside)
 
 

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sortal.data.checks import choose, whole_number
+from sortal.data.printing import counted
 from sortal.native.trees import LEAF
 from sortal.views.tree_edges import condition_width
 from sortal.views.tree_layout import tidy
@@ -100,7 +101,7 @@ class Drawing:
         if not self.hidden_leaves:
             return ""
         shown = self.n_leaves - self.hidden_leaves
-        return f"{shown} of {self.n_leaves} leaves drawn"
+        return f"{shown} of {counted(self.n_leaves, 'leaf', 'leaves')} drawn"
 
 
 def draw_tree(

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.errors import OptionError
 from sortal.learners.tree_complexity import complexity_path, places_in
 from sortal.models.faces import number_text
@@ -75,7 +76,7 @@ class NestedTrees:
         validated = path.cv_error is not None and i == at
         leaves = self.model.n_leaves if i > at else path.n_leaves[i]
         return Stop(
-            "1 leaf" if leaves == 1 else f"{leaves} leaves",
+            counted(leaves, "leaf", "leaves"),
             number_text(path.strength[i]) if i == at else "",
             _short(path.error[at]),
             _short(path.cv_error[at]) if validated and path.cv_error else "",
@@ -171,7 +172,9 @@ class NestedTrees:
 
     def _alternative(self) -> str:
         first, last = self.stops[0], self.stops[-1]
-        told = [f"Errors of {len(self.stops)} trees, from {first.leaves} to {last.leaves}"]
+        told = [
+            f"Errors of {counted(len(self.stops), 'tree')}, from {first.leaves} to {last.leaves}"
+        ]
         told += [stop.told() for stop in self.stops if stop.said]
         return ". ".join(told) + "."
 
@@ -239,6 +242,7 @@ def _need_own(model: TreeModel, path: Complexity) -> None:
     own = complexity_path(model)
     if (own.strength, own.n_leaves) != (path.strength, path.n_leaves):
         raise OptionError(
-            f"complexity is of {len(path)} trees up to {path.n_leaves[-1]} leaves; this tree "
+            f"complexity is of {counted(len(path), 'tree')} up to "
+            f"{counted(path.n_leaves[-1], 'leaf', 'leaves')}; this tree "
             f"has {len(own)} up to {own.n_leaves[-1]}: give complexity(X, y) of the fitted tree."
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.models.faces import number_text
 from sortal.models.tree_branches import Step, branch_condition, describe_test
 from sortal.native.trees import LEAF
@@ -110,7 +111,7 @@ class Sketch:
 
 def more_leaves(count: int) -> str:
     """The line of a box below which something is left out."""
-    return f"+{count} more leaves"
+    return f"+{counted(count, 'more leaf', 'more leaves')}"
 
 
 def depth_with_ends(depths: ArrayLike, is_leaf: ArrayLike, most: int) -> int:
@@ -284,7 +285,7 @@ class _Drawn:
             lines.append(f"asks {shorten(describe_test(self.model, t, _VALUES_TOLD), _LONGEST)}")
         lines.append(self._distribution(i))
         if not self.leaf[i]:
-            lines.append(f"{self.leaves[i]} leaves below")
+            lines.append(f"{counted(self.leaves[i], 'leaf', 'leaves')} below")
         return "\n".join(lines)
 
     def _distribution(self, i: int) -> str:
@@ -296,7 +297,7 @@ class _Drawn:
             for k, count in by_weight
         ]
         if len(counts) > len(words):
-            words.append(f"{len(counts) - len(words)} more classes")
+            words.append(counted(len(counts) - len(words), "more class", "more classes"))
         return f"n {number_text(n)}: {', '.join(words)}"
 
 

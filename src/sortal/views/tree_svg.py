@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from sortal.data.checks import choose
+from sortal.data.printing import counted
 from sortal.models.faces import number_text
 from sortal.views.palette import color
 from sortal.views.tree_drawing import LOOK
@@ -226,7 +227,11 @@ class _Legend:
 
     def __init__(self, drawing: Drawing) -> None:
         words = [f"{mark.label} ({number_text(mark.n)})" for mark in drawing.legend]
-        notes = [f"{drawing.more_classes} more classes"] if drawing.more_classes else []
+        notes = (
+            [counted(drawing.more_classes, "more class", "more classes")]
+            if drawing.more_classes
+            else []
+        )
         notes += [note] if (note := drawing.left_out()) else []
         self.entries: list[tuple[str, Mark | None]] = list(zip(words, drawing.legend, strict=True))
         self.entries += [(note, None) for note in notes]

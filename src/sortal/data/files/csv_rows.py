@@ -32,6 +32,7 @@ from sortal.data.files.csv_dialect import (
 from sortal.data.files.csv_survey import Survey, survey
 from sortal.data.files.duck import ask, duck_for, first_line, quoted
 from sortal.data.files.plain_files import BLOCK, BOM
+from sortal.data.printing import counted
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def _broken(lines: Lines, begun: int, reached: int, reason: str) -> str:
 
 
 def _misfit(lines: Lines, line: int, row: list[str]) -> str:
-    has = f"{len(row)} cell{'s' if len(row) != 1 else ''}"
+    has = f"{counted(len(row), 'cell')}"
     hint = ""
     if len(row) == lines.width + 1 and line <= 2:
         hint = " Maybe the first column, of row names, has no heading: give it one."

@@ -14,6 +14,8 @@ from math import floor, log10, sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from sortal.data.printing import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -102,7 +104,7 @@ class Run:
         if n > self.least and self.attempts <= _ATTEMPTS:
             self.again(max(self.least, rounded(wanted)))
             return
-        rows = "" if self.n_rows is None else f", trained on {n:,} rows only,"
+        rows = "" if self.n_rows is None else f", trained on {counted(n, 'row')} only,"
         self.results.clear()
         self.stop("unfinished", f"unfinished: its folds{rows} take longer than the budget allows")
 

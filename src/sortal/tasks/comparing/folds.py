@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from sortal.data.checks import whole_number
+from sortal.data.printing import counted
 from sortal.errors import LabelError, listed
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Folds:
 
     def __str__(self) -> str:
         once = {1: "once", 2: "twice"}.get(self.repeats, f"{self.repeats} times")
-        return f"{self.folds} folds, {once}"
+        return f"{counted(self.folds, 'fold')}, {once}"
 
 
 def plan_folds(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
+from sortal.data.printing import counted
 from sortal.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -364,7 +365,7 @@ def _nothing_learned(
 def _numbers(one: Contestant) -> str:
     if math.isinf(one.size):
         return "size unknown"
-    return "1 number" if one.size == 1 else f"{one.size:,.0f} numbers"
+    return counted(round(one.size), "number")
 
 
 def _p(p_value: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sortal.tasks.naming import counted
+from sortal.data.printing import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

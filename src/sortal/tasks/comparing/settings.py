@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sortal.data.printing import counted
+
 if TYPE_CHECKING:
     from sortal.tasks.comparing.contest import Entrant
     from sortal.tasks.comparing.folds import Folds
@@ -57,8 +59,8 @@ class Settings:
     def title(self) -> str:
         """What was compared."""
         return (
-            f"{self.target}: {len(self.classes)} classes, {self.rows:,} rows, {self.folds}; "
-            f"intervals of {100 * (1 - self.level):g} %"
+            f"{self.target}: {counted(len(self.classes), 'class', 'classes')}, "
+            f"{counted(self.rows, 'row')}, {self.folds}; intervals of {100 * (1 - self.level):g} %"
         )
 
     def to_dict(self) -> dict[str, Any]:

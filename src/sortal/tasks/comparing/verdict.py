@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.tasks.comparing.comparison import Comparison, ModelResult
 from sortal.tasks.comparing.judging import Contestant, balanced_rows, choose, interval
 from sortal.tasks.comparing.settings import METRICS
-from sortal.tasks.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

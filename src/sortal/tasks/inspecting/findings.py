@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sortal.data.printing import printable
+from sortal.data.printing import counted, printable
 from sortal.models.faces import number_text
-from sortal.tasks.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -273,7 +272,7 @@ def measured(column: Profile) -> str:
         return "holds dates"
     many = column.n_distinct > 20 and column.n_distinct > 0.05 * column.n_values
     if many and column.kind in {"whole number", "words"}:
-        return f"has {column.n_distinct:,} different values in {column.n_values:,} rows"
+        return f"has {column.n_distinct:,} different values in {counted(column.n_values, 'row')}"
     return ""
 
 

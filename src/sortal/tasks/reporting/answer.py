@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from sortal.tasks.naming import counted
+from sortal.data.printing import counted
 from sortal.tasks.reporting.answer_lead import lead, none_fitted
 from sortal.tasks.reporting.answer_sure import how_sure
 from sortal.tasks.reporting.answer_why import why
@@ -63,7 +63,7 @@ def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
     looks = f"It looks at {counted(len(columns), 'column')}: {some_of(columns)}." if columns else ""
     classes = f"{number(len(settings.classes))} classes"
     learned = (
-        f"It was learned from {settings.rows:,} rows and tells {classes} apart: "
+        f"It was learned from {counted(settings.rows, 'row')} and tells {classes} apart: "
         f"{some_of(settings.classes)}."
     )
     learned = sentences([learned, *_left_out(chosen)])

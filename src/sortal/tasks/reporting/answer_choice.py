@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import counted
 from sortal.tasks.comparing.judging import MAJORITY
-from sortal.tasks.naming import counted
 from sortal.tasks.reporting.saying import gap, percent, sentences, some_of
 
 if TYPE_CHECKING:

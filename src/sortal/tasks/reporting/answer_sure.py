@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import counted
 from sortal.tasks.comparing.settings import METRICS
-from sortal.tasks.naming import counted
 from sortal.tasks.reporting.saying import number, out_of, paragraphs, percent, sentences, some_of
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _right(confusion: Confusion | None) -> str:
         return ""
     right = "all" if not confusion.n_wrong else f"{confusion.n - confusion.n_wrong:,}"
     return (
-        f"Asked about {confusion.n:,} rows, each time without having learned from the row, it got "
-        f"{right} right."
+        f"Asked about {counted(confusion.n, 'row')}, each time without having learned from the "
+        f"row, it got {right} right."
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sortal.data.printing import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,7 +40,7 @@ def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], 
     n = sum(one is not other for one, other in zip(cut, kept, strict=True))
     if n:
         words.append(
-            f"of {n} long {'table' if n == 1 else 'tables'} {room.rows} rows at most are shown "
+            f"of {counted(n, 'long table')} {room.rows} rows at most are shown "
             f"(the best ones where they are ranked) and {room.columns} columns"
         )
     return tuple(cut), tuple(words)

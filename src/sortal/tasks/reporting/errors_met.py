@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import narwhals as nw
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.models import faces
 from sortal.models.judged import Confusion
 from sortal.models.pages import page
 from sortal.models.records import Table, unique
 from sortal.models.text_tables import fold
-from sortal.tasks.naming import counted
 from sortal.tasks.reporting.telling import Columns, about_percent
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Confusing:
     def sentence(self) -> str:
         """What happened, and in what these rows differ."""
         rows = f"{counted(self.n, 'row')} of {self.true!r} ({about_percent(self.share)} of them)"
-        head = f"{rows} {'was' if self.n == 1 else 'were'} said to be {self.said!r}."
-        them = "it" if self.n == 1 else "them"
+        head = f"{rows} {agreed(self.n, 'was', 'were')} said to be {self.said!r}."
+        them = agreed(self.n, "it", "them")
         if not self.n_right:
             return f"{head} No row of {self.true!r} was said right, to compare {them} with."
         if not self.differences:
@@ -87,7 +87,7 @@ class Sure:
             return f"No row was said with a probability of {self.at_least:g} or more."
         return (
             f"Of {counted(self.n, 'row')} said with a probability of {self.at_least:g} or more, "
-            f"{self.wrong:,} {'is' if self.wrong == 1 else 'are'} wrong; by the probabilities "
+            f"{self.wrong:,} {agreed(self.wrong, 'is', 'are')} wrong; by the probabilities "
             f"themselves one would expect {_about(self.expected)}."
         )
 
@@ -160,7 +160,7 @@ class ErrorsMet:
         if not self.n_wrong:
             head = f"None of the {counted(self.n, 'row')} was said wrong."
         else:
-            are = "was" if self.n_wrong == 1 else "were"
+            are = agreed(self.n_wrong, "was", "were")
             head = f"{self.n_wrong:,} of {counted(self.n, 'row')} {are} said wrong."
         sure = [one.sentence for one in self.sure]
         return (head, *(one.sentence for one in self.confusing), *sure, *self.notes)

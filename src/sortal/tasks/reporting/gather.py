@@ -6,6 +6,7 @@ import inspect as signatures
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from sortal.data.printing import counted
 from sortal.models.records import Working
 from sortal.tasks.compare import run_comparison
 from sortal.tasks.comparing.contest import one_line
@@ -101,7 +102,7 @@ class _Steps:
 
 
 def _title(wishes: Wishes, opened: Opened, comparison: Comparison) -> str:
-    source = f"{comparison.settings.rows:,} rows" if opened.file is None else opened.file.name
+    source = counted(comparison.settings.rows, "row") if opened.file is None else opened.file.name
     return f"Predicting {wishes.target} from {source}"
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from markupsafe import Markup
 
 import sortal
+from sortal.data.printing import counted
 from sortal.models.faces import cell_text, is_words
 from sortal.views import tree_html
 from sortal.views.deciding import part
@@ -134,7 +135,7 @@ def _score_words(result: ModelResult, settings: Settings) -> str:
     if result.low is not None and result.high is not None:
         said += f" ({result.low:.3f} to {result.high:.3f})"
     if result.size is not None:
-        said += f" · {result.size:,.0f} numbers"
+        said += f" · {counted(round(result.size), 'number')}"
     return f"{said} · {result.status}" if result.status else said
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sortal.data.printing import counted
 from sortal.views.comparison_display import ComparisonDisplay
 from sortal.views.confusion import ConfusionDisplay
 from sortal.views.lettering import number_text
 from sortal.views.pictures.scene import Pictures, Sketches, Words
-from sortal.views.pictures.words import MOST_ROWS, count, cut_table, plain, several
+from sortal.views.pictures.words import MOST_ROWS, cut_table, plain, several
 from sortal.views.reliability import ReliabilityDisplay
 from sortal.views.roc import RocDisplay
 
@@ -89,9 +90,9 @@ def _add_confusion(sketches: Sketches, record: Confusion) -> None:
 
 def _confused(title: str, record: Confusion) -> Words:
     right = record.n - record.n_wrong
-    said = f"{title}: {right:,} of {count(record.n, 'row')} are said right"
+    said = f"{title}: {right:,} of {counted(record.n, 'row')} are said right"
     pairs = [
-        f"{plain(one.true)} for {plain(one.said)} ({count(one.n, 'row')}, {one.share:.0%})"
+        f"{plain(one.true)} for {plain(one.said)} ({counted(one.n, 'row')}, {one.share:.0%})"
         for one in record.pairs(4)
     ]
     said += f". Most often taken: {several(pairs, 'pairs')}." if pairs else ", all of them."
@@ -118,7 +119,7 @@ def _add_reliability(sketches: Sketches, record: Reliability) -> None:
 def _relied_on(title: str, record: Reliability) -> Words:
     largest = sorted(record.bins, key=lambda one: -one.n)[:3]
     told = [
-        f"of {count(one.n, 'row')} said with a probability of {one.mean:.0%} on average, "
+        f"of {counted(one.n, 'row')} said with a probability of {one.mean:.0%} on average, "
         f"{one.share:.0%} are right"
         for one in largest
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from sortal.data.printing import agreed, counted
 from sortal.data.table import read_table
 from sortal.errors import SortalError
 from sortal.views import displays
@@ -237,7 +238,10 @@ class Scene(Sketches):
         if known > most:
             told.append(f"{most:,} of {known:,} rows are drawn, evenly spaced; the code draws all.")
         if n > known:
-            told.append(f"{n - known:,} rows with a hole in these columns are not drawn.")
+            told.append(
+                f"{counted(n - known, 'row')} with a hole in these columns "
+                f"{agreed(n - known, 'is', 'are')} not drawn."
+            )
         return " ".join(told)
 
 

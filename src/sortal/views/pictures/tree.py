@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.columns import as_categories
+from sortal.data.printing import counted
 from sortal.models.conditions import Interval
 from sortal.views.complexity import ComplexityDisplay
 from sortal.views.lettering import number_text
 from sortal.views.pictures.scene import Plan, Scene, Words
-from sortal.views.pictures.words import class_places, count, cut_table, plain, several
+from sortal.views.pictures.words import class_places, cut_table, plain, several
 
 if TYPE_CHECKING:
     from sortal.models.complexity import Complexity
@@ -54,7 +55,9 @@ def pictures(
 
 def _add_tree(scene: Scene) -> None:
     n = int(scene.estimator.get_n_leaves())
-    title = f"The tree: {count(n, 'leaf', 'leaves')}, {count(scene.estimator.get_depth(), 'level')}"
+    title = (
+        f"The tree: {counted(n, 'leaf', 'leaves')}, {counted(scene.estimator.get_depth(), 'level')}"
+    )
     most = _MOST_LEAVES if len(scene.classes) <= _FEW_CLASSES else _FEW_LEAVES
     plan = Plan("TreeDisplay", {"max_leaves": most, "title": ""}, with_rows=False)
     scene.plan("tree", title, plan, lambda display: _tree_words(scene, title, display))
@@ -96,7 +99,7 @@ def _importance_words(title: str, display: Any) -> Words:
     said = (
         f"{title}, as a share of all that the tests of the tree gain: {several(told, 'columns')}."
     )
-    said += f" {count(silent, 'column')} not asked for." if silent else ""
+    said += f" {counted(silent, 'column')} not asked for." if silent else ""
     table, cut = cut_table("importances", title, ("column", "importance"), pairs, "S 28")
     drawn = len(display.ax_.get_yticks())
     more = len(counts) > drawn
@@ -163,7 +166,9 @@ def _partition_words(title: str, display: Any, at: dict[str, Any]) -> Words:
         rows.append((name, float(low1), float(high1), float(low2), float(high2), str(label)))
     told = [f"{label} on {share:.0%}" for label, share in sorted(areas.items(), key=_largest)]
     held = [f"{plain(name)} at {_value(value)}" for name, value in at.items()]
-    said = f"{title}: {count(len(rows), 'box', 'boxes')} along the axes, {several(told, 'classes')}"
+    said = (
+        f"{title}: {counted(len(rows), 'box', 'boxes')} along the axes, {several(told, 'classes')}"
+    )
     said += (
         f" of the picture. Held fixed: {several(held, 'columns')}." if held else " of the picture."
     )
@@ -199,18 +204,19 @@ def _add_complexity(scene: Scene, given: Complexity | None) -> None:
 def _complexity_words(title: str, record: Complexity) -> Words:
     last = len(record) - 1
     said = (
-        f"{title}. From {count(record.n_leaves[0], 'leaf', 'leaves')} to {record.n_leaves[last]}, "
-        f"the error on the rows of the fit, as a share of the root's, goes from "
-        f"{number_text(record.error[0])} to {number_text(record.error[last])}"
+        f"{title}. From {counted(record.n_leaves[0], 'leaf', 'leaves')} to "
+        f"{record.n_leaves[last]}, the error on the rows of the fit, as a share of the root's, "
+        f"goes from {number_text(record.error[0])} to {number_text(record.error[last])}"
     )
     if record.cv_error is not None and record.cv_deviation is not None:
         best = min(range(len(record)), key=lambda i: record.cv_error[i])  # type: ignore[index]
         said += (
-            f"; on rows left out it is least with {record.n_leaves[best]} leaves, "
+            f"; on rows left out it is least with "
+            f"{counted(record.n_leaves[best], 'leaf', 'leaves')}, "
             f"{number_text(record.cv_error[best])} ± {number_text(record.cv_deviation[best])}"
         )
     if record.chosen is not None:
-        said += f"; {count(record.n_leaves[record.chosen], 'leaf', 'leaves')} chosen"
+        said += f"; {counted(record.n_leaves[record.chosen], 'leaf', 'leaves')} chosen"
     own = record.to_table()
     table, cut = cut_table("complexity", own.title, own.columns, own.rows, own.equation)
     note = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sortal.data.printing import counted
 from sortal.models.records import Table, unique
 from sortal.views.lettering import number_text, shorten
 
@@ -33,11 +34,6 @@ def several(things: Sequence[str], what: str) -> str:
     if more:
         return f"{', '.join(told)} and {more} more {what}"
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}" if told else ""
-
-
-def count(n: int, one: str, more: str = "") -> str:
-    """1 row, 1,234 rows."""
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
 def cut_table(
@@ -73,5 +69,5 @@ def class_places(rows: Rows) -> str:
         mine = rows.points[rows.codes == k]
         if len(mine):
             place = ", ".join(number_text(x) for x in mine.mean(axis=0))
-            told.append(f"{plain(label)} ({count(len(mine), 'row')}) at ({place})")
+            told.append(f"{plain(label)} ({counted(len(mine), 'row')}) at ({place})")
     return f"Class means: {several(told, 'classes')}."
