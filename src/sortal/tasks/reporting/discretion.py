@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sortal.data.checks import whole_number
+from sortal.data.printing import counted
 from sortal.tasks.inspect import inspect
 from sortal.tasks.joining import OTHER, joined
-from sortal.tasks.naming import check_columns, counted
+from sortal.tasks.naming import check_columns
 from sortal.tasks.reporting.saying import sentences, some_of
 
 if TYPE_CHECKING:
