@@ -68,7 +68,7 @@ def test_the_record() -> None:
         "delimiter": ",",
         "quote": '"',
         "header": True,
-        "decimal": ".",
+        "decimal": None,
         "newline": "\n",
         "encoding": "utf-8",
     }

@@ -57,7 +57,7 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
             check_rows(n_rows, file.name, "keys")
             text = type_text(con, names, "true", wishes.holes, kinds)
             frame = fetch_text(con, text, "true", n_rows)
-            return Answer(frame, {"encoding": file.encoding}, text.notes)
+            return Answer(frame, {"encoding": file.encoding}, text.notes, text.met)
 
 
 def _without_mark(file: PlainFile, folder: Path) -> str:

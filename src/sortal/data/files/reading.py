@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from sortal.data.files.missing_words import NA_WORDS
 from sortal.errors import ColumnError, InputError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Words that mean a missing value in every file.
-NA_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
+
+@dataclass(frozen=True)
+class Written:
+    """How an earlier file was written, for what a file of the same kind leaves open."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    na_values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,7 @@ class Reading:
     """Columns that are to stay text, and must be there."""
     words: tuple[str, ...] = ()
     """Columns that stay text where the file has them."""
+    like: Written = Written()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -46,6 +54,8 @@ class Answer:
     frame: Any
     dialect: dict[str, Any]
     notes: Sequence[str]
+    met: Sequence[str]
+    """Words that were read as missing values."""
 
 
 def check_names(names: Sequence[str], file: str, where: str) -> None:

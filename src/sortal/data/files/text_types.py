@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 Type = Literal["whole", "number", "comma", "date", "truth", "text", "nothing"]
 
-_POWER: Final = "([eE][+-]?[0-9]+)?"
-NUMBER: Final = f"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){_POWER}"
+POWER: Final = "([eE][+-]?[0-9]+)?"
+NUMBER: Final = f"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){POWER}"
 # A number that needs no second look: whole, or with a fraction, and of no more than 15 digits.
 PLAIN: Final = "-?(0|[1-9][0-9]{0,14})([.][0-9]{1,15})?"
-COMMA: Final = f"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+){_POWER}"
+COMMA: Final = f"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+){POWER}"
 # What could be a number with groups of thousands as well.
 GROUPED: Final = "[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+"
 DATE: Final = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?"
@@ -67,7 +67,7 @@ class Verdict:
 def judge(
     con: Connection, columns: Sequence[TextColumn], where: str, marks: str
 ) -> tuple[list[Verdict], str]:
-    """What each column is, and the file's decimal mark. `marks` are those that are allowed."""
+    """What each column is, and the file's decimal mark. `marks` may be, the usual one first."""
     verdicts = [Verdict("text" if column.n_values else "nothing") for column in columns]
     places = [j for j, column in enumerate(columns) if column.kinds and column.n_values]
     found = _judge(con, [columns[j] for j in places], where, marks)
@@ -265,10 +265,13 @@ def _unless(
 def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]:
     """One decimal mark for the whole file.
 
-    A comma is one if some column has commas that cannot part thousands, or if it was asked for.
+    A comma is one if some column has commas that cannot part thousands, or if it was asked for; if
+    it is the first of `marks`, also where commas could be either and no number has a point.
     Numbers with a point beside it, or commas that could be either, stay text.
     """
-    comma = marks == "," or any(v.type == "comma" and not v.grouped for v in verdicts)
+    commas = [verdict for verdict in verdicts if verdict.type == "comma"]
+    usual = marks[0] == "," and bool(commas) and not any(v.has_point for v in verdicts)
+    comma = marks == "," or usual or not all(v.grouped for v in commas)
     agreed = []
     for verdict in verdicts:
         if comma and verdict.has_point:
