@@ -6,8 +6,9 @@ neither lost nor mended (`csv_rows`); the file's name never becomes part of a qu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sortal.data.files.csv_frames import read_csv
 from sortal.data.files.json_lines import read_json_lines
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sortal.data.files.plain_files import Format
+
+# Halves of characters, as which a command line hands on bytes that are no text.
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,6 @@ def _warn_unmet(wishes: Reading, met: Sequence[str], name: str) -> None:
 
 def _words(name: str, given: Iterable[str]) -> tuple[str, ...]:
     words = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(word, str) for word in words):
-        raise OptionError(f"{name}={words!r} cannot be used: give words.")
+    if not all(isinstance(word, str) and not _HALF.search(word) for word in words):
+        raise OptionError(f"{name}={words!r} cannot be used: give words that UTF-8 can hold.")
     return words
