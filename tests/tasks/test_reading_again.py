@@ -172,15 +172,23 @@ def test_numbers_mean_their_value(tmp_path: Path, case: str) -> None:
         assert [None if pd.isna(x) else x for x in frame[name]] == values
 
 
-def test_numbers_of_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    duckdb.sql(
-        "SELECT i, CAST(i AS DOUBLE) f, CAST(i AS FLOAT) g, CAST(i AS DECIMAL(9, 2)) d, "
+def test_what_could_be_thousands_is_no_fraction(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1,500;x\n-999,000;y\n", encoding="utf-8")
+    with pytest.warns(ReadingWarning, match="holds '-999', which"):
+        assert sortal.read(path, na_values=["-999"])["a"].tolist() == ["1,500", "-999,000"]
+    assert sortal.read(path, na_values=["-999"], decimal=",")["a"].isna().tolist() == [False, True]
+
+
+def test_numbers_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    duckdb.connect().execute(
+        "COPY (SELECT i, CAST(i AS DOUBLE) f, CAST(i AS FLOAT) g, CAST(i AS DECIMAL(9, 2)) d, "
         "CAST(i AS VARCHAR) || '.0' w, 9007199254740993 AS big, i = 1 AS b "
-        "FROM (VALUES (1), (-999), (3)) AS t(i)"
-    ).write_parquet(str(path))
+        "FROM (VALUES (1), (-999), (3)) AS t(i)) TO 't.parquet'"
+    )
     with pytest.warns(ReadingWarning, match="t.parquet holds '9007199254740992', which"):
-        frame = sortal.read(path, na_values=["-999", "9007199254740992"], text=["g"])
+        frame = sortal.read("t.parquet", na_values=["-999", "9007199254740992"], text=["g"])
     assert frame[list("ifgdw")].isna().to_numpy().tolist() == [[False] * 5, [True] * 5, [False] * 5]
     assert frame["i"].tolist()[::2] == [1, 3]
     assert frame["g"].tolist()[0] == "1.0"
