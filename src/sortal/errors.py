@@ -18,6 +18,7 @@ Each message says what was given, what is allowed and what to do.
     SortalWarning (UserWarning)
     ├── MissingValueWarning               holes, with their count and what becomes of them
     ├── UnknownCategoryWarning            values never seen at fit, with their count
+    ├── ReadingWarning                    an option of reading without effect, or unlike the fit's
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
     ├── CollinearWarning                  columns of which a combination never varies
     ├── SeparationWarning                 columns that tell classes apart without any error
@@ -88,6 +89,10 @@ class MissingValueWarning(SortalWarning):
 
 class UnknownCategoryWarning(SortalWarning):
     """Values never seen at fit, with their count."""
+
+
+class ReadingWarning(SortalWarning):
+    """An option of reading has no effect, or differs from how the file of the fit was read."""
 
 
 class ImpossibleRowWarning(SortalWarning):

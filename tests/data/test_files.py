@@ -70,7 +70,7 @@ def test_the_record() -> None:
         "delimiter": ",",
         "quote": '"',
         "header": True,
-        "decimal": ".",
+        "decimal": None,
         "newline": "\n",
         "encoding": "utf-8",
     }
@@ -349,6 +349,8 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         take("a\n1\n", format="xlsx")
     with pytest.raises(OptionError, match="na_values="):
         take("a\n1\n", na_values=[1])
+    with pytest.raises(OptionError, match="that UTF-8 can hold"):
+        take("a\n1\n", na_values=["\udcff"])
 
 
 def test_a_file_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:

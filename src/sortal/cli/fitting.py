@@ -79,14 +79,13 @@ def _code(
     how: dict[str, Any],
     output: str,
 ) -> Script:
-    """The same by an estimator."""
+    """The same by the function."""
     script = Script()
-    script.read(data, how, drop)
-    script.add(f"table = {call('table.dropna', subset=[target])}")
-    named = settings | ({"categorical_features": category} if category else {})
+    script.need("from sortal.tasks.fit import fit")
+    named = {"options": settings, "drop": drop, "categories": category}
+    asked = {name: value for name, value in named.items() if value}
     script.add(
-        f"model = {call(f'sortal.{find(learner).class_name}', **named)}",
-        f"model.fit(table, {target!r})",
+        f"model = {call('fit', data, target, learner, **asked, **how)}",
         f"model.save({output!r})",
     )
     return script

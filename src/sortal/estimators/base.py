@@ -194,7 +194,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._backend = table.backend or "pandas"
-        self.__dict__.pop("_file", None)  # whoever read the rows from a file says so again
+        self.__dict__.pop("_fit_call", None)  # whoever called for the fit says so again
 
     @property
     def _labels(self) -> np.dtype[Any]:

@@ -204,7 +204,7 @@ class SummaryClassifier(TableClassifier):
         self._summary, self._schema, self._model = summary, schema, model
         self._plan, self._fitted = plan, options
         self.fit_report_ = report
-        self.__dict__.pop("_file", None)
+        self.__dict__.pop("_fit_call", None)
 
     def _restore(self, kept: dict[str, Any]) -> None:
         super()._restore(kept)
