@@ -13,6 +13,7 @@ from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
 from sortal.cli.telling import hush, note
 from sortal.errors import OptionError
+from sortal.tasks.naming import features_among
 from sortal.tasks.registry import find
 
 EXAMPLES = (
@@ -82,7 +83,10 @@ def _code(
     script = Script()
     script.read(data, how, drop)
     script.add(f"table = {call('table.dropna', subset=[target])}")
-    named = settings | ({"categorical_features": category} if category else {})
+    features = features_among(category or (), target)
+    if len(features) < len(category or ()):
+        script.add(f'table[{target!r}] = table[{target!r}].astype("category")')
+    named = settings | ({"categorical_features": features} if features else {})
     script.add(
         f"model = {call(f'sortal.{find(learner).class_name}', **named)}",
         f"model.fit(table, {target!r})",

@@ -56,10 +56,13 @@ def predict(
     if show_code:
         emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return
+    from sortal.data.files.saving import format_of
     from sortal.tasks.models import as_model
     from sortal.tasks.predict import predict as task
 
     check_output(output, model, data)
+    if not as_json and output is not None:
+        format_of(output, form)
     loaded = as_model(model, data)
     table = task(loaded, open_data(data, how, loaded), proba=proba, keep=keep or ())
     if as_json:

@@ -13,7 +13,7 @@ from sortal.data.checks import check_progress, choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.estimators.base import FitReport, note_classes
 from sortal.estimators.keeping import Perhaps
-from sortal.estimators.target import class_array
+from sortal.estimators.target import class_array, warn_of_measurements
 from sortal.estimators.tree_pruning import PrunedTree, size_notes
 from sortal.learners.options import options_for
 from sortal.learners.tree import TreeOptions, read_rows
@@ -301,6 +301,7 @@ class TreeClassifier(PrunedTree):
         self.fit_report_ = note_classes(_fit_report(rows, pruned), classes, rows.schema.classes)
         self._keep_complexity(pruned)
         self._remember(training)
+        warn_of_measurements(training.source.target, len(self._classes))
         self._warn_of_one_leaf()
         return self
 

@@ -26,6 +26,11 @@ def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> No
             raise ColumnError(f"{what}={name!r} is no column of this table: it has {there}.")
 
 
+def features_among(categories: Sequence[str], target: str) -> list[str]:
+    """The names of columns that are declared to be categories, without the target."""
+    return [name for name in categories if name != target]
+
+
 def counted(n: int, what: str) -> str:
     """So many of something: 1 row, 2 rows."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sortal.tasks.naming import features_among
+
 if TYPE_CHECKING:
     from sortal.tasks.comparing.contest import Entrant
     from sortal.tasks.comparing.folds import Folds
@@ -46,6 +48,11 @@ class Settings:
     backend: str
     path: str | None
     entrants: tuple[Entrant, ...]
+
+    @property
+    def categorical_features(self) -> list[str]:
+        """The categories among the columns that are learned from."""
+        return features_among(self.categories, self.target)
 
     @property
     def head(self) -> str:
