@@ -338,7 +338,7 @@ def test_a_column_that_no_learner_reads_is_named_with_its_type(X: Any) -> None:
 
 def test_lazy_frames_are_told_their_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lazy(nw.LazyFrame[Any]):
-        implementation = nw.Implementation.DASK
+        implementation: Any = nw.Implementation.DASK
 
         def __init__(self) -> None: ...
 

@@ -62,9 +62,14 @@ def test_a_task_takes_them_for_classes_when_told() -> None:
 
 
 def test_a_comparison_takes_them_for_classes_when_told() -> None:
-    table, named = X.assign(y=MANY), ["a", "y"]
-    told = {"learners": ["bayes"], "baselines": ["majority"], "folds": 2, "repeats": 1}
-    found = compare(table, "y", categories=named, **told)
+    table = X.assign(y=MANY)
+    told: dict[str, Any] = {
+        "learners": ["bayes"],
+        "baselines": ["majority"],
+        "folds": 2,
+        "repeats": 1,
+    }
+    found = compare(table, "y", categories=["a", "y"], **told)
     assert found.settings.categories == ("a", "y")
     assert found.settings.categorical_features == ["a"]
     assert len(found.scores["bayes"]) == 2

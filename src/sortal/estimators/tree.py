@@ -163,7 +163,7 @@ class TreeClassifier(PrunedTree):
     fit_report_ : FitReport
         Rows, and notes on the size of the tree and on tests that were found by heuristic.
     n_features_in_, feature_names_in_ :
-        As in scikit-learn.
+        As in scikit-learn. A data frame at predict may lack columns that are in no split.
 
     Examples
     --------
