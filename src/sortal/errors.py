@@ -23,7 +23,8 @@ Each message says what was given, what is allowed and what to do.
     ├── CollinearWarning                  columns of which a combination never varies
     ├── SeparationWarning                 columns that tell classes apart without any error
     ├── OneClassWarning                   rows of one class only, which is then always predicted
-    └── OneLeafWarning                    a tree that was pruned to one leaf
+    ├── OneLeafWarning                    a tree that was pruned to one leaf
+    └── ManyClassesWarning                numbers as labels that look like a measurement
 """
 
 import sys
@@ -113,6 +114,10 @@ class OneClassWarning(SortalWarning):
 
 class OneLeafWarning(SortalWarning):
     """A tree that was pruned to one leaf, and predicts one class for every row."""
+
+
+class ManyClassesWarning(SortalWarning):
+    """Numbers as labels, so many and so rare that they look like a measurement."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

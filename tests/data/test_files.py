@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sortal import DiscreteBayes, datasets
-from sortal.data.files import csv_rows, duck
+from sortal.data.files import csv_rows, csv_survey, duck
 from sortal.data.files.reader import FileTable, read_file
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, InputError, OptionError
@@ -627,7 +627,7 @@ def test_a_file_that_shrinks_before_its_first_rows_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = pathlib.Path(put("a,b\n1,2\n3,4\n"))
-    survey = csv_rows.survey
+    survey = csv_survey.survey
 
     def then_shrink(*given: Any) -> Any:
         found = survey(*given)

@@ -30,6 +30,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.estimators.features import (
+    add_unused,
     adopt_kinds,
     check_kinds,
     declare_schema,
@@ -217,8 +218,11 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(self._schema.names, dtype=object)
 
     def _open(self, X: Any) -> TableSource:
-        """The source of rows to be predicted."""
+        """The source of rows to be predicted; columns that the model does not use may be absent."""
         check_is_fitted(self)
+        if self._by_name:
+            unused = getattr(self._model, "unused", {})
+            X = add_unused(X, self._schema, unused, type(self).__name__)
         table = read_table(X)
         refuse_empty(table)
         return TableSource(table, self._schema, self._places(table))

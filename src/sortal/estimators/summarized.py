@@ -12,7 +12,12 @@ from sortal.estimators.base import FitReport, TableClassifier, note_classes
 from sortal.estimators.features import merge_declared
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.pieces import in_pieces
-from sortal.estimators.target import class_array, common_dtype, with_classes
+from sortal.estimators.target import (
+    class_array,
+    common_dtype,
+    warn_of_measurements,
+    with_classes,
+)
 from sortal.learners.options import options_for, read_costs
 from sortal.models.layout import Layout
 from sortal.models.layout_schema import LabelType, SchemaField
@@ -98,6 +103,7 @@ class SummaryClassifier(TableClassifier):
         declared = self._declaring(training, summary)
         self._adopt(summary, plan, options, declared, training.label_dtype, training.source)
         self._remember(training)
+        warn_of_measurements(training.source.target, len(self._classes))
         return self
 
     @in_pieces

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sortal.errors import OptionError
 from sortal.estimators.keeping import DataFile, FitCall
+from sortal.tasks.naming import features_among
 from sortal.tasks.training import make_estimator, training_rows
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def fit(
     drop : names, default=()
         Columns to leave out.
     categories : names, default=()
-        Columns of numbers that are names rather than amounts.
+        Columns of numbers that are names rather than amounts; also the target, where it has very
+        many.
     reading :
         For a file, options of `sortal.read`.
 
@@ -59,7 +61,7 @@ def fit(
     150 rows; missing values: none
     5 nodes, 3 of them leaves; depth 2
     """
-    estimator = make_estimator(learner, options, categories)
+    estimator = make_estimator(learner, options, features_among(categories, target))
     rows = training_rows(data, target, drop, categories, reading)
     estimator.fit(rows.X, rows.y)
     remember_call(estimator, target, drop, rows.file)

@@ -61,7 +61,7 @@ def _options(
 ) -> tuple[dict[str, Any], str]:
     """What the learner is told, and words where folds chose it."""
     settings = comparison.settings
-    options = entrant.options(settings.folds.seed, settings.categories)
+    options = entrant.options(settings.folds.seed, settings.categorical_features)
     if not result.chosen:
         return options, ""
     votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
