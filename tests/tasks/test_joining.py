@@ -19,7 +19,7 @@ N = 12
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_text_of_few_rows(library: Any) -> None:
-    columns = {
+    columns: dict[str, list[Any]] = {
         "a": ["x"] * 6 + ["y"] * 3 + ["z", None, "z"],
         "n": [1, 1, 1, 1, 1, 7, 8, 9, None, None, None, None],
         "code": [1, 1, 1, 1, 1, 7, 8, 9, None, None, None, None],
@@ -89,8 +89,7 @@ def test_a_model_says_what_it_holds(learner: str, options: Any, said: str, tmp_p
     from sortal.tasks.fit import fit
 
     fit(table_of_notes(), "y", learner, options).save(tmp_path / "model.sortal")
-    facts = dict(show(tmp_path / "model.sortal").facts.rows)
-    assert facts["holds"] == said
+    assert show(tmp_path / "model.sortal").to_dict()["facts"]["holds"] == said
 
 
 def test_counts_of_weighted_rows_are_no_rows() -> None:
