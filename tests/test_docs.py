@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -148,3 +149,19 @@ def test_what_a_photograph_shows() -> None:
     assert tool.shown(page) == lines
     with pytest.raises(SystemExit, match="summary"):
         tool.shown("<nav></nav>")
+
+
+def test_every_picture_has_a_tool_that_knows_whether_it_is_stale() -> None:
+    shown = {
+        Path(name).name
+        for page in TOOL.pages()
+        for name in re.findall(r"\]\(([^)]*pictures/[^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    folder = ROOT / "docs" / "pictures"
+    drawn = (ROOT / "tools" / "pictures.py").read_text(encoding="utf-8")
+    kept = "".join((folder / f"{name}.txt").read_text("utf-8") for name in ("report", "tree"))
+    for name in shown:
+        if name.endswith(".svg"):  # drawn anew each time
+            assert f'"{Path(name).stem}": draw_' in drawn, name
+        else:
+            assert sha256((folder / name).read_bytes()).hexdigest() in kept, name
