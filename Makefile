@@ -62,6 +62,8 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 	$(BIN)/python tools/model_tables.py
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/pictures.py
+	$(BIN)/python tools/tree_pictures.py --check
+	$(BIN)/python tools/report_pictures.py --check
 
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py

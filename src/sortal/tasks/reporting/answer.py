@@ -124,9 +124,9 @@ def _new_row(
 
 
 def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
-    """What to type; files are read as this one was, if that can be typed."""
+    """What to type; files are read as this one was, and learned from, if that can be typed."""
     reading = {} if file is None else dict(wishes.reading)
-    if reading.get("format") is not None:
+    if reading.get("format") is not None or wishes.joins:
         return "the Python code under “The same again” does."
     flags = reading_words(reading)
     # The model knows how else its file was read.
