@@ -142,12 +142,12 @@ def test_every_double_survives() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (["1", "01234", "7"], "1 of 3 values have leading zeros, such as '01234'"),
+        (["1", "01234", "7"], "1 of 3 values has leading zeros, such as '01234'"),
         (["1", "-007", "2"], "leading zeros, such as '-007'"),
-        (["1", str(2**53 + 1), "2"], "1 of 3 whole numbers are beyond 2^53, such as '9007"),
+        (["1", str(2**53 + 1), "2"], "1 of 3 values is beyond 2^53, such as '9007"),
         (["1", str(10**40)], "beyond 2^53"),
         (["1", "1e400"], "too large for a number, such as '1e400'"),
-        ([*"12345678", "9?"], "1 of 9 values are no numbers, such as '9?'"),
+        ([*"12345678", "9?"], "1 of 9 values is no number, such as '9?'"),
         ([*"12345678", "inf"], "such as 'inf'"),
         ([*"12345678", "1_000"], "such as '1_000'"),
         ([*"12345678", "0x1F"], "such as '0x1F'"),
@@ -447,7 +447,7 @@ def test_parquet() -> None:
         "f": ["9007199254740993", "1"],
         "g": [1, 2],
     }
-    assert "'f' is text: 1 of 2 whole numbers are beyond 2^53" in file.notes[0]
+    assert "'f' is text: 1 of 2 values is beyond 2^53" in file.notes[0]
     assert file.notes[1:] == ("'NA' was read as a missing value: 'c' 1.",)
     assert cells(read_file("t.parquet", text=["a", "d"]))["a"] == ["1", None]
     con.execute("COPY (SELECT [1, 2] AS l, 1 AS x) TO 't.parquet'")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from sortal.data.files.duck import ask, quoted
+from sortal.data.printing import agreed, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,11 +192,16 @@ def _odd_numbers(
         counts = dict(zip(each, answers[j * len(each) : (j + 1) * len(each)], strict=True))
         reason = next((key for key in _REASONS if counts[key]), "")
         if reason:
-            found = _first(con, column, each[reason], where)
+            n, (_, cell) = counts[reason], _first(con, column, each[reason], where)
             why = _REASONS[reason].format(
-                n=f"{counts[reason]:,}", of=f"{column.n_values:,}", example=repr(found[1])
+                n=f"{n:,}",
+                values=counted(column.n_values, "value"),
+                is_a=agreed(n, "is", "are"),
+                has=agreed(n, "has", "have"),
+                number=agreed(n, "number", "numbers"),
+                example=repr(cell),
             )
-            verdicts.append(Verdict("text", why, counts[reason], mark))
+            verdicts.append(Verdict("text", why, n, mark))
         else:
             kind: Type = "number" if counts["fraction"] else "whole"
             verdicts.append(Verdict(kind, has_mark=counts["mark"] > 0))
@@ -204,11 +210,11 @@ def _odd_numbers(
 
 # Why a column is not one of numbers, the plainest reason first.
 _REASONS: Final = {
-    "bad": "{n} of {of} values are no numbers, such as {example}",
-    "zeros": "{n} of {of} values have leading zeros, such as {example}",
-    "large": "{n} of {of} whole numbers are beyond 2^53, such as {example}, and numbers would "
-    "lose their last digits",
-    "infinite": "{n} of {of} numbers are too large for a number, such as {example}",
+    "bad": "{n} of {values} {is_a} no {number}, such as {example}",
+    "zeros": "{n} of {values} {has} leading zeros, such as {example}",
+    "large": "{n} of {values} {is_a} beyond 2^53, such as {example}, and numbers would lose their "
+    "last digits",
+    "infinite": "{n} of {values} {is_a} too large for float64, such as {example}",
 }
 
 
