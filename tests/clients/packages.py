@@ -111,13 +111,14 @@ def shap_tree() -> None:
 
 
 def shap_linear() -> None:
-    """to_sklearn: shap.LinearExplainer of LDA"""
+    """shap.LinearExplainer of LDA; to_sklearn: shap.Explainer of LDA"""
     import shap
 
-    model = LinearDiscriminant().fit(XB.to_numpy(), YB)
-    found = shap.LinearExplainer(model.to_sklearn(), XB.to_numpy())(XB.to_numpy()[:5])
-    whole = found.values.sum(axis=1) + found.base_values
-    assert np.allclose(whole, model.decision_function(XB.to_numpy()[:5]), atol=1e-6)
+    model, rows = LinearDiscriminant().fit(XB.to_numpy(), YB), XB.to_numpy()
+    for explainer in (shap.LinearExplainer(model, rows), shap.Explainer(model.to_sklearn(), rows)):
+        found = explainer(rows[:5])
+        whole = found.values.sum(axis=1) + found.base_values
+        assert np.allclose(whole, model.decision_function(rows[:5]), atol=1e-6)
 
 
 def dtreeviz_tree() -> None:
