@@ -57,6 +57,8 @@ def run_here(command: str, cwd: str, **_: Any) -> subprocess.CompletedProcess[st
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])
 def test_a_page_prints_what_it_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", TOOL.NEW_YEAR)  # as the pages are written
+
     def run(command: str, **how: Any) -> Any:
         return (run_here if is_run_here(page, command) else subprocess.run)(command, **how)
 
