@@ -152,7 +152,9 @@ def test_what_others_write_or_have_written_is_left_alone(tmp_path: Path) -> None
         like_ours.mkdir()
         ends_otherwise = hidden.with_name(f"{hidden.name}.mine")
         ends_otherwise.mkdir()
-        is_file = hidden.with_name(f"{hidden.name[:-6]}0.part")
+        is_file = hidden.with_name(
+            f"{hidden.name[:-6]}{'1' if hidden.name[-6] == '0' else '0'}.part"
+        )
         is_file.write_text("a file")
         _fill(path, "meanwhile")
         assert (hidden / "draft").read_text() == "half"

@@ -289,7 +289,7 @@ def test_nobody_is_named(browser: Browser, tmp_path: Path) -> None:
     made = report(table, "y", learners=["tree", "bayes"], baselines=False, folds=2, **FEW)
     page = save(made, tmp_path)
     assert "Somebody" not in page.text
-    assert "it names rows and this report holds none: who." in page.text
+    assert "free text, and this report holds none: who." in page.text
     inner = table.sort_values("born")["born"].iloc[1:-1].dt.strftime("%Y-%m-%d")
     inner = inner[~inner.str.endswith("-01")]
     # a threshold at noon lies between two days

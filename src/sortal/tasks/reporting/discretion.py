@@ -80,7 +80,7 @@ def _joined_words(made: Joined, wishes: Wishes) -> str:
         return ""
     return (
         f"Text that occurs in fewer than {wishes.min_frequency} rows (--min-frequency, "
-        f"min_frequency=) was read as {OTHER!r}, which stands for it in the form, and no model "
+        f"min_frequency=) was read as {OTHER!r}, which stands for it in the form; no model "
         f"holds it: {some_of(told)}. The labels of classes stay."
     )
 
