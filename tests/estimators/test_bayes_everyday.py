@@ -266,6 +266,7 @@ def test_ten_thousand_categories_in_a_column() -> None:
     assert np.array_equal(model.predict(pd.DataFrame({"code": codes})), labels)
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_two_hundred_classes() -> None:
     labels = np.arange(1000) % 200
     model = DiscreteBayes().fit(np.column_stack([labels % 20, labels // 20]).astype(str), labels)

@@ -280,6 +280,7 @@ def test_shrinkage_makes_wide_tables_plain() -> None:
     np.testing.assert_allclose(model.boundary(1, 0)[1], beta, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_two_hundred_classes() -> None:
     rng = np.random.default_rng(6)
     y = np.repeat(np.arange(200), 6)

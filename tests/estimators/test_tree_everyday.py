@@ -239,6 +239,7 @@ def test_ten_thousand_categories_in_a_column() -> None:
     assert model.get_depth() == 1  # one set of values tells two classes apart
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_two_hundred_classes() -> None:
     labels = np.arange(1000) % 200
     X = np.column_stack([labels % 20, labels // 20]).astype(float)
@@ -827,6 +828,7 @@ def test_an_option_that_cannot_be_is_refused_by_name(options: dict[str, Any], me
     refuses(OptionError, message, lambda: fitted(**options))
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_labels_that_are_identifiers_are_refused() -> None:
     rows = np.arange(65536)
     with pytest.raises(LabelError, match="65536 classes, and a tree tells at most 65535 apart"):
