@@ -53,7 +53,7 @@ Level = Annotated[
 Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options in each fold.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.")
+    int | None, typer.Option("--jobs", metavar="N", help="Models at a time; at most the cores.")
 ]
 
 Times = Annotated[
