@@ -125,7 +125,7 @@ def test_ctrl_c_leaves_the_old_file(
 ) -> None:
     (tmp_path / name).write_text("old")
 
-    def half(_: Any, path: Path, __: str) -> None:
+    def half(_: Any, path: Path, *__: Any) -> None:
         path.write_text("half")
         raise KeyboardInterrupt
 
