@@ -11,6 +11,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -89,9 +90,14 @@ class Workers {
         stopped_ = true;
         next_ = n_jobs_;
     }
+    // Where the system refuses a thread, those that there are do the work.
     void start() {
-        for (int t = static_cast<int>(threads_.size()) + 1; t < n_threads_; ++t) {
-            threads_.emplace_back([this, t] { wait_for_rounds(t); });
+        try {
+            for (int t = static_cast<int>(threads_.size()) + 1; t < n_threads_; ++t) {
+                threads_.emplace_back([this, t] { wait_for_rounds(t); });
+            }
+        } catch (const std::system_error&) {
+            n_threads_ = static_cast<int>(threads_.size()) + 1;
         }
     }
     void wait_for_rounds(int worker) {

@@ -6,9 +6,11 @@ Public names are loaded when first used, so that importing the package costs not
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from sortal import errors
     from sortal.data import datasets
     from sortal.estimators.bayes import DiscreteBayes

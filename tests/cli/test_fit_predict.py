@@ -221,3 +221,34 @@ def test_a_model_knows_how_its_file_was_read(run: Callable[..., Any], here: Path
     other = run(*alike, *bare)
     assert "(--na-values) none instead of '-999', 'n/a-', 'none'. Make sure" in other.err
     assert other.out != said.out
+
+
+def test_predictions_for_a_spreadsheet(run: Callable[..., Any], here: Path) -> None:
+    (here / "formulas.csv").write_text("x,y\n1,=a\n2,=a\n3,b\n4,b\n", encoding="utf-8")
+    assert run("fit", "formulas.csv", "-t", "y", "-l", "lda", "-o", "f.sortal", "-q").code == 0
+    asked = ("predict", "f.sortal", "formulas.csv")
+    plain, safe = run(*asked), run(*asked, "--excel-safe")
+    assert plain.out.splitlines()[1] == "1,=a"
+    assert safe.out.splitlines()[1] == "1,'=a"
+    assert (
+        "excel_safe=True"
+        in run("predict", "f.sortal", "formulas.csv", "--excel-safe", "--show-code").out
+    )
+    refused = run("predict", "f.sortal", "formulas.csv", "--excel-safe", "--json")
+    assert (refused.code, "--excel-safe is for CSV" in refused.err) == (1, True)
+
+
+def test_all_of_a_long_model_is_shown_if_asked_for(run: Callable[..., Any], here: Path) -> None:
+    rows = "".join(f"{k},{'ab'[k % 2]}\n" for k in range(150))
+    (here / "long.csv").write_text(f"x,y\n{rows}", encoding="utf-8")
+    given = ("long.csv", "-t", "y", "--set", "pruning=null")
+    assert run("fit", *given, "-o", "long.sortal", "-q").code == 0
+    short, whole = (run("show", "long.sortal", *more).out for more in ([], ["--all"]))
+    assert (short.count("then class is"), whole.count("then class is")) == (100, 150)
+    assert len(json.loads(run("show", "long.sortal", "--json").out)["rules"]) == 150
+    assert "everything=True" in run("show", "long.sortal", "--all", "--show-code").out
+    short, whole = (run("work", *given, *more).out for more in ([], ["--all"]))
+    assert "(the first 100 of " in short
+    assert "(the first 100 of " not in whole
+    assert len(whole) > len(short)
+    assert "working.to_text()" in run("work", *given, "--all", "--show-code").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import sys
@@ -129,7 +130,7 @@ def test_ctrl_c_leaves_the_old_file(
 ) -> None:
     (tmp_path / name).write_text("old")
 
-    def half(_: Any, path: Path, __: str) -> None:
+    def half(_: Any, path: Path, *__: Any) -> None:
         path.write_text("half")
         raise KeyboardInterrupt
 
@@ -147,3 +148,18 @@ def test_names_are_no_part_of_a_query(tmp_path: Path) -> None:
     write_table(frame[names[:3]], path)
     listed = duckdb.connect().execute("SELECT name FROM parquet_schema(?)", [str(path)]).fetchall()
     assert [name for (name,) in listed[1:]] == names[:3]
+
+
+def test_texts_that_a_spreadsheet_would_run_are_escaped_if_asked_for(tmp_path: Path) -> None:
+    texts = ["=1+1", "+x", "-x", "@x", "\t=1", "a=b", "", None]
+    frame = pd.DataFrame({"=name": texts, "n": [-1.5, *range(7)]})
+    write_table(frame, tmp_path / "t.csv", excel_safe=True)
+    with (tmp_path / "t.csv").open(newline="") as file:
+        names, *rows = csv.reader(file)
+    assert names == ["'=name", "n"]
+    assert [row[0] for row in rows] == ["'=1+1", "'+x", "'-x", "'@x", "'\t=1", "a=b", "", ""]
+    assert rows[0][1] == "-1.5"  # a number is no formula
+    write_table(frame, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text().startswith("=name,n\n=1+1,-1.5\n")
+    with pytest.raises(OptionError, match="is for CSV files"):
+        write_table(frame, tmp_path / "t.jsonl", excel_safe=True)

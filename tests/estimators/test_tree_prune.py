@@ -338,7 +338,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"pruning": "cost_complexity", "cv": None}, "cv=None cannot be used"),
     ({"pruning": "cost_complexity", "cv": 2.5}, "cv=2.5 cannot be used"),
     ({"pruning": "cost_complexity", "cv": "many"}, "cv='many' cannot be used"),
-    ({"pruning": "cost_complexity", "cv": [0, 1]}, "2 fold numbers, and there are 300 rows"),
+    ({"pruning": "cost_complexity", "cv": [0, 1]}, "2 fold numbers for 300 rows"),
     ({"pruning": "cost_complexity", "cv": np.zeros(300, int)}, "all rows into fold 0"),
     ({"pruning": "cost_complexity", "cv": ShuffleSplit(3)}, "a row in two folds|never leaves out"),
 ]

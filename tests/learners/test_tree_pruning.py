@@ -539,7 +539,7 @@ def test_folds_that_cannot_be() -> None:
     bad: list[tuple[Any, str]] = [
         (lambda: dealt(codes, 1, 0), "two folds at least"),
         (lambda: dealt(codes, 5, 0), "more folds than there are rows"),
-        (lambda: numbered([0, 1], 4), "2 fold numbers, and there are 4 rows"),
+        (lambda: numbered([0, 1], 4), "2 fold numbers for 4 rows"),
         (lambda: numbered([3, 3, 3, 3], 4), "all rows into fold 3"),
         (lambda: numbered([0.5, 1, 1, 1], 4), "one whole number a row"),
         (lambda: from_pairs([([], [0, 1]), ([], [1, 2, 3])], 4), "a row in two folds, 0 and 1"),

@@ -305,5 +305,5 @@ def test_other_holes_are_refused() -> None:
     with pytest.raises(InputError, match="0 cells of 'x' are missing"):
         model.working(0, X.fillna(9.0), y)
     whole = TreeClassifier(pruning=None).fit(X.fillna(9.0), y)
-    with pytest.raises(InputError, match="1 cells of 'x' are missing"):
+    with pytest.raises(InputError, match="1 cell of 'x' is missing"):
         whole.working(0, X, y)

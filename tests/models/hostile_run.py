@@ -34,6 +34,7 @@ from sortal.errors import SortalError
 from sortal.estimators.keeping import DataFile, FitCall
 from sortal.models.archive import read_archive
 from sortal.tasks.load import load
+from sortal.tasks.show import show
 
 # What one file may take: more than the library needs, less than what it might be led to. Seconds of
 # work, since others may be at work too; then seconds in all, where Python itself is not asked.
@@ -128,6 +129,7 @@ def questions(model: Any, frame: pd.DataFrame, again: Path) -> dict[str, Callabl
         "working": lambda: str(model.working()),
         "rules": lambda: str(model.rules()),
         "to_text": lambda: str(model.to_text()),
+        "get_params": lambda: show(model).to_html(),  # every estimator can be shown
         "loo_proba": lambda: model.loo_proba(*more),
         "__repr__": lambda: repr(model),
         "coef_": lambda: getattr(model, "coef_", None),

@@ -191,7 +191,7 @@ def test_a_summary_of_another_kind_is_refused() -> None:
 
 
 def test_bytes_after_the_end_are_refused() -> None:
-    with pytest.raises(FormatError, match="3 bytes follow the last array"):
+    with pytest.raises(FormatError, match="last array is followed by 3 bytes"):
         ClassCounts.from_bytes(TINY.to_bytes() + b"\0\0\0")
 
 

@@ -168,7 +168,7 @@ def test_labels_of_any_library_and_an_estimator() -> None:
     assert ordered.counts == ((0, 0), (1, 0))
     with pytest.raises(LabelError, match="'c' are none of the classes"):
         ConfusionDisplay.from_predictions(["a"], ["c"], classes=["a", "b"])
-    with pytest.raises(LabelError, match="2 rows and 1 labels"):
+    with pytest.raises(LabelError, match="X has 2 rows and y 1 label"):
         ConfusionDisplay.from_predictions(["a", "b"], ["a"])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # until main has begun, Ctrl-C is Python's: little is imported before
 if TYPE_CHECKING:
     from types import FrameType
 

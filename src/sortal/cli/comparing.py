@@ -59,7 +59,9 @@ Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options i
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.", parser=o.whole)]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", help="Models at a time; by the cores.", parser=o.whole),
+    typer.Option(
+        "--jobs", metavar="N", help="Models at a time; at most the cores.", parser=o.whole
+    ),
 ]
 
 Times = Annotated[

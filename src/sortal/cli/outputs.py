@@ -98,20 +98,20 @@ def text_width(output: str | None) -> int | None:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def emit_table(frame: Any, form: str | None, output: str | None) -> None:
+def emit_table(frame: Any, form: str | None, output: str | None, **how: Any) -> None:
     """A table of data; without a format, the name of the output says it."""
     from sortal.data.files.saving import write_table
 
     if output is not None and output != STDOUT:
-        write_table(frame, output, form)
+        write_table(frame, output, form, **how)
         wrote(output)
     elif sys.stdout.isatty():
-        _show_table(frame, form or "csv")
+        _show_table(frame, form or "csv", **how)
     else:
-        write_table(frame, STDOUT, form)
+        write_table(frame, STDOUT, form, **how)
 
 
-def _show_table(frame: Any, form: str) -> None:
+def _show_table(frame: Any, form: str, **how: Any) -> None:
     """A table on a terminal, which obeys nothing in it."""
     from sortal.data.files.saving import write_table
 
@@ -119,5 +119,5 @@ def _show_table(frame: Any, form: str) -> None:
         raise OptionError("Parquet cannot be read on a terminal: give --output a name.")
     with TemporaryDirectory(prefix="sortal-") as folder:
         path = Path(folder) / "table"
-        write_table(frame, path, form)
+        write_table(frame, path, form, **how)
         emit(path.read_text(encoding="utf-8").rstrip("\n"))

@@ -12,6 +12,7 @@ from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text
 from sortal.cli.progress import show_steps
 from sortal.cli.reading import open_data, reading
 from sortal.cli.telling import hush, is_quiet
+from sortal.errors import OptionError
 
 EXAMPLES = (
     "sortal predict model.sortal penguins.csv",
@@ -30,6 +31,14 @@ Form = Annotated[
     typer.Option("--format", "-f", help="If not given, by the name of the output; else CSV."),
 ]
 
+ExcelSafe = Annotated[
+    bool,
+    typer.Option(
+        "--excel-safe",
+        help="Put an apostrophe before texts of a CSV file that begin with =, +, - or @.",
+    ),
+]
+
 
 def predict(
     model: o.Model,
@@ -38,6 +47,7 @@ def predict(
     keep: Keep = None,
     form: Form = None,
     output: o.Output = None,
+    excel_safe: ExcelSafe = False,
     text: o.Text = None,
     na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
@@ -53,9 +63,13 @@ def predict(
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
     hush(quiet)
+    if excel_safe and as_json:
+        raise OptionError("--excel-safe is for CSV files: leave it or --json out.")
+    written = {"excel_safe": True} if excel_safe else {}
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
-        emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
+        form_ = "json" if as_json else form
+        emit(str(_code(model, data, how, proba, keep or [], form_, output, **written)))
         return
     from sortal.data.files.saving import format_of
     from sortal.tasks.models import as_model
@@ -73,7 +87,7 @@ def predict(
     if as_json:
         emit(json_text(plain_records(table)), output)
     else:
-        emit_table(table, form, output)
+        emit_table(table, form, output, **written)
 
 
 def _code(
@@ -84,6 +98,7 @@ def _code(
     keep: list[str],
     form: str | None,
     output: str | None,
+    **written: Any,
 ) -> Script:
     script = Script()
     script.load(model)
@@ -97,5 +112,5 @@ def _code(
         return script
     script.need("from sortal.tasks.tables import write_table")
     given = () if form is None else (form,)
-    script.add(call("write_table", Name("said"), output or STDOUT, *given))
+    script.add(call("write_table", Name("said"), output or STDOUT, *given, **written))
     return script

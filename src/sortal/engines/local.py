@@ -27,8 +27,8 @@ S = TypeVar("S", bound="Summary")
 T = TypeVar("T")
 
 
-# More than any machine makes use of, and fewer than systems refuse.
-MOST_THREADS = 256
+# More threads than cores do no more work; so many can be asked for on any machine.
+_ALWAYS = 8
 
 
 @dataclass(frozen=True)
@@ -86,4 +86,4 @@ def n_threads(n_jobs: int | None) -> int:
             f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
         )
     threads = int(n_jobs) if n_jobs > 0 else max(1, int(cpu_count()) + 1 + n_jobs)
-    return min(threads, MOST_THREADS)
+    return min(threads, max(_ALWAYS, int(cpu_count())))

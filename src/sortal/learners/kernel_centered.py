@@ -55,7 +55,7 @@ class Centered:
         """
         g, U, Z = self.sizes**2, self.U, rows.indicators()
         if U.shape[1] == len(U) - 1:
-            g, U = np.append(g, g.max()), np.hstack([U, rows.share[:, None]])
+            g, U = np.append(g, g.max(initial=0.0)), np.hstack([U, rows.share[:, None]])
             shrunk = mu / (g + mu)
             R = U @ (shrunk[:, None] * (U.T @ Z)) / mu
             diagonal = U**2 @ shrunk / mu

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.printing import counted
+from sortal.data.printing import agreed, counted
 from sortal.errors import InputError, listed
 from sortal.models.faces import number_text
 
@@ -31,10 +31,11 @@ def refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
     differ = rows.encoded.holes != np.array(model.holes)
     if model.ranges is not None and differ.any():
         j = int(np.flatnonzero(differ)[0])
+        n = int(rows.encoded.holes[j])
         raise InputError(
-            f"The rows given are not those of the fit: "
-            f"{counted(int(rows.encoded.holes[j]), 'cell')} of {rows.schema.names[j]!r} are "
-            f"missing, and at fit there were {model.holes[j]}. Give the same rows as to fit."
+            f"The rows given are not those of the fit: {counted(n, 'cell')} of "
+            f"{rows.schema.names[j]!r} {agreed(n, 'is', 'are')} missing, and at fit there were "
+            f"{model.holes[j]}. Give the same rows as to fit."
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from joblib import cpu_count
 
 from sortal.data.checks import choose as choose_word
 from sortal.data.columns import as_categories
@@ -91,10 +92,11 @@ def compare(
         Columns to leave out.
     categories : names, default=()
         Columns of numbers that are names rather than amounts.
-    random_state : int of at least 0, default=0
+    random_state : int from 0 to 2^32 - 1, default=0
         Which rows fall into which fold.
     n_jobs : int, default=None
-        Models at work at a time, one core each; None means all cores. Scores do not depend on it.
+        Models at work at a time, one core each; None means all cores, and more than there are
+        counts as all. Scores do not depend on it.
     progress : callable, default=None
         Called after each fold, and every second, with how many folds are done, how many there
         are, the names of the models at work, and the seconds left. What it raises ends the
@@ -163,7 +165,7 @@ def run_comparison(
     rows = data if isinstance(data, Rows) else training_rows(data, target, drop, categories, {})
     features = features_among(categories, target)
     problem = _problem(rows, metric, features, tune, (folds, repeats, random_state), keep)
-    n_workers = min(n_threads(n_jobs), len(entrants) * problem.folds.n)
+    n_workers = min(n_threads(n_jobs), int(cpu_count()), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))
     race = Race(problem, entrants, n_workers, budget, progress)

@@ -12,6 +12,7 @@ from sortal.data.files.missing_words import means_missing, numbers_among
 from sortal.data.files.reading import Answer, check_names, check_rows, check_text
 from sortal.data.files.text_cells import fetch, hole_notes, hole_words
 from sortal.data.files.text_types import LARGEST
+from sortal.data.printing import agreed, counted
 from sortal.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def _whole(con: duckdb.DuckDBPyConnection, cell: str, _: str, name: str, notes: 
     )
     if n_large:
         notes.append(
-            f"{name!r} is text: {n_large:,} of {n_values:,} whole numbers are beyond 2^53, and "
-            "numbers would lose their last digits."
+            f"{name!r} is text: {n_large:,} of {counted(n_values, 'value')} "
+            f"{agreed(n_large, 'is', 'are')} beyond 2^53, and numbers would lose their last digits."
         )
         return f"CAST({cell} AS VARCHAR)"
     return f"CAST({cell} AS {'BIGINT' if n_values == n_rows else 'DOUBLE'})"

@@ -22,6 +22,8 @@ from sortal.errors import ColumnError, InputTypeError, OptionError
 if TYPE_CHECKING:
     import narwhals as nw
 
+# What a spreadsheet takes for the beginning of a formula, also behind a tab or a line break.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SUFFIXES = {
     "": "csv",
     ".csv": "csv",
@@ -37,25 +39,34 @@ def write_table(
     frame: Any,
     path: str | os.PathLike[str] | TextIO,
     format: str | None = None,  # noqa: A002
+    *,
+    excel_safe: bool = False,
 ) -> None:
     """Write a data frame as CSV, JSON lines or Parquet; "-" is standard output.
 
     A file is written whole or not at all. None as a format means what the file's name says: .csv,
-    .txt, .jsonl, .ndjson, .parquet or .pq, and CSV for a name without an ending.
+    .txt, .jsonl, .ndjson, .parquet or .pq, and CSV for a name without an ending. With `excel_safe`,
+    an apostrophe is put before names and texts of a CSV file that a spreadsheet would take for a
+    formula.
     """
     table = read_frame(frame)
     if table is None:
         raise InputTypeError(f"{type(frame).__name__} is no data frame: give one to write.")
     stream = sys.stdout if path == STANDARD_INPUT else path
     kind = format_of("" if not isinstance(stream, str | os.PathLike) else stream, format)
+    if excel_safe and kind != "csv":
+        raise OptionError(
+            f"excel_safe=True is for CSV files, and the format is {kind!r}, which no spreadsheet "
+            "takes for formulas: leave it out, or write CSV."
+        )
     if not isinstance(stream, str | os.PathLike):
         with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
             draft = Path(folder) / "out"
-            _write(table, draft, kind)
+            _write(table, draft, kind, excel_safe)
             _send(draft, stream)
         return
     with replace_file(stream) as draft:
-        _write(table, draft, kind)
+        _write(table, draft, kind, excel_safe)
 
 
 def format_of(path: str | os.PathLike[str], given: str | None) -> str:
@@ -73,7 +84,7 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> str:
     return _SUFFIXES[suffix]
 
 
-def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:
+def _write(table: nw.DataFrame[Any], path: Path, kind: str, excel_safe: bool) -> None:
     names = [str(name) for name in table.columns]
     columns = [_cells(table[name]) for name in table.columns]
     if kind == "parquet":
@@ -87,10 +98,11 @@ def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:
                 out.write(dump_json(record) + "\n")
             return
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(names)
+        write = _escaped if excel_safe else _word
+        writer.writerow(map(write, names))
         # a blank line would be no row: a hole of the only column is written as ""
         hole = "" if len(names) > 1 else None
-        writer.writerows([hole if cell is None else _word(cell) for cell in row] for row in rows)
+        writer.writerows([hole if cell is None else write(cell) for cell in row] for row in rows)
 
 
 def _cells(series: nw.Series[Any]) -> list[Any]:
@@ -112,6 +124,12 @@ def _written(cells: list[Any]) -> list[Any]:
 
 def _word(cell: Any) -> Any:
     return str(cell).lower() if isinstance(cell, bool) else cell
+
+
+def _escaped(cell: Any) -> Any:
+    """The same, with an apostrophe before a text that would be a formula; numbers are none."""
+    is_formula = isinstance(cell, str) and cell.startswith(_FORMULAS)
+    return f"'{cell}" if is_formula else _word(cell)
 
 
 def _write_parquet(names: list[str], columns: list[list[Any]], path: Path) -> None:

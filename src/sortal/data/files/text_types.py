@@ -214,7 +214,7 @@ _REASONS: Final = {
     "zeros": "{n} of {values} {has} leading zeros, such as {example}",
     "large": "{n} of {values} {is_a} beyond 2^53, such as {example}, and numbers would lose their "
     "last digits",
-    "infinite": "{n} of {values} {is_a} too large for float64, such as {example}",
+    "infinite": "{n} of {values} {is_a} too large for a number, such as {example}",
 }
 
 

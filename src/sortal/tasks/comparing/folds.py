@@ -10,7 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from sortal.data.checks import whole_number
 from sortal.data.printing import counted
-from sortal.errors import LabelError, listed
+from sortal.errors import LabelError, OptionError, listed, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # So many repeats below so many rows: the fewer rows, the more a score depends on how they fall.
 _REPEATS = ((1_000, 10), (10_000, 3))
+# Repeats; rows of all folds together, 8 bytes each; and what scikit-learn takes for a seed.
+_MOST_REPEATS, _MOST_PLACES, _MOST_SEED = 1_000, 1 << 28, 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -61,18 +63,34 @@ def plan_folds(
     whole_number("folds", folds, 2)
     whole_number("repeats", repeats, 1, "what fits the number of rows")
     whole_number("random_state", seed, 0)
+    if seed > _MOST_SEED:
+        raise OptionError(
+            f"random_state={told(seed)} cannot be used: give a whole number from 0 to {_MOST_SEED}."
+        )
     _refuse_lonely(counts, classes)
     notes = []
     least = min(counts)
     if least < folds:
         rare = classes[list(counts).index(least)]
         notes.append(
-            f"{least} folds instead of {folds}: class {rare!r} has {least} rows, and every fold "
-            "needs one."
+            f"{least} folds instead of {told(folds)}: class {rare!r} has {least} rows, and every "
+            "fold needs one."
         )
+    n_folds = min(int(folds), least)
     if repeats is None:
         repeats = next((r for below, r in _REPEATS if sum(counts) < below), 1)
-    return Folds(min(int(folds), least), int(repeats), int(seed), tuple(notes))
+    _refuse_many(repeats, n_folds, sum(counts))
+    return Folds(n_folds, int(repeats), int(seed), tuple(notes))
+
+
+def _refuse_many(repeats: int, n_folds: int, n_rows: int) -> None:
+    """No more than memory holds; repeats share their rows, so that many more tell little more."""
+    most = max(1, min(_MOST_REPEATS, _MOST_PLACES // (n_folds * n_rows)))
+    if repeats > most:
+        raise OptionError(
+            f"repeats={told(repeats)} cannot be used: {n_folds} folds of {n_rows:,} rows can be "
+            f"repeated {counted(most, 'time')} at most. Give fewer, or None for what fits the rows."
+        )
 
 
 def _refuse_lonely(counts: Sequence[int], classes: Sequence[Any]) -> None:

@@ -109,7 +109,7 @@ def profile(table: Table, j: int) -> Profile:
     numbers = table.numbers(j, 0, table.n_rows).values
     codes, values_ = pd.factorize(numbers, sort=True)  # NaN has the code −1
     kind = "date" if schema.kind == "date" else "number"
-    if kind == "number" and bool(np.all(values_ == np.floor(values_))):
+    if kind == "number" and bool(np.all(np.isfinite(values_) & (values_ == np.floor(values_)))):
         kind = "whole number"
     return Profile(name, kind if len(values_) else "nothing", codes, values_)
 
