@@ -56,7 +56,7 @@ COMMON = {
 METHODS = {
     "DiscreteBayes": {
         "fit", "partial_fit", "forget", "predict", "predict_proba", "predict_log_proba",
-        "loo_proba", "explain", "working", "score", "coef_", "intercept_",
+        "loo_proba", "explain", "working", "score", "coef_", "intercept_", "to_sklearn",
     },
     "FisherDiscriminant": {
         *COMMON, "transform", "fit_transform", "get_feature_names_out", "judge", "directions_",
@@ -75,6 +75,7 @@ METHODS = {
         *COMMON, "predict_proba", "predict_log_proba", "transform", "fit_transform",
         "get_feature_names_out", "boundary", "coef_", "intercept_", "priors_", "covariance_",
         "shrinkage_", "scalings_", "explained_variance_ratio_", "xbar_", "check_assumptions",
+        "to_sklearn",
     },
     "NeighborsClassifier": {
         "fit", "partial_fit", "forget", "predict", "predict_proba", "predict_log_proba",
@@ -83,12 +84,13 @@ METHODS = {
     },
     "QuadraticDiscriminant": {
         *COMMON, "predict_proba", "predict_log_proba", "boundary", "priors_", "covariances_",
-        "ranks_", "pooling_", "shrinkage_",
+        "ranks_", "pooling_", "shrinkage_", "to_sklearn",
     },
     "TreeClassifier": {
         "fit", "predict", "predict_proba", "predict_log_proba", "apply", "decision_path",
         "feature_importances_", "get_depth", "get_n_leaves", "to_frame", "score", "explain",
-        "rules", "to_drawing", "to_html", "to_svg", "to_text", "working", "prune", "complexity",
+        "rules", "to_drawing", "to_html", "to_sklearn", "to_svg", "to_text", "working", "prune",
+        "complexity",
     },
 }  # fmt: skip
 

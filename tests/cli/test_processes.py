@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-SORTAL = [sys.executable, "-m", "sortal.cli"]
+SORTAL = [sys.executable, "-m", "sortal"]
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:

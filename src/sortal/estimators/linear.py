@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.data.checks import choose
+from sortal.estimators.as_sklearn import linear_as_sklearn
 from sortal.estimators.gaussian import GaussianDiscriminant
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.left_out import LeftOut
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import Boundary
@@ -202,6 +204,15 @@ class LinearDiscriminant(
         shift = self._cost_shift(first, second, costs)
         found = boundary(model.classes, constants, model.scores.weights.T, first, second)
         return found._replace(beta0=found.beta0 + shift)
+
+    def to_sklearn(self) -> LinearDiscriminantAnalysis:
+        """The same model as a fitted LinearDiscriminantAnalysis of scikit-learn.
+
+        Probabilities and `transform` are the same on rows without missing values, which it refuses;
+        the conversion verifies this to 1e-9, and fails where digits would be lost. Models of
+        categories, with costs, or with a prior of 0 are refused.
+        """
+        return linear_as_sklearn(self)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors.

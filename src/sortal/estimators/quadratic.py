@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sortal.errors import CollinearWarning, SortalError, warn
+from sortal.estimators.as_sklearn import quadratic_as_sklearn
 from sortal.estimators.discriminant import combination, sentence
 from sortal.estimators.gaussian import GaussianDiscriminant
 from sortal.estimators.keeping import Perhaps
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
     from sortal.learners.discriminant import ClassStatistics
     from sortal.models.boundary import QuadraticBoundary
@@ -173,6 +175,15 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         model: QuadraticModel = self._fitted_model()
         found = model.boundary(self._log_prior(priors), first, second)
         return found._replace(beta0=found.beta0 + self._cost_shift(first, second, costs))
+
+    def to_sklearn(self) -> QuadraticDiscriminantAnalysis:
+        """The same model as a fitted QuadraticDiscriminantAnalysis of scikit-learn.
+
+        Probabilities are the same on rows without missing values, which it refuses; the conversion
+        verifies this to 1e-9, and fails where digits would be lost. Models of categories, with
+        costs, with a prior of 0, or of columns that follow from others are refused.
+        """
+        return quadratic_as_sklearn(self)
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: means, Σ_k, functions, boundaries; of rows X, posteriors.

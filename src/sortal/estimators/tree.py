@@ -14,6 +14,7 @@ from sortal.data.gathering import as_read, gather_blocks
 from sortal.estimators.base import FitReport, note_classes
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.target import class_array
+from sortal.estimators.tree_as_sklearn import tree_as_sklearn
 from sortal.estimators.tree_pruning import PrunedTree, size_notes
 from sortal.learners.options import options_for
 from sortal.learners.tree import TreeOptions, read_rows
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
+    from sklearn.tree import DecisionTreeClassifier
 
     from sortal.learners.tree import TreeRows
     from sortal.learners.tree_pruning import Pruned
@@ -361,6 +363,20 @@ class TreeClassifier(PrunedTree):
         starts, met = self._model.paths(nodes)
         ones = np.ones(len(met), dtype=np.intp)
         return csr_matrix((ones, met, starts), shape=(len(nodes), self._model.n_nodes))
+
+    def to_sklearn(self) -> DecisionTreeClassifier:
+        """The same tree as a fitted DecisionTreeClassifier of scikit-learn.
+
+        For whatever reads trees by that type, such as `sklearn.tree.plot_tree` or
+        `shap.TreeExplainer`. It rounds rows to float32, and predicts the same on rows that float32
+        holds, smoothed probabilities included: a threshold becomes the largest float32 that is at
+        most as large. The conversion verifies this by a row for each leaf. Nodes are numbered
+        alike, and a missing value takes the same branch (with missing="error", the heavier one).
+
+        Trees over categories, with costs, with missing="fractional" or with a branch for missing
+        values are refused.
+        """
+        return tree_as_sklearn(self)
 
     def get_depth(self) -> int:
         """The most tests from the root to a leaf."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sortal.errors import WeightError
+from sortal.estimators.tree_as_sklearn import float32_below
 from sortal.models.partition import score_counts
 from sortal.models.tree import TreeModel
 from sortal.native.trees import CUT, LEAF
@@ -140,9 +141,8 @@ def last_below(thresholds: Float) -> Float:
     follow the largest one, as it does in rounding. An infinite v, below which all numbers are,
     stays what it is.
     """
+    f = float32_below(thresholds)
     with np.errstate(over="ignore"):
-        near = thresholds.astype(np.float32)
-        f = np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near)
         ends = np.stack([f, np.nextafter(f, np.float32(np.inf))]).astype(np.float64)
     halfway = np.clip(ends, -(2.0**128), 2.0**128).sum(axis=0) / 2
     is_even = f.view(np.uint32) % 2 == 0

@@ -1,0 +1,164 @@
+"""to_sklearn: fitted models as fitted estimators of scikit-learn that predict the same.
+
+What is set are the attributes that scikit-learn's `fit` leaves. Every estimator is asked about rows
+before it is handed out, and none is where it would answer otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.validation import check_is_fitted
+
+from sortal.errors import ColumnError, InputError, LabelError, OptionError, listed
+from sortal.estimators.base import refuse_one_class
+from sortal.learners.bayes import class_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.estimators.base import TableClassifier
+    from sortal.estimators.bayes import DiscreteBayes
+    from sortal.estimators.linear import LinearDiscriminant
+    from sortal.estimators.quadratic import QuadraticDiscriminant
+
+    Float = NDArray[np.float64]
+
+# Probabilities agree to this, or there is no conversion.
+AGREED = 1e-9
+# The variance of a density so flat that it is the same wherever a number may lie.
+_FLAT = 1e100
+# How many rows are tried around each class mean.
+_AROUND = 16
+
+
+def linear_as_sklearn(model: LinearDiscriminant) -> LinearDiscriminantAnalysis:
+    """Linear discriminant functions, and the canonical coordinates of `transform`."""
+    refuse_others(model, model.costs)
+    _refuse_absent(model)
+    theirs = LinearDiscriminantAnalysis(priors=_given_priors(model), store_covariance=True)
+    wear_names(model, theirs)
+    theirs.coef_, theirs.intercept_ = model.coef_, model.intercept_
+    theirs.priors_, theirs.means_, theirs.xbar_ = model.priors_, model.means_, model.xbar_
+    theirs.covariance_, theirs.scalings_ = model.covariance_, model.scalings_
+    theirs.explained_variance_ratio_ = model.explained_variance_ratio_
+    theirs._max_components = model.scalings_.shape[1]
+    verify(model, theirs, _rows_around(model.means_, model.covariance_.diagonal()))
+    return theirs
+
+
+def quadratic_as_sklearn(model: QuadraticDiscriminant) -> QuadraticDiscriminantAnalysis:
+    """Σ_k = U diag(s) Uᵀ of each class, which its root R = U diag(s)^-½ Vᵀ tells."""
+    refuse_others(model, model.costs)
+    _refuse_absent(model)
+    roots = model._model.scores.whole.roots
+    if roots.shape[2] < roots.shape[1]:
+        raise ColumnError(
+            "Some columns follow from others in all rows (see fit_report_), where scikit-learn "
+            "knows no covariance of a class: drop such columns, fit again and convert."
+        )
+    theirs = QuadraticDiscriminantAnalysis(priors=_given_priors(model), store_covariance=True)
+    wear_names(model, theirs)
+    turned = [np.linalg.svd(root)[:2] for root in roots]
+    theirs.rotations_ = [rotation for rotation, _ in turned]
+    theirs.scalings_ = [sizes**-2.0 for _, sizes in turned]
+    theirs.priors_, theirs.means_ = model.priors_, model.means_
+    theirs.covariance_ = list(model.covariances_)
+    variances = np.diagonal(model.covariances_, axis1=1, axis2=2)
+    verify(model, theirs, _rows_around(model.means_, variances))
+    return theirs
+
+
+def bayes_as_sklearn(model: DiscreteBayes) -> GaussianNB:
+    """A normal density per class and column; of a column that never varies, a flat one."""
+    refuse_others(model, model.costs)
+    _refuse_absent(model)
+    inner, never = model._model, list(model._model.constant)
+    theirs = GaussianNB(priors=_given_priors(model))
+    wear_names(model, theirs)
+    theirs.class_prior_, theirs.epsilon_ = inner.prior.copy(), 0.0
+    theirs.class_count_ = class_units(model._summary, model._schema)
+    theirs.theta_, theirs.var_ = inner.mean.T.copy(), inner.variance.T.copy()
+    theirs.var_[:, never] = _FLAT
+    spread = inner.variance.T.copy()
+    spread[:, never] = 0.0
+    verify(model, theirs, _rows_around(theirs.theta_, spread))
+    return theirs
+
+
+# --- What all conversions share ------------------------------------------------------------------
+
+
+def refuse_others(model: TableClassifier, costs: Any) -> None:
+    """A fitted model of numbers, which predicts the most probable class."""
+    check_is_fitted(model)
+    owner = type(model).__name__
+    others = [column.name for column in model._schema.columns if column.kind != "number"]
+    if others:
+        kinds = "column is" if len(others) == 1 else "columns are"
+        raise ColumnError(
+            f"to_sklearn converts a {owner} of numbers, and {len(others)} {kinds} of another kind "
+            f"({listed(others)}): scikit-learn's equivalent reads numbers only. Drop or encode "
+            "such columns, fit again and convert."
+        )
+    if costs is not None:
+        raise OptionError(
+            f"This {owner} decides by costs, and scikit-learn's equivalent by the largest "
+            "probability: set costs=None, fit again, convert, and weigh the probabilities of "
+            "predict_proba by the costs."
+        )
+
+
+def _refuse_absent(model: Any) -> None:
+    """Two classes at least, each with a prior above 0."""
+    refuse_one_class(model._schema.classes, "to_sklearn")
+    priors = model._spread(model._model.prior, axis=0)
+    if absent := model.classes_[priors == 0].tolist():
+        raise LabelError(
+            f"The prior of {listed(absent)} is 0, and scikit-learn takes the logarithm of each: "
+            "drop such classes, or give them a prior above 0, fit again and convert."
+        )
+
+
+def _given_priors(model: Any) -> Float | None:
+    """Priors for the constructor, in the order of the classes; None where rows gave them."""
+    return None if model.priors is None else model._spread(model._model.prior, axis=0)
+
+
+def wear_names(model: TableClassifier, theirs: Any) -> None:
+    """Classes and columns, as scikit-learn's `fit` leaves them."""
+    theirs.classes_ = model.classes_.copy()
+    theirs.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        theirs.feature_names_in_ = model.feature_names_in_.copy()
+
+
+def _rows_around(means: Float, variances: Float) -> Float:
+    """Class means, what lies halfway between two of them, and rows around them."""
+    z = np.random.default_rng(0).normal(size=(_AROUND, *means.shape))
+    around = (means + z * np.sqrt(variances)).reshape(-1, means.shape[1])
+    return np.concatenate([means, (means[1:] + means[:-1]) / 2, around])
+
+
+def verify(model: Any, theirs: Any, rows: Float) -> None:
+    """The same probabilities, and the same classes where these tell two apart."""
+    X = rows
+    if hasattr(model, "feature_names_in_"):
+        X = pd.DataFrame(rows, columns=model.feature_names_in_)
+    ours, same = model.predict_proba(X), theirs.predict_proba(X)
+    apart = np.abs(ours - same).max(axis=1)
+    first, second = np.sort(np.column_stack([ours, np.zeros(len(ours))]), axis=1).T[[-1, -2]]
+    other = (model.predict(X) != theirs.predict(X)) & (first - second > AGREED)
+    wrong = ~(apart <= AGREED) | other  # NaN is wrong, too
+    if wrong.any():
+        raise InputError(
+            f"The {type(theirs).__name__} made of this {type(model).__name__} predicts otherwise "
+            f"in {int(wrong.sum())} of {len(rows)} rows that were tried, so that it is not handed "
+            f"out: probabilities differ by up to {np.max(apart):.1g}, and {AGREED:g} is allowed. "
+            "Its formulas lose digits of numbers that are large beside their spread, or of nearly "
+            "collinear columns: subtract the mean of each column, or drop columns, and fit again."
+        )
