@@ -107,7 +107,7 @@ $(VENV)/.bench: $(VENV)/.installed bench/requirements.txt
 	touch $@
 
 # Other people's packages, which sortal must not come to need: in an environment of their own.
-$(CLIENTS)/.installed: $(VENV)/.installed tests/clients/requirements.txt
+$(CLIENTS)/.installed: tests/clients/requirements.txt $(BUILD_INPUTS)
 	$(PYTHON) -m venv $(CLIENTS)
 	$(CLIENTS)/bin/python $(PIP) -c constraints.txt scikit-build-core nanobind cmake ninja
 	$(CLIENTS)/bin/python $(PIP) -c constraints.txt --no-build-isolation -C build-dir=.build/clients --editable .

@@ -79,8 +79,8 @@ def _logged(model: Any, **options: Any) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         mlflow.set_tracking_uri(f"sqlite:///{folder}/runs.db")
-        mlflow.set_experiment("iris")
-        with mlflow.start_run():
+        place = mlflow.create_experiment("iris", artifact_location=f"file://{folder}/kept")
+        with mlflow.start_run(experiment_id=place):
             info = mlflow.sklearn.log_model(
                 model, name="model", pip_requirements=["scikit-learn"], **options
             )

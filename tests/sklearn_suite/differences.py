@@ -11,7 +11,7 @@ DIFFERENCES: dict[str, str] = {
     "Sparse data was passed, but dense data is required": (
         "Sparse matrices are refused, with the words to convert them."
     ),
-    "y should be a 1d array|test_class_weight_errors": (
+    "y should be a 1d array|test_class_weight_errors|test_no_sparse_y_support": (
         "One label per row: several outputs at once are several classifiers."
     ),
     "test_pandas_column_name_consistency.*predict did not raise": (
