@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 ASAN := .venv-asan
+CLIENTS := .venv-clients
 CXX ?= g++
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
@@ -13,10 +14,10 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 TEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity asan faults faults-full stub clean
+.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity sklearn-suite clients asan faults faults-full stub clean
 
 help:  ## list what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
 
 demo: $(VENV)/.installed  ## the main job on bundled data
 	$(BIN)/python examples/demo.py
@@ -62,6 +63,8 @@ docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 	$(BIN)/python tools/model_tables.py
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/pictures.py
+	$(BIN)/python tools/tree_pictures.py --check
+	$(BIN)/python tools/report_pictures.py --check
 
 bench: $(VENV)/.bench  ## side by side with peers; results into bench/results.md
 	$(BIN)/python bench/run.py
@@ -71,6 +74,12 @@ parity: $(VENV)/.installed  ## rerun the frozen numbers where R is installed, wi
 	$(BIN)/python tools/parity/rpart_costs.py
 	$(BIN)/python -m tools.parity.run_statistics
 	$(BIN)/python -m tools.parity.run_neighbors
+
+sklearn-suite: $(VENV)/.installed  ## the installed scikit-learn's own tests, run on sortal's classifiers
+	$(TEST) $(BIN)/python -m tests.sklearn_suite
+
+clients: $(CLIENTS)/.installed  ## what works with sortal's classifiers: pipelines, searches, stores, explainers
+	$(TEST) $(CLIENTS)/bin/python -m tests.clients
 
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
@@ -88,7 +97,7 @@ stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
 
 clean:  ## remove what was made
-	rm -rf $(VENV) $(OLDEST) $(ASAN) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(OLDEST) $(ASAN) $(CLIENTS) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -102,6 +111,14 @@ $(VENV)/.installed: $(VENV)/bin/python $(BUILD_INPUTS)
 
 $(VENV)/.bench: $(VENV)/.installed bench/requirements.txt
 	$(BIN)/python $(PIP) -c constraints.txt -r bench/requirements.txt
+	touch $@
+
+# Other people's packages, which sortal must not come to need: in an environment of their own.
+$(CLIENTS)/.installed: $(VENV)/.installed tests/clients/requirements.txt
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python $(PIP) -c constraints.txt scikit-build-core nanobind cmake ninja
+	$(CLIENTS)/bin/python $(PIP) -c constraints.txt --no-build-isolation -C build-dir=.build/clients --editable .
+	$(CLIENTS)/bin/python $(PIP) -c constraints.txt -r tests/clients/requirements.txt
 	touch $@
 
 $(OLDEST)/.installed: constraints-oldest.txt $(BUILD_INPUTS)

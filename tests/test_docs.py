@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -27,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_IN_README: Final = ("docs/commands.md", "report")
 
 
-def load_tool() -> Any:
-    spec = spec_from_file_location("docs_tool", ROOT / "tools" / "docs.py")
+def load_tool(name: str) -> Any:
+    spec = spec_from_file_location(f"{name}_tool", ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -36,7 +37,7 @@ def load_tool() -> Any:
     return module
 
 
-TOOL = load_tool()
+TOOL = load_tool("docs")
 
 
 def is_run_here(page: str, command: str) -> bool:
@@ -107,3 +108,60 @@ def test_links_within_the_project_lead_somewhere(page: str) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     missing = [t for t in targets if not ((ROOT / page).parent / t).exists()]
     assert missing == []
+
+
+def test_the_first_screen_says_how_to_begin() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:30]
+    for words in ("pip install .", "make demo", "make test", "sortal compare ", "sortal report "):
+        assert [line for line in lines if line.strip().startswith(words)], words
+
+
+def test_photographs_belong_to_the_report_of_their_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tool = load_tool("report_pictures")
+    kept = tool.RECORD.read_text(encoding="utf-8")
+    text = kept.split("\n\n", 1)[1]
+    assert "take the model called" in text
+    assert tool.check(text) == 0
+    assert tool.check(text.replace("called", "named")) == 1
+    assert "run tools/report_pictures.py" in capsys.readouterr().out
+    monkeypatch.setattr(tool, "COMMAND", "sortal report other.csv")
+    assert tool.check(text) == 1
+    assert "README.md has a picture of the report and not the command" in capsys.readouterr().out
+    monkeypatch.undo()
+    for one in tool.PICTURES.glob("report_*.png"):
+        (tmp_path / one.name).write_bytes(one.read_bytes() + b"another")
+    monkeypatch.setattr(tool, "PICTURES", tmp_path)
+    assert tool.check(text) == 1
+
+
+def test_what_a_photograph_shows() -> None:
+    tool = load_tool("report_pictures")
+    page = (
+        "<nav><a>In short</a></nav><h1>no</h1>"
+        '<section id="summary"><p>Take <b>this</b>.</p><p>A &lt; B</p></section>'
+        '<section id="decide"><script>no</script><label>x</label></section><p>no</p>'
+        '<figure id="picture-tree-tree"><figure>error</figure><svg><text>node 0</text></svg>'
+        "</figure><figure>no</figure>"
+    )
+    lines = "In short\nTake this .\nA < B\nx\nerror node 0\n"
+    assert tool.shown(page) == lines
+    with pytest.raises(SystemExit, match="summary"):
+        tool.shown("<nav></nav>")
+
+
+def test_every_picture_has_a_tool_that_knows_whether_it_is_stale() -> None:
+    shown = {
+        Path(name).name
+        for page in TOOL.pages()
+        for name in re.findall(r"\]\(([^)]*pictures/[^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    folder = ROOT / "docs" / "pictures"
+    drawn = (ROOT / "tools" / "pictures.py").read_text(encoding="utf-8")
+    kept = "".join((folder / f"{name}.txt").read_text("utf-8") for name in ("report", "tree"))
+    for name in shown:
+        if name.endswith(".svg"):  # drawn anew each time
+            assert f'"{Path(name).stem}": draw_' in drawn, name
+        else:
+            assert sha256((folder / name).read_bytes()).hexdigest() in kept, name

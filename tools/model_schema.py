@@ -12,7 +12,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.estimators.keeping import DataFile, file_name, kept_layout
+from sortal.estimators.keeping import FitCall, file_name, kept_layout
 from sortal.models import layout as fields
 from sortal.models.archive import FORMAT, VERSION
 from sortal.models.layout import Layout
@@ -208,7 +208,7 @@ DATA = _closed(
         "rows": {"type": ["integer", "null"], "minimum": 0},
         "fingerprint": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
         "of": {"type": "string"},
-        "file": {"anyOf": [{"type": "null"}, _object(DataFile.LAYOUT, {})]},
+        "fit": {"anyOf": [{"type": "null"}, _object(FitCall.LAYOUT, COMMON)]},
     }
 )
 

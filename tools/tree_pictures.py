@@ -1,23 +1,24 @@
 """Photograph drawings of trees in Chromium: docs/pictures/tree_*.png.
 
     python tools/tree_pictures.py            all of them
-    python tools/tree_pictures.py FOLDER     into another folder
+    python tools/tree_pictures.py --check    fail if trees are drawn otherwise now
 
 The trees are of 3, 30 and 300 leaves, of 20 classes, of names and values that are HTML, and one in
 the view of a notebook, with the path of a row. Pixels depend on the browser and its fonts, so that
-no test compares them: they are there to be looked at.
+no test compares them: they are there to be looked at. Beside them lie hashes of what was drawn and
+of the pictures, by which a check without a browser knows whether they belong together.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import sync_playwright
 
 from sortal import TreeClassifier, datasets
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PICTURES = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+RECORD = PICTURES / "tree.txt"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
@@ -67,20 +69,44 @@ def photograph(browser: Browser, html: str, path: Path, width: int = 1000) -> No
     page.close()
 
 
-def main() -> None:
-    """Draw and photograph."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+def view() -> str:
+    """A tree in a notebook."""
     penguins = datasets.penguins().dropna()
     model: Any = TreeClassifier(min_samples_leaf=5, pruning=None).fit(penguins, "species")
     seen = model.to_html(row=penguins[200:201])
-    view = f'<div style="width:980px;padding:8px;font-family:sans-serif">{seen}</div>'
+    return f'<div style="width:980px;padding:8px;font-family:sans-serif">{seen}</div>'
+
+
+def record(drawn: dict[str, str]) -> str:
+    """Of each picture its name, a hash of what was drawn and a hash of the picture."""
+    lines = []
+    for name, html in drawn.items():
+        files = (html.encode(), (PICTURES / f"{name}.png").read_bytes())
+        lines.append(" ".join([name, *(hashlib.sha256(data).hexdigest() for data in files)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main() -> int:
+    """Draw and photograph, or check what was photographed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; fail on a difference")
+    drawn = drawings() | {"tree_view": view()}
+    if parser.parse_args().check:
+        old, new = RECORD.read_text(encoding="utf-8").splitlines(), record(drawn).splitlines()
+        stale = [line.split()[0] for line in new if line not in old]
+        if old != new:
+            print(f"Stale: {', '.join(stale)}. Run tools/tree_pictures.py and look at them.")
+        return int(old != new)
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415  (a check needs none)
+
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for name, svg in drawings().items():
-            photograph(browser, svg, folder / f"{name}.png")
-        photograph(browser, view, folder / "tree_view.png")
+        for name, html in drawn.items():
+            photograph(browser, html, PICTURES / f"{name}.png")
         browser.close()
+    RECORD.write_text(record(drawn), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -18,11 +18,13 @@ Each message says what was given, what is allowed and what to do.
     SortalWarning (UserWarning)
     ├── MissingValueWarning               holes, with their count and what becomes of them
     ├── UnknownCategoryWarning            values never seen at fit, with their count
+    ├── ReadingWarning                    an option of reading without effect, or unlike the fit's
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
     ├── CollinearWarning                  columns of which a combination never varies
     ├── SeparationWarning                 columns that tell classes apart without any error
     ├── OneClassWarning                   rows of one class only, which is then always predicted
-    └── OneLeafWarning                    a tree that was pruned to one leaf
+    ├── OneLeafWarning                    a tree that was pruned to one leaf
+    └── ManyClassesWarning                numbers as labels that look like a measurement
 """
 
 import sys
@@ -90,6 +92,10 @@ class UnknownCategoryWarning(SortalWarning):
     """Values never seen at fit, with their count."""
 
 
+class ReadingWarning(SortalWarning):
+    """An option of reading has no effect, or differs from how the file of the fit was read."""
+
+
 class ImpossibleRowWarning(SortalWarning):
     """Rows to which every class gives probability zero."""
 
@@ -108,6 +114,10 @@ class OneClassWarning(SortalWarning):
 
 class OneLeafWarning(SortalWarning):
     """A tree that was pruned to one leaf, and predicts one class for every row."""
+
+
+class ManyClassesWarning(SortalWarning):
+    """Numbers as labels, so many and so rare that they look like a measurement."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.models.plain_reader import PlainReader
 
 import sortal
 from sortal.data.files.reader import read_file
@@ -26,7 +27,7 @@ def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: 
     model = sortal.load(here / "new.sortal")
     assert model.get_depth() == 1
     file = read_file(here / "penguins.csv")
-    kept = model._file
+    kept = model._fit_call.file
     assert (kept.name, kept.bytes, kept.sha256) == ("penguins.csv", file.n_bytes, file.sha256)
 
 
@@ -194,3 +195,29 @@ def test_a_pipe_is_written_into(run: Callable[..., Any], here: Path) -> None:
     assert os.read(reading, 100).startswith(b"Decision tree\n")
     os.close(reading)
     assert (here / "pipe").is_fifo()
+
+
+def test_a_model_knows_how_its_file_was_read(run: Callable[..., Any], here: Path) -> None:
+    table = "age;city;id;y\n" + "20,5;Oslo;1;no\n-999,0;Rome;2;yes\n61,0;n/a-;3;yes\n" * 9
+    (here / "a.csv").write_text(table, encoding="utf-8")
+    given = ("fit", "a.csv", "-t", "y", "-l", "bayes", "--drop", "id", "-o", "new.sortal")
+    done = run(*given, "--na-values", "-999,n/a-,none")
+    assert "note: na_values (--na-values): no column of a.csv holds 'none', which" in done.err
+    assert json.loads(run("show", "new.sortal", "--json").out)["facts"]["read as"] == (
+        "csv, delimiter ';', decimal mark ','; missing values: NA, ? and the like, '-999', 'n/a-', "
+        "'none'"
+    )
+    fit = PlainReader(here / "new.sortal").fit
+    assert (fit["target"], fit["dropped"], fit["library"]) == ("y", ["id"], sortal.__version__)
+    assert fit["file"]["na_values"] == ["-999", "n/a-", "none"]
+    (here / "b.csv").write_text("age;city\n-999,00;Rome\n25,5;n/a-\n", encoding="utf-8")
+    why = json.loads(run("explain", "new.sortal", "b.csv", "--json", "-q").out)
+    marks = [[part["mark"] for part in row["evidence"]] for row in why]
+    assert marks == [["missing", ""], ["", "missing"]]
+    alike, bare = ("predict", "new.sortal", "b.csv", "--proba"), ("--na-values", "")
+    said = run(*alike)
+    assert "is read otherwise" not in said.err
+    assert run(*alike, "--na-values", "-999,n/a-,none").out == said.out
+    other = run(*alike, *bare)
+    assert "(--na-values) none instead of '-999', 'n/a-', 'none'. Make sure" in other.err
+    assert other.out != said.out

@@ -167,3 +167,26 @@ def test_a_bar_on_a_terminal(here: Path) -> None:
     told = on_a_terminal(here, 100, "compare", "penguins.csv", "-t", "species", *few)
     assert "━" in told
     assert "Go on with: sortal fit penguins.csv --target species --learner lda" in told
+
+
+def test_steps_of_work_on_a_large_file(here: Path) -> None:
+    table = pd.read_csv(here / "penguins.csv")
+    table.assign(notes="x" * 40_000).to_csv(here / "large.csv", index=False)
+    fit = ("fit", "large.csv", "-t", "species", "--drop", "notes", "-o", "new.sortal")
+    told = on_a_terminal(here, 100, *fit)
+    for step in ("reading large.csv", "fitting tree", "writing new.sortal"):
+        assert step in told
+    told = on_a_terminal(here, 100, "predict", "model.sortal", "large.csv", "-o", "said.csv")
+    assert "reading large.csv" in told
+    told = on_a_terminal(here, 100, "explain", "model.sortal", "large.csv", "-r", "1")
+    assert "explaining" in told
+    # a moment's work, quiet people, and whoever reads a file of it, see nothing
+    small = ("predict", "model.sortal", "penguins.csv", "-o", "said.csv")
+    assert "━" not in on_a_terminal(here, 100, *small)
+    assert "━" not in on_a_terminal(here, 100, *fit, "-q")
+    assert last_words(start(*fit, cwd=here)) == "wrote new.sortal\n"
+
+
+def last_words(process: subprocess.Popen[bytes]) -> str:
+    """What a process says on standard error."""
+    return process.communicate()[1].decode()

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sortal import DiscreteBayes, datasets
-from sortal.data.files import csv_rows, duck
+from sortal.data.files import csv_rows, csv_survey, duck
 from sortal.data.files.reader import FileTable, read_file
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, InputError, OptionError
@@ -70,7 +70,7 @@ def test_the_record() -> None:
         "delimiter": ",",
         "quote": '"',
         "header": True,
-        "decimal": ".",
+        "decimal": None,
         "newline": "\n",
         "encoding": "utf-8",
     }
@@ -142,12 +142,12 @@ def test_every_double_survives() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (["1", "01234", "7"], "1 of 3 values have leading zeros, such as '01234'"),
+        (["1", "01234", "7"], "1 of 3 values has leading zeros, such as '01234'"),
         (["1", "-007", "2"], "leading zeros, such as '-007'"),
-        (["1", str(2**53 + 1), "2"], "1 of 3 whole numbers are beyond 2^53, such as '9007"),
+        (["1", str(2**53 + 1), "2"], "1 of 3 values is beyond 2^53, such as '9007"),
         (["1", str(10**40)], "beyond 2^53"),
         (["1", "1e400"], "too large for a number, such as '1e400'"),
-        ([*"12345678", "9?"], "1 of 9 values are no numbers, such as '9?'"),
+        ([*"12345678", "9?"], "1 of 9 values is no number, such as '9?'"),
         ([*"12345678", "inf"], "such as 'inf'"),
         ([*"12345678", "1_000"], "such as '1_000'"),
         ([*"12345678", "0x1F"], "such as '0x1F'"),
@@ -349,6 +349,8 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         take("a\n1\n", format="xlsx")
     with pytest.raises(OptionError, match="na_values="):
         take("a\n1\n", na_values=[1])
+    with pytest.raises(OptionError, match="that UTF-8 can hold"):
+        take("a\n1\n", na_values=["\udcff"])
 
 
 def test_a_file_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,7 +447,7 @@ def test_parquet() -> None:
         "f": ["9007199254740993", "1"],
         "g": [1, 2],
     }
-    assert "'f' is text: 1 of 2 whole numbers are beyond 2^53" in file.notes[0]
+    assert "'f' is text: 1 of 2 values is beyond 2^53" in file.notes[0]
     assert file.notes[1:] == ("'NA' was read as a missing value: 'c' 1.",)
     assert cells(read_file("t.parquet", text=["a", "d"]))["a"] == ["1", None]
     con.execute("COPY (SELECT [1, 2] AS l, 1 AS x) TO 't.parquet'")
@@ -625,7 +627,7 @@ def test_a_file_that_shrinks_before_its_first_rows_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = pathlib.Path(put("a,b\n1,2\n3,4\n"))
-    survey = csv_rows.survey
+    survey = csv_survey.survey
 
     def then_shrink(*given: Any) -> Any:
         found = survey(*given)

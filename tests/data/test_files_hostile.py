@@ -15,8 +15,8 @@ import pytest
 from tests.data.hostile_csv import DAMAGES, damaged, table
 
 from sortal.data.files import csv_rows
+from sortal.data.files.missing_words import NA_WORDS
 from sortal.data.files.reader import read_file
-from sortal.data.files.reading import NA_WORDS
 from sortal.errors import InputError
 
 if TYPE_CHECKING:

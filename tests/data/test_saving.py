@@ -108,6 +108,11 @@ def test_formats() -> None:
     assert format_of("a.parquet", "csv") == "csv"
     with pytest.raises(OptionError, match="format='xml' is not known"):
         format_of("a", "xml")
+    assert format_of("a", None) == "csv"
+    for name in ("a.xlsx", "a.csv.gz", "a.tsv", "a.json"):
+        with pytest.raises(OptionError, match=r"ends in .*, which is no format .* \(--format\)"):
+            format_of(name, None)
+    assert format_of("a.xlsx", "csv") == "csv"
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:

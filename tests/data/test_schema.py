@@ -132,7 +132,7 @@ def test_columns_of_different_names_are_refused() -> None:
 
 def test_tables_of_different_width_are_refused() -> None:
     one = Schema((ColumnSchema("a", "number"),))
-    with pytest.raises(ColumnError, match="1 columns and one of 0 columns"):
+    with pytest.raises(ColumnError, match="1 column and one of 0 columns"):
         one.merge(Schema(()))
 
 

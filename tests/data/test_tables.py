@@ -5,6 +5,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from sortal.data.columns import as_categories
 from sortal.data.table import Table, read_table
 from sortal.errors import ColumnError, InputError, InputTypeError
+from sortal.tasks.tables import open_table
 
 Cells: TypeAlias = list[Any]
 
@@ -331,3 +334,17 @@ def test_an_array_on_a_graphics_card_is_refused() -> None:
 def test_a_column_that_no_learner_reads_is_named_with_its_type(X: Any) -> None:
     with pytest.raises(ColumnError, match=r"Column 'a' has the type \w+.*Convert it or drop"):
         kind_of(X)
+
+
+def test_lazy_frames_are_told_their_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lazy(nw.LazyFrame[Any]):
+        implementation: Any = nw.Implementation.DASK
+
+        def __init__(self) -> None: ...
+
+    with pytest.raises(InputTypeError, match=r"lazy duckdb frame .* call its df\(\) first"):
+        read_table(duckdb.sql("SELECT 1 AS a"))
+    monkeypatch.setattr(nw, "from_native", lambda *_, **__: Lazy())
+    for use in (read_table, open_table):
+        with pytest.raises(InputTypeError, match=r"lazy dask frame .* call its compute\(\) first"):
+            use(object())

@@ -184,6 +184,6 @@ def test_the_working_of_impossible_rows_is_json_and_warned_of() -> None:
     frame = pd.DataFrame({"a": list("uuvv"), "b": list("stst")})
     model = DiscreteBayes(alpha=0).fit(frame, ["n", "y", "y", "y"])
     model.forget(frame[1:2], ["y"])
-    with pytest.warns(ImpossibleRowWarning, match="1 rows"):
+    with pytest.warns(ImpossibleRowWarning, match="1 row has"):
         working = model.working(pd.DataFrame({"a": ["u"], "b": ["t"]}))
     assert "-inf" in json.dumps(working.to_dict(), allow_nan=False)

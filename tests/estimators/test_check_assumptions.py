@@ -158,13 +158,13 @@ def test_small_classes_say_why() -> None:
     X += 0.5 * y[:, None]
     working = LinearDiscriminant().fit(X, y).check_assumptions(X, y)
     notes = working["normality"].column("note")
-    assert notes == ("1 rows for 4 directions", "4 rows for 4 directions", "", "")
+    assert notes == ("1 row for 4 directions", "4 rows for 4 directions", "", "")
     columns = working["columns"]
     assert columns.rows[0][-1] == "too few rows"
     assert "fewer than 8" in str(columns.rows[4][-1])
     assert columns.rows[-1][-1] == ""
     assert working["covariances"].rows[0][1] is None
-    assert "with 1 rows" in str(working["covariances"].rows[0][-1])
+    assert "with 1 row," in str(working["covariances"].rows[0][-1])
     is_silent_about_nan(working)
 
 

@@ -21,7 +21,7 @@ from tests.estimators.keeping_cases import ALL, CASES, DISCRIMINANTS, LABELS, ca
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.estimators.base import TableClassifier
-from sortal.estimators.keeping import DataFile, parts_of, restore
+from sortal.estimators.keeping import DataFile, FitCall, parts_of, restore
 from sortal.models.layout import FromSchema, Layout, Whole
 from sortal.models.layout_arrays import Array, Record
 from sortal.tasks import load as loading
@@ -179,18 +179,54 @@ def test_options_that_a_fit_would_refuse_are_not_saved(tmp_path: Path) -> None:
         estimator.save(tmp_path / "m.sortal")
 
 
-def test_the_file_that_rows_came_from_is_kept_until_others_come() -> None:
+def test_the_call_for_a_fit_is_kept_until_others_come() -> None:
     estimator = DiscreteBayes().fit(numbers(), LABELS["int"])
-    estimator._file = DataFile("rows.csv", 123, "0" * 64)
+    assert parts_of(estimator).manifest["data"]["fit"] is None
+    file = DataFile("rows.csv", 123, "0" * 64, "csv", "\t", ",", ("-9", "n/a "))
+    estimator._fit_call = FitCall("y", ("id", "a b"), "2024-02-29", "0.1.0", file)
     parts = parts_of(estimator)
-    assert parts.manifest["data"]["file"] == {"name": "rows.csv", "bytes": 123, "sha256": "0" * 64}
+    assert parts.manifest["data"]["fit"] == {
+        "target": "y",
+        "dropped": ["id", "a b"],
+        "date": "2024-02-29",
+        "library": "0.1.0",
+        "file": {
+            "name": "rows.csv",
+            "bytes": 123,
+            "sha256": "0" * 64,
+            "format": "csv",
+            "delimiter": "\t",
+            "decimal": ",",
+            "na_values": ["-9", "n/a "],
+        },
+    }
     again = restore(DiscreteBayes, parts)
-    assert again._file == estimator._file
+    assert again._fit_call == estimator._fit_call
     again.partial_fit(numbers()[:3], LABELS["int"][:3])
-    assert parts_of(again).manifest["data"]["file"] is None
+    assert parts_of(again).manifest["data"]["fit"] is None
     tree = TreeClassifier().fit(numbers(), LABELS["int"])
-    tree._file = estimator._file
-    assert parts_of(tree.fit(numbers(), LABELS["int"])).manifest["data"]["file"] is None
+    tree._fit_call = estimator._fit_call
+    assert parts_of(tree.fit(numbers(), LABELS["int"])).manifest["data"]["fit"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("more", 1),
+        ("delimiter", ";;"),
+        ("delimiter", '"'),
+        ("decimal", "x"),
+        ("na_values", "NA"),
+        ("format", 1),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused(name: str, value: Any) -> None:
+    estimator = DiscreteBayes().fit(numbers(), LABELS["int"])
+    estimator._fit_call = FitCall("y", (), "", "", DataFile("a", 1, "", "csv"))
+    parts = parts_of(estimator)
+    parts.manifest["data"]["fit"]["file"][name] = value
+    with pytest.raises(FormatError):
+        restore(DiscreteBayes, parts)
 
 
 def test_the_same_rows_have_the_same_fingerprint() -> None:

@@ -424,6 +424,8 @@ def test_more_neighbors_than_rows() -> None:
     with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
         on_line(6, sample_weight=[2, 0, 1, 1, 1])
     assert on_line(10, sample_weight=np.full(5, 2.0)).predict([[9.0]]).tolist() == ["b"]
+    with pytest.raises(OptionError, match=r"n_neighbors=2147483648.*keeps 5 rows"):
+        on_line(2).kneighbors([[9.0]], n_neighbors=2**31)
 
 
 @pytest.mark.parametrize(

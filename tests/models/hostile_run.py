@@ -31,6 +31,7 @@ from sortal import (
     TreeClassifier,
 )
 from sortal.errors import SortalError
+from sortal.estimators.keeping import DataFile, FitCall
 from sortal.models.archive import read_archive
 from sortal.tasks.load import load
 
@@ -96,6 +97,9 @@ def fitted() -> dict[str, Any]:
     models["known"] = LinearDiscriminant.from_moments(
         [[0.0, 0.0], [1.0, 2.0]], covariances=[[1.0, 0.2], [0.2, 2.0]]
     )
+    file = DataFile("rows.csv", 321, "0" * 64, "csv", ";", ",", ("-999", "n/a "))
+    for kind in ("tree", "linear", "near"):
+        models[kind]._fit_call = FitCall("y", ("id",), "2024-02-29", "0.1.0", file)
     return models
 
 

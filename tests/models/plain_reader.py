@@ -37,6 +37,7 @@ class PlainReader:
         self.classes: list[Any] = manifest["schema"]["classes"]
         self.columns = manifest["schema"]["columns"]
         self.options = manifest["options"]
+        self.fit = manifest["data"]["fit"]
         self.estimator = manifest["estimator"]
         self.model = self.resolved(manifest["model"])
 

@@ -467,7 +467,7 @@ def test_an_impossible_row_is_warned_of_and_keeps_its_prior() -> None:
     """No q is u, no p is t: with alpha 0 nothing can be both."""
     X = pd.DataFrame({"a": ["u", "u", "v"], "b": ["s", "s", "t"]})
     model = DiscreteBayes(alpha=0).fit(X, np.array(["p", "p", "q"]))
-    with pytest.warns(ImpossibleRowWarning, match="1 rows"):
+    with pytest.warns(ImpossibleRowWarning, match="1 row has"):
         made = model.explain(pd.DataFrame({"a": ["u", "u"], "b": ["t", "s"]}))
     assert [row.possible for row in made] == [False, True]
     assert made[0].posterior == made[0].prior == (2 / 3, 1 / 3)

@@ -285,7 +285,7 @@ def test_labels_of_numpy_become_plain() -> None:
     [
         ([0, 2], [0, 1], LabelError, "truth has codes from 0 to 2, and there are 2 classes"),
         ([0, 1], [0, -1], LabelError, "said has codes from -1 to 0"),
-        ([0, 1], [0], InputError, "said has 1 rows and truth 2"),
+        ([0, 1], [0], InputError, "said has 1 row and truth 2"),
         (["a"], ["a"], InputError, "one code of a class a row"),
         ([[0]], [[0]], InputError, "one code of a class a row"),
         ([], [], InputError, "no row to judge"),

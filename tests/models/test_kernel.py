@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import KernelDiscriminant, datasets
 from sortal.errors import FormatError, InputError
+from sortal.learners.kernel_space import LandmarkSpace
 from sortal.models.kernel import TILE_CELLS, TILE_ROWS, KernelModel, rows_at_a_time
 from sortal.models.kernel_functions import KernelFunction
 
@@ -60,3 +61,10 @@ def test_rows_beyond_what_a_kernel_can_say_are_refused() -> None:
     made = KernelDiscriminant("poly", degree=3).fit(X, IRIS["species"])
     with pytest.raises(InputError, match="kernel values of row 0"):
         made.predict(X * 1e120)
+
+
+def test_landmarks_that_are_not_independent_are_refused() -> None:
+    same = replace(MODEL, basis=np.zeros_like(MODEL.basis))
+    space = LandmarkSpace(same.kernel, same.inputs, same.basis)
+    with pytest.raises(FormatError, match="not independent"):
+        space.features(same.basis)

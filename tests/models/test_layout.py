@@ -11,7 +11,7 @@ import pytest
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.errors import FormatError
 from sortal.estimators.base import FitReport
-from sortal.estimators.keeping import DataFile
+from sortal.estimators.keeping import DataFile, FitCall
 from sortal.models.bayes import BayesModel, JointTable
 from sortal.models.complexity import Complexity
 from sortal.models.fisher import Criterion, FisherModel
@@ -51,7 +51,7 @@ SCHEMA = Schema(
 RECORDS: tuple[Any, ...] = (
     *(BayesModel, JointTable, Complexity, Criterion, FisherModel, ConditionalMean, LinearMap),
     *(GaussianClasses, Geometry, IndicatorModel, LinearModel, QuadraticModel, QuadraticClasses),
-    *(Roots, QuadraticMap, Table, TreeModel, Smoothing, FitReport, DataFile),
+    *(Roots, QuadraticMap, Table, TreeModel, Smoothing, FitReport, DataFile, FitCall),
 )
 
 

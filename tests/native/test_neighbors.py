@@ -312,3 +312,14 @@ def test_bindings_refuse_what_loops_rely_on() -> None:
         _core.bit_rows(np.array([[3]], dtype=np.int32), [3], 0)
     with pytest.raises(ValueError, match="no row"):
         _core.tree_rows(np.zeros((0, 2)), factors, 2.0, 1)
+
+
+def test_rows_may_lie_column_by_column() -> None:
+    rng = np.random.default_rng(3)
+    numbers, codes = rng.normal(size=(40, 3)), rng.integers(0, 4, (40, 2), dtype=np.int32)
+    found = [
+        Searcher(order(numbers), order(codes), np.ones(3), 2.0, 5).search(numbers, codes, 3)
+        for order in (np.ascontiguousarray, np.asfortranarray)
+    ]
+    for rows, columns in zip(*found, strict=True):
+        assert (rows == columns).all()

@@ -166,7 +166,7 @@ def test_summaries_of_other_columns_do_not_combine(
     batch = build_batch(["a"], [["u"], ["v"]], [[1.0], [2.0]])
     one, two = summarize(batch, 1), summarize(batch, 2)
     for combine in (one.merge, one.subtract):
-        with pytest.raises(ColumnError, match="1 columns and one of 2 columns do not combine"):
+        with pytest.raises(ColumnError, match="1 column and one of 2 columns do not combine"):
             combine(two)
 
 

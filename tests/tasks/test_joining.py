@@ -19,7 +19,7 @@ N = 12
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_text_of_few_rows(library: Any) -> None:
-    columns = {
+    columns: dict[str, list[Any]] = {
         "a": ["x"] * 6 + ["y"] * 3 + ["z", None, "z"],
         "n": [1, 1, 1, 1, 1, 7, 8, 9, None, None, None, None],
         "code": [1, 1, 1, 1, 1, 7, 8, 9, None, None, None, None],
@@ -37,7 +37,7 @@ def test_text_of_few_rows(library: Any) -> None:
     few = joined(table, "target", 5, ["code"])
     assert few.texts == {"a": {"y", "z"}, "code": {"7", "8", "9"}}
     assert few.n_rows == {"a": 5, "code": 3}
-    assert few.masked("such as 'y', \"8\" or 'x'") == "such as '…', '…' or 'x'"
+    assert few.masked("such as 'y', '8' or 'x'") == "such as '…', '…' or 'x'"
     assert join_rare(table, "target", 1) is table
 
 
@@ -89,8 +89,7 @@ def test_a_model_says_what_it_holds(learner: str, options: Any, said: str, tmp_p
     from sortal.tasks.fit import fit
 
     fit(table_of_notes(), "y", learner, options).save(tmp_path / "model.sortal")
-    facts = dict(show(tmp_path / "model.sortal").facts.rows)
-    assert facts["holds"] == said
+    assert show(tmp_path / "model.sortal").to_dict()["facts"]["holds"] == said
 
 
 def test_counts_of_weighted_rows_are_no_rows() -> None:
@@ -101,3 +100,11 @@ def test_counts_of_weighted_rows_are_no_rows() -> None:
     weighted = DiscreteBayes().fit(X, y, sample_weight=np.full(40, 10.0))
     assert held(weighted) == "21 values of 'note'"
     assert held(LinearDiscriminant().fit(X[["x"]], y)) == "class labels and numbers only"
+
+
+def test_sentences_do_not_quote_rare_text() -> None:
+    long = "x" * 30
+    table = pd.DataFrame({"a": ["it's", long, 'say "so"', *["often"] * 9], "y": ["u"] * N})
+    few = joined(table, "y", 5)
+    said = f"It isn't {'it' + chr(39) + 's'!r}, {long!r}, {long[:23] + '…'!r} or {'often'!r}."
+    assert few.masked(said) == "It isn't '…', '…', '…' or 'often'."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,9 +22,13 @@ from sortal import (
     TreeClassifier,
     datasets,
     from_sklearn,
+    load,
 )
 from sortal.errors import ColumnError, InputError, LabelError, OptionError
 from sortal.estimators.tree_as_sklearn import float32_below
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLES = {"iris": load_iris, "cancer": load_breast_cancer, "wine": load_wine}
 AGREED = 1e-9  # as to_sklearn promises
@@ -138,10 +142,11 @@ def test_the_class_that_sorts_first_wins_a_tie() -> None:
     assert model.predict(X)[0] == "a"
 
 
-def test_importances_text_and_picture_are_those_of_the_tree() -> None:
+def test_importances_text_and_picture_are_those_of_the_tree(tmp_path: Path) -> None:
     X, y = table("wine", named=True, labels="text")
     model = TreeClassifier().fit(X, y)
-    theirs = model.to_sklearn()
+    model.save(tmp_path / "tree.sortal")
+    theirs = load(tmp_path / "tree.sortal").to_sklearn()
     np.testing.assert_allclose(
         theirs.feature_importances_, model.feature_importances_, rtol=0, atol=1e-12
     )
@@ -149,6 +154,15 @@ def test_importances_text_and_picture_are_those_of_the_tree() -> None:
     figure, axes = plt.subplots()
     assert len(plot_tree(theirs, ax=axes)) >= model.get_n_leaves()
     plt.close(figure)
+
+
+def test_a_chain_of_thousands_of_splits_is_converted() -> None:
+    X = np.arange(3000.0)[:, None]
+    y = np.repeat(np.arange(1500), 2) % 2
+    model = TreeClassifier(**AS_GROWN).fit(X, y)
+    theirs = model.to_sklearn()
+    assert model.get_depth() > 1000
+    np.testing.assert_array_equal(theirs.predict(X), y)
 
 
 def test_there_and_back_is_the_same_tree() -> None:

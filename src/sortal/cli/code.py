@@ -95,4 +95,6 @@ def _code_of(value: Any) -> str:
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {_code_of(item)}' for name, item in value.items())}}}"
     return repr(value)

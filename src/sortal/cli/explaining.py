@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sortal.cli import options as o
 from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import check_output, emit, emit_record
+from sortal.cli.progress import show_steps
 from sortal.cli.reading import open_data, reading
-from sortal.cli.telling import hush
+from sortal.cli.telling import hush, is_quiet
 
 if TYPE_CHECKING:
     from sortal.cli.options import TextFormat
@@ -50,7 +51,12 @@ def explain(
 
     check_output(output, model, data)
     loaded = as_model(model, data)
-    emit_record(task(loaded, open_data(data, how, loaded), row), form, as_json, output)
+    with show_steps(is_quiet(), data, 2) as step:
+        step(f"reading {data}")
+        opened = open_data(data, how, loaded)
+        step("explaining")
+        why = task(loaded, opened, row)
+    emit_record(why, form, as_json, output)
 
 
 def _code(

@@ -9,9 +9,10 @@ import typer
 from sortal.cli import options as o
 from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, json_text, wrote
+from sortal.cli.progress import show_steps
 from sortal.cli.reading import open_data, reading
 from sortal.cli.settings import read_settings
-from sortal.cli.telling import hush, note
+from sortal.cli.telling import hush, is_quiet, note
 from sortal.data.printing import counted
 from sortal.errors import OptionError
 from sortal.tasks.registry import find
@@ -60,9 +61,13 @@ def fit(
         raise OptionError("A model goes into a file: give --output a name, such as model.sortal.")
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    table = open_data(data, how)
-    model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
-    model.save(output)
+    with show_steps(is_quiet(), data, 3) as step:
+        step(f"reading {data}")
+        table = open_data(data, how)
+        step(f"fitting {learner}")
+        model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
+        step(f"writing {output}")
+        model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
     if find(learner).facts.keeps_rows:
@@ -79,14 +84,13 @@ def _code(
     how: dict[str, Any],
     output: str,
 ) -> Script:
-    """The same by an estimator."""
+    """The same by the function."""
     script = Script()
-    script.read(data, how, drop)
-    script.add(f"table = {call('table.dropna', subset=[target])}")
-    named = settings | ({"categorical_features": category} if category else {})
+    script.need("from sortal.tasks.fit import fit")
+    named = {"options": settings, "drop": drop, "categories": category}
+    asked = {name: value for name, value in named.items() if value}
     script.add(
-        f"model = {call(f'sortal.{find(learner).class_name}', **named)}",
-        f"model.fit(table, {target!r})",
+        f"model = {call('fit', data, target, learner, **asked, **how)}",
         f"model.save({output!r})",
     )
     return script

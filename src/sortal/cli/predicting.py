@@ -9,8 +9,9 @@ import typer
 from sortal.cli import options as o
 from sortal.cli.code import Name, Script, call
 from sortal.cli.outputs import STDOUT, check_output, emit, emit_table, json_text, plain_records
+from sortal.cli.progress import show_steps
 from sortal.cli.reading import open_data, reading
-from sortal.cli.telling import hush
+from sortal.cli.telling import hush, is_quiet
 
 EXAMPLES = (
     "sortal predict model.sortal penguins.csv",
@@ -56,12 +57,19 @@ def predict(
     if show_code:
         emit(str(_code(model, data, how, proba, keep or [], "json" if as_json else form, output)))
         return
+    from sortal.data.files.saving import format_of
     from sortal.tasks.models import as_model
     from sortal.tasks.predict import predict as task
 
     check_output(output, model, data)
+    if not as_json and output is not None:
+        format_of(output, form)
     loaded = as_model(model, data)
-    table = task(loaded, open_data(data, how, loaded), proba=proba, keep=keep or ())
+    with show_steps(is_quiet(), data, 2) as step:
+        step(f"reading {data}")
+        opened = open_data(data, how, loaded)
+        step("predicting")
+        table = task(loaded, opened, proba=proba, keep=keep or ())
     if as_json:
         emit(json_text(plain_records(table)), output)
     else:

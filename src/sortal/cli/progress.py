@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sortal.data.printing import printable
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Progress = Callable[[int, int, str, float | None], None]
+
+# bytes of a file
+_LARGE = 10_000_000
 
 
 @contextmanager
@@ -27,6 +32,23 @@ def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]
             yield progress
     else:
         yield _Lines(what)
+
+
+@contextmanager
+def show_steps(quiet: bool, data: str, n: int) -> Iterator[Callable[[str], None]]:
+    """What a command calls with a name for each of its n steps; seen where `data` takes long."""
+    if quiet or not sys.stderr.isatty() or not _is_large(data):
+        yield lambda _: None
+        return
+    begun = count()
+    with _bar() as progress:
+        yield lambda words: progress(next(begun), n, words, None)
+
+
+def _is_large(data: str) -> bool:
+    """Whether reading takes more than a moment; of what comes by a pipe, nobody knows."""
+    path = Path(data)
+    return not path.is_file() or path.stat().st_size >= _LARGE
 
 
 class _Lines:

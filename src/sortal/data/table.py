@@ -52,6 +52,17 @@ class Table(Protocol):
         """Rows start .. stop - 1 of number columns, row by row; a view where it can be one."""
 
 
+# What makes a data frame of one that is lazy; others have collect(), as polars has.
+_READ_BY = {
+    "dask": "compute()",
+    "duckdb": "df()",
+    "ibis": "to_pandas()",
+    "pyspark": "toPandas()",
+    "pyspark[connect]": "toPandas()",
+    "sqlframe": "toPandas()",
+}
+
+
 def read_table(X: Any) -> Table:
     """A data frame, a two-dimensional array or a list of rows, as a table."""
     if _is_sparse(X):
@@ -75,9 +86,10 @@ def read_frame(X: Any) -> nw.DataFrame[Any] | None:
     except NarwhalsError as error:
         raise ColumnError(f"This data frame cannot be read ({error}).") from None
     if isinstance(frame, nw.LazyFrame):
+        library = str(frame.implementation)
+        made = _READ_BY.get(library, "collect()")
         raise InputTypeError(
-            f"A lazy {frame.implementation} frame was given: collect() it first, so that its rows "
-            "can be read."
+            f"A lazy {library} frame was given, whose rows are not read yet: call its {made} first."
         )
     return frame if isinstance(frame, nw.DataFrame) else None
 

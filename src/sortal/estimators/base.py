@@ -30,6 +30,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.estimators.features import (
+    add_unused,
     adopt_kinds,
     check_kinds,
     declare_schema,
@@ -194,7 +195,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._backend = table.backend or "pandas"
-        self.__dict__.pop("_file", None)  # whoever read the rows from a file says so again
+        self.__dict__.pop("_fit_call", None)  # whoever called for the fit says so again
 
     @property
     def _labels(self) -> np.dtype[Any]:
@@ -217,8 +218,11 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(self._schema.names, dtype=object)
 
     def _open(self, X: Any) -> TableSource:
-        """The source of rows to be predicted."""
+        """The source of rows to be predicted; columns that the model does not use may be absent."""
         check_is_fitted(self)
+        if self._by_name:
+            unused = getattr(self._model, "unused", {})
+            X = add_unused(X, self._schema, unused, type(self).__name__)
         table = read_table(X)
         refuse_empty(table)
         return TableSource(table, self._schema, self._places(table))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 
 from sortal.data.printing import counted
 from sortal.data.schema import Schema
+from sortal.data.table import read_frame
 from sortal.data.values import union
 from sortal.errors import ColumnError, InputError, OptionError, listed, told
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from sortal.data.schema import ColumnSchema, Kind
     from sortal.data.table import Table
 
@@ -118,11 +123,37 @@ def match_columns(table: Table, schema: Schema, by_name: bool, owner: str) -> tu
     place = {name: j for j, name in enumerate(table.names)}
     absent = [name for name in schema.names if name not in place]
     if absent:
-        raise ColumnError(
-            f"{owner} was fitted with the columns {listed(tuple(absent))}, which this table "
-            f"lacks: it has {listed(table.names)}."
-        )
+        raise _lacks(owner, absent, table.names)
     return tuple(place[name] for name in schema.names)
+
+
+def _lacks(owner: str, absent: Sequence[str], names: Sequence[str]) -> ColumnError:
+    return ColumnError(
+        f"{owner} was fitted with the columns {listed(absent)}, which this table lacks: it has "
+        f"{listed(names)}."
+    )
+
+
+def add_unused(X: Any, schema: Schema, unused: Mapping[int, Any], owner: str) -> Any:
+    """A data frame with the columns that it lacks and a model does not use.
+
+    All cells of such a column are the value in `unused`, or missing where the fit had none, too.
+    """
+    frame = read_frame(X)
+    if frame is None or not frame.columns:
+        return X
+    names = tuple(str(name) for name in frame.columns)
+    lacking = {j: column for j, column in enumerate(schema.columns) if column.name not in names}
+    if absent := [c.name for j, c in lacking.items() if j not in unused and c.kind != "empty"]:
+        raise _lacks(owner, absent, names)
+    added = [
+        nw.lit(_EPOCH if column.kind == "date" else unused.get(j)).alias(column.name)
+        for j, column in lacking.items()
+    ]
+    return frame.with_columns(*added).to_native() if added else X
+
+
+_EPOCH = datetime(1970, 1, 1)  # from which days are counted
 
 
 def check_kinds(table: Table, schema: Schema, places: tuple[int, ...]) -> None:

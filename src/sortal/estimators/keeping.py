@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.data.files.csv_dialect import is_delimiter
 from sortal.errors import FormatError, SortalError, listed
 from sortal.estimators.kept_options import check_options, options_in, options_out
 from sortal.models.archive import FORMAT, VERSION, Parts, write_archive
-from sortal.models.layout import Layout, Maybe, Whole, Word
+from sortal.models.layout import Layout, Maybe, Several, Whole, Word
+from sortal.models.layout_arrays import Record
 from sortal.models.layout_schema import schema_in, schema_out
 from sortal.models.members import FOLDER, ArrayReader, ArrayWriter
 from sortal.models.scope import Scope
@@ -38,13 +40,56 @@ _MOST_LABEL_BYTES = 1 << 26
 
 @dataclass(frozen=True)
 class DataFile:
-    """The file from which rows came: its name without the folder, its length and its checksum."""
+    """The file from which rows came: its name without the folder, its bytes, and how it was read.
+
+    A delimiter has CSV only; the decimal mark is None where no number had one. `na_values` are the
+    words for missing values that were given beside the usual ones.
+    """
 
     name: str
     bytes: int
     sha256: str
+    format: str
+    delimiter: str | None = None
+    decimal: str | None = None
+    na_values: tuple[str, ...] = ()
 
-    LAYOUT: ClassVar[Layout] = Layout(name=Word(), bytes=Whole(least=0), sha256=Word())
+    LAYOUT: ClassVar[Layout] = Layout(
+        name=Word(),
+        bytes=Whole(least=0),
+        sha256=Word(),
+        format=Word(("csv", "parquet", "jsonl")),
+        delimiter=Maybe(Word()),
+        decimal=Maybe(Word((".", ","))),
+        na_values=Several(Word()),
+    )
+
+    def check(self) -> None:
+        """Refuse what no file could be written with."""
+        if self.delimiter is not None and not is_delimiter(self.delimiter):
+            raise FormatError(f"{self.delimiter[:20]!r} is no delimiter of a file: damaged?")
+
+
+@dataclass(frozen=True)
+class FitCall:
+    """The call that made a fit: target, dropped columns, day, release, and the file if any."""
+
+    target: str
+    dropped: tuple[str, ...]
+    date: str
+    library: str
+    file: DataFile | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        target=Word(),
+        dropped=Several(Word()),
+        date=Word(),
+        library=Word(),
+        file=Maybe(Record(DataFile)),
+    )
+
+
+_CALL = Maybe(Record(FitCall))
 
 
 class Perhaps(Maybe):
@@ -139,7 +184,7 @@ def _data(
     estimator: Any, manifest: Mapping[str, Any], members: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the model was learned from: how many rows, and a fingerprint of them."""
-    report, file = getattr(estimator, "fit_report_", None), getattr(estimator, "_file", None)
+    report, call = getattr(estimator, "fit_report_", None), getattr(estimator, "_fit_call", None)
     if "summary" in members:
         of, digest = "summary", sha256(members["summary"]).hexdigest()
     elif (origin := estimator._origin()) is not None:
@@ -152,7 +197,7 @@ def _data(
         "rows": None if report is None else report.rows,
         "fingerprint": f"sha256:{digest}",
         "of": of,
-        "file": None if file is None else DataFile.LAYOUT.write(vars(file), _nowhere(estimator)),
+        "fit": _CALL.write(call, _nowhere(estimator)),
     }
 
 
@@ -161,7 +206,7 @@ def _digest(plain: Any) -> str:
 
 
 def _nowhere(estimator: Any) -> Scope:
-    return Scope.of(estimator._schema, ArrayWriter(), "data.file")
+    return Scope.of(estimator._schema, ArrayWriter(), "data.fit")
 
 
 # --- In ------------------------------------------------------------------------------------------
@@ -210,10 +255,10 @@ def _check_library(name: Any) -> None:
 
 def _restore_data(estimator: Any, manifest: Mapping[str, Any], members: Mapping[str, Any]) -> None:
     data = manifest["data"]
-    if not isinstance(data, dict) or "file" not in data:
+    if not isinstance(data, dict) or "fit" not in data:
         raise FormatError("The manifest does not say what the model was learned from: damaged?")
-    if data["file"] is not None:
-        estimator._file = DataFile(**DataFile.LAYOUT.read(data["file"], _nowhere(estimator)))
+    if (call := _CALL.read(data["fit"], _nowhere(estimator))) is not None:
+        estimator._fit_call = call
     if data != _data(estimator, manifest, members):
         raise FormatError("What the manifest says of the data is not so: damaged?")
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.checks import choose, whole_number
 from sortal.engines.local import LocalEngine, n_threads
+from sortal.errors import OptionError
 from sortal.estimators.neighbors_reading import ReadableNeighbors
 from sortal.learners.neighbors import plan
 from sortal.learners.neighbors_loo import loo_shares, refuse_other_rows
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from sortal.models.records import Table
 
     Float = NDArray[np.float64]
+
+# So many neighbors can be asked for, also of fewer rows; the rest is inf and -1.
+_MOST_ABSENT = 1_000_000
 
 
 class NeighborsClassifier(ReadableNeighbors):
@@ -221,6 +225,11 @@ class NeighborsClassifier(ReadableNeighbors):
         model = self._fitted_model()
         whole_number("n_neighbors", n_neighbors, 1, none="n_neighbors_")
         k = model.k if n_neighbors is None else int(n_neighbors)
+        if k > max(model.n_rows, _MOST_ABSENT):
+            raise OptionError(
+                f"n_neighbors={k} cannot be used: the model keeps {model.n_rows} rows. Give at "
+                "most as many."
+            )
         there_are = min(k, model.n_rows)
         near = self._near_kept(there_are) if X is None else self._near(X, there_are)
         absent = (0, 0), (0, k - there_are)

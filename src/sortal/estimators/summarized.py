@@ -12,7 +12,12 @@ from sortal.estimators.base import FitReport, TableClassifier, note_classes
 from sortal.estimators.features import merge_declared
 from sortal.estimators.keeping import Perhaps
 from sortal.estimators.pieces import in_pieces
-from sortal.estimators.target import class_array, common_dtype, with_classes
+from sortal.estimators.target import (
+    class_array,
+    common_dtype,
+    warn_of_measurements,
+    with_classes,
+)
 from sortal.learners.options import options_for, read_costs
 from sortal.models.layout import Layout
 from sortal.models.layout_schema import LabelType, SchemaField
@@ -98,6 +103,7 @@ class SummaryClassifier(TableClassifier):
         declared = self._declaring(training, summary)
         self._adopt(summary, plan, options, declared, training.label_dtype, training.source)
         self._remember(training)
+        warn_of_measurements(training.source.target, len(self._classes))
         return self
 
     @in_pieces
@@ -204,7 +210,7 @@ class SummaryClassifier(TableClassifier):
         self._summary, self._schema, self._model = summary, schema, model
         self._plan, self._fitted = plan, options
         self.fit_report_ = report
-        self.__dict__.pop("_file", None)
+        self.__dict__.pop("_fit_call", None)
 
     def _restore(self, kept: dict[str, Any]) -> None:
         super()._restore(kept)

@@ -19,7 +19,7 @@ from sortal.data.schema import Schema
 from sortal.data.sources import AS_TEXT, refuse_measurements
 from sortal.data.table import Table, read_frame
 from sortal.data.values import union
-from sortal.errors import ColumnError, LabelError, listed, warn
+from sortal.errors import ColumnError, LabelError, ManyClassesWarning, listed, warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -153,6 +153,25 @@ def _check_numbers(labels: NDArray[Any]) -> None:
             "Labels are words, whole numbers or truth values."
         )
     refuse_measurements(tuple(labels[labels != np.floor(labels)][:1].tolist()))
+
+
+def looks_measured(n_classes: int, n_rows: int) -> bool:
+    """Whether numbers as labels are too many, and each too rare, to be names of classes."""
+    return n_classes > 20 and n_rows < 10 * n_classes
+
+
+def warn_of_measurements(target: Table | None, n_classes: int) -> None:
+    """Numbers that look measured become classes, but not in silence; a categorical type says so."""
+    if target is None or target.column_schema(0).kind != "number":
+        return
+    if looks_measured(n_classes, target.n_rows):
+        warn(
+            f"y has {n_classes:,} distinct numbers in {target.n_rows:,} rows, fewer than 10 rows "
+            "each on average: they look like a measurement, and each becomes a class. Cut them "
+            "into classes first; if they are names of classes, give them as text or as a "
+            "categorical type.",
+            ManyClassesWarning,
+        )
 
 
 def labels_of(target: Table) -> Values:

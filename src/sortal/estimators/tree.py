@@ -13,7 +13,7 @@ from sortal.data.checks import check_progress, choose
 from sortal.data.gathering import as_read, gather_blocks
 from sortal.estimators.base import FitReport, note_classes
 from sortal.estimators.keeping import Perhaps
-from sortal.estimators.target import class_array
+from sortal.estimators.target import class_array, warn_of_measurements
 from sortal.estimators.tree_as_sklearn import tree_as_sklearn
 from sortal.estimators.tree_pruning import PrunedTree, size_notes
 from sortal.learners.options import options_for
@@ -165,7 +165,7 @@ class TreeClassifier(PrunedTree):
     fit_report_ : FitReport
         Rows, and notes on the size of the tree and on tests that were found by heuristic.
     n_features_in_, feature_names_in_ :
-        As in scikit-learn.
+        As in scikit-learn. A data frame at predict may lack columns that are in no split.
 
     Examples
     --------
@@ -303,6 +303,7 @@ class TreeClassifier(PrunedTree):
         self.fit_report_ = note_classes(_fit_report(rows, pruned), classes, rows.schema.classes)
         self._keep_complexity(pruned)
         self._remember(training)
+        warn_of_measurements(training.source.target, len(self._classes))
         self._warn_of_one_leaf()
         return self
 

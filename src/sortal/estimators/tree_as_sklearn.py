@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _CRITERIA = {"gain": "entropy", "gain_ratio": "entropy", "gini": "gini", "cart": "gini"}
 _SAME = ("max_depth", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes")
-# So many cells of rows are tried at a time.
-_CELLS = 1 << 20
+# So many cells of rows are tried at a time, and about so many splits on their ways in all.
+_CELLS, _STEPS = 1 << 20, 10**8
 
 
 def tree_as_sklearn(model: TreeClassifier) -> DecisionTreeClassifier:
@@ -104,24 +104,29 @@ def _impurity(shares: Float, criterion: str) -> Float:
 def _rows_to_leaves(inner: TreeModel) -> Iterator[Float]:
     """For each leaf a row that should end there: at its thresholds, or the next float32 above.
 
-    Where missing values were met at fit and take the branch, a value is missing.
+    Where missing values were met at fit and take the branch, a value is missing. Of very deep trees
+    every so many-th leaf is tried.
     """
+    rows = _rows_of_nodes(inner)
     leaves = np.flatnonzero(inner.kind == LEAF)
-    some = max(1, _CELLS // len(inner.column_kinds))
+    leaves = leaves[:: 1 + len(leaves) * inner.depth() // _STEPS]
+    some = max(1, _CELLS // rows.shape[1])
     for start in range(0, len(leaves), some):
-        yield _rows_to(inner, leaves[start : start + some])
+        yield rows[leaves[start : start + some]].astype(np.float64)
 
 
-def _rows_to(inner: TreeModel, leaves: NDArray[Any]) -> Float:
-    rows = np.zeros((len(leaves), len(inner.column_kinds)))
-    starts, met = inner.paths(leaves)
-    row = np.repeat(np.arange(len(leaves)), np.diff(starts))
-    above = np.setdiff1d(np.arange(len(met)), starts[1:] - 1)  # all but the leaves
-    node, branch = met[above], inner.parent_branches()[met[above + 1]]
-    low = float32_below(inner.threshold[node])
+def _rows_of_nodes(inner: TreeModel) -> NDArray[np.float32]:
+    """A row that passes each node: its parent's, but for the column of the split above."""
+    low = float32_below(inner.threshold)
     with np.errstate(over="ignore"):
-        x = np.where(branch == 0, low, np.nextafter(low, np.float32(np.inf))).astype(np.float64)
-    holes = np.array(inner.holes)[inner.attribute[node]] > 0
-    x = np.where(holes & (inner.missing[node] == branch), np.nan, np.where(np.isinf(x), 0.0, x))
-    rows[row[above], inner.attribute[node]] = x  # of several tests of a column the last holds
+        sides = np.stack([low, np.nextafter(low, np.float32(np.inf))])
+    sides[np.isinf(sides)] = 0.0
+    met = np.array(inner.holes)[inner.attribute] > 0
+    for branch in (0, 1):
+        sides[branch, met & (inner.missing == branch)] = np.nan
+    rows = np.zeros((inner.n_nodes, len(inner.column_kinds)), dtype=np.float32)
+    for t in np.flatnonzero(inner.kind != LEAF).tolist():  # in preorder a parent comes first
+        both = inner.children[inner.child_start[t] : inner.child_start[t + 1]]
+        rows[both] = rows[t]
+        rows[both, inner.attribute[t]] = sides[:, t]
     return rows

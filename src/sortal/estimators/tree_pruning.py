@@ -213,8 +213,9 @@ class PrunedTree(SeenTree):
         wanted, left = known.n_leaves[known.choose(pruned.strength)], self._model.n_leaves
         if wanted > left:
             raise InputError(
-                f"strength={pruned.strength!r} takes the tree of {wanted} leaves, and this one is "
-                f"already pruned to {left}: fit again."
+                f"strength={pruned.strength!r} takes the tree of "
+                f"{counted(wanted, 'leaf', 'leaves')}, and this one is already pruned to {left}: "
+                "fit again."
             )
         return known
 

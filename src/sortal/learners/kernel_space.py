@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sortal.data.values import kept
+from sortal.errors import FormatError
 from sortal.learners.kernel_primal import Features, solve_features
 from sortal.learners.options import read_class_weight
 from sortal.models.kernel_functions import beyond
@@ -82,7 +83,13 @@ class LandmarkSpace:
     @cached_property
     def root(self) -> Float:
         """L."""
-        return np.asarray(np.linalg.cholesky(self.gram), dtype=np.float64)
+        try:
+            return np.asarray(np.linalg.cholesky(self.gram), dtype=np.float64)
+        except np.linalg.LinAlgError:  # landmarks that were drawn have a factor
+            raise FormatError(
+                "The landmarks of this model are not independent, so they were not drawn by a "
+                "fit: the model file was changed. Fit the model again."
+            ) from None
 
     @cached_property
     def inverse(self) -> Float:

@@ -31,9 +31,9 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
         return most
     if not is_whole(given) or not 1 <= given <= most:
         raise OptionError(
-            f"n_components={told(given)} cannot be had: {n_classes} classes and {n_terms} columns "
-            f"have at most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or "
-            "None."
+            f"n_components={told(given)} cannot be had: {n_classes} classes and "
+            f"{counted(n_terms, 'column')} have at most {counted(most, 'direction')}. Give a whole "
+            f"number from 1 to {most}, or None."
         )
     return int(given)
 
@@ -48,7 +48,7 @@ def read_priors(given: Any, classes: Values) -> Float | None:
     priors = numbers("priors", given)
     if priors.shape != (len(classes),):
         raise OptionError(
-            f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
+            f"priors has the shape {priors.shape}, and the classes are {len(classes)} "
             f"({listed(classes)}): give one probability a class in this order, or a dict."
         )
     if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:

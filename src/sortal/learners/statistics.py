@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
-from sortal.data.printing import counted
+from sortal.data.printing import agreed, counted
 from sortal.learners.canonical import eigenvectors, oriented
 from sortal.models.geometry import survey
 
@@ -312,7 +312,7 @@ def _incomparable(
     singular = [k for k, r in enumerate(ranks) if r < rank]
     if singular:
         k = singular[0]
-        rows = "" if stats.exact else f", with {stats.rows[stats.present][k]:g} rows,"
+        rows = "" if stats.exact else f", with {_rows_text(stats.rows[stats.present][k])},"
         more = f" (and {len(singular) - 1} more)" if len(singular) > 1 else ""
         return (
             f"class {classes[k]!r}{rows} varies along {ranks[k]} of {counted(rank, 'direction')} "
@@ -358,3 +358,7 @@ def count_parameters(n_classes: int, rank: int) -> tuple[Parameters, Parameters]
     linear = Parameters("linear", common + one, (K - 1) * (p + 1))
     quadratic = Parameters("quadratic", common + K * one, (K - 1) * (p * (p + 3) // 2 + 1))
     return linear, quadratic
+
+
+def _rows_text(n: float) -> str:
+    return f"{n:g} {agreed(n, 'row', 'rows')}"

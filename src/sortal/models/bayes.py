@@ -105,6 +105,11 @@ class BayesModel:
             need((self.joint.codes < most).all(), "a cell of values that are not")
 
     @property
+    def unused(self) -> dict[int, float]:
+        """The columns of numbers that never vary, and the number that each of them has."""
+        return {self.numbers[place]: float(self.mean[place, 0]) for place in self.constant}
+
+    @property
     def classes(self) -> Values:
         """The classes, sorted."""
         return self.schema.classes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.errors import InputError, LabelError
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def read_codes(name: str, codes: ArrayLike, n_classes: int, n_rows: int | None =
             "class a row, a whole number from 0."
         )
     if n_rows is not None and len(given) != n_rows:
-        raise InputError(f"{name} has {len(given)} rows and truth {n_rows}: give one code a row.")
+        raise InputError(
+            f"{name} has {counted(len(given), 'row')} and truth {n_rows}: give one code a row."
+        )
     if len(given) and not 0 <= int(given.min()) <= int(given.max()) < n_classes:
         raise LabelError(
             f"{name} has codes from {given.min()} to {given.max()}, and there are {n_classes} "

@@ -161,6 +161,13 @@ class NeighborsModel:
         return np.array([len(values) > 0 for values in self.values], dtype=bool)
 
     @property
+    def unused(self) -> dict[int, float]:
+        """The columns of numbers that do not count in distances, and a number that may be there."""
+        return {
+            j: 0.0 for j, used in zip(self.measured, self.used_numbers, strict=True) if not used
+        }
+
+    @property
     def n_columns(self) -> int:
         """How many columns count in distances."""
         return int(self.used_numbers.sum() + self.used_codes.sum())

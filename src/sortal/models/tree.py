@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.schema import Schema
-    from sortal.data.values import Values
+    from sortal.data.values import Value, Values
 
     Bool = NDArray[np.bool_]
     Float = NDArray[np.float64]
@@ -140,6 +140,17 @@ class TreeModel:
     def n_leaves(self) -> int:
         """How many of them are leaves."""
         return int(np.count_nonzero(self.kind == LEAF))
+
+    @property
+    def unused(self) -> dict[int, Value | None]:
+        """The columns that no node asks, and for each a value that stands for its cells."""
+        asked = set(self.attribute.tolist())
+        filled: dict[int, Value | None] = {}
+        for j, column in enumerate(self.schema.columns):
+            if j not in asked:
+                seen = (v for i, v in enumerate(column.values) if i not in self.unseen[j])
+                filled[j] = 0.0 if column.is_number else next(seen, None)
+        return filled
 
     @property
     def size(self) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import log2
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -60,7 +60,10 @@ class Searcher:
         kind: Kind | None = None,
         widest: int = WIDEST,
     ) -> None:
-        self.numbers, self.codes, self.factors = numbers, codes, factors
+        # columns of a file may lie in either order
+        self.numbers: Any = np.ascontiguousarray(numbers)
+        self.codes: Int32 = np.ascontiguousarray(codes)
+        self.factors = factors
         self.power, self.n_columns = float(power), n_columns
         self._widest = widest
         self._lock = Lock()

@@ -24,6 +24,7 @@ from sortal.tasks.comparing.kept import join_kept
 from sortal.tasks.comparing.racing import Race
 from sortal.tasks.comparing.settings import METRICS, Settings
 from sortal.tasks.comparing.verdict import judge
+from sortal.tasks.naming import features_among
 from sortal.tasks.registry import find
 from sortal.tasks.registry import learners as all_learners
 from sortal.tasks.training import Rows, training_rows
@@ -160,7 +161,8 @@ def run_comparison(
     _check(metric, budget, level)
     entrants = _entrants(learners, baselines)
     rows = data if isinstance(data, Rows) else training_rows(data, target, drop, categories, {})
-    problem = _problem(rows, metric, categories, tune, (folds, repeats, random_state), keep)
+    features = features_among(categories, target)
+    problem = _problem(rows, metric, features, tune, (folds, repeats, random_state), keep)
     n_workers = min(n_threads(n_jobs), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sortal.estimators.keeping import DataFile
+from sortal.errors import OptionError
+from sortal.estimators.keeping import DataFile, FitCall
+from sortal.tasks.naming import features_among
 from sortal.tasks.training import make_estimator, training_rows
 
 if TYPE_CHECKING:
@@ -38,7 +43,8 @@ def fit(
     drop : names, default=()
         Columns to leave out.
     categories : names, default=()
-        Columns of numbers that are names rather than amounts.
+        Columns of numbers that are names rather than amounts; also the target, where it has very
+        many.
     reading :
         For a file, options of `sortal.read`.
 
@@ -55,14 +61,40 @@ def fit(
     150 rows; missing values: none
     5 nodes, 3 of them leaves; depth 2
     """
-    estimator = make_estimator(learner, options, categories)
+    estimator = make_estimator(learner, options, features_among(categories, target))
     rows = training_rows(data, target, drop, categories, reading)
     estimator.fit(rows.X, rows.y)
-    remember_file(estimator, rows.file)
+    remember_call(estimator, target, drop, rows.file)
     return estimator
 
 
-def remember_file(estimator: Any, file: FileTable | None) -> None:
-    """The file that the rows came from, for the model file to name."""
-    if file is not None:
-        estimator._file = DataFile(file.name, file.n_bytes, file.sha256)
+def remember_call(estimator: Any, target: str, drop: Sequence[str], file: FileTable | None) -> None:
+    """How the fit was called for, and how its file was read, for later files to be read alike."""
+    written = None if file is None else _written(file)
+    dropped = tuple(dict.fromkeys(drop))
+    estimator._fit_call = FitCall(target, dropped, _today(), version("sortal"), written)
+
+
+def _written(file: FileTable) -> DataFile:
+    return DataFile(
+        file.name,
+        file.n_bytes,
+        file.sha256,
+        file.format,
+        file.dialect.get("delimiter"),
+        file.dialect.get("decimal"),
+        file.na_values,
+    )
+
+
+def _today() -> str:
+    """The day in UTC; that of SOURCE_DATE_EPOCH, where a file shall have the same bytes again."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise OptionError(
+            f"SOURCE_DATE_EPOCH={epoch!r} is no time: it is a whole number, the seconds since "
+            "1970-01-01. Set it so, or take it out of the environment."
+        ) from None
+    return moment.date().isoformat()

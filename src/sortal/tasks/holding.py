@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sortal.data.printing import counted
 from sortal.summaries.bayes import BayesSummary
 from sortal.summaries.kept_rows import KeptRows
 from sortal.tasks.inspecting.findings import FEW
-from sortal.tasks.naming import counted
 from sortal.tasks.reporting.saying import some_of
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +10,7 @@ import numpy as np
 
 from sortal.data.checks import whole_number
 from sortal.data.table import read_table
-from sortal.tasks.inspecting.profiles import profile
+from sortal.tasks.inspecting.profiles import profile, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from sortal.tasks.inspecting.profiles import Profile
 
 OTHER: Final = "other"
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'" + r'|"(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True)
@@ -33,13 +30,11 @@ class Joined:
     n_rows: Mapping[str, int]
 
     def masked(self, words: str) -> str:
-        """A sentence in which no rare text is quoted."""
-        rare = frozenset[str]().union(*self.texts.values())
-
-        def mask(quoted: re.Match[str]) -> str:
-            return "'…'" if ast.literal_eval(quoted[0]) in rare else quoted[0]
-
-        return _QUOTED.sub(mask, words) if rare else words
+        """A sentence in which no rare text is quoted, neither whole nor as far as it is shown."""
+        for text in frozenset[str]().union(*self.texts.values()):
+            for quoted in {repr(text), repr(shortened(text))}:
+                words = words.replace(quoted, "'…'")
+        return words
 
 
 def join_rare(

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.files.plain_files import check_path
-from sortal.errors import FormatError, OptionError
+from sortal.data.files.reading import Written
+from sortal.errors import FormatError, OptionError, ReadingWarning, listed, warn
 from sortal.models.archive import read_archive
 from sortal.tasks.load import load
 from sortal.tasks.tables import open_table
@@ -16,8 +17,10 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.data.files.reader import FileTable
     from sortal.data.schema import ColumnSchema
     from sortal.data.values import Value, Values
+    from sortal.estimators.keeping import DataFile
     from sortal.tasks.tables import Opened
 
 
@@ -50,21 +53,55 @@ def _is_model_file(path: str | os.PathLike[str]) -> bool:
 
 
 def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
-    """New rows. Of a file, the columns that the model knows are read as what they are to it.
+    """New rows. A file is read as that of the fit was, unless an option says otherwise.
 
-    Else other rows of a file would decide what a cell is: digits in all of them would make numbers
-    of words, and one odd word would make words of truth values, or of numbers.
+    Columns that the model knows are read as what they are to it. Else other rows of a file would
+    decide what a cell is: digits in all of them would make numbers of words, and one odd word would
+    make words of truth values, or of numbers.
     """
     if not isinstance(data, str | os.PathLike):
         return open_table(data)
     columns, named = _columns(estimator), reading.get("text") or ()
-    opened = open_table(data, **reading, known={c.name: c.kind for c in columns})
+    kept = _file_of_fit(estimator)
+    like = None if kept is None else Written(kept.delimiter, kept.decimal, kept.na_values)
+    opened = open_table(data, **reading, known={c.name: c.kind for c in columns}, like=like)
+    if kept is not None and opened.file is not None:
+        _warn_unlike(kept, opened.file, reading)
     for column in columns:
         name, values = column.name, column.values
         strange = column.kind == "category" and not all(isinstance(v, str) for v in values)
         if strange and name in opened.frame.columns and name not in named:
             opened.frame[name] = as_fitted(opened.frame[name], values)
     return opened
+
+
+def _file_of_fit(estimator: Any) -> DataFile | None:
+    call = getattr(estimator, "_fit_call", None)
+    return None if call is None else call.file
+
+
+def _warn_unlike(kept: DataFile, file: FileTable, reading: Mapping[str, Any]) -> None:
+    """Say how a file is read otherwise than that of the fit; its delimiter only if it was given.
+
+    Parquet and JSON lines have neither delimiter nor decimal mark, nor have numbers without one.
+    """
+    signs = {"decimal mark": (kept.decimal, file.dialect.get("decimal"))}
+    if reading.get("delimiter") is not None:
+        signs["delimiter"] = (kept.delimiter, file.dialect.get("delimiter"))
+    told = [
+        f"{name} {new!r} instead of {old!r}"
+        for name, (old, new) in signs.items()
+        if None not in (old, new) and old != new
+    ]
+    if set(kept.na_values) != set(file.na_values):
+        words = [listed(values) or "none" for values in (file.na_values, kept.na_values)]
+        told.append(f"na_values (--na-values) {words[0]} instead of {words[1]}")
+    if told:
+        warn(
+            f"{file.name} is read otherwise than {kept.name}, the file of the fit: "
+            f"{'; '.join(told)}. Make sure that the new file is written so.",
+            ReadingWarning,
+        )
 
 
 def as_fitted(cells: Any, values: Values) -> Any:

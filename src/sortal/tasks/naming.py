@@ -24,3 +24,8 @@ def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> No
         if name not in columns:
             there = listed(nearest_first(str(name), columns))
             raise ColumnError(f"{what}={name!r} is no column of this table: it has {there}.")
+
+
+def features_among(categories: Sequence[str], target: str) -> list[str]:
+    """The names of columns that are declared to be categories, without the target."""
+    return [name for name in categories if name != target]

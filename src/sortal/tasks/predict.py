@@ -24,7 +24,8 @@ def predict(
     ----------
     model : path or fitted estimator
     data : path, "-" or data frame
-        Columns are found by name; those that the model does not know are not read.
+        Columns are found by name; those that the model does not know are not read, and those that
+        it does not use, such as columns in no split of a tree, may be absent.
     proba : bool, default=False
         One column more for each class: the probability `P(class)`.
     keep : names, default=()

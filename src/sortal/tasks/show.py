@@ -21,6 +21,7 @@ from sortal.tasks.registry import learner_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sortal.estimators.keeping import DataFile
     from sortal.models.records import Cell
 
 # The tables of a working that say what is predicted; by their first column, too, because a table
@@ -175,7 +176,7 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     rows: list[tuple[str, Cell]] = [("classes", named + more)]
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
-        rows.append(("columns", ", ".join(map(str, names))))
+        rows.append(("columns", _columns_by_kind(estimator, names)))
     if hasattr(estimator, "fit_report_"):
         report = estimator.fit_report_
         rows.append(("rows", report.rows))
@@ -190,15 +191,39 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
 
 
 def _origin(estimator: Any) -> list[tuple[str, Cell]]:
-    """The file that the rows came from, the fingerprint of what was learned from, what is kept."""
+    """The call for the fit, the file of its rows, their fingerprint, and what the model holds."""
     rows: list[tuple[str, Cell]] = []
-    file = getattr(estimator, "_file", None)
-    if file is not None:
+    call = getattr(estimator, "_fit_call", None)
+    if call is not None:
+        rows += [("target", call.target), ("dropped", ", ".join(call.dropped))]
+        rows.append(("fitted", f"{call.date}, by sortal {call.library}"))
+    if call is not None and call.file is not None:
+        file = call.file
         rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
+        rows.append(("read as", _read_as(file)))
     if isinstance(estimator, Keeping):
         rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
         rows.append(("holds", held(estimator)))
     return rows
+
+
+def _read_as(file: DataFile) -> str:
+    """How the file was read, which is how later ones are."""
+    signs = (("delimiter", file.delimiter), ("decimal mark", file.decimal))
+    told = [file.format, *(f"{name} {sign!r}" for name, sign in signs if sign is not None)]
+    words = f", {', '.join(map(repr, file.na_values))}" if file.na_values else ""
+    return f"{', '.join(told)}; missing values: NA, ? and the like{words}"
+
+
+def _columns_by_kind(estimator: Any, names: Any) -> str:
+    """The columns, and of which kind they are where that is known."""
+    schema = getattr(estimator, "_schema", None)
+    if schema is None:
+        return ", ".join(map(str, names))
+    by_kind: dict[str, list[str]] = {}
+    for column in schema.columns:
+        by_kind.setdefault(column.kind, []).append(str(column.name))
+    return "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in by_kind.items())
 
 
 def _options(estimator: Any) -> Table:

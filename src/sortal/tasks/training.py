@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from sortal.data.printing import agreed, counted
 from sortal.errors import LabelError, MissingValueWarning, OptionError, warn
+from sortal.estimators.target import looks_measured
 from sortal.tasks.naming import check_columns
 from sortal.tasks.registry import find
 from sortal.tasks.tables import open_table
@@ -66,8 +68,30 @@ def training_rows(
     learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))
     if opened.file is not None and labels.dtype.is_float() and (labels == labels.round()).all():
         labels = labels.cast(nw.Int64)  # whole numbers, which holes had made fractions
+    if _looks_measured(labels):
+        if target not in categories:
+            raise _measured(labels, target)
+        if labels.implementation.is_pandas_like():
+            labels = labels.cast(nw.Categorical)  # its numbers are names, as was said
     places = np.flatnonzero(known.to_numpy())
     return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file, places)
+
+
+def _looks_measured(labels: nw.Series[Any]) -> bool:
+    """Whether whole numbers are no names of classes; those with a fraction are refused anyway."""
+    whole = labels.dtype.is_integer() or (
+        labels.dtype.is_float() and bool((labels == labels.round()).all())
+    )
+    return whole and looks_measured(labels.n_unique(), len(labels))
+
+
+def _measured(labels: nw.Series[Any], target: str) -> LabelError:
+    return LabelError(
+        f"The target {target!r} has {labels.n_unique():,} distinct numbers in {len(labels):,} "
+        "rows, fewer than 10 rows each on average: it looks like a measurement, not like classes. "
+        "Choose another target or, if its numbers are names of classes, give "
+        f"categories=[{target!r}] (--category {shlex.quote(target)})."
+    )
 
 
 def is_hole(series: nw.Series[Any]) -> nw.Series[Any]:

@@ -10,6 +10,7 @@ import narwhals as nw
 
 from sortal.errors import OptionError
 from sortal.tasks.explain import chosen_rows, explain_rows
+from sortal.tasks.naming import features_among
 from sortal.tasks.training import make_estimator, training_rows
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def work(
     >>> sortal.work(tennis, "PlayTennis", "bayes")["priors"].column("n(c)")
     (5, 9)
     """
-    estimator = make_estimator(learner, _as_in_textbooks(learner, options or {}), categories)
+    estimator = make_estimator(
+        learner, _as_in_textbooks(learner, options or {}), features_among(categories, target)
+    )
     if not hasattr(estimator, "working"):
         raise OptionError(f"The learner {learner!r} does not show its working.")
     has_nodes = "node" in inspect.signature(estimator.working).parameters

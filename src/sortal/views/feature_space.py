@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from matplotlib.lines import Line2D
 
+from sortal.data.printing import counted
 from sortal.errors import OptionError, listed
 from sortal.views.axes import open_axes
 from sortal.views.fitted import attribute
@@ -214,8 +215,8 @@ def _refuse_other_spaces(estimator: Any) -> None:
         )
     if len(terms) != 2:
         raise OptionError(
-            f"This {type(estimator).__name__} has {len(terms)} terms ({listed(terms)}), and the "
-            "picture shows two columns of numbers, whose squares and product are its axes. "
+            f"This {type(estimator).__name__} has {counted(len(terms), 'term')} ({listed(terms)}), "
+            "and the picture shows two columns of numbers, whose squares and product are its axes. "
             f"{remedy}"
         )
     if getattr(estimator, "scale", None) not in ("auto", None):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.printing import agreed
+from sortal.data.printing import agreed, counted
 from sortal.data.table import read_table
 from sortal.errors import ColumnError, OptionError, listed
 from sortal.views.planes import unit_vector
@@ -63,7 +63,7 @@ def all_terms_shown(estimator: Any, rows: Rows, terms: Sequence[int], remedy: st
     names = list(attribute(estimator, "terms_"))
     if len(terms) != len(names):
         raise OptionError(
-            f"This {type(estimator).__name__} was fitted with {len(names)} terms "
+            f"This {type(estimator).__name__} was fitted with {counted(len(names), 'term')} "
             f"({listed(names)}), and the picture shows {len(terms)} ({listed(rows.names)}): its "
             f"direction does not lie in them. {remedy}"
         )

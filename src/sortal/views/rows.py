@@ -13,7 +13,7 @@ from sortal.data.arrays import ArrayTable, plain_array
 from sortal.data.columns import as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.objects import objects_of, read_values
-from sortal.data.printing import counted
+from sortal.data.printing import agreed, counted
 from sortal.data.table import Table, read_frame, read_table
 from sortal.errors import (
     ColumnError,
@@ -228,9 +228,9 @@ def _report_holes(whole: NDArray[np.bool_]) -> None:
             f"Of {counted(len(whole), 'row')} none has a value in every attribute shown: there is "
             "nothing to draw. Fill the holes, or choose other attributes."
         )
-    if not whole.all():
+    if n := int((~whole).sum()):
         warn(
-            f"{int((~whole).sum())} of {len(whole)} rows have a hole in the attributes shown; they "
-            "are not drawn.",
+            f"{n} of {len(whole)} rows {agreed(n, 'has', 'have')} a hole in the attributes shown "
+            f"and {agreed(n, 'is', 'are')} not drawn.",
             MissingValueWarning,
         )

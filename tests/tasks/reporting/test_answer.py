@@ -412,7 +412,7 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
     assert (
         "first sortal fit 'my table.csv' --target kind --learner lda --na-values NA,-9 --text zip "
         "--text kind --delimiter ';' --header -o model.sortal and then sortal predict model.sortal "
-        "NEW.csv --na-values NA,-9 --text zip --delimiter ';' --header"
+        "NEW.csv --header"
     ) in said
     piped = replace(file, name="standard input")
     said = answer(data, found, one, chosen, Wishes("kind"), piped, decides=True).new_row

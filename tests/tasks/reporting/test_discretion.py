@@ -86,7 +86,7 @@ def test_what_was_left_out_and_joined_is_said(made: Report, texts: dict[str, str
     ) in said
     for where in ("page", "markdown", "dict"):
         assert "The labels of classes stay." in texts[where]
-    shown = {row[0]: row[-1] for row in made.facts.data.columns.rows}
+    shown = {row[0]: str(row[-1]) for row in made.facts.data.columns.rows}
     assert shown["mail"] == shown["told"] == "not shown"
     assert shown["note"].startswith("other (100)")
     found = {one.column: one for one in made.facts.data.findings}

@@ -37,12 +37,17 @@ def long_cells() -> Iterator[None]:
 def check_delimiter(given: str) -> str:
     """A delimiter as one character; some have names."""
     delimiter = _NAMED.get(given, given)
-    if len(delimiter) != 1 or delimiter in '"\r\n\0':
+    if not is_delimiter(delimiter):
         raise OptionError(
             f"delimiter={given!r} cannot be used: give one character other than a quote or the "
             "end of a line, such as ',', ';', 'tab' or '|', or None to look at the file."
         )
     return delimiter
+
+
+def is_delimiter(sign: str) -> bool:
+    """Whether a text can stand between cells."""
+    return len(sign) == 1 and sign not in '"\r\n\0'
 
 
 def reader_of(lines: Any, delimiter: str, *, strict: bool = True) -> Any:
@@ -71,13 +76,15 @@ class _Fit:
     usual_share: float
 
 
-def find_delimiter(sample: str, *, whole: bool) -> str:
+def find_delimiter(sample: str, usual: str | None = None, *, whole: bool) -> str:
     """The delimiter by which the most rows have as many cells as the first, and more than one.
 
     Where the first row is one cell by every delimiter, one by which most other rows agree on
-    several cells is taken nevertheless: then the file is at fault, and the rows say so.
+    several cells is taken nevertheless: then the file is at fault, and the rows say so. Of equally
+    good ones the usual one is taken, which may be none of DELIMITERS.
     """
-    fits = [_fit(sample, delimiter, whole=whole) for delimiter in DELIMITERS]
+    known = DELIMITERS if usual is None else (usual, *DELIMITERS)
+    fits = [_fit(sample, delimiter, whole=whole) for delimiter in known]
     several = [fit for fit in fits if fit.width > 1]
     if several:
         return max(several, key=lambda fit: (fit.share, fit.width)).delimiter

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def read_csv(file: PlainFile, wishes: Reading) -> Answer:
     """A CSV file as a frame, its dialect, and notes."""
-    lines, found = look(file, wishes.delimiter)
+    lines, found = look(file, wishes.delimiter, wishes.like.delimiter)
     answer: Answer = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
     return replace(answer, dialect=answer.dialect | {"encoding": file.encoding})
 
@@ -55,10 +55,10 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
         "delimiter": lines.delimiter,
         "quote": QUOTE,
         "header": header,
-        "decimal": text.decimal,
+        "decimal": wishes.decimal or _mark(text),
         "newline": lines.newline or "mixed",
     }
-    return Answer(frame, dialect, [*notes, *text.notes])
+    return Answer(frame, dialect, [*notes, *text.notes], text.met)
 
 
 def _place(lines: Lines, row: int) -> str:
@@ -86,8 +86,15 @@ def _typed(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], start: int, lines: Lines, wishes: Reading
 ) -> TypedText:
     kinds = [() if name in wishes.text else ANY_KIND for name in names]
-    marks = wishes.decimal or ("." if lines.delimiter == "," else ".,")
+    usual = "." if lines.delimiter == "," else ".,"
+    marks = wishes.decimal or (",." if wishes.like.decimal == "," else usual)
     return type_text(con, names, f"rowid >= {start}", wishes.holes, kinds, marks)
+
+
+def _mark(text: TypedText) -> str | None:
+    """The decimal mark, if any number has one."""
+    has_mark = any(verdict.has_mark for verdict in text.verdicts)
+    return "," if text.decimal == "," else "." if has_mark else None
 
 
 def _is_data(first: Sequence[str], text: TypedText, holes: Sequence[str]) -> bool:

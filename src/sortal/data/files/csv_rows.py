@@ -58,12 +58,12 @@ class Lines:
         return len(self.first)
 
 
-def look(file: PlainFile, delimiter: str | None) -> tuple[Lines, Survey]:
-    """Every byte once, and the first rows."""
+def look(file: PlainFile, delimiter: str | None, usual: str | None = None) -> tuple[Lines, Survey]:
+    """Every byte once, and the first rows. Where rows leave the delimiter open, the usual one."""
     given = None if delimiter is None else check_delimiter(delimiter)
     found = survey(file.path, file.name)
     with long_cells():
-        chosen, rows = _first_rows(file.path, given)
+        chosen, rows = _first_rows(file.path, given, usual)
         if given and rows and len(rows[0]) == 1:
             _refuse_one_column(file, given)
     if not rows:
@@ -75,14 +75,14 @@ def look(file: PlainFile, delimiter: str | None) -> tuple[Lines, Survey]:
     return Lines(file.name, file.path, chosen, found.newline, tuple(rows[0])), found
 
 
-def _first_rows(path: str, given: str | None) -> tuple[str, list[list[str]]]:
+def _first_rows(path: str, given: str | None, usual: str | None) -> tuple[str, list[list[str]]]:
     """The delimiter and two rows, or as many as there are."""
     size = BLOCK
     while True:
         with Path(path).open("rb") as stream:
             head = stream.read(size)
         sample, whole = head.removeprefix(BOM).decode("utf-8", errors="ignore"), len(head) < size
-        chosen = given or find_delimiter(sample, whole=whole)
+        chosen = given or find_delimiter(sample, usual, whole=whole)
         rows = first_rows(sample, chosen, whole=whole, most=2)
         if len(rows) == 2 or whole:
             return chosen, rows

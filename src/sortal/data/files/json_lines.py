@@ -60,7 +60,7 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
             text = type_text(con, names, "true", wishes.holes, kinds)
             refuse_misfits(con, text, wishes.known, "true", partial(_place, path, file.name))
             frame = fetch_text(con, text, "true", n_rows)
-            return Answer(frame, {"encoding": file.encoding}, text.notes)
+            return Answer(frame, {"encoding": file.encoding}, text.notes, text.met)
 
 
 def _without_mark(file: PlainFile, folder: Path) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from sortal.data.files.duck import ask, duck_for, first_line, quoted
+from sortal.data.files.duck import ask, duck_for, first_line
+from sortal.data.files.missing_words import means_missing, numbers_among
 from sortal.data.files.reading import Answer, check_names, check_rows, check_text
 from sortal.data.files.text_cells import fetch, hole_notes, hole_words
 from sortal.data.files.text_types import LARGEST
@@ -56,10 +57,13 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         check_rows(n_rows, file.name, "columns")
         types = [str(row[1]).strip('"') for row in con.execute("DESCRIBE raw").fetchall()]
         values = [_value(con, j, types[j], names[j], file, wishes, notes) for j in places]
-        words = [(names[j], f"CAST(c{j} AS VARCHAR)") for j in places if _is_word(types[j])]
+        cells = {j: (names[j], f"CAST(c{j} AS VARCHAR)") for j in places}
+        words = [cells[j] for j in places if _is_word(types[j])]
+        numbers = [cells[j] for j in places if _is_number(types[j])]
         found = hole_words(con, words, "true", wishes.holes)
+        found += hole_words(con, numbers, "true", numbers_among(wishes.na_values))
         frame = fetch(con, values, [names[j] for j in places], "true")
-        return Answer(frame, {}, [*notes, *hole_notes(found)])
+        return Answer(frame, {}, [*notes, *hole_notes(found)], [word for word, _ in found])
 
 
 def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
@@ -96,6 +100,11 @@ def _is_word(type_: str) -> bool:
     return type_ in _WORDS or type_.startswith("ENUM")
 
 
+def _is_number(type_: str) -> bool:
+    whole = type_.removeprefix("U") in _WHOLE
+    return whole or type_ in {"FLOAT", "DOUBLE"} or type_.startswith("DECIMAL")
+
+
 def _value(
     con: duckdb.DuckDBPyConnection,
     j: int,
@@ -111,20 +120,21 @@ def _value(
     if type_ == "NULL":
         return "CAST(NULL AS VARCHAR)"
     if _is_word(type_):
-        holes = ", ".join(map(quoted, wishes.holes))
-        return f"CASE WHEN {words} IN ({holes}) THEN NULL ELSE {words} END"
+        return f"CASE WHEN {means_missing(words, wishes.holes)} THEN NULL ELSE {words} END"
     if type_ in _INSTANTS:
         return _INSTANTS[type_].format(cell)
     if type_ in _CAST:
         return words if name in wishes.text else f"CAST({cell} AS {_CAST[type_]})"
-    is_whole = type_.removeprefix("U") in _WHOLE
-    if not is_whole and type_ not in {"FLOAT", "DOUBLE"} and not type_.startswith("DECIMAL"):
+    if not _is_number(type_):
         raise ColumnError(
             f"{file.name}: the column {name!r} has the type {type_}, which sortal does not read. "
             "Convert it to numbers, words, truth values or dates first, and write the file anew."
         )
+    if numbers := numbers_among(wishes.na_values):
+        cell = f"CASE WHEN {means_missing(words, numbers)} THEN NULL ELSE {cell} END"
     if name in wishes.text:
-        return words
+        return f"CAST({cell} AS VARCHAR)"
+    is_whole = type_.removeprefix("U") in _WHOLE
     return (_whole if is_whole else _fraction)(con, cell, type_, name, notes)
 
 

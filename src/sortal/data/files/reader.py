@@ -6,22 +6,27 @@ neither lost nor mended (`csv_rows`); the file's name never becomes part of a qu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sortal.data.files.csv_frames import read_csv
 from sortal.data.files.json_lines import read_json_lines
+from sortal.data.files.missing_words import NA_WORDS
 from sortal.data.files.parquet import read_parquet
 from sortal.data.files.plain_files import plain_file
-from sortal.data.files.reading import Reading
-from sortal.errors import OptionError
+from sortal.data.files.reading import Reading, Written
+from sortal.errors import OptionError, ReadingWarning, listed, warn
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sortal.data.files.plain_files import Format
     from sortal.data.schema import Kind
+
+# Halves of characters, as which a command line hands on bytes that are no text.
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class FileTable:
     """How it is written: delimiter, quote, header, decimal, newline, encoding, compression."""
     notes: tuple[str, ...] = ()
     """What was decided on the way, in sentences."""
+    na_values: tuple[str, ...] = ()
+    """Words that mean a missing value, beside NA_WORDS."""
 
 
 def read_file(
@@ -50,9 +57,10 @@ def read_file(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
-    na_values: Iterable[str] = (),
+    na_values: Iterable[str] | None = None,
     text: Iterable[str] | None = None,
     known: Mapping[str, Kind] | None = None,
+    like: Written | None = None,
 ) -> FileTable:
     """Read a table from a file, or from standard input for "-".
 
@@ -72,27 +80,33 @@ def read_file(
     decimal : {".", ","}, default=None
         The decimal mark of a CSV file. None allows the comma where it is not the delimiter and
         cannot part thousands.
-    na_values : iterable of str, default=()
-        Words that mean a missing value, beside NA_WORDS.
+    na_values : iterable of str, default=None
+        Words that mean a missing value, beside NA_WORDS; numbers stand for their value, however it
+        is written. One that no column holds is warned of. None means those of `like`.
     text : iterable of str, default=None
         Columns to be left as text.
     known : dict, default=None
         The kinds of columns that need not be there, by name: categories are left as text, and a
         cell that is no number or date where these are known is an error.
+    like : Written, default=None
+        How an earlier file was written. It decides what this file and the options leave open.
     """
     if decimal not in (None, ".", ","):
         raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
+    like = like or Written()
     wishes = Reading(
         delimiter=delimiter,
         header=header,
         decimal=decimal,
-        na_values=_words("na_values", na_values),
+        na_values=like.na_values if na_values is None else _na_values(na_values),
         named=_words("text", () if text is None else text),
         known=known or {},
+        like=like,
     )
     readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
     with plain_file(path, format, encoding) as file:
         answer = readers[file.format](file, wishes)
+        _warn_unmet(wishes, answer.met, file.name)
         dialect = answer.dialect | ({"compression": "gzip"} if file.compression else {})
         return FileTable(
             answer.frame,
@@ -102,11 +116,29 @@ def read_file(
             file.n_bytes,
             dialect,
             tuple(answer.notes),
+            wishes.na_values,
+        )
+
+
+def _na_values(given: Iterable[str]) -> tuple[str, ...]:
+    """Words beside the usual ones, each once, without blanks around them, as cells are read."""
+    words = dict.fromkeys(word.strip(" \t") for word in _words("na_values", given))
+    return tuple(word for word in words if word not in NA_WORDS)
+
+
+def _warn_unmet(wishes: Reading, met: Sequence[str], name: str) -> None:
+    """Words that were asked for and are nowhere; those of an earlier file need not be there."""
+    unmet = [word for word in wishes.na_values if word not in (*met, *wishes.like.na_values)]
+    if unmet:
+        warn(
+            f"na_values (--na-values): no column of {name} holds {listed(unmet)}, which "
+            "changes nothing. Give words as the file writes them.",
+            ReadingWarning,
         )
 
 
 def _words(name: str, given: Iterable[str]) -> tuple[str, ...]:
     words = (given,) if isinstance(given, str) else tuple(given)
-    if not all(isinstance(word, str) for word in words):
-        raise OptionError(f"{name}={words!r} cannot be used: give words.")
+    if not all(isinstance(word, str) and not _HALF.search(word) for word in words):
+        raise OptionError(f"{name}={words!r} cannot be used: give words that UTF-8 can hold.")
     return words

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from sortal.data.files.missing_words import NA_WORDS
 from sortal.errors import ColumnError, InputError, listed
 
 if TYPE_CHECKING:
@@ -12,8 +13,14 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Kind
 
-# Words that mean a missing value in every file.
-NA_WORDS: Final = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "?")
+
+@dataclass(frozen=True)
+class Written:
+    """How an earlier file was written, for what a file of the same kind leaves open."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    na_values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class Reading:
     """Columns that are to stay text, and must be there."""
     known: Mapping[str, Kind] = field(default_factory=dict)
     """What columns are to a model, where the file has them; categories stay text."""
+    like: Written = Written()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -49,6 +57,8 @@ class Answer:
     frame: Any
     dialect: dict[str, Any]
     notes: Sequence[str]
+    met: Sequence[str]
+    """Words that were read as missing values."""
 
 
 def check_names(names: Sequence[str], file: str, where: str, hint: str = "") -> None:

@@ -17,12 +17,20 @@ from sortal.data.plain_json import dump_json
 from sortal.data.table import read_frame
 from sortal.data.values import is_hole
 from sortal.data.writing import replace_file
-from sortal.errors import ColumnError, InputTypeError
+from sortal.errors import ColumnError, InputTypeError, OptionError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-_SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_SUFFIXES = {
+    "": "csv",
+    ".csv": "csv",
+    ".txt": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
 
 
 def write_table(
@@ -32,8 +40,8 @@ def write_table(
 ) -> None:
     """Write a data frame as CSV, JSON lines or Parquet; "-" is standard output.
 
-    A file is written whole or not at all. None as a format means what the file's name says:
-    .jsonl, .ndjson, .parquet or .pq, and CSV for every other.
+    A file is written whole or not at all. None as a format means what the file's name says: .csv,
+    .txt, .jsonl, .ndjson, .parquet or .pq, and CSV for a name without an ending.
     """
     table = read_frame(frame)
     if table is None:
@@ -52,9 +60,17 @@ def write_table(
 
 def format_of(path: str | os.PathLike[str], given: str | None) -> str:
     """The format asked for, or the one that the name of the file says."""
-    if given is None:
-        return _SUFFIXES.get(Path(os.fspath(path)).suffix.lower(), "csv")
-    return choose("format", given, ("csv", "jsonl", "parquet"))
+    if given is not None:
+        return choose("format", given, ("csv", "jsonl", "parquet"))
+    suffix = Path(os.fspath(path)).suffix.lower()
+    if suffix not in _SUFFIXES:
+        endings = ", ".join(filter(None, _SUFFIXES))
+        raise OptionError(
+            f"{os.fspath(path)!r} ends in {suffix!r}, which is no format of tables that sortal "
+            f"writes: give a name that ends in {endings}, or say which it shall be by format "
+            "(--format)."
+        )
+    return _SUFFIXES[suffix]
 
 
 def _write(table: nw.DataFrame[Any], path: Path, kind: str) -> None:

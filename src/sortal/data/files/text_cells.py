@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sortal.data.files.duck import COLUMNS_A_QUERY, ask, quoted
+from sortal.data.files.duck import COLUMNS_A_QUERY, ask
+from sortal.data.files.missing_words import means_missing, numbers_among
 from sortal.data.files.text_types import TextColumn, find_misfit, judge, typed
 from sortal.errors import InputError
 
@@ -30,6 +31,8 @@ class TypedText:
     verdicts: tuple[Verdict, ...]
     decimal: str
     notes: tuple[str, ...]
+    met: tuple[str, ...]
+    """The words that were read as missing values."""
 
 
 def type_text(
@@ -41,15 +44,30 @@ def type_text(
     marks: str = ".",
 ) -> TypedText:
     """Look at the columns c0, c1, … of the table `raw`: holes, and what the rest is."""
+    text = _type_text(con, names, where, holes, kinds, marks)
+    if text.decimal == "," != marks and numbers_among(holes):
+        return _type_text(con, names, where, holes, kinds, ",")  # -999,000 is no thousands here
+    return text
+
+
+def _type_text(
+    con: Connection,
+    names: Sequence[str],
+    where: str,
+    holes: Sequence[str],
+    kinds: Sequence[Collection[str]],
+    marks: str,
+) -> TypedText:
     seen, n_blank = _trimmed(con, len(names), where)
-    listed = ", ".join(map(quoted, holes))
-    asked = [e for v in seen for e in (f"count({v})", f"count(*) FILTER ({v} IN ({listed}))")]
+    missing = [means_missing(v, holes, marks) for v in seen]
+    pairs = zip(seen, missing, strict=True)
+    asked = [e for v, is_na in pairs for e in (f"count({v})", f"count(*) FILTER ({is_na})")]
     answers = ask(con, asked, where)
     n_words = answers[1::2]
-    n_values = [n - missing for n, missing in zip(answers[::2], n_words, strict=True)]
+    n_values = [n - n_missing for n, n_missing in zip(answers[::2], n_words, strict=True)]
     values = [
-        f"CASE WHEN {value} IN ({listed}) THEN NULL ELSE {value} END" if n else value
-        for value, n in zip(seen, n_words, strict=True)
+        f"CASE WHEN {is_na} THEN NULL ELSE {value} END" if n else value
+        for value, is_na, n in zip(seen, missing, n_words, strict=True)
     ]
     columns = [
         TextColumn(name, value, n, frozenset(kind))
@@ -57,13 +75,14 @@ def type_text(
     ]
     verdicts, decimal = judge(con, columns, where, marks)
     places = [j for j, n in enumerate(n_words) if n]
-    found = hole_words(con, [(names[j], seen[j]) for j in places], where, holes)
+    found = hole_words(con, [(names[j], seen[j]) for j in places], where, holes, marks)
     notes = [
         *hole_notes(found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
-    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes))
+    met = tuple(word for word, _ in found)
+    return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes), met)
 
 
 def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
@@ -126,11 +145,16 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
 
 
 def hole_words(
-    con: Connection, columns: Sequence[tuple[str, str]], where: str, words: Sequence[str]
+    con: Connection,
+    columns: Sequence[tuple[str, str]],
+    where: str,
+    words: Sequence[str],
+    marks: str = ".",
 ) -> list[tuple[str, list[tuple[str, int]]]]:
     """Which words were read as missing values, where and how often; not the empty one."""
     told = [word for word in words if word]
-    asked = [f"count(*) FILTER ({v} = {quoted(word)})" for word in told for _, v in columns]
+    conditions = [means_missing(v, [word], marks) for word in told for _, v in columns]
+    asked = [f"count(*) FILTER ({condition})" for condition in conditions]
     counts = iter(ask(con, asked, where))
     found = [(word, [(name, next(counts)) for name, _ in columns]) for word in told]
     seen = [(word, [(name, n) for name, n in places if n]) for word, places in found]

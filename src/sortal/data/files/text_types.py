@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from sortal.data.files.duck import ask, quoted
+from sortal.data.printing import agreed, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 
 Type = Literal["whole", "number", "comma", "date", "truth", "text", "nothing"]
 
+POWER: Final = "([eE][+-]?[0-9]+)?"
 # A number with a decimal mark, which takes the place of the point here.
-NUMBER: Final = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
+NUMBER: Final = f"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){POWER}"
 # A number that needs no second look: whole, or with a fraction, and of no more than 15 digits.
 PLAIN: Final = "-?(0|[1-9][0-9]{0,14})([.][0-9]{1,15})?"
 # What could be a number with groups of thousands as well.
@@ -75,7 +77,7 @@ class Verdict:
 def judge(
     con: Connection, columns: Sequence[TextColumn], where: str, marks: str
 ) -> tuple[list[Verdict], str]:
-    """What each column is, and the file's decimal mark. `marks` are those that are allowed."""
+    """What each column is, and the file's decimal mark. `marks` may be, the usual one first."""
     verdicts = [Verdict("text" if column.n_values else "nothing") for column in columns]
     places = [j for j, column in enumerate(columns) if column.kinds and column.n_values]
     found = _judge(con, [columns[j] for j in places], where, marks)
@@ -190,11 +192,16 @@ def _odd_numbers(
         counts = dict(zip(each, answers[j * len(each) : (j + 1) * len(each)], strict=True))
         reason = next((key for key in _REASONS if counts[key]), "")
         if reason:
-            found = _first(con, column, each[reason], where)
+            n, (_, cell) = counts[reason], _first(con, column, each[reason], where)
             why = _REASONS[reason].format(
-                n=f"{counts[reason]:,}", of=f"{column.n_values:,}", example=repr(found[1])
+                n=f"{n:,}",
+                values=counted(column.n_values, "value"),
+                is_a=agreed(n, "is", "are"),
+                has=agreed(n, "has", "have"),
+                number=agreed(n, "number", "numbers"),
+                example=repr(cell),
             )
-            verdicts.append(Verdict("text", why, counts[reason], mark))
+            verdicts.append(Verdict("text", why, n, mark))
         else:
             kind: Type = "number" if counts["fraction"] else "whole"
             verdicts.append(Verdict(kind, has_mark=counts["mark"] > 0))
@@ -203,11 +210,11 @@ def _odd_numbers(
 
 # Why a column is not one of numbers, the plainest reason first.
 _REASONS: Final = {
-    "bad": "{n} of {of} values are no numbers, such as {example}",
-    "zeros": "{n} of {of} values have leading zeros, such as {example}",
-    "large": "{n} of {of} whole numbers are beyond 2^53, such as {example}, and numbers would "
-    "lose their last digits",
-    "infinite": "{n} of {of} numbers are too large for a number, such as {example}",
+    "bad": "{n} of {values} {is_a} no {number}, such as {example}",
+    "zeros": "{n} of {values} {has} leading zeros, such as {example}",
+    "large": "{n} of {values} {is_a} beyond 2^53, such as {example}, and numbers would lose their "
+    "last digits",
+    "infinite": "{n} of {values} {is_a} too large for float64, such as {example}",
 }
 
 
@@ -293,10 +300,13 @@ def _unless(con: Connection, tests: Sequence[str], where: str, kind: Type) -> li
 def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]:
     """One decimal mark for the whole file.
 
-    A comma is one if some column has commas that cannot part thousands, or if it was asked for.
+    A comma is one if some column has commas that cannot part thousands, or if it was asked for; if
+    it is the first of `marks`, also where commas could be either and no number has a point.
     Numbers with a point beside it, or commas that could be either, stay text.
     """
-    comma = marks == "," or any(v.type == "comma" and not v.grouped for v in verdicts)
+    commas = [verdict for verdict in verdicts if verdict.type == "comma"]
+    usual = marks[0] == "," and bool(commas) and not any(v.has_mark for v in verdicts)
+    comma = marks == "," or usual or not all(v.grouped for v in commas)
     agreed = []
     for verdict in verdicts:
         if comma and verdict.has_mark:

@@ -69,13 +69,13 @@ def _estimator(entrant: Entrant, settings: Settings) -> tuple[set[str], list[str
     seed = settings.folds.seed
     if entrant.learner is None:
         imports = {"from sortal.tasks.comparing.baselines import as_matrix, make_baseline"}
-        lines = [f"matrix = as_matrix(rows.X, {list(settings.categories)!r})"]
+        lines = [f"matrix = as_matrix(rows.X, {settings.categorical_features!r})"]
         made = f"make_baseline({entrant.name!r}, matrix, {seed})"
     else:
         cls = entrant.learner.load()
         home = "sortal" if cls.__name__ in sortal.__all__ else cls.__module__
         imports, lines = {f"from {home} import {cls.__name__}"}, []
-        told = entrant.options(settings.folds.seed, settings.categories)
+        told = entrant.options(settings.folds.seed, settings.categorical_features)
         made = f"{cls.__name__}({_options(told)})"
     if not (settings.tune and entrant.grid):
         return imports, [*lines, made]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sortal.data.printing import counted
+from sortal.tasks.naming import features_among
 
 if TYPE_CHECKING:
     from sortal.tasks.comparing.contest import Entrant
@@ -48,6 +49,11 @@ class Settings:
     backend: str
     path: str | None
     entrants: tuple[Entrant, ...]
+
+    @property
+    def categorical_features(self) -> list[str]:
+        """The categories among the columns that are learned from."""
+        return features_among(self.categories, self.target)
 
     @property
     def head(self) -> str:

@@ -87,9 +87,14 @@ class Profile:
         if self.kind == "date":
             return moment_text(float(value))
         if isinstance(value, str):
-            return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+            return shortened(value)
         plain = value.item() if isinstance(value, np.generic) else value
         return str(int(plain)) if self.is_whole else number_text(plain)
+
+
+def shortened(text: str) -> str:
+    """Text as it is shown, not longer than there is room for."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def profile(table: Table, j: int) -> Profile:

@@ -16,7 +16,6 @@ from sortal.tasks.reporting.answer_why import why
 from sortal.tasks.reporting.facts import Answer
 from sortal.tasks.reporting.reproduce import reading_words
 from sortal.tasks.reporting.saying import number, paragraphs, sentences, some_of
-from sortal.tasks.reporting.wishes import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,14 +124,13 @@ def _new_row(
 
 
 def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
-    """What to type; files are read as this one was, if that can be typed."""
+    """What to type; files are read as this one was, and learned from, if that can be typed."""
     reading = {} if file is None else dict(wishes.reading)
-    if reading.get("format") is not None:
+    if reading.get("format") is not None or wishes.joins:
         return "the Python code under “The same again” does."
     flags = reading_words(reading)
-    text = [name for name in names(reading.get("text") or ()) if name != wishes.target]
-    # New rows need not have the target.
-    new = reading_words(reading | {"text": text or None})
+    # The model knows how else its file was read.
+    new = reading_words({name: reading.get(name) for name in ("encoding", "header")})
     predict = shlex.join(["sortal", "predict", "model.sortal", "NEW.csv", *new])
     return f"first {_fit_command(chosen, wishes, file, flags)} and then {predict}"
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sortal.data.checks import whole_number
+from sortal.data.printing import counted
 from sortal.tasks.inspect import inspect
 from sortal.tasks.joining import OTHER, joined
-from sortal.tasks.naming import check_columns, counted
+from sortal.tasks.naming import check_columns
 from sortal.tasks.reporting.saying import sentences, some_of
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _joined_words(made: Joined, wishes: Wishes) -> str:
         return ""
     return (
         f"Text that occurs in fewer than {wishes.min_frequency} rows (--min-frequency, "
-        f"min_frequency=) was read as {OTHER!r}, and no model holds it: {some_of(told)}. "
-        "The labels of classes stay."
+        f"min_frequency=) was read as {OTHER!r}, which stands for it in the form, and no model "
+        f"holds it: {some_of(told)}. The labels of classes stay."
     )
 
 

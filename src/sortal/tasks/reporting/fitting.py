@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sortal.errors import SortalWarning
 from sortal.tasks.comparing.contest import one_line
-from sortal.tasks.fit import remember_file
+from sortal.tasks.fit import remember_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def fit_again(comparison: Comparison, entrant: Entrant, rows: Rows) -> Fitted:
     except Exception as error:  # noqa: BLE001  (a learner may raise anything)
         said = f"{type(error).__name__}: {one_line(error)}"
         return Fitted(entrant.learner, result, options, note=f"It could not be fitted. {said}")
-    remember_file(estimator, rows.file)
+    remember_call(estimator, comparison.settings.target, comparison.settings.drop, rows.file)
     return Fitted(entrant.learner, result, options, estimator, told)
 
 
@@ -61,7 +61,7 @@ def _options(
 ) -> tuple[dict[str, Any], str]:
     """What the learner is told, and words where folds chose it."""
     settings = comparison.settings
-    options = entrant.options(settings.folds.seed, settings.categories)
+    options = entrant.options(settings.folds.seed, settings.categorical_features)
     if not result.chosen:
         return options, ""
     votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)

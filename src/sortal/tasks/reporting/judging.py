@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sortal.models.judged import Confusion, Reliability, Roc
+from sortal.tasks.naming import features_among
 from sortal.tasks.reporting.errors_met import ErrorsMet
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def judge_kept(name: str, comparison: Comparison, rows: Rows, wishes: Wishes) ->
             rows.X,
             classes,
             places=rows.places,
-            categories=wishes.categories,
+            categories=features_among(wishes.categories, wishes.target),
             rows=wishes.rows,
         ),
     )

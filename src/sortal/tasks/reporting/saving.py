@@ -35,6 +35,8 @@ def save_markdown(text: str, pictures: Mapping[str, bytes], path: Path, folder: 
     if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise InputError(f"{str(folder)!r} is no folder, and pictures go there: rename it.")
     is_new = not folder.exists()
+    # only what is there already: another report of that name may be on its way
+    old = [] if is_new else [one for one in folder.iterdir() if _is_ours(one)]
     added: list[Path] = []
     try:
         with replace_file(path) as draft, draft_folder(folder, path) as drafts:
@@ -54,9 +56,9 @@ def save_markdown(text: str, pictures: Mapping[str, bytes], path: Path, folder: 
         if is_new and folder.exists():
             folder.rmdir()
         raise
-    for one in folder.iterdir():
-        if one.name not in pictures and _is_ours(one):
-            one.unlink()
+    for one in old:
+        if one.name not in pictures:
+            one.unlink(missing_ok=True)
 
 
 def _lacks(folder: Path, name: str, data: bytes) -> bool:

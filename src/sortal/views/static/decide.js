@@ -161,7 +161,7 @@ function startDecide(root, data) {
       if (!probabilities) return [cell(name), amountCell(numberText(values[k]))];
       return [cell(name), amountCell(shareText(values[k])), cell(bar(0, values[k], data.colors[k]))];
     });
-    const rest = order.slice(MOST_CLASSES), words = `${rest.length} more classes`;
+    const rest = order.slice(MOST_CLASSES), words = `${rest.length} more ${rest.length === 1 ? "class" : "classes"}`;
     if (rest.length && probabilities) {
       const p = sum(rest.map((k) => values[k]));
       rows.push([cell(words), amountCell(shareText(Math.min(p, 1))), cell(bar(0, p, ""))]);

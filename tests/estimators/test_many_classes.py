@@ -1,0 +1,77 @@
+"""Numbers that look like a measurement are no classes in silence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from sortal import DiscreteBayes, NeighborsClassifier, TreeClassifier, compare, datasets
+from sortal.errors import LabelError, ManyClassesWarning
+from sortal.tasks.fit import fit
+
+N = 84
+X = pd.DataFrame({"a": np.arange(N) % 5, "b": np.arange(N) % 7})
+MANY = np.arange(N) % 21
+
+
+@pytest.mark.parametrize("learner", [DiscreteBayes, NeighborsClassifier, TreeClassifier])
+@pytest.mark.parametrize("y", [MANY, MANY.astype(float), pl.Series(MANY), MANY.astype(object)])
+def test_a_fit_warns_of_many_numbers(learner: Any, y: Any) -> None:
+    with pytest.warns(ManyClassesWarning, match="y has 21 distinct numbers in 84 rows"):
+        learner().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        MANY.astype(str),
+        pd.Series(MANY).astype("category"),
+        np.arange(N) % 20,
+        np.repeat(np.arange(21), 10),
+    ],
+)
+def test_words_few_numbers_and_many_rows_are_classes(y: Any) -> None:
+    rows = pd.DataFrame({"a": np.arange(len(y)) % 5})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ManyClassesWarning)
+        DiscreteBayes().fit(rows, y)
+
+
+def test_pieces_are_not_judged_alone() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ManyClassesWarning)
+        DiscreteBayes().partial_fit(X, MANY)
+
+
+def test_a_task_takes_them_for_classes_when_told() -> None:
+    table = X.assign(y=MANY)
+    for rows in (table, pl.from_pandas(table), table.assign(y=MANY.astype(float))):
+        with pytest.raises(LabelError, match=r"'y' has 21 distinct .* \(--category y\)"):
+            fit(rows, "y", "bayes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ManyClassesWarning)
+        model = fit(table, "y", "bayes", categories=["a", "y"])
+    assert model.classes_.tolist() == list(range(21))
+    assert model.classes_.dtype.kind == "i"
+    assert [column.kind for column in model._schema.columns] == ["category", "number"]
+
+
+def test_a_comparison_takes_them_for_classes_when_told() -> None:
+    table = X.assign(y=MANY)
+    told: dict[str, Any] = {
+        "learners": ["bayes"],
+        "baselines": ["majority"],
+        "folds": 2,
+        "repeats": 1,
+    }
+    found = compare(table, "y", categories=["a", "y"], **told)
+    assert found.settings.categories == ("a", "y")
+    assert found.settings.categorical_features == ["a"]
+    assert len(found.scores["bayes"]) == 2
+    fine = datasets.penguins()
+    assert compare(fine, "species", categories=["year"], **told).settings.rows == len(fine)
