@@ -85,8 +85,11 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.lower())) - {"test", "tests", "py", "cpp", *TESTS}
 
 
-def stages(fault: Fault) -> tuple[list[str], list[str]]:
-    """The package's test files: those named like the fault, the most alike first, and the rest."""
+def stages(fault: Fault) -> dict[int, list[str]]:
+    """The package's test files by how much their names share with the fault, most first.
+
+    A word of the module counts most, then one of the family, then one of the symbol and the fault.
+    """
     package = fault.package if fault.package in TESTS else "sortal"
     files = []
     for name in TESTS[package]:
@@ -96,20 +99,21 @@ def stages(fault: Fault) -> tuple[list[str], list[str]]:
                 f"{name} is gone. Say in tools/faults.py where the tests of {package} are."
             )
         files += [path] if path.is_file() else sorted(path.rglob("test_*.py"))
-    wanted = words_of(f"{fault.family} {fault.name} {fault.symbol}")
-    alike = {
-        str(path.relative_to(ROOT)): len(words_of(path.stem) & wanted) + (path.parent == NATIVE)
-        for path in files
-    }
-    near = sorted((name for name in alike if alike[name]), key=lambda name: -alike[name])
-    return near, [name for name in alike if not alike[name]]
+    module, _, symbol = fault.symbol.removeprefix("cpp.").rpartition(".")
+    wanted = [words_of(f"{fault.name} {symbol}"), words_of(fault.family), words_of(module)]
+    alike: dict[int, list[str]] = {}
+    for path in files:
+        words = words_of(path.stem)
+        shared = sum(2**i * len(words & some) for i, some in enumerate(wanted))
+        shared += path.parent == NATIVE
+        alike.setdefault(shared, []).append(str(path.relative_to(ROOT)))
+    return dict(sorted(alike.items(), reverse=True))
 
 
 def catcher(fault: Fault, change: Change, run: Run) -> tuple[str, str | None]:
     """`caught` and the test, `missed`, or `open` if only the nearest tests were to be run."""
     known = run.memory[run.tier].get(fault.name)
-    near, rest = stages(fault)
-    tries = [tests for tests in (near, [] if run.near_only else rest) if tests]
+    tries = [tests for shared, tests in stages(fault).items() if shared or not run.near_only]
     with scratch.Applied(change) as applied:
         if not applied.compiles:
             return "does not compile", None
@@ -117,7 +121,7 @@ def catcher(fault: Fault, change: Change, run: Run) -> tuple[str, str | None]:
         if not known or failing != known:  # it passes, or there is no such test any more
             failing = next((test for tests in tries if (test := run.fails(tests))), None)
     if failing is None:
-        return ("open" if run.near_only and rest else "missed"), None
+        return ("open" if run.near_only else "missed"), None
     return ("caught", failing) if run.is_sound(failing) else catcher(fault, change, run)
 
 

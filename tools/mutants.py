@@ -95,7 +95,8 @@ def operators(text: Text, node: ast.AST) -> Iterator[Cut]:
     if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
         yield from text.between(node.left, node.right, *ARITHMETIC[type(node.op)])
     if isinstance(node, ast.BoolOp):
-        yield from text.between(*node.values[:2], *ARITHMETIC[type(node.op)])
+        first, second = node.values[:2]
+        yield from text.between(first, second, *ARITHMETIC[type(node.op)])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield text.start(node), text.start(node.operand), ""
 
@@ -113,8 +114,9 @@ def constants(text: Text, node: ast.AST) -> Iterator[Cut]:
 
 
 def statements(text: Text, node: ast.AST) -> Iterator[Cut]:
-    assigned = isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
-    if assigned or isinstance(node, ast.Expr | ast.AugAssign | ast.Raise):
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return  # the next line would not know the name
+    if isinstance(node, ast.Assign | ast.Expr | ast.AugAssign | ast.Raise):
         yield text.start(node), text.end(node), "pass"
 
 
