@@ -14,7 +14,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 TEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity sklearn-suite clients asan stub clean
+.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity sklearn-suite clients asan faults faults-full stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -85,6 +85,13 @@ asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks
+
+faults: $(VENV)/.installed  ## what the tests catch: seeded faults, each by the test that caught it before
+	$(BIN)/python -m tools.faults
+
+faults-full: $(VENV)/.installed  ## the same, forgetting which tests caught them; and 120 random mutants
+	$(BIN)/python -m tools.faults --forget
+	$(BIN)/python -m tools.faults --mutants 120 --seed 0
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
