@@ -124,6 +124,7 @@ def without_help(path: Path, data: bytes, delimiter: str) -> None:
 
 
 _REASONS = (
+    ("makes one column of it", "delimiter"),
     ("cells? where", "cells where"),
     ("quote", "quote"),
     ("no UTF-8", "no UTF-8"),
@@ -143,7 +144,9 @@ def refused(
     assert outcome, message
     if outcome in {"cells where", "quote", "no UTF-8", "zero byte"}:
         assert re.match(r"hostile.*csv, line \d+: ", message)
-    if rows is not None:
+    if outcome == "delimiter":
+        assert all(len(row) == 1 for row in rows or ())
+    elif rows is not None:
         sound = b"\0" not in data and len(rows) > 1 and len(set(names)) == len(names)
         assert not sound, (message, kinds, data)
     return outcome

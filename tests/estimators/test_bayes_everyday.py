@@ -584,7 +584,7 @@ def test_infinite_values_are_refused_by_name(verb: str, value: float) -> None:
         (pl.Series([0.5, 1.0] * (N // 2)).cast(pl.Decimal(4, 2)), r"continuous \(y holds 0\.5\)"),
         (["buy", "leave"], rf"X has {N} rows and y has 2 labels"),
         (np.full((N, 2), "buy"), r"1d array, got an array of shape \(60, 2\)"),
-        (7, r"1d array, got an array of shape \(\)"),
+        (7, "1d array, got the type int instead"),
         ([[1], [1, 2]], "y cannot be read"),
         (np.array([b"a", b"b"] * (N // 2)), r"Unknown label type: \|S1"),
         (np.array(["2020"] * N, dtype="M8[Y]"), "Unknown label type: datetime64"),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import TreeClassifier
+from sortal.data.printing import counted
 from sortal.errors import (
     ColumnError,
     InputError,
@@ -197,7 +198,8 @@ def test_a_table_of_the_wild_is_pruned_like_any_other(missing: str, way: str) ->
     grown = grown_wild(missing)
     fitted = grow(table, "label", missing=missing, **how, unknown="error")
     assert fitted.get_n_leaves() <= grown.get_n_leaves()
-    assert f"to {fitted.get_n_leaves()} leaves" in str(fitted.fit_report_) or way == "joined"
+    leaves = counted(fitted.get_n_leaves(), "leaf", "leaves")
+    assert f"to {leaves}" in str(fitted.fit_report_) or way == "joined"
     read_in_full(fitted, table, N)  # what only rows held out have is not unknown
     if way == "by rows held out":
         half = grow(table[::2], "label", missing=missing)

@@ -194,7 +194,7 @@ def test_dates_and_numbers_as_words() -> None:
     said = words(inspect(frame(age=ages), "y"), "number-as-words")
     assert "would be numbers but for 8 rows ('unknown')" in said
     commas = [f"{i % 60},5" if i % 50 else "unknown" for i in range(N)]
-    assert found(frame(age=commas)) == {"number-as-words": ("age", "--holes unknown")}
+    assert found(frame(age=commas)) == {"number-as-words": ("age", "--na-values unknown")}
     assert found(frame(plz=[f"{i % 70:05d}" for i in range(N)])) == {}
 
 

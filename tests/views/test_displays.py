@@ -545,7 +545,7 @@ def test_fewer_than_two_attributes() -> None:
 
 def test_labels_that_do_not_fit() -> None:
     X, y = iris()
-    with pytest.raises(LabelError, match="150 rows and 149 labels"):
+    with pytest.raises(LabelError, match="150 rows and y 149 labels"):
         ProjectionDisplay(X, y[1:], FISHER)
     with pytest.raises(LabelError, match="labels 'rest' are none of the classes 'setosa'"):
         ProjectionDisplay(X, y, FISHER, classes=["setosa"])
@@ -557,7 +557,7 @@ def test_labels_that_do_not_fit() -> None:
 
 def test_rows_with_holes_are_left_out_and_counted() -> None:
     points = [[0.0, 1.0], [np.nan, 2.0], [1.0, 0.0]]
-    with pytest.warns(MissingValueWarning, match="1 of 3 rows have a hole"):
+    with pytest.warns(MissingValueWarning, match="1 of 3 rows has a hole"):
         display = ProjectionDisplay(points, list("aab"), (1, 1))
     assert display.rows.counts.tolist() == [1, 1]
     with pytest.raises(InputError, match="nothing to draw"):

@@ -120,7 +120,7 @@ def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
     if letter == "O":
         return numbers_from_objects(cells, name)
     if letter in "mM":
-        return _told_apart(days(cells), cells, name)
+        return days(cells)
     if letter not in "iub":
         raise InputError(
             f"Column {name!r} was fitted as numbers, and now holds words: convert it to numbers, "
@@ -132,20 +132,6 @@ def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
             "if they are identifiers, convert the column to strings or drop it."
         )
     return cells.astype(np.float64, copy=False)
-
-
-def _told_apart(
-    numbers: NDArray[np.float64], times: NDArray[Any], name: str
-) -> NDArray[np.float64]:
-    """Numbers of days, of which float64 tells microseconds apart, but not nanoseconds."""
-    fine = np.datetime_data(times.dtype)[0] == "ns" and bool((times.view(np.int64) % 1000).any())
-    if fine and len(np.unique(numbers)) < len(np.unique(times)):
-        raise InputError(
-            f"Column {name!r} holds times that differ by less than a microsecond, which numbers of "
-            "days cannot tell apart: round them to microseconds, or give the time since the first "
-            "of them."
-        )
-    return numbers
 
 
 # The squares of larger numbers, times the units of all weights, may exceed what float64 holds.

@@ -50,7 +50,8 @@ def non_negative(name: str, given: Any) -> float:
     """A number of at least 0, small enough to be reckoned with."""
     if not 0 <= as_real(given) <= LARGEST:
         raise OptionError(
-            f"{name}={told(given)} cannot be used: give a number from 0 to {LARGEST:g}."
+            f"{name}={told(given)} cannot be used: give a finite number of at least 0 (and at most "
+            f"{LARGEST:g})."
         )
     return as_real(given)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
-import pandas as pd
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.validation import check_is_fitted
@@ -146,9 +146,10 @@ def _rows_around(means: Float, variances: Float) -> Float:
 
 def verify(model: Any, theirs: Any, rows: Float) -> None:
     """The same probabilities, and the same classes where these tell two apart."""
-    X = rows
+    X: Any = rows
     if hasattr(model, "feature_names_in_"):
-        X = pd.DataFrame(rows, columns=model.feature_names_in_)
+        names = model.feature_names_in_.tolist()
+        X = nw.from_numpy(rows, names, backend=model._backend).to_native()
     ours, same = model.predict_proba(X), theirs.predict_proba(X)
     apart = np.abs(ours - same).max(axis=1)
     first, second = np.sort(np.column_stack([ours, np.zeros(len(ours))]), axis=1).T[[-1, -2]]

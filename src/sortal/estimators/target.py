@@ -127,7 +127,7 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
         )
         labels = labels.ravel()
     if labels.ndim != 1:
-        got = f"an array of shape {labels.shape}" if labels.ndim else f"a {type(y).__name__}"
+        got = f"an array of shape {labels.shape}" if labels.ndim else f"the type {type(y).__name__}"
         raise LabelError(
             f"y should be a 1d array, got {got} instead: give one label a row (of a sparse matrix "
             "y.toarray().ravel())."

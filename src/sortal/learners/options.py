@@ -48,8 +48,8 @@ def read_priors(given: Any, classes: Values) -> Float | None:
     priors = numbers("priors", given)
     if priors.shape != (len(classes),):
         raise OptionError(
-            f"priors has the shape {priors.shape}, and the classes are {len(classes)} "
-            f"({listed(classes)}): give one probability a class in this order, or a dict."
+            f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
+            f"({listed(classes)}): give one probability per class in this order, or a dict."
         )
     if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
         raise OptionError(

@@ -51,7 +51,7 @@ def people(n: int = 60) -> pd.DataFrame:
 def made() -> Report:
     with pytest.warns(MissingValueWarning) as told:
         found = report(people(), "state", **FEW)
-    assert [str(one.message) for one in told] == ["1 of 60 rows have no 'state' and are left out."]
+    assert [str(one.message) for one in told] == ["1 of 60 rows has no 'state' and is left out."]
     return found
 
 

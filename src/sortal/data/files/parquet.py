@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
+import numpy as np
 
 from sortal.data.files.duck import ask, duck_for, first_line
 from sortal.data.files.missing_words import means_missing, numbers_among
 from sortal.data.files.reading import Answer, check_names, check_rows, check_text
 from sortal.data.files.text_cells import fetch, hole_notes, hole_words
 from sortal.data.files.text_types import LARGEST
+from sortal.data.objects import days
 from sortal.data.printing import agreed, counted
 from sortal.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sortal.data.files.plain_files import PlainFile
     from sortal.data.files.reading import Reading
 
@@ -64,7 +68,20 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         found = hole_words(con, words, "true", wishes.holes)
         found += hole_words(con, numbers, "true", numbers_among(wishes.na_values))
         frame = fetch(con, values, [names[j] for j in places], "true")
-        return Answer(frame, {}, [*notes, *hole_notes(found)], [word for word, _ in found])
+        notes += [*_merged_moments(frame), *hole_notes(found)]
+        return Answer(frame, {}, notes, [word for word, _ in found])
+
+
+def _merged_moments(frame: Any) -> Iterator[str]:
+    """Notes on times that are distinct, while their numbers of days, in float64, are not."""
+    for name in frame.columns:
+        cells = frame[name].to_numpy()
+        fine = cells.dtype == "M8[ns]" and (cells.view(np.int64) % 1000).any()
+        if fine and len(np.unique(days(cells))) < len(np.unique(cells)):
+            yield (
+                f"{name!r} holds times that differ by less than a microsecond. Models count days in "
+                "float64, which cannot tell them apart: give the time since the first of them."
+            )
 
 
 def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
