@@ -79,8 +79,8 @@ def _merged_moments(frame: Any) -> Iterator[str]:
         fine = cells.dtype == "M8[ns]" and (cells.view(np.int64) % 1000).any()
         if fine and len(np.unique(days(cells))) < len(np.unique(cells)):
             yield (
-                f"{name!r} holds times that differ by less than a microsecond. Models count days in "
-                "float64, which cannot tell them apart: give the time since the first of them."
+                f"{name!r} holds times that differ by less than a microsecond. Models count days "
+                "in float64, which cannot tell them apart: give the time since the first of them."
             )
 
 
