@@ -642,10 +642,10 @@ def test_a_file_that_shrinks_before_its_first_rows_are_read(
 def test_one_bad_cell_among_numbers_is_said(mark: str) -> None:
     rows = [f"{i}{mark}{i % 7};{i}\n" for i in range(20)]
     file = take("a;b\n" + "".join(rows) + "bad;1\n")
-    assert file.notes == ("'a' is text: 1 of 21 values are no numbers, such as 'bad'.",)
+    assert file.notes == ("'a' is text: 1 of 21 values is no number, such as 'bad'.",)
     other = {".": ",", ",": "."}[mark]
     mixed = take("a;b\n" + "".join(rows) + f"7{other}5;1\n")
-    assert f"'a' is text: 1 of 21 values are no numbers, such as '7{other}5'." in mixed.notes
+    assert f"'a' is text: 1 of 21 values is no number, such as '7{other}5'." in mixed.notes
 
 
 def test_a_first_row_with_a_missing_value_is_no_line_of_names() -> None:

@@ -99,7 +99,7 @@ def test_what_there_is_to_read_without_rows() -> None:
 
 def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
     rows, table = known()
-    wishes: Any = SimpleNamespace(rows=True, categories=())
+    wishes: Any = SimpleNamespace(rows=True, categories=(), target="state")
     fitted = NeighborsClassifier().fit(table, "state")
     judged = judge_kept("neighbors", made().facts.comparison, rows, wishes)
     told = with_neighbors(judged.errors, fitted, rows)
