@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 TABLE: Final = ROOT / "tools" / "faults.md"
 HEAD: Final = """# What the tests catch
 
-Written by `tools/faults.py` on {day}: one fault at a time, made in a copy of the project, and the
-tests of its package run until one fails. *missed*: all of them pass. *open*: those in files named
-like the fault pass, and the others were not run. *not run*: not measured since sources or tests
-changed.
-"""
+Written by `tools/faults.py` on {day}: one fault at a time is made in a copy of the project,
+and the tests of its package are run until one fails. *missed*: all of them pass. *open*: those in
+files named like the fault pass, and the others were not run. *not run*: not measured since sources
+or tests changed."""
 
 
 def cell(text: str) -> str:
@@ -70,4 +69,7 @@ def write_table(faults: list[Fault], results: dict[str, Any]) -> None:
     for title, mutants in results.items():
         if " mutants " in title and mutants:
             lines += random_ones(title, mutants)
+    if results["unsound"]:
+        lines += ["\n## Tests that fail without a fault too, and so catch nothing\n"]
+        lines += [f"- `{test}`" for test in results["unsound"]]
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")

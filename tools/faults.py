@@ -85,10 +85,11 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.lower())) - {"test", "tests", "py", "cpp", *TESTS}
 
 
-def stages(fault: Fault) -> dict[int, list[str]]:
-    """The package's test files by how much their names share with the fault, most first.
+def stages(fault: Fault) -> tuple[list[str], list[str]]:
+    """The package's test files that share words with the fault, most first, and the others.
 
-    A word of the module counts most, then one of the family, then one of the symbol and the fault.
+    In the name of a file a word of the module or the family counts most, then one of the symbol or
+    the fault, which may also be in its text. Of files that share as much, the shortest is first.
     """
     package = fault.package if fault.package in TESTS else "sortal"
     files = []
@@ -100,20 +101,25 @@ def stages(fault: Fault) -> dict[int, list[str]]:
             )
         files += [path] if path.is_file() else sorted(path.rglob("test_*.py"))
     module, _, symbol = fault.symbol.removeprefix("cpp.").rpartition(".")
-    wanted = [words_of(f"{fault.name} {symbol}"), words_of(fault.family), words_of(module)]
-    alike: dict[int, list[str]] = {}
+    about, own = words_of(f"{fault.family} {module}"), words_of(f"{fault.name} {symbol}")
+    alike = {}
     for path in files:
-        words = words_of(path.stem)
-        shared = sum(2**i * len(words & some) for i, some in enumerate(wanted))
-        shared += path.parent == NATIVE
-        alike.setdefault(shared, []).append(str(path.relative_to(ROOT)))
-    return dict(sorted(alike.items(), reverse=True))
+        words, text = words_of(path.stem), path.read_text(encoding="utf-8")
+        shared = 3 * len(words & about) + 2 * len(words & own) + 9 * (path.parent == NATIVE)
+        shared += 2 * sum(word in text for word in own) if shared else 0
+        alike[str(path.relative_to(ROOT))] = -shared, path.stat().st_size
+    order = sorted(alike, key=alike.__getitem__)
+    return [name for name in order if alike[name][0]], [
+        name for name in order if not alike[name][0]
+    ]
 
 
 def catcher(fault: Fault, change: Change, run: Run) -> tuple[str, str | None]:
     """`caught` and the test, `missed`, or `open` if only the nearest tests were to be run."""
     known = run.memory[run.tier].get(fault.name)
-    tries = [tests for shared, tests in stages(fault).items() if shared or not run.near_only]
+    near, rest = stages(fault)
+    # file by file, since many take longer to be collected than one takes to fail
+    tries = [*([name] for name in near), *([] if run.near_only else [rest])]
     with scratch.Applied(change) as applied:
         if not applied.compiles:
             return "does not compile", None
@@ -147,7 +153,7 @@ def measure(changes: list[tuple[Fault, Change]], run: Run, done: dict[str, Any])
 def started(arguments: argparse.Namespace) -> Run:
     """What an earlier run left, if it was of the same sources and tests."""
     of = scratch.fingerprint()
-    fresh = {"of": of, "full": {}, "quick": {}, "mutants": {}, "sound": [], "unsound": []}
+    fresh = {"of": of, "full": {}, "quick": {}, "sound": [], "unsound": []}
     memory: dict[str, dict[str, str]] = {"full": {}, "quick": {}}
     scratch.HERE.mkdir(parents=True, exist_ok=True)
     results = fresh

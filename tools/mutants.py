@@ -83,11 +83,13 @@ def runs(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def skipped(node: ast.AST) -> bool:
-    """Types, imports and docstrings."""
+    """Types, imports, docstrings, and whether zip looks at lengths, which equal ones never show."""
     if isinstance(node, ast.If):
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     return isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr)
 
 
