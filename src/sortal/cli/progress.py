@@ -86,6 +86,7 @@ def _bar() -> Iterator[Progress]:
                 total=total,
                 description=printable(words),
                 left=_left(seconds_left),
+                refresh=seconds_left is None,  # a step may be over before the next drawing
             )
 
         yield progress

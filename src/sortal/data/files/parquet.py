@@ -61,6 +61,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
         check_rows(n_rows, file.name, "columns")
         types = [str(row[1]).strip('"') for row in con.execute("DESCRIBE raw").fetchall()]
+        notes += _cut_moments(con, file, types)
         values = [_value(con, j, types[j], names[j], file, wishes, notes) for j in places]
         cells = {j: (names[j], f"CAST(c{j} AS VARCHAR)") for j in places}
         words = [cells[j] for j in places if _is_word(types[j])]
@@ -70,6 +71,20 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         frame = fetch(con, values, [names[j] for j in places], "true")
         notes += [*_merged_moments(frame), *hole_notes(found)]
         return Answer(frame, {}, notes, [word for word, _ in found])
+
+
+def _cut_moments(
+    con: duckdb.DuckDBPyConnection, file: PlainFile, types: list[str]
+) -> Iterator[str]:
+    """Notes on nanoseconds that DuckDB before 2.0 does not read, of times with a time zone."""
+    sql = "SELECT name, logical_type FROM parquet_schema(?)"
+    _, *columns = con.execute(sql, [file.path]).fetchall()
+    for (name, logical), type_ in zip(columns, types, strict=True):
+        if type_ == "TIMESTAMP WITH TIME ZONE" and "NANOS=Nano" in str(logical):
+            yield (
+                f"{name!r} was read to the microsecond: this version of DuckDB cuts nanoseconds of "
+                "times with a time zone. Install duckdb 2.0, or write times without a time zone."
+            )
 
 
 def _merged_moments(frame: Any) -> Iterator[str]:
