@@ -121,3 +121,13 @@ def test_weights_of_which_few_count_in_a_kernel_discriminant(ridge: Any, heavy: 
     np.testing.assert_array_equal(
         shares, np.tile([1.0, 0.0], (20, 1))
     )  # only rows of class 0 count
+
+
+def test_a_summary_of_the_other_structure_does_not_agree() -> None:
+    naive, joint = (
+        sortal.DiscreteBayes(structure).fit(*table()) for structure in ("naive", "joint")
+    )
+    assert naive._agrees(naive._summary)
+    assert joint._agrees(joint._summary)
+    assert not naive._agrees(joint._summary)
+    assert not joint._agrees(naive._summary)

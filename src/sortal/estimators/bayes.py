@@ -273,8 +273,8 @@ class DiscreteBayes(ForgettingClassifier):
         same = summary.moments.names == plan.names and len(values.values) == len(plan.categories)
         same = same and (cells is None) == (plan.cells is None)
         same = same and known >= {*values.classes, *summary.moments.classes}
-        if cells is not None:
-            same = same and len(cells.values) == len(plan.cells) and known >= set(cells.classes)
+        if same and cells is not None:
+            same = len(cells.values) == len(plan.cells) and known >= set(cells.classes)
             counted_values = [set(values.values[plan.categories.index(j)]) for j in plan.cells]
             same = same and all(map(set.issuperset, counted_values, cells.values))
         return bool(same) and super()._agrees(summary)
