@@ -23,9 +23,6 @@ EXAMPLES = (
     "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
 )
 
-# Fewer rows are too few to tell names from chance.
-_FEW_ROWS = 20
-
 ModelOutput = Annotated[
     str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")
 ]
@@ -73,11 +70,8 @@ def fit(
         model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
-    for column in _names_of_rows(model):
-        note(
-            f"{column!r} has another text in every row, so that a model learns rows by heart: "
-            f"give --drop {column}, unless it is meant."
-        )
+    for words in _names_of_rows(model):
+        note(words)
     if find(learner).facts.keeps_rows:
         note("this file holds rows that were learned from: who has it can read them.")
 
@@ -114,11 +108,18 @@ def _report_code(script: Script, learner: str, output: str, as_json: bool) -> No
 
 
 def _names_of_rows(model: Any) -> list[str]:
-    """Columns of text without two rows alike, of a table that is not small."""
+    """What to say of text columns without two rows alike, where the table is not small."""
+    from sortal.tasks.inspecting.findings import FEW_ROWS, option
+
     report, schema = model.fit_report_, getattr(model, "_schema", None)
     columns = () if schema is None else schema.columns
     n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}
-    return [one.name for one in columns if len(one.values) >= max(_FEW_ROWS, n[one.name])]
+    return [
+        f"{one.name!r} has another text in every row, so that a model learns rows by heart: give "
+        f"{option('--drop', one.name)}, unless it is meant."
+        for one in columns
+        if len(one.values) >= max(FEW_ROWS, n[one.name])
+    ]
 
 
 def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
