@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["SCIPY_ARRAY_API"] = "1"
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+# Where a digit may depend on how the processor adds up.
+NUMERICAL: Final = {"contract", "estimators", "learners", "models", "native", "parity", "summaries"}
+HERE: Final = Path(__file__).parent
 QUIET: Final = [
     "--no-sandbox",
     "--disable-gpu",
@@ -28,18 +32,22 @@ QUIET: Final = [
 ]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _cores_are_counted_once() -> Iterator[None]:
-    """The system takes about as long to say how many there are as a small table to be fitted."""
-    from joblib import cpu_count
+# Examples are the same in every run; how long one takes depends on what else the machine does.
+for tier, examples in (("quick", 20), ("full", 100), ("evidence", 1000)):
+    settings.register_profile(
+        tier,
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+settings.load_profile("quick")
 
-    counted = cache(lambda _: cpu_count())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "sortal.engines.local.cpu_count",
-            lambda: counted(os.environ.get("LOKY_MAX_CPU_COUNT")),
-        )
-        yield
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(HERE).parts[0] in NUMERICAL:
+            item.add_marker("numerical")
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,6 +74,17 @@ def _map_in_threads(source: Source, function: Callable[[Batch], T], threads: int
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def n_cores() -> int:
+    """The cores that joblib counts: of the machine, the container or the limit of loky."""
+    return _counted(os.environ.get("LOKY_MAX_CPU_COUNT"))
+
+
+@cache
+def _counted(limit: str | None) -> int:  # noqa: ARG001  (what the count depends on)
+    # once: a look at the container's limits takes as long as the fit of a small table
+    return int(cpu_count())
+
+
 def n_threads(n_jobs: int | None) -> int:
     """None: all cores, or one inside a joblib worker, where the cores are already at work.
 
@@ -79,11 +92,11 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         nested = getattr(get_active_backend()[0], "nesting_level", 0) or 0
-        return 1 if nested > 0 else int(cpu_count())
+        return 1 if nested > 0 else n_cores()
     given: object = n_jobs
     if isinstance(given, bool) or not isinstance(given, Integral) or given == 0:
         raise OptionError(
             f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
         )
-    threads = int(n_jobs) if n_jobs > 0 else max(1, int(cpu_count()) + 1 + n_jobs)
-    return min(threads, max(_ALWAYS, int(cpu_count())))
+    threads = int(n_jobs) if n_jobs > 0 else max(1, n_cores() + 1 + n_jobs)
+    return min(threads, max(_ALWAYS, n_cores()))

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-from joblib import cpu_count
 
 from sortal.data.checks import choose as choose_word
 from sortal.data.columns import as_categories
-from sortal.engines.local import n_threads
+from sortal.engines.local import n_cores, n_threads
 from sortal.errors import InputError, OptionError, listed
 from sortal.estimators.base import refuse_one_class
 from sortal.estimators.target import class_array, read_target
@@ -165,7 +164,7 @@ def run_comparison(
     rows = data if isinstance(data, Rows) else training_rows(data, target, drop, categories, {})
     features = features_among(categories, target)
     problem = _problem(rows, metric, features, tune, (folds, repeats, random_state), keep)
-    n_workers = min(n_threads(n_jobs), int(cpu_count()), len(entrants) * problem.folds.n)
+    n_workers = min(n_threads(n_jobs), n_cores(), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))
     race = Race(problem, entrants, n_workers, budget, progress)
