@@ -140,15 +140,14 @@ class Applied:
     def __init__(self, change: Change) -> None:
         self._change = change
         self._path = FOLDER / change.path
-        self.compiles = True
 
-    def __enter__(self) -> Applied:
+    def __enter__(self) -> None:
         self._before, self._times = self._path.read_bytes(), self._path.stat()
         self._path.write_text(self._change.text, encoding="utf-8")
         if self._change.path.parts[0] == "cpp":
-            self.compiles = compile_core()
+            if not compile_core():
+                raise SystemExit(f"A fault in {self._change.path} does not compile. Mend it.")
             use_core(next(BUILD.glob("_core*.so")))
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._path.write_bytes(self._before)
@@ -156,6 +155,20 @@ class Applied:
         if self._change.path.parts[0] == "cpp":
             use_core(installed_core())
             shutil.copytree(BUILT, BUILD, dirs_exist_ok=True)
+
+
+def run_under_coverage(options: list[str], notes: Path, times: Path) -> None:
+    """All tests of a tier, in two processes; which fail does not matter here."""
+    environment = {
+        **os.environ,
+        "OPENBLAS_NUM_THREADS": "1",
+        "COVERAGE_FILE": str(notes),
+        "FAULT_TIMES": str(times),
+    }
+    command = [str(PYTHON), "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "--tb=no"]
+    command += ["-p", "no:cacheprovider", "-p", "tools.fault_watch", *options]
+    command += ["--cov", "--cov-context=test", "--cov-report="]
+    subprocess.run(command, cwd=FOLDER, env=environment, stdout=subprocess.DEVNULL, check=False)  # noqa: S603
 
 
 @cache

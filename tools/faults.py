@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from tools.fault_places import ROOT, Change, Fault, PlaceError, change_of, read_faults
+from tools.fault_reach import FIRST, Reach
 from tools.fault_table import write_table
 from tools.mutants import sample
 
@@ -26,25 +27,16 @@ from tools import fault_scratch as scratch
 
 MEMORY: Final = ROOT / "tools" / "faults.json"
 RESULTS: Final = scratch.HERE / "results.json"
-TIERS: Final = {"full": [], "quick": ["-m", "quick"]}
-DOORS: Final = ["tests/estimators", "tests/contract", "tests/test_everyday.py", "tests/parity"]
-NATIVE: Final = ROOT / "tests" / "native"  # quick, and next to every compiled loop
-# The tests of a package: its own, then those of what is built on it.
-TESTS: Final = {
-    "cpp": ["tests/native", "tests/learners", "tests/models", "tests/summaries", *DOORS],
-    "native": ["tests/native", "tests/learners", "tests/models", "tests/summaries", *DOORS],
-    "data": ["tests/data", "tests/hostile", "tests/tasks", *DOORS],
-    "summaries": ["tests/summaries", *DOORS],
-    "models": ["tests/models", "tests/learners", "tests/test_model_file_page.py", *DOORS],
-    "engines": ["tests/engines", "tests/test_engine_only.py", *DOORS],
-    "learners": ["tests/learners", *DOORS],
-    "estimators": [*DOORS, "tests/test_public_names.py", "tests/tasks"],
-    "views": ["tests/views", "tests/tasks/reporting"],
-    "tasks": ["tests/tasks", "tests/cli", "tests/hostile"],
-    "cli": ["tests/cli", "tests/hostile"],
-    "errors": ["tests/contract", "tests/tasks", "tests/cli", *DOORS],
-    "sortal": ["tests/test_public_names.py", "tests/cli", "tests/hostile"],
+TIERS: Final = {
+    "full": ["-m", "not evidence", "--hypothesis-profile=full"],
+    "quick": ["-m", "not full and not evidence"],
 }
+# What is next to a compiled loop first; coverage sees no C++.
+COMPILED: Final = [
+    ["tests/native"],
+    ["tests/learners", "tests/models", "tests/summaries"],
+    ["tests/estimators", "tests/contract", "tests/parity"],
+]
 
 
 @dataclass
@@ -52,9 +44,13 @@ class Run:
     """What is known so far, and how tests are run."""
 
     tier: str
-    near_only: bool
     results: dict[str, Any]
     memory: dict[str, dict[str, str]]
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Made when a fault comes that no known test catches."""
+        return Reach(self.tier, TIERS[self.tier], self.results["of"])
 
     def save(self) -> None:
         """Write down both files; what is written is never lost by an interruption."""
@@ -80,55 +76,24 @@ class Run:
         return sound
 
 
-def words_of(text: str) -> set[str]:
-    """The words of a dotted, underscored or written name."""
-    return set(re.findall(r"[a-z]+", text.lower())) - {"test", "tests", "py", "cpp", *TESTS}
+def stages(change: Change, run: Run) -> list[list[str]]:
+    """Tests that might catch a change, the likeliest and quickest first."""
+    if change.path.parts[0] == "cpp":
+        return COMPILED
+    tests = run.reach.tests(change)
+    return [part for part in (tests[:FIRST], tests[FIRST:]) if part]
 
 
-def stages(fault: Fault) -> tuple[list[str], list[str]]:
-    """The package's test files that share words with the fault, most first, and the others.
-
-    In the name of a file a word of the module or the family counts most, then one of the symbol or
-    the fault, which may also be in its text. Of files that share as much, the shortest is first.
-    """
-    package = fault.package if fault.package in TESTS else "sortal"
-    files = []
-    for name in TESTS[package]:
-        path = ROOT / name
-        if not path.exists():
-            raise SystemExit(
-                f"{name} is gone. Say in tools/faults.py where the tests of {package} are."
-            )
-        files += [path] if path.is_file() else sorted(path.rglob("test_*.py"))
-    module, _, symbol = fault.symbol.removeprefix("cpp.").rpartition(".")
-    about, own = words_of(f"{fault.family} {module}"), words_of(f"{fault.name} {symbol}")
-    alike = {}
-    for path in files:
-        words, text = words_of(path.stem), path.read_text(encoding="utf-8")
-        shared = 3 * len(words & about) + 2 * len(words & own) + 9 * (path.parent == NATIVE)
-        shared += 2 * sum(word in text for word in own) if shared else 0
-        alike[str(path.relative_to(ROOT))] = -shared, path.stat().st_size
-    order = sorted(alike, key=alike.__getitem__)
-    return [name for name in order if alike[name][0]], [
-        name for name in order if not alike[name][0]
-    ]
-
-
-def catcher(fault: Fault, change: Change, run: Run) -> tuple[str, str | None]:
-    """`caught` and the test, `missed`, or `open` if only the nearest tests were to be run."""
-    known = run.memory[run.tier].get(fault.name)
-    near, rest = stages(fault)
-    # file by file, since many take longer to be collected than one takes to fail
-    tries = [*([name] for name in near), *([] if run.near_only else [rest])]
-    with scratch.Applied(change) as applied:
-        if not applied.compiles:
-            return "does not compile", None
+def catcher(change: Change, run: Run, known: str | None) -> str | None:
+    """The test that catches a change, the one that is known first."""
+    with scratch.Applied(change):
         failing = run.fails([known]) if known else None
         if not known or failing != known:  # it passes, or there is no such test any more
-            failing = next((test for tests in tries if (test := run.fails(tests))), None)
-    if failing is None:
-        return ("open" if run.near_only else "missed"), None
-    return ("caught", failing) if run.is_sound(failing) else catcher(fault, change, run)
+            tries = (run.fails(tests) for tests in stages(change, run))
+            failing = next(filter(None, tries), None)
+    if failing is None or run.is_sound(failing):
+        return failing
+    return catcher(change, run, None)
 
 
 def measure(changes: list[tuple[Fault, Change]], run: Run, done: dict[str, Any]) -> None:
@@ -136,10 +101,11 @@ def measure(changes: list[tuple[Fault, Change]], run: Run, done: dict[str, Any])
     for fault, change in changes:
         what = [fault.symbol, fault.text, fault.instead]
         last = done.get(fault.name, {})
-        settled = {"caught", "missed", "does not compile", *(["open"] if run.near_only else [])}
-        if last.get("what") != what or last["outcome"] not in settled:
+        if last.get("what") != what:
             began = time.monotonic()
-            outcome, test = catcher(fault, change, run)
+            memory = run.memory["full"] | run.memory[run.tier]
+            test = catcher(change, run, memory.get(fault.name))
+            outcome = "caught" if test else "missed"
             seconds = round(time.monotonic() - began, 1)
             done[fault.name] = {"what": what, "outcome": outcome, "test": test, "seconds": seconds}
             if test and done is run.results[run.tier]:
@@ -162,7 +128,7 @@ def started(arguments: argparse.Namespace) -> Run:
             memory |= json.loads(MEMORY.read_text(encoding="utf-8"))
         old = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else fresh
         results = old if old["of"] == of else fresh
-    return Run(arguments.tier, arguments.near, results, memory)
+    return Run(arguments.tier, results, memory)
 
 
 def parsed() -> argparse.Namespace:
@@ -171,7 +137,6 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--tier", choices=TIERS, default="full", help="which tests are run")
     parser.add_argument("--only", default="", help="faults whose family or name has this in it")
-    parser.add_argument("--near", action="store_true", help="only test files named like the fault")
     parser.add_argument("--forget", action="store_true", help="forget results and catching tests")
     parser.add_argument("--mutants", type=int, default=0, help="that many random changes instead")
     parser.add_argument("--seed", type=int, default=0, help="of the random changes")
