@@ -12,9 +12,14 @@ PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run in a process a core, so that threads of BLAS would only be in each other's way.
 # What was compiled is kept: it is read by every process and again with the oldest versions.
 TEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
+PYTEST := -m pytest -n 2 --dist worksteal
+QUICK := "not full and not evidence"
+FULL := "not evidence"
+NUMERICS := $(BIN)/python $(PYTEST) -m "numerical and not evidence" --hypothesis-profile=full
+WIDE := "from numpy._core._multiarray_umath import __cpu_dispatch__ as d, __cpu_features__ as f; print(*(n for n in d if f[n]))"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers pytest oldest coverage format docs bench parity sklearn-suite clients asan faults faults-full stub clean
+.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan faults faults-full stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -22,7 +27,9 @@ help:  ## list what can be made
 demo: $(VENV)/.installed  ## the main job on bundled data
 	$(BIN)/python examples/demo.py
 
-test: lint types layers pytest oldest  ## lint, types, layers and every test, which run the documentation
+test: lint types layers quick  ## lint, types, layers and the quick tests: minutes
+
+test-full: lint types layers pytest oldest  ## the same with every test, and again with the oldest versions
 
 lint: $(VENV)/.installed  ## ruff
 	$(BIN)/ruff check .
@@ -34,25 +41,34 @@ types: $(VENV)/.installed  ## mypy, strict
 layers: $(VENV)/.installed  ## the floors: imports point down only
 	$(BIN)/lint-imports --no-cache
 
-pytest: $(VENV)/.installed  ## the tests alone
-	$(TEST) $(BIN)/python -m pytest -n 2 --dist worksteal
+quick: $(VENV)/.installed  ## the quick tests alone
+	$(TEST) $(BIN)/python $(PYTEST) -m $(QUICK)
 
-coverage: $(VENV)/.installed  ## the tests alone, and which lines they reach
-	$(TEST) $(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term:skip-covered
+pytest: $(VENV)/.installed  ## all tests alone
+	$(TEST) $(BIN)/python $(PYTEST) -m $(FULL) --hypothesis-profile=full
 
-# What older versions can break are the doors, where other libraries are called. Compiled loops, laws
-# and what oracles or refits compare know of none, nor do a tree on paper, the reasons of a model,
-# moments, large tables and blocks of rows; and what a browser makes of a page, which is written here
-# by test_report.
-oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of what sortal needs
-	$(TEST) $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal --ignore=tests/test_docs.py --ignore=tests/native \
-	  --ignore=tests/learners --ignore-glob='*oracle*' --ignore-glob='*_laws*' \
-	  --ignore-glob='*_leave_out*' --ignore-glob='*test_hostile*' --ignore-glob='*test_tree_html*' \
-	  --ignore-glob='*test_tree_part*' --ignore=tests/views/deciding \
-	  --ignore=tests/estimators/test_tree_weights.py --ignore=tests/summaries/test_class_moments.py \
-	  --ignore-glob='*_explain*' --ignore-glob='*_loo.py' --ignore-glob='*_large.py' \
-	  --ignore=tests/test_engine_only.py \
-	  --ignore=tests/views/test_tree_layout.py --ignore=tests/tasks/reporting/test_page.py
+coverage: $(VENV)/.installed  ## all tests alone, and which lines they reach
+	$(TEST) $(BIN)/python $(PYTEST) -m $(FULL) --hypothesis-profile=full --cov --cov-report=term:skip-covered
+
+# What older versions can break are the doors, where other libraries are called: quick tests open all.
+oldest: $(OLDEST)/.installed  ## the quick tests with the oldest versions of what sortal needs
+	$(TEST) $(OLDEST)/bin/python $(PYTEST) -m $(QUICK)
+
+# Last digits depend on which loops BLAS and NumPy choose for a processor. Here are those of 2008,
+# with NumPy's narrowest, those of 2013, and those of 2017 where they can run.
+numerics: $(VENV)/.installed  ## tests of numbers with the loops of three generations of processors
+	OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -c $(WIDE))" $(TEST) $(NUMERICS)
+	OPENBLAS_CORETYPE=Haswell $(TEST) OPENBLAS_NUM_THREADS=2 $(NUMERICS)
+	if grep -q avx512dq /proc/cpuinfo; then OPENBLAS_CORETYPE=SkylakeX $(TEST) $(NUMERICS); fi
+
+# With loops that keep both cores busy; then on one core, in plain C, with the clock of New Zealand.
+anywhere: $(VENV)/.installed  ## all tests in random order on a busy machine, and with another locale and clock
+	(while :; do :; done) & one=$$!; (while :; do :; done) & two=$$!; trap "kill $$one $$two" EXIT; \
+	  $(TEST) $(BIN)/python $(PYTEST) -m $(FULL) --hypothesis-profile=full --random-order
+	LC_ALL=C TZ=Pacific/Auckland taskset -c 0 $(TEST) $(BIN)/python -m pytest -n 1 -m $(FULL) --hypothesis-profile=full
+
+evidence: $(VENV)/.installed  ## what takes longer: simulations, 50,000 hostile files, a thousand examples a law
+	$(TEST) $(BIN)/python $(PYTEST) -m "evidence or hypothesis" --hypothesis-profile=evidence
 
 format: $(VENV)/.installed  ## write the code as ruff has it
 	$(BIN)/ruff check --fix .
