@@ -55,7 +55,12 @@ def run_here(command: str, cwd: str, **_: Any) -> subprocess.CompletedProcess[st
     return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
 
-@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])
+PAGES: Final = [str(page.relative_to(ROOT)) for page in TOOL.pages()]
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[] if p == "README.md" else pytest.mark.full) for p in PAGES]
+)
 def test_a_page_prints_what_it_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", TOOL.NEW_YEAR)  # as the pages are written
 
@@ -104,7 +109,7 @@ def test_blocks_share_a_namespace_and_consoles_a_folder(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])
+@pytest.mark.parametrize("page", PAGES)
 def test_links_within_the_project_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
