@@ -21,7 +21,7 @@ from sortal.cli import main
 PROPOSAL = "Go on with: "
 COMPARE = [
     "sortal inspect penguins.csv --target species",
-    "sortal compare penguins.csv --target species",
+    "sortal compare penguins.csv --target species --repeats 3",
 ]
 USE = [
     "sortal predict model.sortal new.csv",
