@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from tools.fault_places import Fault, PlaceError, change_of, read_faults
+from coverage import CoverageData
+from tools.fault_places import Change, Fault, PlaceError, change_of, read_faults
 from tools.mutants import KINDS, sample
+
+from tools import fault_reach
 
 ROOT = Path(__file__).resolve().parents[2]
 FAULTS = read_faults()
@@ -31,6 +35,7 @@ def test_there_are_enough_faults_under_names_of_their_own() -> None:
     assert all(one.breaks and one.text != one.instead for one in FAULTS)
 
 
+@pytest.mark.full
 def test_every_fault_is_made_once_and_parses() -> None:
     for one in FAULTS:
         change = change_of(one)
@@ -79,6 +84,39 @@ def test_a_fault_that_has_no_one_place_says_so(
     root = small_project(tmp_path, "src/sortal/new.py", "def f():\n    x = 1\n    x = 1\n")
     with pytest.raises(PlaceError, match=words):
         change_of(fault(symbol, text), root)
+
+
+def test_tests_that_execute_the_line_come_quickest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "reach_quick"
+    folder.mkdir()
+    (folder / "state").write_text("now", encoding="utf-8")
+    seconds = {"t.py::a": 2.0, "t.py::b[x|y]": 1.0, "u.py::c": 0.5, "v.py::d": 0.1}
+    (folder / "seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
+    notes = CoverageData(str(folder / "coverage"))
+    for context, lines in (
+        ("", [1]),
+        ("t.py::a|run", [3]),
+        ("t.py::b[x|y]|run", [3, 4]),
+        ("u.py::c|setup", [4]),
+        ("w.py::gone|run", [4]),
+    ):
+        notes.set_context(context)
+        notes.add_lines({"/copy/src/sortal/new.py": lines})
+    notes.write()
+    monkeypatch.setattr("tools.fault_scratch.HERE", tmp_path)
+    monkeypatch.setattr(fault_reach, "ROOT", tmp_path)
+    source = "a = 1\n\nb = 2\nc = 3\nd = 4\n"
+    small_project(tmp_path, "src/sortal/new.py", source)
+    reach = fault_reach.Reach("quick", [], "now")
+    for line, expected in (
+        ("b", ["t.py::b[x|y]", "t.py::a"]),
+        ("c", ["u.py::c", "t.py::b[x|y]"]),
+        ("a", ["u.py::c", "t.py::b[x|y]", "t.py::a"]),  # at import: of all who use the file
+    ):
+        change = Change(Path("src/sortal/new.py"), source.replace(f"{line} =", f"{line} = 0 *"))
+        assert reach.tests(change) == expected
 
 
 def test_mutants_are_drawn_by_their_seed_and_change_one_place(tmp_path: Path) -> None:
