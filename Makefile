@@ -19,7 +19,7 @@ NUMERICS := $(BIN)/python $(PYTEST) -m "numerical and not evidence" --hypothesis
 WIDE := "from numpy._core._multiarray_umath import __cpu_dispatch__ as d, __cpu_features__ as f; print(*(n for n in d if f[n]))"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan faults faults-full stub clean
+.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan faults faults-full pins stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -103,11 +103,17 @@ asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks
 
 faults: $(VENV)/.installed  ## what the tests catch: seeded faults, each by the test that caught it before
-	$(BIN)/python -m tools.faults
+	$(BIN)/python -m tools.faults --tier quick
+	$(BIN)/python -m tools.faults --tier full
 
 faults-full: $(VENV)/.installed  ## the same, forgetting which tests caught them; and 120 random mutants
-	$(BIN)/python -m tools.faults --forget
-	$(BIN)/python -m tools.faults --mutants 120 --seed 0
+	$(BIN)/python -m tools.faults --tier quick --forget
+	$(BIN)/python -m tools.faults --tier full
+	$(BIN)/python -m tools.faults --tier quick --mutants 120
+	$(BIN)/python -m tools.faults --tier full --mutants 120
+
+pins: $(VENV)/.installed  ## freeze what users see: records, signatures, outputs, drawings, files
+	$(BIN)/python tools/pins.py
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi

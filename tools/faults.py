@@ -5,8 +5,9 @@
     python -m tools.faults --mutants 120 --seed 0   a random sample that nobody chose
 
 Run again, it goes on where it stopped, as long as sources and tests are the same. faults.json
-remembers which test caught a fault, and that test is run first; `--forget` forgets both. A test
-that fails without the fault too catches nothing. The table is written into faults.md.
+remembers which test caught a fault, and that test is run first; `--forget` forgets both. What the
+quick tier catches, the full one need not try. A test that fails without the fault too catches
+nothing. The table is written into faults.md.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Run:
 
     tier: str
     results: dict[str, Any]
-    memory: dict[str, dict[str, str]]
+    memory: dict[str, str]
 
     @cached_property
     def reach(self) -> Reach:
@@ -103,13 +104,12 @@ def measure(changes: list[tuple[Fault, Change]], run: Run, done: dict[str, Any])
         last = done.get(fault.name, {})
         if last.get("what") != what:
             began = time.monotonic()
-            memory = run.memory["full"] | run.memory[run.tier]
-            test = catcher(change, run, memory.get(fault.name))
+            test = catcher(change, run, run.memory.get(fault.name))
             outcome = "caught" if test else "missed"
             seconds = round(time.monotonic() - began, 1)
             done[fault.name] = {"what": what, "outcome": outcome, "test": test, "seconds": seconds}
             if test and done is run.results[run.tier]:
-                run.memory[run.tier][fault.name] = test
+                run.memory[fault.name] = test
             run.save()
         result = done[fault.name]
         said = f"caught by {result['test']}" if result["test"] else result["outcome"]
@@ -120,7 +120,7 @@ def started(arguments: argparse.Namespace) -> Run:
     """What an earlier run left, if it was of the same sources and tests."""
     of = scratch.fingerprint()
     fresh = {"of": of, "full": {}, "quick": {}, "sound": [], "unsound": []}
-    memory: dict[str, dict[str, str]] = {"full": {}, "quick": {}}
+    memory: dict[str, str] = {}
     scratch.HERE.mkdir(parents=True, exist_ok=True)
     results = fresh
     if not arguments.forget:
@@ -157,8 +157,10 @@ def main() -> None:
     scratch.make_scratch()
     if any(change.path.parts[0] == "cpp" for _, change in chosen):
         scratch.build_without_faults()
-    key = f"{arguments.tier} mutants {arguments.mutants} of seed {arguments.seed}"
-    done = run.results.setdefault(key, {}) if mutants else run.results[run.tier]
+    name = f" mutants {arguments.mutants} of seed {arguments.seed}" if mutants else ""
+    done = run.results.setdefault(f"{run.tier}{name}", {})
+    quick = run.results.get(f"quick{name}", {})
+    done |= {one: result for one, result in quick.items() if result["outcome"] == "caught"}
     measure(chosen, run, done)
     caught = sum(done[fault.name]["outcome"] == "caught" for fault, _ in chosen)
     print(f"{caught} of {len(chosen)} caught ({caught / len(chosen):.0%})")
