@@ -7,14 +7,12 @@ take seconds to import what is imported already.
 
 from __future__ import annotations
 
-import doctest
 import io
 import re
 import shlex
 import subprocess
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from hashlib import sha256
-from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
@@ -78,27 +76,6 @@ def test_the_first_page_does_so_for_a_reader_at_a_shell(monkeypatch: pytest.Monk
     monkeypatch.setenv("SOURCE_DATE_EPOCH", TOOL.NEW_YEAR)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert TOOL.regenerate(text) == text
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        *(
-            f"estimators.{name}"
-            for name in ("bayes", "fisher", "indicator", "linear", "neighbors", "tree")
-        ),
-        "tasks.load",
-        "tasks.fit",
-        "tasks.partition",
-        "tasks.reporting.saying",
-        "tasks.sklearn_tree",
-        "tasks.work",
-    ],
-)
-def test_the_examples_in_docstrings_run(module: str) -> None:
-    done = doctest.testmod(import_module(f"sortal.{module}"))
-    assert done.attempted > 0
-    assert done.failed == 0
 
 
 def test_a_wrong_output_is_noticed() -> None:

