@@ -254,12 +254,12 @@ CONTENT: Final[list[tuple[Any, str]]] = [
 FORM: Final[list[Any]] = [
     lambda: native.count_codes(CODES.astype(">i4"), 2, ROWS, 1, None),
     lambda: native.count_codes(CODES[:, None], 2, ROWS, 1, None),
-    lambda: native.count_codes(CODES.tolist(), 2, ROWS, 1, None),  # type: ignore[arg-type]
+    lambda: native.count_codes(CODES.tolist(), 2, ROWS, 1, None),
     lambda: native.count_integers([NUMBERS], np.zeros(6, dtype=np.int32)[::2], 1, None),
-    lambda: native.rank_integers(NUMBERS.astype(np.uint64)),  # type: ignore[arg-type]
+    lambda: native.rank_integers(NUMBERS.astype(np.uint64)),
     # rows that lie 9 bytes apart
     lambda: native.rank_integers(np.zeros(2, dtype=[("flag", "i1"), ("x", "i8")])["x"]),
-    lambda: native.class_moments(X.astype(np.float32), ROWS, 1, None),  # type: ignore[arg-type]
+    lambda: native.class_moments(X.astype(np.float32), ROWS, 1, None),
     lambda: center(out=np.zeros((5, 2)).T),
     lambda: center(out=FROZEN),
 ]
