@@ -256,10 +256,11 @@ def test_a_class_that_the_node_lacks_has_no_shares_of_its_own() -> None:
     assert (cut["P(X<=v|c)"], cut["P(c|Y)"]) == (None, 0.0)
 
 
-def test_weights_with_fractions() -> None:
-    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
-    y, weight = ["a", "a", "b", "b"], [0.5, 1.25, 1.0, 0.25]
+def test_weights_with_fractions_and_without_weight() -> None:
+    X = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, 9.0]})
+    y, weight = ["a", "a", "b", "b", "b"], [0.5, 1.25, 1.0, 0.25, 0.0]
     working = TreeClassifier(pruning=None).fit(X, y, weight).working(0, X, y, weight)
+    assert working["x"].column("v") == (1.5, 2.5, 3.5)
     cut = row_at(working["x"], "v", 2.5)
     assert (cut["N(a)"], cut["N(b)"]) == (1.75, 0.0)
     assert working["node"].rows == (("a", 1.75, 7 / 12), ("b", 1.25, 5 / 12))
