@@ -14,7 +14,7 @@ import pytest
 from jinja2.utils import htmlsafe_json_dumps
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import OneClassWarning, OptionError
+from sortal.errors import OneClassWarning
 from sortal.learners.tree_complexity import complexity_path, places_in, prune_to
 from sortal.native.trees import LEAF
 from sortal.views.tree_drawing import draw_tree
@@ -304,13 +304,6 @@ def test_a_long_path_has_a_short_table() -> None:
     assert f"{n_rows} of {n_stops} trees; all of them: complexity(X, y)" in part.html
 
 
-def test_the_path_of_another_tree_is_refused() -> None:
-    model, path = penguins()
-    other = model.prune("cost_complexity", strength=0.02)
-    with pytest.raises(OptionError, match=r"give complexity\(X, y\) of the fitted tree"):
-        tree_part(other._model, complexity=path)
-
-
 def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
     table = datasets.iris()
     for depth in (0, 1):
@@ -466,6 +459,7 @@ def test_a_tree_in_something_hidden_is_fitted_when_it_is_shown(page: Page) -> No
 # --- For everybody -------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_no_serious_fault_is_found(browser: Browser) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     model, path = penguins()
