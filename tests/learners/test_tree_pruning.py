@@ -212,9 +212,6 @@ def test_joined_leaves_say_what_they_said(case: Case) -> None:
         assert not (leaves.all() and len(set(joined.labels()[below])) == 1)
 
 
-# --- C4.5 ----------------------------------------------------------------------------------------
-
-
 def test_quinlan_prunes_the_votes() -> None:
     # 6 and 9 democrats and 1 republican become one leaf: 2.512 errors against 3.273
     X = np.repeat(["n", "y", "u"], [6, 9, 1])[:, None]
@@ -468,9 +465,6 @@ def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: 
     assert n_moved
 
 
-# --- Weights -------------------------------------------------------------------------------------
-
-
 @given(seeds, splits)
 @settings(max_examples=5)  # each grows three trees and prunes six
 def test_weights_are_copies(seed: int, split: str) -> None:
@@ -503,9 +497,6 @@ def test_fractions_of_weights_scale(seed: int) -> None:
     raised = prune_by_raising(case.model, case.rows, 0.25, "gain").model
     check_consistent(raised, case.rows)
     assert_array_equal(raised.rows, with_rows(raised, case.rows).rows)
-
-
-# --- Folds ---------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 9))

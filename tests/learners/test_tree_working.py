@@ -43,9 +43,6 @@ def only_row(table: Table) -> dict[str, Any]:
     return dict(zip(table.columns, row, strict=True))
 
 
-# --- Zaki & Meira, chapter 19 --------------------------------------------------------------------
-
-
 def test_the_root_of_figure_19_1() -> None:
     working = iris_tree().working(0, *iris())
     names = ["node", "impurity", *PLANE, "tests", "test", "hyperplane"]
@@ -182,9 +179,6 @@ def test_an_attribute_below_the_average_gain_loses_despite_its_ratio() -> None:
     assert (second[1], second[6]) == ("rare", False)
 
 
-# --- Categories of many values, orders, dates, weights -------------------------------------------
-
-
 def test_of_many_values_each_alone_and_the_best_set() -> None:
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"x": [f"v{v:02}" for v in rng.integers(20, size=600)]})
@@ -278,9 +272,6 @@ def test_equals_stand_in_the_order_of_columns_and_of_thresholds() -> None:
     assert working["a"].column("allowed") == (True, False, True)
 
 
-# --- Leaves --------------------------------------------------------------------------------------
-
-
 def reason(model: TreeClassifier, node: int, *rows: Any) -> str:
     return str(only_row(model.working(node, *rows)["test"])["leaf because"])
 
@@ -320,9 +311,6 @@ def test_without_rows_only_what_the_tree_knows() -> None:
     test = only_row(model.working()["test"])
     assert test["cuts"] is None
     assert test["score"] == pytest.approx(0.530775, abs=1e-6)
-
-
-# --- Names, errors, records ----------------------------------------------------------------------
 
 
 def test_columns_with_the_names_of_tables() -> None:

@@ -39,9 +39,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 every_pair: Final = pytest.mark.parametrize(("criterion", "policy"), PAIRS)
 
 
-# --- Against brute force -------------------------------------------------------------------------
-
-
 def name_of(table: Table, j: int, code: float) -> Any:
     value = table.values(j)[int(code)]
     return bool(value) if table.columns[j].look == "truth" else f"v{int(value)}"
@@ -172,9 +169,6 @@ def test_every_test_of_more_tables(criterion: str, policy: str, data: Any) -> No
 def test_weights_with_fractions(policy: str, data: Any) -> None:
     table = data.draw(tables(weightings=("eighths",), rates=(0.1, 0.3)))
     check_tree(table, Rules("gain", policy, max_depth=2))
-
-
-# --- By hand -------------------------------------------------------------------------------------
 
 
 def only_row(table: Any) -> dict[str, Any]:

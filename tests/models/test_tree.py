@@ -76,9 +76,6 @@ def words(given: tuple[str | None, ...]) -> CategoryColumn:
     return CategoryColumn(values, np.array(codes, dtype=np.int32))
 
 
-# --- A chain of 100,000 tests --------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def deep() -> TreeModel:
     return chain(DEPTH)
@@ -116,9 +113,6 @@ def test_facts_of_a_chain(deep: TreeModel) -> None:
     frame = estimator(chain(3000)).to_frame()
     assert len(frame) == 6001
     assert frame["test"].iloc[3000] == "x <= 1500"
-
-
-# --- A small mixed tree, number by number --------------------------------------------------------
 
 
 def test_every_node_knows_its_place() -> None:
@@ -182,9 +176,6 @@ def test_paths_stop_where_rows_do() -> None:
     assert met.tolist() == [0, 4, 0, 1, 3, 0]
     starts, met = mixed().paths(np.empty(0, dtype=np.int32))
     assert (starts.tolist(), met.tolist()) == ([0], [])
-
-
-# --- Words ---------------------------------------------------------------------------------------
 
 
 def test_tests_in_words() -> None:
@@ -254,9 +245,6 @@ def test_the_table_of_nodes() -> None:
         *(1, 0, 0, 1, "color in {blue}", 3.0, 3, 2.0, 1.0),
         *("no", 4 / 6, 2 / 6, 0.5, False, 1.0),
     )
-
-
-# --- What lies below a node ----------------------------------------------------------------------
 
 
 def test_nodes_below_follow_in_preorder() -> None:

@@ -127,35 +127,27 @@ def test_a_table_that_grows_either_way_loses_nothing(
 
 
 @pytest.mark.parametrize(
-    ("first", "later"),
+    "column",
     [
-        (0, 1),
-        (0, 300),
-        (0, -1),
-        (-5, 3),
-        (-5, -9),
-        (TOP - 4, TOP),
-        (TOP, TOP - 4),
-        (TOP, TOP - 300),
-        (BOTTOM, BOTTOM + 300),
-        (BOTTOM + 300, BOTTOM),
+        *(
+            int64([first] * 128, [later] * 3)
+            for first, later in [
+                *((0, 1), (0, 300), (0, -1), (-5, 3), (-5, -9)),
+                *((TOP - 4, TOP), (TOP, TOP - 4), (TOP, TOP - 300)),
+                *((BOTTOM, BOTTOM + 300), (BOTTOM + 300, BOTTOM)),
+            ]
+        ),
+        # 5 values need a table of 8, of which 3 cells lie beyond TOP; 8 values need no larger one
+        int64([TOP - 4] * 127, [TOP], [TOP - 7]),
+        # a tile that straddles the edge
+        int64([5] * 128, [5] * 64, [4] * 32, [6] * 32),
+        *(np.arange(n, dtype=np.int64) % 7 - 3 for n in LENGTHS),
     ],
+    ids=lambda column: f"{len(column)} from {column[0] if len(column) else 0}",
 )
-def test_a_value_outside_the_table_makes_it_grow(first: int, later: int) -> None:
-    column = int64([first] * 128, [later] * 3)
-    assert count_one(column, no_classes(131), 1) == {(first, 0): 128, (later, 0): 3}
-
-
-def test_a_table_that_reaches_beyond_the_last_int64_can_grow_down() -> None:
-    # 5 values need a table of 8, of which 3 cells lie beyond TOP; 8 values need no larger one
-    column = int64([TOP - 4] * 127, [TOP], [TOP - 7])
-    want = {(TOP - 4, 1): 127, (TOP, 1): 1, (TOP - 7, 1): 1}
-    assert count_one(column, no_classes(129) + np.int32(1), 2) == want
-
-
-def test_a_tile_that_straddles_the_edge_is_counted_once() -> None:
-    column = int64([5] * 128, [5] * 64, [4] * 32, [6] * 32)
-    assert count_one(column, no_classes(256), 1) == {(5, 0): 192, (4, 0): 32, (6, 0): 32}
+def test_a_table_grows_where_it_must(column: Int64) -> None:
+    ones = no_classes(len(column)) + np.int32(1)
+    assert count_one(column, ones, 2) == tally(column.tolist(), ones.tolist(), None)
 
 
 @pytest.mark.parametrize("step", [1, -1], ids=["rising", "falling"])
@@ -164,12 +156,6 @@ def test_a_sorted_column_keeps_its_table_small(step: int) -> None:
     [counted] = native.count_integers([column], no_classes(3000), 1, None)
     assert counted is not None
     assert len(counted[1]) <= 4 * 60
-
-
-def test_every_length_is_counted_to_the_last_row() -> None:
-    for n in LENGTHS:
-        column = np.arange(n, dtype=np.int64) % 7 - 3
-        assert count_one(column, no_classes(n), 1) == tally(column.tolist(), [0] * n, None), n
 
 
 def test_no_rows_give_a_table_without_values() -> None:

@@ -55,9 +55,6 @@ def rendered(display: Any) -> bytes:
     return into.getvalue()
 
 
-# Frequencies
-
-
 def test_figure_19_2() -> None:
     display = FrequenciesDisplay.from_estimator(tree(), *iris())
     assert display.counts.shape == (34, 2)
@@ -121,9 +118,6 @@ def test_plain_arrays_and_options() -> None:
     assert ax.get_title() == "Mine"
     assert ax.lines[0].get_linewidth() == 7
     assert legend_of(FrequenciesDisplay([1, 2], [[1, 0], [1, 1]]).plot().ax_) == ["0", "1"]
-
-
-# Scores
 
 
 def test_figure_19_3() -> None:

@@ -156,9 +156,6 @@ def plainly(pieces: list[str]) -> list[str]:
     return [re.sub(r"tree-[0-9a-f]+(n\d+)?", "tree", piece) for piece in pieces]
 
 
-# --- The drawing ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "name", [*list(MODELS)[:4], *(pytest.param(name, marks=pytest.mark.full) for name in LARGE)]
 )
@@ -248,9 +245,6 @@ def test_colors_follow_the_page(page: Page) -> None:
     assert ground == "rgba(0, 0, 0, 0)"
 
 
-# --- Folding -------------------------------------------------------------------------------------
-
-
 def test_a_large_tree_is_folded_at_first(page: Page) -> None:
     page.set_content(html_of(noise(100)))
     ends = page.locator(".box.leaf").count() + page.locator("[aria-expanded=false]").count()
@@ -333,9 +327,6 @@ def test_zoom(page: Page) -> None:
     assert float(svg.get_attribute("width") or 0) == width
 
 
-# --- Search --------------------------------------------------------------------------------------
-
-
 def test_search_finds_names_conditions_labels_and_numbers(page: Page) -> None:
     model = iris()
     page.set_content(html_of(model))
@@ -383,9 +374,6 @@ def test_search_unfolds_and_enter_goes_on(page: Page) -> None:
     assert [current("Enter") for _ in hits] == hits
     assert current("Enter") == hits[0]
     assert current("Shift+Enter") == hits[-1]
-
-
-# --- Following a row -----------------------------------------------------------------------------
 
 
 def as_typed(row: dict[str, Any]) -> dict[str, str]:
@@ -586,9 +574,6 @@ def test_values_from_python_stand_in_the_form(page: Page) -> None:
     page.set_content(html_of(model._model, max_leaves=None, values=row | {"kind": "k9", "x": None}))
     assert page.get_by_role("combobox", name="kind").input_value() == "-1"
     assert page.get_by_role("textbox", name="x", exact=True).input_value() == ""
-
-
-# --- In a page -----------------------------------------------------------------------------------
 
 
 def test_several_trees_in_one_page(page: Page) -> None:

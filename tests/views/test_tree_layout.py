@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 GAP = 10
 
 
-# --- Places along a level ------------------------------------------------------------------------
-
-
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[list[list[int]], list[int], list[int]]:
     """Children, depths and sizes of the nodes of a tree in preorder."""
@@ -113,9 +110,6 @@ def test_the_work_of_a_comb_is_that_of_its_boxes() -> None:
     for t in reversed(range(len(children))):
         layout.join(t)
     assert 0 < cells.reads < 20 * len(children)
-
-
-# --- What is drawn -------------------------------------------------------------------------------
 
 
 def test_the_boxes_of_a_small_tree() -> None:
@@ -247,9 +241,6 @@ def test_closed_nodes_hide_what_is_below_them() -> None:
     assert drawing.hidden_leaves == 5
 
 
-# --- Words ---------------------------------------------------------------------------------------
-
-
 def test_long_sets_and_numbers_are_short_on_an_edge_and_whole_in_its_title() -> None:
     rng = np.random.default_rng(0)
     towns = np.array([f"the town of {i:02d}" for i in range(20)])
@@ -324,9 +315,6 @@ def test_many_classes_are_named_by_weight() -> None:
     assert len(drawing.legend) == 40
     assert drawing.legend[-1].label == "c099"
     assert drawing.more_classes == 60
-
-
-# --- Size ----------------------------------------------------------------------------------------
 
 
 def test_a_large_tree_is_drawn_in_part_or_in_full() -> None:

@@ -104,9 +104,6 @@ def show(page: Page, model: TreeModel, **options: Any) -> Part:
     return part
 
 
-# --- The part ------------------------------------------------------------------------------------
-
-
 def test_a_part_is_one_element_without_style_and_script() -> None:
     model, path = penguins()
     part = tree_part(model._model, name="birds", title="<b>", complexity=path, text="</div>")
@@ -136,9 +133,6 @@ def test_a_thousand_leaves_stay_small() -> None:
     assert len(part.html.encode()) + len(htmlsafe_json_dumps(part.data)) < 700_000
     cut = tree_part(model, complexity=complexity_path(model), with_form=False)
     assert len(cut.html.encode()) + len(htmlsafe_json_dumps(cut.data)) < 180_000
-
-
-# --- Pruning -------------------------------------------------------------------------------------
 
 
 def pruned_nodes(model: TreeModel, path: Complexity, stop: int) -> tuple[list[int], list[int]]:
@@ -316,9 +310,6 @@ def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
     assert "1 leaf · error 0" in (page.locator("[data-part=told]").text_content() or "")
 
 
-# --- Lit from elsewhere --------------------------------------------------------------------------
-
-
 def test_nodes_sent_are_lit_and_told(page: Page) -> None:
     model = noisy(150)
     walked = way_to(model, int(np.flatnonzero(model.kind == LEAF)[-5]))
@@ -380,9 +371,6 @@ def test_several_ways_are_lit_together(page: Page) -> None:
     show(page, replace(model, policy="fractional"), with_form=False)
     _, said = page.evaluate(SEND, ["tree", way_to(model, leaves[0])])
     assert said.startswith(f"the heaviest way ends at node {leaves[0]} (n ")
-
-
-# --- Zoom and pan --------------------------------------------------------------------------------
 
 
 def test_wheel_and_keys_zoom_the_view(page: Page) -> None:
@@ -454,9 +442,6 @@ def test_a_tree_in_something_hidden_is_fitted_when_it_is_shown(page: Page) -> No
     assert 0.6 * whole < room < whole
     assert width == pytest.approx(room)
     page.set_viewport_size({"width": 1000, "height": 700})
-
-
-# --- For everybody -------------------------------------------------------------------------------
 
 
 @pytest.mark.full

@@ -78,9 +78,6 @@ def part_of(estimator: Any, name: str = "it", **more: Any) -> Part | None:
     return decide_part(estimator._model, title="Decide", name=name, costs=costs, **known, **more)
 
 
-# --- Tables ---------------------------------------------------------------------------------------
-
-
 def mixed(rows: int, seed: int, holes: float) -> tuple[pd.DataFrame, Any]:
     """Numbers small and large, dates, words, whole numbers as words, an order, truth values."""
     rng = np.random.default_rng(seed)
@@ -149,8 +146,6 @@ def on_mixed(kind: type[Any], labels: Any = None, rows: int = 400, **options: An
 def tree(**options: Any) -> Any:
     return on_mixed(TreeClassifier, pruning=None, **options)
 
-
-# --- Equal to Python ------------------------------------------------------------------------------
 
 MODELS: Final[dict[str, Callable[[], Any]]] = {
     "lda": lambda: on_mixed(LinearDiscriminant),
@@ -430,9 +425,6 @@ def test_a_model_without_room_is_asked_in_python(page: Page) -> None:
     assert "it.predict(<rows>)" in page.locator(".sortal-decide").inner_text()
 
 
-# --- Errors in words ------------------------------------------------------------------------------
-
-
 def test_what_python_refuses_is_said_in_words(page: Page) -> None:
     X, y = odd_table()
     estimator = LinearDiscriminant(missing="error", unknown="error").fit(X[["a", "v"]], y)
@@ -469,9 +461,6 @@ def test_numbers_that_cannot_be_read_are_said_at_the_field(page: Page) -> None:
         field.fill("")
         assert field.get_attribute("aria-invalid") is None
         assert "The model says" in said(page)
-
-
-# --- What one sees and does -----------------------------------------------------------------------
 
 
 def said(page: Page) -> str:
