@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.estimators.test_tree_holes_oracle import limits, tables
 from tests.estimators.tree_oracle_holes import (
@@ -32,17 +32,11 @@ from tests.estimators.tree_oracle_holes import (
 )
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import InputError
 from sortal.models.conditions import set_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
-FEW: Final = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-every_pair = pytest.mark.parametrize(("criterion", "policy"), PAIRS)
-every_policy = pytest.mark.parametrize("policy", POLICIES)
-
-
-# --- Against brute force -------------------------------------------------------------------------
+every_pair: Final = pytest.mark.parametrize(("criterion", "policy"), PAIRS)
 
 
 def name_of(table: Table, j: int, code: float) -> Any:
@@ -146,31 +140,35 @@ def check_tree(table: Table, rules: Rules, **options: Any) -> None:
         check_node(model, oracle, t, node, told[t])
 
 
+def check_any(criterion: str, policy: str, data: Any) -> None:
+    options = data.draw(st.just({}) | limits)
+    check_tree(
+        data.draw(tables(criterion=criterion)), Rules(criterion, policy, max_depth=2, **options)
+    )
+
+
+# Fewer examples than others have: each asks for the working of every node of a tree.
 @every_pair
-@FEW
+@settings(max_examples=4)
 @given(data=st.data())
 def test_every_test_is_that_of_brute_force(criterion: str, policy: str, data: Any) -> None:
-    table = data.draw(tables(criterion=criterion))
-    check_tree(table, Rules(criterion, policy, max_depth=2))
+    check_any(criterion, policy, data)
 
 
+@pytest.mark.full
 @every_pair
-@FEW
+@settings(max_examples=12)
 @given(data=st.data())
-def test_limits_hold_with_holes(criterion: str, policy: str, data: Any) -> None:
-    table = data.draw(tables(criterion=criterion, rates=(0.1, 0.3, 0.6)))
-    check_tree(table, Rules(criterion, policy, max_depth=2, **data.draw(limits)))
+def test_every_test_of_more_tables(criterion: str, policy: str, data: Any) -> None:
+    check_any(criterion, policy, data)
 
 
-@every_policy
-@FEW
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_weights_with_fractions(policy: str, data: Any) -> None:
     table = data.draw(tables(weightings=("eighths",), rates=(0.1, 0.3)))
     check_tree(table, Rules("gain", policy, max_depth=2))
-
-
-# --- By hand -------------------------------------------------------------------------------------
 
 
 def only_row(table: Any) -> dict[str, Any]:
@@ -270,7 +268,13 @@ def test_whether_a_value_is_known_is_no_hyperplane() -> None:
     assert "hyperplane" not in [table.name for table in model.working(0)]
 
 
-@pytest.mark.parametrize(("criterion", "policy"), PAIRS)
+@pytest.mark.parametrize(
+    ("criterion", "policy"),
+    [
+        *(("gain", "direction"), ("gain_ratio", "branch"), ("gini", "majority")),
+        *(("cart", "fractional"), ("gain", "fractional")),
+    ],
+)
 def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str) -> None:
     """More values than are listed in sets, dates, weights of classes: the tree's test is first."""
     rng = np.random.default_rng(5)
@@ -296,14 +300,3 @@ def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str
         if test:
             assert (first[2], first[-1]) == (test, True)
             assert first[3] == pytest.approx(model._model.score[t], rel=1e-12)
-
-
-def test_other_holes_are_refused() -> None:
-    X = pd.DataFrame({"x": [1.0, 2, 3, np.nan]})
-    y = list("abab")
-    model = TreeClassifier(pruning=None).fit(X, y)
-    with pytest.raises(InputError, match="0 cells of 'x' are missing"):
-        model.working(0, X.fillna(9.0), y)
-    whole = TreeClassifier(pruning=None).fit(X.fillna(9.0), y)
-    with pytest.raises(InputError, match="1 cell of 'x' is missing"):
-        whole.working(0, X, y)

@@ -40,21 +40,23 @@ def table(n: int, share: float, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     return frame.mask(rng.random(frame.shape) < share), y
 
 
-@pytest.mark.parametrize("words", [False, True])
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [*((one, True) for one in LEARNERS), *((one, False) for one in LEARNERS[1:3])],
+)
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 def test_many_patterns_are_what_each_is(
     learner: Any, words: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, y = table(300, 0.0)
-    holed, _ = table(300, 0.35, seed=1)
+    X, y = table(200, 0.0)
+    holed, _ = table(120, 0.35, seed=1)
     if not words:
         X, holed = X.drop(columns="word"), holed.drop(columns="word")
     model = learner.fit(X, y)
     assert model._model.scores.parts is not None
     found = model.decision_function(holed)
-    alone = np.array([model.decision_function(holed[i : i + 1])[0] for i in range(40)])
-    assert_allclose(alone, found[:40], rtol=1e-12)
+    alone = np.array([model.decision_function(holed[i : i + 1])[0] for i in range(12)])
+    assert_allclose(alone, found[:12], rtol=1e-12)
     monkeypatch.setattr(holes, "_CELLS", 1)
     assert_allclose(model.decision_function(holed), found, rtol=1e-12)
     monkeypatch.setattr(holes, "_WORST", 0.0)

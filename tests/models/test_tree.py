@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.models.chains import chain
 
 from sortal import TreeClassifier
 from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.errors import InputError
 from sortal.models.faces import moment_text
 from sortal.models.tree import TreeModel
 from sortal.models.tree_blocks import RouteBlock
@@ -23,45 +23,6 @@ from sortal.models.tree_text import tree_text
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SUBSET
 
 DEPTH = 100_000
-
-
-def chain(depth: int = DEPTH) -> TreeModel:
-    """Test i asks x <= i: yes is a leaf, no goes on. Nodes 0, 2, 4, … ask, 1, 3, 5, … are leaves.
-
-    The row with x = i has the class i % 2 and ends in the leaf below test i.
-    """
-    n = 2 * depth + 1
-    asks = np.arange(n) % 2 == 0
-    asks[-1] = False
-    starts = np.concatenate([[0], np.cumsum(2 * asks)])
-    tests = np.flatnonzero(asks)
-    y = np.arange(depth + 1) % 2
-    below = np.cumsum((y[:, None] == [0, 1])[::-1], axis=0)[::-1]  # of tests i, i + 1, …
-    units = np.empty((n, 2), dtype=np.int64)
-    units[::2] = below
-    units[1::2] = (y[:, None] == [0, 1])[:-1]
-    return TreeModel(
-        schema=Schema((ColumnSchema("x", "number"),), (0, 1)),
-        column_kinds=(CUT,),
-        unseen=((),),
-        exponent=0,
-        kind=np.where(asks, CUT, LEAF).astype(np.int8),
-        attribute=np.where(asks, 0, -1).astype(np.int32),
-        threshold=np.where(asks, np.arange(n) / 2, np.nan),
-        child_start=starts.astype(np.int64),
-        children=np.stack([tests + 1, tests + 2], axis=1).ravel().astype(np.int32),
-        value_start=np.zeros(n + 1, dtype=np.int64),
-        values=np.empty(0, dtype=np.int32),
-        branches=np.empty(0, dtype=np.int32),
-        heavier=np.where(asks, 1, -1).astype(np.int32),
-        units=units,
-        sizes=units.sum(axis=1),
-        score=np.where(asks, 0.5, 0.0),
-        gain=np.where(asks, 0.5, 0.0),
-        exact=np.ones(n, dtype=bool),
-        candidates=np.zeros(n),
-        missing=np.full(n, NO_HOLES, dtype=np.int32),
-    )
 
 
 def mixed() -> TreeModel:
@@ -115,12 +76,9 @@ def words(given: tuple[str | None, ...]) -> CategoryColumn:
     return CategoryColumn(values, np.array(codes, dtype=np.int32))
 
 
-# --- A chain of 100,000 tests --------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def deep() -> TreeModel:
-    return chain()
+    return chain(DEPTH)
 
 
 def estimator(model: TreeModel) -> TreeClassifier:
@@ -150,23 +108,11 @@ def test_a_path_down_a_chain_names_every_node(deep: TreeModel) -> None:
 
 def test_facts_of_a_chain(deep: TreeModel) -> None:
     model = estimator(deep)
-    assert model.get_depth() == DEPTH
-    assert model.get_n_leaves() == DEPTH + 1
+    assert (model.get_depth(), model.get_n_leaves()) == (DEPTH, DEPTH + 1)
     assert model.feature_importances_.tolist() == [1.0]
-    frame = model.to_frame()
-    assert len(frame) == 2 * DEPTH + 1
-    assert frame["test"].iloc[DEPTH] == f"x <= {DEPTH // 2}"
-
-
-def test_a_chain_survives_pickling(deep: TreeModel) -> None:
-    copy = pickle.loads(pickle.dumps(estimator(deep)))  # noqa: S301  (our own bytes)
-    for field in fields(TreeModel):
-        one, two = getattr(copy._model, field.name), getattr(deep, field.name)
-        assert np.array_equal(one, two, equal_nan=True) if hasattr(two, "dtype") else one == two
-    assert copy.apply([[5.0]]).tolist() == [11]
-
-
-# --- A small mixed tree, number by number --------------------------------------------------------
+    frame = estimator(chain(3000)).to_frame()
+    assert len(frame) == 6001
+    assert frame["test"].iloc[3000] == "x <= 1500"
 
 
 def test_every_node_knows_its_place() -> None:
@@ -182,22 +128,16 @@ def test_shares_labels_and_purity_come_from_whole_numbers() -> None:
     model = mixed()
     assert model.shares()[[0, 3]].tolist() == [[6 / 14, 8 / 14], [1 / 3, 2 / 3]]
     assert model.labels().tolist() == [1, 0, 0, 1, 1, 0, 1]
+    assert chain(1).labels().tolist() == [0, 0, 1]  # of equals the first
     assert model.purity().tolist() == [8 / 14, 4 / 6, 1.0, 2 / 3, 0.75, 1.0, 1.0]
     assert model.weights()[0].tolist() == [3.0, 4.0]
-
-
-def test_equal_classes_go_to_the_first() -> None:
-    assert chain(1).labels().tolist() == [0, 0, 1]
 
 
 def test_importances_weigh_gains() -> None:
     parts = np.array([14 * 0.2, 6 * 0.5, 8 * 0.75])
     assert mixed().importances() == pytest.approx(parts / parts.sum(), rel=1e-15)
-
-
-def test_a_single_leaf_makes_no_column_important() -> None:
-    model = TreeClassifier(max_depth=0, pruning=None).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-    assert model.feature_importances_.tolist() == [0.0, 0.0]
+    leaf = TreeClassifier(max_depth=0, pruning=None).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    assert leaf.feature_importances_.tolist() == [0.0, 0.0]
 
 
 ROUTES = [
@@ -215,12 +155,7 @@ ROUTES = [
 ]
 
 
-@pytest.mark.parametrize(("row", "node"), ROUTES)
-def test_where_a_row_ends(row: tuple[float, str | None, str | None], node: int) -> None:
-    assert RouteBlock(mixed())(cells([row])).answer.tolist() == [node]
-
-
-def test_a_block_counts_holes_and_unknown_values_by_column() -> None:
+def test_where_rows_end_and_what_a_block_counts_by_column() -> None:
     answered = RouteBlock(mixed())(cells([row for row, _ in ROUTES]))
     assert answered.answer.tolist() == [node for _, node in ROUTES]
     assert answered.holes.tolist() == [1, 1, 1]
@@ -228,29 +163,19 @@ def test_a_block_counts_holes_and_unknown_values_by_column() -> None:
     assert answered.unknown.tolist() == [0, 1, 2]
 
 
-def test_an_answer_is_taken_by_node() -> None:
+def test_an_answer_is_taken_by_node_also_by_a_pass_that_was_sent_away() -> None:
     answers = np.array([f"node {t}" for t in range(7)])
-    found = RouteBlock(mixed(), answers)(cells([ROUTES[0][0], ROUTES[2][0]])).answer
+    sent = pickle.loads(pickle.dumps(RouteBlock(mixed(), answers)))  # noqa: S301  (our own bytes)
+    found = sent(cells([ROUTES[0][0], ROUTES[2][0]])).answer
     assert found.tolist() == ["node 2", "node 5"]
-
-
-def test_a_pass_over_blocks_can_be_sent_away() -> None:
-    sent = pickle.loads(pickle.dumps(RouteBlock(mixed())))  # noqa: S301  (our own bytes)
-    assert sent(cells([ROUTES[1][0]])).answer.tolist() == [3]
 
 
 def test_paths_stop_where_rows_do() -> None:
     starts, met = mixed().paths(np.array([4, 3, 0]))
     assert starts.tolist() == [0, 2, 5, 6]
     assert met.tolist() == [0, 4, 0, 1, 3, 0]
-
-
-def test_no_rows_have_no_paths() -> None:
     starts, met = mixed().paths(np.empty(0, dtype=np.int32))
     assert (starts.tolist(), met.tolist()) == ([0], [])
-
-
-# --- Words ---------------------------------------------------------------------------------------
 
 
 def test_tests_in_words() -> None:
@@ -320,17 +245,6 @@ def test_the_table_of_nodes() -> None:
         *(1, 0, 0, 1, "color in {blue}", 3.0, 3, 2.0, 1.0),
         *("no", 4 / 6, 2 / 6, 0.5, False, 1.0),
     )
-
-
-# --- Numbers that are none -----------------------------------------------------------------------
-
-
-def test_an_infinity_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match=r"'x' holds infinite values \(infinity.*Replace or drop"):
-        RouteBlock(chain(1))(numbers(0.0, np.inf))
-
-
-# --- What lies below a node ----------------------------------------------------------------------
 
 
 def test_nodes_below_follow_in_preorder() -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.native.layouts import Layout, layouts
 
 from sortal import native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Layout = Callable[[NDArray[Any]], NDArray[Any]]
-
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float = NDArray[np.float64]
-quick = settings(max_examples=60, deadline=None)
 
 
 @dataclass(frozen=True)
@@ -133,13 +132,10 @@ def centers(rng: np.random.Generator, n: int) -> Float:
                     rng.uniform(-10, 10, n))  # fmt: skip
 
 
-# --- The same numbers, however they lie ----------------------------------------------------------
-
-
-@quick
-@given(call=calls())
+@given(layouts, calls())
 def test_columns_anywhere_in_memory(layout: Layout, call: Call) -> None:
-    columns, codes = [layout(x) for x in call.columns], [layout(x) for x in call.codes]
+    columns: Any = [layout(x) for x in call.columns]
+    codes: Any = [layout(x) for x in call.codes]
     assert_as_expected(replace(call, columns=columns, codes=codes))
 
 
@@ -155,38 +151,28 @@ MATRICES: dict[str, Callable[[Float], list[Float]]] = {
 }
 
 
-@pytest.mark.parametrize("matrix", MATRICES)
-@quick
-@given(call=calls())
+@given(st.sampled_from(list(MATRICES)), calls())
 def test_columns_of_one_matrix(matrix: str, call: Call) -> None:
     if call.columns:
         lying = MATRICES[matrix](np.stack(call.columns, axis=1))
         assert_as_expected(replace(call, columns=lying))
 
 
-def test_the_same_column_twice_is_no_matrix() -> None:
+def test_the_same_column_twice_or_two_strides_are_no_matrix() -> None:
     x = np.arange(40.0)
-    assert_as_expected(Call([x, x], [], [], None, np.array([1.0, 2.0]), None, None, 30))
-
-
-def test_two_strides_are_no_matrix() -> None:
-    x = np.arange(40.0)
-    assert_as_expected(Call([x[:10], x[1::2][:10]], [], [], None, np.zeros(2), None, None, 10))
-
-
-# --- What is not finite --------------------------------------------------------------------------
+    for columns in ([x, x], [x[:10], x[1::2][:10]]):
+        assert_as_expected(Call(columns, [], [], None, np.array([1.0, 2.0]), None, None, 10))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e200])
-@pytest.mark.parametrize("at", [0, 4, 8])
-@pytest.mark.parametrize("apart", [False, True])
-def test_rows_whose_length_is_not_finite_are_counted(number: float, at: int, apart: bool) -> None:
-    x = np.ones((300, 9))
-    x[[3, 127, 128, 299], at] = number
-    columns = list(x.T.copy() if apart else x.T)
-    call = Call(columns, [], [], None, np.zeros(9), None, None, 300)
-    assert call()[0] == 4
-    assert_as_expected(call)
+def test_rows_whose_length_is_not_finite_are_counted(number: float) -> None:
+    for at, apart in product((0, 4, 8), (False, True)):
+        x = np.ones((300, 9))
+        x[[3, 127, 128, 299], at] = number
+        columns = list(x.T.copy() if apart else x.T)
+        call = Call(columns, [], [], None, np.zeros(9), None, None, 300)
+        assert call()[0] == 4
+        assert_as_expected(call)
 
 
 def test_rows_that_are_not_chosen_are_not_counted() -> None:
@@ -216,80 +202,7 @@ def test_rows_without_terms_still_count() -> None:
     assert Call([], [], [], None, np.zeros(0), None, None, 2)()[1].tolist() == [[1.0, 0.0]] * 2
 
 
-# --- Bounds --------------------------------------------------------------------------------------
-
-X, CODES = np.array([1.0, 2.0, 3.0]), np.array([0, 1, -1], dtype=np.int32)
-GOOD = Call([X], [CODES], [2], np.array([0, 2]), np.zeros(3), np.zeros(3), np.ones(2), 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"columns": [X, X[:2]]}, "columns differ in length"),
-        ({"codes": [CODES[:2]]}, "columns and codes differ in length"),
-        ({"sizes": [2, 2]}, "codes and sizes differ in number"),
-        ({"sizes": [-1]}, "a size is negative"),
-        ({"sizes": [2**31]}, "a size is negative or beyond"),
-        ({"sizes": [2**62]}, "a size is negative or beyond"),
-        ({"columns": [], "codes": [CODES, CODES[:2]], "sizes": [2, 1]}, "differ in length"),
-        ({"rows": np.array([0])}, "rows and out differ in length"),
-        ({"rows": np.array([0, 3])}, "a row lies outside"),
-        ({"rows": np.array([-1, 0])}, "a row lies outside"),
-        ({"rows": np.array([0, 2**62])}, "a row lies outside"),
-        ({"rows": None, "n_out": 4, "scale": None}, "more rows than the columns"),
-        ({"fill": np.zeros(2)}, "fill is not of one number a term"),
-        ({"scale": np.ones(3)}, "scale and out differ in length"),
-        ({"codes": [CODES + 2]}, "a code is too large"),
-        ({"codes": [CODES + 1], "rows": None}, "a code is too large"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
-    assert GOOD()[0] == 0
-    with pytest.raises(ValueError, match=message):
-        replace(GOOD, **change)()
-
-
-@pytest.mark.parametrize(("n_origin", "width"), [(2, 5), (4, 5), (3, 4), (3, 6)])
-def test_origin_and_out_have_one_place_a_term(n_origin: int, width: int) -> None:
-    out = np.zeros((2, width))
-    with pytest.raises(ValueError, match=r"origin is not|out has not"):
-        native.center_rows([X], [CODES], [2], np.array([0, 1]), np.zeros(n_origin), None, None, out)
-
-
 def test_a_code_beyond_its_size_in_a_row_that_is_not_chosen_does_no_harm() -> None:
-    codes = np.array([0, 9, 1], dtype=np.int32)
-    assert_as_expected(replace(GOOD, codes=[codes]))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"columns": [X.astype(np.float32)]},
-        {"columns": [X[:, None]]},
-        {"columns": [X.astype(">f8")]},
-        {"codes": [CODES.astype(np.int64)]},
-        {"rows": np.array([0, 2], dtype=np.int32)},
-        {"rows": np.array([0, 1, 2, 1])[::2]},
-        {"origin": np.zeros(3, dtype=np.int64)},
-        {"fill": np.zeros(6)[::2]},
-        {"scale": [1.0, 1.0]},
-    ],
-)
-def test_arrays_of_another_form_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
-        replace(GOOD, **change)()
-
-
-@pytest.mark.parametrize(
-    "out", [np.zeros((5, 2)).T, np.zeros((2, 10))[:, ::2], np.zeros((2, 5), dtype=np.float32)]
-)
-def test_out_must_be_a_plain_matrix(out: Any) -> None:
-    with pytest.raises(TypeError):
-        native.center_rows([X], [CODES], [2], np.array([0, 2]), np.zeros(3), None, None, out)
-
-
-def test_out_must_be_writable() -> None:
-    out = np.zeros((2, 5))
-    out.flags.writeable = False
-    with pytest.raises(TypeError):
-        native.center_rows([X], [CODES], [2], np.array([0, 2]), np.zeros(3), None, None, out)
+    x, codes = np.array([1.0, 2.0, 3.0]), np.array([0, 9, 1], dtype=np.int32)
+    rows, zeros = np.array([0, 2]), np.zeros(3)
+    assert_as_expected(Call([x], [codes], [2], rows, zeros, zeros, np.ones(2), 2))

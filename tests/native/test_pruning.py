@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise, product
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from sortal.native.pruning import Raised, added_errors, collapse_strengths, prune_raising
-from sortal.native.trees import NO_HOLES, SPREAD, TreeArrays, Weights
+from sortal.native.pruning import added_errors, collapse_strengths
 
 Float = NDArray[np.float64]
 
@@ -128,30 +126,9 @@ def test_a_chain_of_100_000_tests() -> None:
     starts = np.minimum(2 * ((np.arange(n + 1) + 1) // 2), n - 1).astype(np.int64)
     children = np.arange(1, n, dtype=np.int32)
     risk = np.where(np.arange(n) % 2 == 0, (n - np.arange(n)) // 2, 0).astype(np.float64)
-    began = perf_counter()
     strengths = collapse_strengths(starts, children, risk)
-    assert perf_counter() - began < 2
     assert strengths[0] == 1  # every test saves one error by one leaf
     assert (strengths[:-1:2] == 1).all()
-
-
-def test_a_damaged_tree_is_refused() -> None:
-    start, children = np.array([0, 2, 2, 2]), np.array([1, 2], dtype=np.int32)
-    risk = np.array([2.0, 0.0, 0.0])
-    assert collapse_strengths(start, children, risk).tolist() == [2, 0, 0]
-    damaged: list[tuple[Any, Any, Any]] = [
-        (start[:-1], children, risk),
-        (start, np.array([1, 0], dtype=np.int32), risk),
-        (start, np.array([1, 1], dtype=np.int32), risk),
-        (start, np.array([1, 3], dtype=np.int32), risk),
-        (np.array([0, 2, 1, 2]), children, risk),
-        (start, children, np.array([np.nan, 0, 0])),
-        (start, children, np.array([1.0, -1, 0])),
-        (np.array([0]), children[:0], risk[:0]),
-    ]
-    for arguments in damaged:
-        with pytest.raises(ValueError, match=r"tree|risk"):
-            collapse_strengths(*arguments)
 
 
 def test_the_numbers_of_quinlan() -> None:
@@ -180,38 +157,3 @@ def test_few_errors_lie_on_the_line_from_none_to_one() -> None:
     none, half, one = added_errors(n, np.array([0.0, 0.5, 1.0]), 0.25)
     assert half == pytest.approx((none + one) / 2)
     assert_allclose(added_errors(n[:2], np.array([9.5, 10.0]), 0.25), [0.67 * 0.5, 0])
-
-
-@pytest.mark.parametrize(("n", "errors", "confidence"), [(1, 2, 0.25), (0, 0, 0.25), (2, 1, 0)])
-def test_estimates_of_nothing_are_refused(n: float, errors: float, confidence: float) -> None:
-    with pytest.raises(ValueError, match=r"errors|confidence"):
-        added_errors(np.array([float(n)]), np.array([float(errors)]), confidence)
-
-
-def test_raising_refuses_branches_that_are_none() -> None:
-    tree = TreeArrays(
-        kind=np.array([1, 0, 0], dtype=np.int8),
-        attribute=np.array([0, -1, -1], dtype=np.int32),
-        threshold=np.array([0.5, np.nan, np.nan]),
-        child_start=np.array([0, 2, 2, 2]),
-        children=np.array([1, 2], dtype=np.int32),
-        value_start=np.zeros(4, dtype=np.int64),
-        values=np.zeros(0, dtype=np.int32),
-        branches=np.zeros(0, dtype=np.int32),
-        heavier=np.array([0, -1, -1], dtype=np.int32),
-        missing=np.full(3, NO_HOLES, dtype=np.int32),
-    )
-    columns, classes = [np.array([0.0, 1.0])], np.array([0, 1], dtype=np.int32)
-
-    def prune(given: TreeArrays, confidence: float = 0.25) -> Raised:
-        return prune_raising(given, columns, [0], classes, 2, Weights(), confidence)
-
-    assert prune(tree).units[0].tolist() == [1, 1]
-    wrong = tree._replace(heavier=np.array([2, -1, -1], dtype=np.int32))
-    with pytest.raises(ValueError, match="makes no sense"):
-        prune(wrong)
-    parts = tree._replace(missing=np.array([SPREAD, -1, -1], dtype=np.int32))
-    with pytest.raises(ValueError, match="spread"):
-        prune(parts)
-    with pytest.raises(ValueError, match="confidence"):
-        prune(tree, 2.0)

@@ -50,17 +50,3 @@ def test_columns_of_a_row_major_matrix_are_read_in_place() -> None:
     ranks = (0, np.arange(4, dtype=np.int32))
     codes = native.place_integers([matrix[:, j] for j in range(3)], [ranks] * 3, 1000, -2)
     assert (matrix == codes.T).all()
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    codes, table = np.array([5], dtype=np.int32), np.zeros((5, 2))
-    with pytest.raises(ValueError, match="too large"):
-        native.add_terms(np.zeros((1, 2)), table, codes)
-    with pytest.raises(ValueError, match="differ in length"):
-        native.add_terms(np.zeros((2, 2)), table, codes)
-    with pytest.raises(ValueError, match="differ in classes"):
-        native.add_terms(np.zeros((1, 3)), table, codes)
-    with pytest.raises(ValueError, match="length n"):
-        native.place_integers([np.zeros(3, dtype=np.int64)], [(0, codes)], 4, -2)
-    with pytest.raises(ValueError, match="differ in number"):
-        native.place_integers([], [(0, codes)], 0, -2)

@@ -13,10 +13,9 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from tests.views import some_trees
 
-from sortal import TreeClassifier, datasets
-from sortal.errors import InputTypeError
-from sortal.views import palette
+from sortal.views import palette, tree_display
 from sortal.views.tree_display import TreeDisplay
 from sortal.views.tree_drawing import draw_tree
 
@@ -30,13 +29,11 @@ class Estimator:
     """What a display asks of an estimator."""
 
     def to_drawing(self, *, max_depth: int | None, max_leaves: int | None) -> Drawing:
-        model = TreeClassifier(pruning=None).fit(datasets.iris(), "species")._model
-        return draw_tree(model, max_depth=max_depth, max_leaves=max_leaves)
+        return draw_tree(some_trees.iris(), max_depth=max_depth, max_leaves=max_leaves)
 
 
 def iris(**options: Any) -> Drawing:
-    model = TreeClassifier(**{"pruning": None, **options}).fit(datasets.iris(), "species")._model
-    return draw_tree(model)
+    return draw_tree(some_trees.iris(**options))
 
 
 def rendered(display: TreeDisplay) -> bytes:
@@ -75,8 +72,7 @@ def test_boxes_and_edges_are_where_the_drawing_has_them() -> None:
 
 @pytest.mark.parametrize("orientation", ["down", "right"])
 def test_words_stay_in_their_boxes(orientation: str) -> None:
-    model = TreeClassifier(pruning=None).fit(datasets.iris(), "species")._model
-    drawing = draw_tree(model, orientation=orientation)
+    drawing = draw_tree(some_trees.iris(), orientation=orientation)
     display = TreeDisplay(drawing).plot()
     rendered(display)
     to_data = display.ax_.transData.inverted()
@@ -105,9 +101,7 @@ def test_classes_have_their_colors() -> None:
 
 
 def test_classes_beyond_the_colors_have_hatches() -> None:
-    y = np.repeat([f"c{k:02d}" for k in range(45)], 2)
-    model = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": np.arange(len(y))}), y)._model
-    display = TreeDisplay(draw_tree(model)).plot()
+    display = TreeDisplay(draw_tree(some_trees.many_classes(45), max_leaves=9)).plot()
     legend = display.ax_.get_legend()
     assert legend is not None
     samples = legend.get_patches()
@@ -145,16 +139,14 @@ def test_from_an_estimator() -> None:
     assert "+5 more leaves" in texts(display.ax_)
     assert len(frames(display.ax_)) == 7  # two are drawn twice: there is more behind
     assert len(TreeDisplay.from_estimator(Estimator(), max_leaves=2).drawing.boxes) == 3
-    with pytest.raises(InputTypeError, match="object has no to_drawing: give a fitted tree"):
-        TreeDisplay.from_estimator(object())
 
 
 def test_names_from_data_are_harmless() -> None:
     rng = np.random.default_rng(0)
     names = ["$\\frac{", "_hidden", "100 $ and 5 $", "two\nlines"]
-    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=names)
-    table["kind"] = rng.choice(["$a_{", "b$"], 60)
-    model = TreeClassifier(pruning=None).fit(table, rng.choice(names, 60))._model
+    table = pd.DataFrame(rng.normal(size=(30, 4)), columns=names)
+    table["kind"] = rng.choice(["$a_{", "b$"], 30)
+    model = some_trees.fitted(table, rng.choice(names, 30))
     with mpl.rc_context({"text.usetex": True}):
         display = TreeDisplay(draw_tree(model, max_leaves=None)).plot()
     assert not any(text.get_usetex() for text in display.ax_.texts)
@@ -164,9 +156,9 @@ def test_names_from_data_are_harmless() -> None:
     assert " _hidden" in legend.get_texts()[2].get_text()
 
 
-def test_a_large_tree_has_a_figure_that_can_be_drawn() -> None:
-    y = np.arange(190) % 2
-    model = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": np.arange(190)}), y)._model
-    display = TreeDisplay(draw_tree(model, max_leaves=None)).plot(legend=False)
-    assert max(display.figure_.get_size_inches()) <= 100
-    assert len(frames(display.ax_)) == model.n_nodes
+def test_a_large_tree_has_a_figure_that_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = TreeDisplay(iris()).plot(legend=False).figure_.get_size_inches()
+    monkeypatch.setattr(tree_display, "_MOST_INCHES", 4)
+    display = TreeDisplay(iris()).plot(legend=False)
+    assert max(display.figure_.get_size_inches()) <= 4 < max(free)
+    assert len(frames(display.ax_)) == some_trees.iris().n_nodes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import warnings
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -13,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+from tests.views.some_trees import grown, iris, noise, tennis
 
-from sortal import TreeClassifier, datasets
+from sortal import datasets
 from sortal.data.batch import Batch
 from sortal.data.table import read_table
-from sortal.errors import InputError, OptionError, UnknownCategoryWarning
 from sortal.models.tree_blocks import WalkBlock
 from sortal.models.tree_explain import ExplainTree
 from sortal.models.tree_text import tree_text
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
+    from sortal import TreeClassifier
     from sortal.models.tree import TreeModel
     from sortal.models.tree_explain import TreeExplanation
     from sortal.views.tree_drawing import Drawing
@@ -71,24 +71,6 @@ ROUTE: Final = """(rows) => {
 }"""
 
 
-def fitted(table: Any, y: Any, **options: Any) -> TreeClassifier:
-    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)
-
-
-@cache
-def iris(**options: Any) -> TreeModel:
-    return fitted(datasets.iris(), "species", **options)._model
-
-
-@cache
-def noise(leaves: int, n_classes: int = 3) -> TreeModel:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(8 * leaves, 4)).round(2)
-    y = np.array([f"class {k}" for k in range(n_classes)])[rng.integers(n_classes, size=len(X))]
-    names = ["age", "income", "balance", "tenure"]
-    return fitted(pd.DataFrame(X, columns=names), y, max_leaf_nodes=leaves)._model
-
-
 @cache
 def varied(rows: int = 300) -> tuple[TreeClassifier, pd.DataFrame]:
     """Numbers, dates, words by subset and by value, an order and truth values, with many leaves."""
@@ -116,7 +98,7 @@ def varied(rows: int = 300) -> tuple[TreeClassifier, pd.DataFrame]:
     ]
     score = np.sum(np.asarray(parts, dtype=float), axis=0) + rng.normal(size=rows)
     y = np.array(["no", "yes", "later"])[np.digitize(score, [2.5, 4])]
-    model = fitted(table, y, categorical_split={"kind": "multiway"})
+    model = grown(table, y, categorical_split={"kind": "multiway"})
     return model, table
 
 
@@ -125,12 +107,7 @@ def mixture(leaves: int) -> TreeModel:
     model, table = varied()
     y = model.predict(table)
     split = {"kind": "multiway"}
-    return fitted(table, y, categorical_split=split, max_leaf_nodes=leaves)._model
-
-
-@cache
-def tennis() -> TreeModel:
-    return fitted(datasets.play_tennis(), "PlayTennis", categorical_split="multiway")._model
+    return grown(table, y, categorical_split=split, max_leaf_nodes=leaves)._model
 
 
 @cache
@@ -139,7 +116,7 @@ def wide() -> TreeModel:
     rng = np.random.default_rng(0)
     names = ["WWWWWWWWWWWWWWWWWW", "llllllllll iiiiiiiiii", "Ширина листа", "mmmm" * 20, "x"]
     table = pd.DataFrame(rng.normal(size=(300, 5)), columns=names)
-    return fitted(
+    return grown(
         table, rng.choice(["MMMMMMMM", "illicit", "ЩЩЩЩЩЩ", "%%%% @@@@", "ΩΩΩ"], 300)
     )._model
 
@@ -152,6 +129,7 @@ MODELS: Final[dict[str, Callable[[], TreeModel]]] = {
     "hundred": lambda: noise(100),
     "classes": lambda: noise(60, 30),
 }
+LARGE: Final = ("hundred", "classes")
 
 
 def boxes_in(drawing: Drawing, page: Page) -> Any:
@@ -178,10 +156,9 @@ def plainly(pieces: list[str]) -> list[str]:
     return [re.sub(r"tree-[0-9a-f]+(n\d+)?", "tree", piece) for piece in pieces]
 
 
-# --- The drawing ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [*list(MODELS)[:4], *(pytest.param(name, marks=pytest.mark.full) for name in LARGE)]
+)
 def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
     model = MODELS[name]()
     html = html_of(model)
@@ -194,7 +171,9 @@ def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
     assert unfolded == plainly(boxes_in(draw_tree(model, max_leaves=200), page))
 
 
-@pytest.mark.parametrize("name", ["by value", "mixture", "hundred"])
+@pytest.mark.parametrize(
+    "name", ["by value", "mixture", pytest.param("hundred", marks=pytest.mark.full)]
+)
 def test_folded_trees_are_laid_out_as_python_does(page: Page, name: str) -> None:
     model = MODELS[name]()
     drawn = sketch(model, None, 200, "auto")
@@ -217,7 +196,7 @@ def test_folded_trees_are_laid_out_as_python_does(page: Page, name: str) -> None
     )
 
 
-@pytest.mark.parametrize("font", ["system-ui", "DejaVu Sans"])
+@pytest.mark.parametrize("font", ["system-ui", pytest.param("DejaVu Sans", marks=pytest.mark.full)])
 def test_no_word_leaves_its_box(page: Page, font: str) -> None:
     for model in (wide(), iris(), mixture(40)):
         page.set_content(svg_of(draw_tree(model, max_leaves=None)))
@@ -264,9 +243,6 @@ def test_colors_follow_the_page(page: Page) -> None:
     assert page.eval_on_selector(".name", "e => getComputedStyle(e).fill") == "rgb(230, 230, 230)"
     ground = page.eval_on_selector(".view svg", "e => getComputedStyle(e).backgroundColor")
     assert ground == "rgba(0, 0, 0, 0)"
-
-
-# --- Folding -------------------------------------------------------------------------------------
 
 
 def test_a_large_tree_is_folded_at_first(page: Page) -> None:
@@ -351,9 +327,6 @@ def test_zoom(page: Page) -> None:
     assert float(svg.get_attribute("width") or 0) == width
 
 
-# --- Search --------------------------------------------------------------------------------------
-
-
 def test_search_finds_names_conditions_labels_and_numbers(page: Page) -> None:
     model = iris()
     page.set_content(html_of(model))
@@ -403,9 +376,6 @@ def test_search_unfolds_and_enter_goes_on(page: Page) -> None:
     assert current("Shift+Enter") == hits[-1]
 
 
-# --- Following a row -----------------------------------------------------------------------------
-
-
 def as_typed(row: dict[str, Any]) -> dict[str, str]:
     return {
         name: str(np.datetime64(v)) if isinstance(v, dt.date) else str(v) for name, v in row.items()
@@ -413,7 +383,7 @@ def as_typed(row: dict[str, Any]) -> dict[str, str]:
 
 
 def test_numbers_end_where_python_puts_them(page: Page) -> None:
-    model = fitted(datasets.iris(), "species")
+    model = grown(datasets.iris(), "species")
     table = datasets.iris().drop(columns="species")
     rows = table.sample(25, random_state=0)
     tree = model._model
@@ -433,6 +403,7 @@ def test_numbers_end_where_python_puts_them(page: Page) -> None:
         assert said.startswith(f"node {node} says {label} (n {tree.units[node].sum()}: {label} ")
 
 
+@pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
 def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
     model, table = varied()
     assert len(set(model._model.attribute.tolist())) == 8  # every column is asked
@@ -442,13 +413,9 @@ def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
         rows[name] = rows[name].where(rng.random(60) < 0.7, "never seen")
     page.set_content(html_of(model._model, max_leaves=None))
     found = page.evaluate(ROUTE, [as_typed(row) for row in rows.to_dict("records")])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownCategoryWarning)
-        expected = model.apply(rows).tolist()
-        explained = list(model.explain(rows))
-    assert [node for node, _, _ in found] == expected
+    assert [node for node, _, _ in found] == model.apply(rows).tolist()
     stays = 0
-    for (node, said, _), row in zip(found, explained, strict=True):
+    for (node, said, _), row in zip(found, model.explain(rows), strict=True):
         assert ("fallback: value not listed at node" in said) == row.fallback
         assert said.count("fallback") == sum(bool(move.mark) for move in row.path)
         if model._model.attribute[node] >= 0:
@@ -551,7 +518,7 @@ def test_trees_with_holes_are_drawn_alike(page: Page, policy: str) -> None:
 
 def test_dates_are_read_to_the_nanosecond(page: Page) -> None:
     when = pd.date_range("2021-03-01", periods=24, freq="37h13min")
-    model = fitted(pd.DataFrame({"when": when}), np.arange(24) % 3)
+    model = grown(pd.DataFrame({"when": when}), np.arange(24) % 3)
     page.set_content(html_of(model._model))
     around = [moment + pd.Timedelta(step, "s") for moment in when for step in (0, 66_000, 67_001)]
     rows = pd.DataFrame({"when": around})
@@ -609,16 +576,6 @@ def test_values_from_python_stand_in_the_form(page: Page) -> None:
     assert page.get_by_role("textbox", name="x", exact=True).input_value() == ""
 
 
-def test_values_that_cannot_stand_there() -> None:
-    with pytest.raises(OptionError, match="values names 'petal', which is no column of this tree"):
-        html_of(iris(), values={"petal": 1})
-    with pytest.raises(InputError, match="'petal_length' is read as numbers, and holds"):
-        html_of(iris(), values={"petal_length": []})
-
-
-# --- In a page -----------------------------------------------------------------------------------
-
-
 def test_several_trees_in_one_page(page: Page) -> None:
     small, large = html_of(iris(max_depth=2)), html_of(iris())
     page.set_content(small + large + large)
@@ -658,7 +615,7 @@ def test_names_from_data_are_words_and_nothing_else(page: Page) -> None:
     table = pd.DataFrame(rng.normal(size=(200, 2)), columns=list(NASTY[:2]))
     table[NASTY[2]] = rng.choice(NASTY, 200)
     table[NASTY[3]] = rng.choice([f"{name}{i}" for name in NASTY for i in range(20)], 200)
-    model = fitted(table, rng.choice(NASTY, 200))
+    model = grown(table, rng.choice(NASTY, 200))
     html = html_of(model._model, title=NASTY[2], text="\n".join(NASTY), max_leaves=None)
     page.set_content(html)
     page.get_by_role("button", name="Unfold all").click()

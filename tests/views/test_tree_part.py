@@ -14,7 +14,7 @@ import pytest
 from jinja2.utils import htmlsafe_json_dumps
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import OneClassWarning, OptionError
+from sortal.errors import OneClassWarning
 from sortal.learners.tree_complexity import complexity_path, places_in, prune_to
 from sortal.native.trees import LEAF
 from sortal.views.tree_drawing import draw_tree
@@ -104,9 +104,6 @@ def show(page: Page, model: TreeModel, **options: Any) -> Part:
     return part
 
 
-# --- The part ------------------------------------------------------------------------------------
-
-
 def test_a_part_is_one_element_without_style_and_script() -> None:
     model, path = penguins()
     part = tree_part(model._model, name="birds", title="<b>", complexity=path, text="</div>")
@@ -136,9 +133,6 @@ def test_a_thousand_leaves_stay_small() -> None:
     assert len(part.html.encode()) + len(htmlsafe_json_dumps(part.data)) < 700_000
     cut = tree_part(model, complexity=complexity_path(model), with_form=False)
     assert len(cut.html.encode()) + len(htmlsafe_json_dumps(cut.data)) < 180_000
-
-
-# --- Pruning -------------------------------------------------------------------------------------
 
 
 def pruned_nodes(model: TreeModel, path: Complexity, stop: int) -> tuple[list[int], list[int]]:
@@ -304,13 +298,6 @@ def test_a_long_path_has_a_short_table() -> None:
     assert f"{n_rows} of {n_stops} trees; all of them: complexity(X, y)" in part.html
 
 
-def test_the_path_of_another_tree_is_refused() -> None:
-    model, path = penguins()
-    other = model.prune("cost_complexity", strength=0.02)
-    with pytest.raises(OptionError, match=r"give complexity\(X, y\) of the fitted tree"):
-        tree_part(other._model, complexity=path)
-
-
 def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
     table = datasets.iris()
     for depth in (0, 1):
@@ -321,9 +308,6 @@ def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
         perfect = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": [1, 2]}), ["a", "a"])
     show(page, perfect._model, complexity=perfect.complexity())
     assert "1 leaf · error 0" in (page.locator("[data-part=told]").text_content() or "")
-
-
-# --- Lit from elsewhere --------------------------------------------------------------------------
 
 
 def test_nodes_sent_are_lit_and_told(page: Page) -> None:
@@ -387,9 +371,6 @@ def test_several_ways_are_lit_together(page: Page) -> None:
     show(page, replace(model, policy="fractional"), with_form=False)
     _, said = page.evaluate(SEND, ["tree", way_to(model, leaves[0])])
     assert said.startswith(f"the heaviest way ends at node {leaves[0]} (n ")
-
-
-# --- Zoom and pan --------------------------------------------------------------------------------
 
 
 def test_wheel_and_keys_zoom_the_view(page: Page) -> None:
@@ -463,9 +444,7 @@ def test_a_tree_in_something_hidden_is_fitted_when_it_is_shown(page: Page) -> No
     page.set_viewport_size({"width": 1000, "height": 700})
 
 
-# --- For everybody -------------------------------------------------------------------------------
-
-
+@pytest.mark.full
 def test_no_serious_fault_is_found(browser: Browser) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     model, path = penguins()

@@ -9,17 +9,14 @@ from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pandas as pd
-import pytest
+from tests.views import some_trees
 
-from sortal import TreeClassifier, datasets
-from sortal.errors import OptionError
 from sortal.views.palette import COLORS
 from sortal.views.tree_drawing import draw_tree
 from sortal.views.tree_sketch import PATTERNS, pattern
 from sortal.views.tree_svg import bar_parts, class_fill, svg_of
 
 if TYPE_CHECKING:
-    from sortal.models.tree import TreeModel
     from sortal.views.tree_drawing import Drawing
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -33,17 +30,12 @@ NASTY: Final = (
 )
 
 
-def fitted(table: Any, y: Any, **options: Any) -> TreeModel:
-    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)._model
-
-
 def iris(**options: Any) -> Drawing:
-    return draw_tree(fitted(datasets.iris(), "species", **options))
+    return draw_tree(some_trees.iris(**options))
 
 
 def many_classes(n_classes: int) -> Drawing:
-    y = np.repeat([f"c{k:02d}" for k in range(n_classes)], 3)
-    return draw_tree(fitted(pd.DataFrame({"x": np.arange(len(y))}), y), max_leaves=None)
+    return draw_tree(some_trees.many_classes(n_classes), max_leaves=None)
 
 
 def read(svg: str) -> Element:
@@ -122,7 +114,7 @@ def test_names_from_data_are_words_and_nothing_else() -> None:
     table = pd.DataFrame(rng.normal(size=(90, 5)), columns=list(NASTY[:5]))
     table["kind"] = rng.choice(NASTY, 90)
     y = np.array(NASTY, dtype=object)[rng.integers(6, size=90)]
-    drawing = draw_tree(fitted(table, y), max_leaves=None)
+    drawing = draw_tree(some_trees.fitted(table, y), max_leaves=None)
     root = read(svg_of(drawing, title=NASTY[3] + "\ud800", description="".join(NASTY)))
     assert not list(root.iter(f"{SVG}script"))
     said = " ".join(words(root))
@@ -140,8 +132,6 @@ def test_themes() -> None:
     assert "background:#fff" not in dark
     assert "prefers-color-scheme" not in dark
     assert "@media(prefers-color-scheme:dark)" in auto
-    with pytest.raises(OptionError, match="theme='blue' is not known: it can be 'auto'"):
-        svg_of(iris(), theme="blue")
 
 
 def test_a_path_is_lit_and_lies_on_top() -> None:
@@ -189,5 +179,5 @@ def test_the_legend_has_rows_and_says_what_is_left_out() -> None:
     assert (entries[-1][0].text or "") == "20 more classes"
     cut = read(svg_of(iris(max_leaf_nodes=5)))
     assert not any("leaves drawn" in word for word in words(cut))
-    model = fitted(datasets.iris(), "species")
-    assert "1 of 9 leaves drawn" in words(read(svg_of(draw_tree(model, max_depth=2))))
+    shallow = draw_tree(some_trees.iris(), max_depth=2)
+    assert "1 of 9 leaves drawn" in words(read(svg_of(shallow)))

@@ -1,0 +1,48 @@
+"""Trees to be drawn."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sortal import TreeClassifier, datasets
+
+if TYPE_CHECKING:
+    from sortal.models.tree import TreeModel
+
+
+def grown(table: Any, y: Any, **options: Any) -> TreeClassifier:
+    return TreeClassifier(**{"pruning": None, **options}).fit(table, y)
+
+
+def fitted(table: Any, y: Any, **options: Any) -> TreeModel:
+    return grown(table, y, **options)._model
+
+
+@cache
+def iris(**options: Any) -> TreeModel:
+    return fitted(datasets.iris(), "species", **options)
+
+
+@cache
+def tennis() -> TreeModel:
+    return fitted(datasets.play_tennis(), "PlayTennis", categorical_split="multiway")
+
+
+@cache
+def noise(leaves: int, n_classes: int = 3) -> TreeModel:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8 * leaves, 4)).round(2)
+    y = np.array([f"class {k}" for k in range(n_classes)])[rng.integers(n_classes, size=len(X))]
+    names = ["age", "income", "balance", "tenure"]
+    return fitted(pd.DataFrame(X, columns=names), y, max_leaf_nodes=leaves)
+
+
+@cache
+def many_classes(n_classes: int) -> TreeModel:
+    """Three rows of each, in order."""
+    y = np.repeat([f"c{k:02d}" for k in range(n_classes)], 3)
+    return fitted(pd.DataFrame({"x": np.arange(len(y))}), y)
