@@ -20,7 +20,7 @@ from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn
 from sortal.data.sources import TableSource
 from sortal.engines.blas import one_blas_thread
-from sortal.errors import CollinearWarning, MissingValueWarning, OptionError, SubtractError
+from sortal.errors import CollinearWarning, MissingValueWarning
 from sortal.learners.discriminant import ClassStatistics, multiply, read_statistics
 from sortal.learners.loo_choice import GRID
 from sortal.learners.options import read_class_weight
@@ -289,42 +289,6 @@ def test_streams_know_their_rows() -> None:
     assert_allclose(model.loo_proba(X, y), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["loo_proba", "fold_proba"])
-class TestRefusals:
-    def test_other_rows(self, method: str) -> None:
-        X, y = make_rows(10)
-        ask = getattr(LinearDiscriminant().fit(X, y), method)
-        changed, swapped = X.copy(), y.copy()
-        changed[3, 1] += 1e-5
-        swapped[[0, int(np.argmax(y != y[0]))]] = swapped[[int(np.argmax(y != y[0])), 0]]
-        for rows in ((X[1:], y[1:]), (changed, y), (X, swapped)):
-            with pytest.raises(SubtractError, match=f"{method} takes the rows of the fit again"):
-                ask(*rows)
-
-    def test_other_weights(self, method: str) -> None:
-        X, y = make_rows(11)
-        w = make_weights("whole", len(y), 11)
-        for given_then, given_now in ((None, w), (w, None), (w, w * 0.5), (w * 0.5, w)):
-            model = LinearDiscriminant().fit(X, y, sample_weight=given_then)
-            with pytest.raises(SubtractError, match="the same X, y and sample_weight"):
-                getattr(model, method)(X, y, sample_weight=given_now)
-
-    def test_given_moments(self, method: str) -> None:
-        model = LinearDiscriminant.from_moments([[0.0], [1.0]], covariances=[[1.0]])
-        with pytest.raises(OptionError, match=f"given moments, and {method} leaves out rows"):
-            getattr(model, method)([[0.0], [1.0]], [0, 1])
-
-    def test_means_in_holes(self, method: str) -> None:
-        X, y = make_rows(12)
-        model = LinearDiscriminant(missing="mean")
-        getattr(model.fit(X, y), method)(X, y)
-        X[0, 0] = np.nan
-        with pytest.warns(MissingValueWarning):
-            model.fit(X, y)
-        with pytest.raises(OptionError, match="holes hold means of all rows"):
-            getattr(model, method)(X, y)
-
-
 def test_nothing_is_left_that_varies() -> None:
     X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array(["a", "a", "b", "b"])
     with warnings.catch_warnings():
@@ -397,16 +361,6 @@ def test_holes_in_folds_are_integrated_out() -> None:
     one = LinearDiscriminant().partial_fit(X[keep], y[keep], classes=["a", "b", "c"])
     with pytest.warns(MissingValueWarning):
         assert_allclose(found[1], one.predict_proba(X[[1]])[0], atol=EIGHT_DIGITS)
-
-
-@pytest.mark.parametrize(
-    "folds", [1, 1000, 2.5, "ab", [1, 2], None, True, np.zeros(30), [[1]] * 30]
-)
-def test_folds_that_cannot_be_used(folds: Any) -> None:
-    X, y = make_rows(17)
-    model = LinearDiscriminant().fit(X, y)
-    with pytest.raises(OptionError, match="folds"):
-        model.fold_proba(X, y, folds)
 
 
 def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]]) -> Float:
@@ -522,27 +476,6 @@ def test_the_choice_is_shown() -> None:
     with pytest.raises(AttributeError, match="shrinkage='loo'"):
         _ = plain.loo_curve_
     assert "loo" not in [made.name for made in plain.working()]
-
-
-def test_the_choice_needs_all_rows() -> None:
-    X, y = make_rows(19)
-    model = LinearDiscriminant(shrinkage="loo")
-    with pytest.raises(OptionError, match="needs all rows at once"):
-        model.partial_fit(X, y)
-    model.fit(X, y)
-    with pytest.raises(OptionError, match="needs all rows at once"):
-        model.forget(X[:1], y[:1])
-    with pytest.raises(OptionError, match="needs all rows at once"):
-        LinearDiscriminant.from_moments(
-            [[0.0], [1.0]], covariances=[[1.0]], counts=[4, 4], shrinkage="loo"
-        )
-    with pytest.raises(OptionError, match="pooling='loo' needs all rows at once"):
-        QuadraticDiscriminant(pooling="loo").partial_fit(X, y)
-    with pytest.raises(OptionError, match="pooling='Loo' is not known"):
-        QuadraticDiscriminant(pooling="Loo").fit(X, y)
-    X[0, 0] = np.nan
-    with pytest.raises(OptionError, match="shrinkage='loo' leaves out rows"):
-        LinearDiscriminant(shrinkage="loo", missing="mean").fit(X, y)
 
 
 def test_the_simplest_of_equals_is_chosen() -> None:
