@@ -552,7 +552,8 @@ def test_numbers_as_categories() -> None:
 
 
 def test_numbers_of_all_kinds_are_shares() -> None:
-    for value in (0, 1, np.float32(0.25), np.float64(1.0), np.int64(0)):
+    values: list[Any] = [0, 1, np.float32(0.25), np.float64(1.0), np.int64(0)]
+    for value in values:
         model = QuadraticDiscriminant(pooling=value, shrinkage=value).fit(*make_table())
         assert (model.pooling_, model.shrinkage_) == (float(value), float(value))
 
