@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
+from tests.summaries.blocks import Table, measure, of_numbers, try_to_measure
 
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
@@ -32,70 +33,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12
 EPS = float(np.finfo(float).eps)
-NAMES = ("length", "width", "height", "depth")
-KINDS = ("color", "shape", "taste")
-laws = settings(max_examples=60, deadline=None)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Labeled rows by columns; None is a hole. Units are those of 2**-exponent."""
-
-    labels: list[Any]
-    numbers: list[list[float]]
-    categories: list[list[Any]]
-    units: list[int] | None = None
-    exponent: int = 0
-
-
-def ranked(cells: Sequence[Any]) -> CategoryColumn:
-    values = sort_values(cell for cell in cells if cell is not None)
-    place = {value: v for v, value in enumerate(values)}
-    codes = [-1 if cell is None else place[cell] for cell in cells]
-    return CategoryColumn(values, np.array(codes, dtype=np.int32))
-
-
-def try_to_measure(
-    table: Table,
-    part: Sequence[int] | None = None,
-    rows: Sequence[int] | None = None,
-    fill: list[float] | None = None,
-) -> ClassMoments | None:
-    """The moments of the block that holds the rows `part`, of which `rows` are chosen."""
-    block = range(len(table.labels)) if part is None else part
-    columns = [ranked([cells[i] for i in block]) for cells in table.categories]
-    matrix = np.array([[cells[i] for cells in table.numbers] for i in block], dtype=np.float64)
-    units = None if table.units is None else np.array([table.units[i] for i in block], np.int64)
-    return measure_classes(
-        list(matrix.reshape(len(block), len(table.numbers)).T),
-        [column.codes for column in columns],
-        [column.values for column in columns],
-        ranked([table.labels[i] for i in block]),
-        units,
-        table.exponent,
-        None if rows is None else np.array(rows, dtype=np.intp),
-        NAMES[: len(table.numbers)],
-        KINDS[: len(table.categories)],
-        None if fill is None else np.array(fill),
-    )
-
-
-def measure(
-    table: Table,
-    part: Sequence[int] | None = None,
-    rows: Sequence[int] | None = None,
-    fill: list[float] | None = None,
-) -> ClassMoments:
-    found = try_to_measure(table, part, rows, fill)
-    assert found is not None
-    return found
-
-
-def of_numbers(*numbers: Sequence[float], labels: Sequence[Any] | None = None) -> ClassMoments:
-    return measure(
-        Table(list(labels or ["a"] * len(numbers[0])), [list(cells) for cells in numbers], [])
-    )
-
 
 # --- Random tables -------------------------------------------------------------------------------
 
@@ -289,13 +226,11 @@ def facts(item: Any) -> Any:
 # --- One block -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
 @given(table=tables())
 def test_moments_equal_sums_of_fractions(tile: int, table: Table) -> None:
     assert_exact(measure(table), table)
 
 
-@laws
 @given(table=tables(), data=st.data())
 def test_chosen_rows_are_measured_alone(tile: int, table: Table, data: st.DataObject) -> None:
     rows = [i for i in range(len(table.labels)) if data.draw(st.booleans())]
@@ -309,7 +244,6 @@ def test_chosen_rows_are_measured_alone(tile: int, table: Table, data: st.DataOb
     assert_exact(measure(table, rows=rows), alone)
 
 
-@laws
 @given(table=tables(weighted=False), data=st.data())
 def test_whole_weights_are_copies(tile: int, table: Table, data: st.DataObject) -> None:
     n = len(table.labels)
@@ -450,7 +384,6 @@ def test_a_class_that_only_two_distant_blocks_make_wide() -> None:
 # --- Merging -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
 @given(blocks=partitions(), data=st.data())
 def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
     tile: int, blocks: tuple[Table, list[list[int]]], data: st.DataObject
@@ -463,7 +396,6 @@ def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
     assert_exact(waiting[0], table)
 
 
-@laws
 @given(blocks=partitions(at_least=3))
 def test_merging_is_associative_and_commutative(blocks: tuple[Table, list[list[int]]]) -> None:
     table, parts = blocks
@@ -472,7 +404,6 @@ def test_merging_is_associative_and_commutative(blocks: tuple[Table, list[list[i
     assert_same(a.merge(b).merge(c), a.merge(b.merge(c)), table, ROUNDING)
 
 
-@laws
 @given(table=tables())
 def test_the_summary_of_no_rows_is_neutral(table: Table) -> None:
     nothing, everything = measure(table, []), measure(table)
@@ -506,7 +437,6 @@ def test_distant_blocks_lose_no_digits_of_those_near_each_other() -> None:
     assert_exact(reduce(ClassMoments.merge, blocks), table)
 
 
-@laws
 @given(table=tables(weighted=False))
 def test_merging_takes_the_finer_unit(table: Table) -> None:
     """Rows that weigh one, joined by rows that weigh 1/4 each: together 5/4."""
@@ -558,7 +488,6 @@ def test_of_true_and_one_the_number_is_listed() -> None:
 # --- Subtracting ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
 @given(blocks=partitions(at_least=2))
 @example(blocks=(Table(["a"] * 4, [[1.0, 2.0, 4.0, 5.0]], []), [[0, 1], [2, 3]]))
 @example(  # where most of the weight agrees, the last digit of the mean is no measure of the spread
@@ -738,7 +667,6 @@ def test_weights_beyond_int64_are_not_added_up() -> None:
         heavy.merge(heavy)
 
 
-@laws
 @given(blocks=partitions(at_least=2))
 def test_no_argument_is_changed(blocks: tuple[Table, list[list[int]]]) -> None:
     table, parts = blocks
@@ -765,7 +693,6 @@ SOME = measure(
 )
 
 
-@laws
 @given(table=tables())
 def test_bytes_lose_nothing(table: Table) -> None:
     found = measure(table)
@@ -821,7 +748,6 @@ def test_negative_counts_are_refused() -> None:
         ClassMoments.from_bytes(replace(SOME, units=SOME.units - 100).to_bytes())
 
 
-@settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_damage_is_refused_or_gives_a_summary_that_works(data: st.DataObject) -> None:
     damaged = bytearray(SOME.to_bytes())

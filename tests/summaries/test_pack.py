@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.summaries.blocks import build_batch
 
 from sortal.errors import FormatError, SortalError
 from sortal.summaries.bayes import BayesSummary, SummarizeBayes
@@ -22,9 +23,6 @@ from sortal.summaries.pack import pack, unpack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sortal.data.batch import Batch
-
-    BuildBatch = Callable[..., Batch]
 
 START = struct.Struct("<4sHI")
 KINDS: dict[str, type[Any]] = {
@@ -39,7 +37,7 @@ TINY = ClassCounts(("no", "yes"), np.array([1, 258]), 3)
 
 
 @pytest.fixture(scope="session")
-def parts(build_batch: BuildBatch) -> dict[str, Any]:
+def parts() -> dict[str, Any]:
     """One summary of every kind."""
     batch = build_batch(
         ["a", "b", "a", "b"],
@@ -283,7 +281,6 @@ def test_a_part_that_is_missing_is_refused(name: str, parts: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_damage_is_refused_or_gives_a_summary_that_works(
     name: str, parts: dict[str, Any], data: st.DataObject

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.summaries.blocks import build_batch
 
 from sortal.errors import ColumnError, InputError, SubtractError, WeightError
 from sortal.summaries.cells import CellCounts, count_cells
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sortal.data.batch import Batch
-
-    BuildBatch = Callable[..., Batch]
 
 
 def values(batch: Batch) -> Any:
@@ -44,7 +43,7 @@ COUNTED: list[tuple[Callable[[Batch], Any], str]] = [
 
 @pytest.mark.parametrize(("summarize", "what"), COUNTED)
 def test_more_rows_than_there_were_cannot_be_taken_out(
-    build_batch: BuildBatch, summarize: Callable[[Batch], Any], what: str
+    summarize: Callable[[Batch], Any], what: str
 ) -> None:
     one = summarize(build_batch(["a"], [["u"]], [[1.0]]))
     two = summarize(build_batch(["a", "a"], [["u", "u"]], [[1.0, 1.0]]))
@@ -54,7 +53,7 @@ def test_more_rows_than_there_were_cannot_be_taken_out(
 
 @pytest.mark.parametrize(("summarize", "what"), COUNTED[1:])
 def test_a_class_that_was_never_there_cannot_be_taken_out(
-    build_batch: BuildBatch, summarize: Callable[[Batch], Any], what: str
+    summarize: Callable[[Batch], Any], what: str
 ) -> None:
     there, other = (summarize(build_batch([k], [["u"]], [[1.0]])) for k in ("a", "b"))
     with pytest.raises(SubtractError, match=what):
@@ -63,14 +62,14 @@ def test_a_class_that_was_never_there_cannot_be_taken_out(
 
 @pytest.mark.parametrize("summarize", [values, cells])
 def test_a_value_that_was_never_there_cannot_be_taken_out(
-    build_batch: BuildBatch, summarize: Callable[[Batch], Any]
+    summarize: Callable[[Batch], Any],
 ) -> None:
     there, other = (summarize(build_batch(["a"], [[v]])) for v in ("u", "v"))
     with pytest.raises(SubtractError, match="only rows that were fitted"):
         there.subtract(other)
 
 
-def test_a_hole_that_was_never_there_cannot_be_taken_out(build_batch: BuildBatch) -> None:
+def test_a_hole_that_was_never_there_cannot_be_taken_out() -> None:
     there, other = (count_rows(build_batch(["a"], [[v]])) for v in ("u", None))
     with pytest.raises(SubtractError, match="the number of holes"):
         there.subtract(other)
@@ -79,51 +78,47 @@ def test_a_hole_that_was_never_there_cannot_be_taken_out(build_batch: BuildBatch
 # --- Moments -------------------------------------------------------------------------------------
 
 
-def measure(build: BuildBatch, *numbers: Sequence[float]) -> ColumnMoments:
+def measure(*numbers: Sequence[float]) -> ColumnMoments:
     """One class; columns n0, n1, …"""
     names = [f"n{j}" for j in range(len(numbers))]
-    batch = build(["a"] * len(numbers[0]), [], numbers)
+    batch = build_batch(["a"] * len(numbers[0]), [], numbers)
     return measure_columns(batch, range(len(numbers)), names)
 
 
-def test_cancellation_names_the_columns(build_batch: BuildBatch) -> None:
-    rest = measure(build_batch, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
-    spread = measure(build_batch, [1e6, -1e6], [2.0, 2.5], [-1e6, 1e6])
+def test_cancellation_names_the_columns() -> None:
+    rest = measure([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    spread = measure([1e6, -1e6], [2.0, 2.5], [-1e6, 1e6])
     with pytest.raises(SubtractError, match=r"the spread of 'n0', 'n2', so") as caught:
         rest.merge(spread).subtract(spread)
     assert "'n1'" not in str(caught.value)
 
 
-def test_the_last_row_but_one_leaves_no_spread_to_be_known(build_batch: BuildBatch) -> None:
-    one, other = measure(build_batch, [1.0]), measure(build_batch, [4.0])
+def test_the_last_row_but_one_leaves_no_spread_to_be_known() -> None:
+    one, other = measure([1.0]), measure([4.0])
     with pytest.raises(SubtractError, match="'n0'"):
         one.merge(other).subtract(other)
 
 
-def test_a_row_is_taken_out_to_the_last_digits(build_batch: BuildBatch) -> None:
+def test_a_row_is_taken_out_to_the_last_digits() -> None:
     numbers = [0.1 * i for i in range(50)]
-    rest, row = measure(build_batch, numbers[1:]), measure(build_batch, numbers[:1])
-    found = measure(build_batch, numbers).subtract(row)
+    rest, row = measure(numbers[1:]), measure(numbers[:1])
+    found = measure(numbers).subtract(row)
     np.testing.assert_allclose(found.mean, rest.mean, rtol=1e-14)
     np.testing.assert_allclose(found.m2, rest.m2, rtol=1e-13)
 
 
 @pytest.mark.parametrize("offset", [1e8, 1e12, 1e15])
-def test_far_from_zero_rows_are_taken_out_as_sharply(
-    build_batch: BuildBatch, offset: float
-) -> None:
-    rest = measure(build_batch, [offset, offset + 1, offset + 3])
-    part = measure(build_batch, [offset + 7, offset + 8, offset + 8])
+def test_far_from_zero_rows_are_taken_out_as_sharply(offset: float) -> None:
+    rest = measure([offset, offset + 1, offset + 3])
+    part = measure([offset + 7, offset + 8, offset + 8])
     found = rest.merge(part).subtract(part)
     np.testing.assert_allclose(found.m2, rest.m2, rtol=1e-12)
     assert found.mean.tolist() == rest.mean.tolist()
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e8 / 3])
-def test_rows_of_a_column_that_never_varies_can_be_taken_out(
-    build_batch: BuildBatch, value: float
-) -> None:
-    whole, part = measure(build_batch, [value] * 7), measure(build_batch, [value] * 3)
+def test_rows_of_a_column_that_never_varies_can_be_taken_out(value: float) -> None:
+    whole, part = measure([value] * 7), measure([value] * 3)
     found = whole.merge(part).subtract(part).subtract(part)
     assert found.units.tolist() == [[4]]
     # exactly: equal numbers have no spread, in any number of merges
@@ -160,9 +155,7 @@ def test_weights_beyond_int64_are_not_added_up(summary: Any) -> None:
     ],
     ids=["rows", "values", "cells", "moments"],
 )
-def test_summaries_of_other_columns_do_not_combine(
-    build_batch: BuildBatch, summarize: Callable[[Batch, int], Any]
-) -> None:
+def test_summaries_of_other_columns_do_not_combine(summarize: Callable[[Batch, int], Any]) -> None:
     batch = build_batch(["a"], [["u"], ["v"]], [[1.0], [2.0]])
     one, two = summarize(batch, 1), summarize(batch, 2)
     for combine in (one.merge, one.subtract):
@@ -177,8 +170,6 @@ def test_units_of_very_different_size_are_not_added_up() -> None:
 
 
 @pytest.mark.parametrize(("number", "message"), [(1e200, "beyond 1e"), (np.inf, "infinite")])
-def test_numbers_whose_squares_overflow_are_refused_by_name(
-    build_batch: BuildBatch, number: float, message: str
-) -> None:
+def test_numbers_whose_squares_overflow_are_refused_by_name(number: float, message: str) -> None:
     with pytest.raises(InputError, match=rf"Column 'n0' holds.*{message}"):
-        measure(build_batch, [1.0, number])
+        measure([1.0, number])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.arrays import ArrayTable
@@ -22,7 +22,6 @@ from sortal.summaries.pack import pack
 from sortal.summaries.protocol import Summary
 from sortal.summaries.top_k import SummarizeNearest, TopK
 
-laws = settings(max_examples=50, deadline=None)
 keys = st.sampled_from([0.0, 0.5, 1.0, 2.0])
 
 
@@ -46,7 +45,6 @@ def neighbors(draw: st.DrawFn, n_parts: int, k: int) -> list[TopK]:
     return found
 
 
-@laws
 @given(data=st.data())
 def test_merging_is_associative_and_order_free(data: st.DataObject) -> None:
     k = data.draw(st.integers(1, 4))
@@ -62,7 +60,6 @@ def test_merging_is_associative_and_order_free(data: st.DataObject) -> None:
     assert isinstance(whole, Summary)
 
 
-@laws
 @given(seed=st.integers(0, 2**32), block_rows=st.integers(1, 12), weighed=st.booleans())
 def test_a_table_in_pieces_has_the_neighbors_of_the_whole(
     seed: int, block_rows: int, weighed: bool
