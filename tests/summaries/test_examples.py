@@ -13,7 +13,6 @@ from sortal.summaries.counts import ValueCounts, aligned, count_classes, count_r
 from sortal.summaries.moments import measure_columns
 
 if TYPE_CHECKING:
-
     from sortal.data.batch import Batch
 
 

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.summaries.blocks import build_batch
 
-from sortal.errors import ColumnError, FormatError, InputError, SubtractError
+from sortal.errors import ColumnError, InputError, SubtractError
 from sortal.summaries.gathered_rows import gather_rows
 from sortal.summaries.kept_rows import KeptRows, SummarizeRows
-from sortal.summaries.pack import pack, unpack
 from sortal.summaries.protocol import Summary
 
 if TYPE_CHECKING:
@@ -167,25 +166,3 @@ def test_columns_without_values_may_become_numbers() -> None:
     np.testing.assert_array_equal(cast.numbers[:, 1:], kept.numbers)
     assert cast.values == kept.values[:1]
     assert kept.recast(PLAN, replace(PLAN, first=9)) is kept
-
-
-@pytest.mark.parametrize(
-    ("name", "array"),
-    [
-        ("ids", np.array([0, 2, 1, 3])),
-        ("ids", np.array([0, 1, 2, 4])),
-        ("ids", np.array([0, 1, 2])),
-        ("codes", np.full((4, 2), 2, dtype=np.int32)),
-        ("codes", np.full((4, 2), -2, dtype=np.int32)),
-        ("y", np.full((4, 1), -1, dtype=np.int32)),
-        ("numbers", np.full((4, 2), np.inf)),
-        ("numbers", np.full((4, 2), np.inf, dtype=np.float32)),
-        ("numbers", np.zeros((3, 2))),
-        ("units", np.array([1, 0, 1, 1])),
-    ],
-)
-def test_bytes_of_rows_that_cannot_be_are_refused(name: str, array: Any) -> None:
-    got = unpack("kept rows", rows().to_bytes())
-    changed = pack("kept rows", got.meta, {**got.arrays, name: array})
-    with pytest.raises(FormatError, match="damaged"):
-        KeptRows.from_bytes(changed)

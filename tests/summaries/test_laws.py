@@ -229,32 +229,10 @@ def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(blocks=partitions(at_least=2))
-def test_merging_is_commutative(kind: Kind, blocks: Blocks) -> None:
-    a, b, *_ = summaries(kind, blocks)
-    assert_same(a.merge(b), b.merge(a), blocks.rows)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@given(blocks=partitions(at_least=3))
-def test_merging_is_associative(kind: Kind, blocks: Blocks) -> None:
-    a, b, c, *_ = summaries(kind, blocks)
-    assert_same(a.merge(b).merge(c), a.merge(b.merge(c)), blocks.rows)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @given(rows=tables())
 def test_the_summary_of_no_rows_is_neutral(kind: Kind, rows: Rows) -> None:
     nothing, all_rows = summarize(kind, rows, []), summarize(kind, rows)
-    assert_same(all_rows.merge(nothing), all_rows, rows)
-    assert_same(nothing.merge(all_rows), all_rows, rows)
     assert_same(all_rows.subtract(nothing), all_rows, rows)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@given(rows=tables())
-def test_taking_all_rows_out_leaves_the_summary_of_no_rows(kind: Kind, rows: Rows) -> None:
-    nothing, all_rows = summarize(kind, rows, []), summarize(kind, rows)
     assert_same(all_rows.subtract(all_rows), nothing, rows)
 
 
