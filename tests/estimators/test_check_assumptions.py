@@ -227,4 +227,3 @@ def test_blocks_change_nothing(
     expected = model.check_assumptions(iris, "species").to_dict()
     monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 28)
     assert model.check_assumptions(iris, "species").to_dict() == expected
-

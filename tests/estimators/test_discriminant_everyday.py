@@ -4,7 +4,6 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -12,9 +11,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
-from sklearn.multiclass import OneVsOneClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 
 from sortal import (
     FisherDiscriminant,
@@ -213,18 +209,6 @@ def test_more_columns_than_rows_in_lda() -> None:
     assert np.isfinite(quietly(lambda: model.predict_log_proba(X))).all()
 
 
-def test_shrinkage_makes_wide_tables_plain() -> None:
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(30, 50)), np.arange(30) % 3
-    X += (y == 1)[:, None]
-    model = LinearDiscriminant(shrinkage=0.4).fit(X, y)
-    means = np.array([X[y == k].mean(axis=0) for k in range(3)])
-    sigma = (X - means[y]).T @ (X - means[y]) / 27
-    sigma = 0.6 * sigma + 0.4 * np.trace(sigma) / 50 * np.eye(50)
-    beta = np.linalg.solve(sigma, means[1] - means[0])
-    np.testing.assert_allclose(model.boundary(1, 0)[1], beta, rtol=1e-8, atol=1e-9)
-
-
 @pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_two_hundred_classes() -> None:
     rng = np.random.default_rng(6)
@@ -421,39 +405,3 @@ def test_projections_come_out_as_frames(
         assert np.array_equal(shown.to_numpy(), plain)
     both = make().fit_transform(frame.drop(columns="species"), frame["species"])
     np.testing.assert_allclose(both, plain, rtol=1e-12)
-
-
-def test_one_against_one_is_pairwise_use() -> None:
-    """Several classes are taken pairwise, and pairs vote (Sch 4.1)."""
-    iris = datasets.iris()
-    X, y = iris.iloc[:, :4].to_numpy(), iris["species"].to_numpy()
-    said = OneVsOneClassifier(FisherDiscriminant()).fit(X, y).predict(X)
-    classes = np.unique(y)
-    votes = np.zeros((150, 3))
-    for i, j in combinations(range(3), 2):
-        one, other = X[y == classes[i]], X[y == classes[j]]
-        S = sum(len(rows) * np.cov(rows.T, ddof=0) for rows in (one, other))
-        w = np.linalg.solve(S, one.mean(axis=0) - other.mean(axis=0))
-        wins = X @ w >= (one.mean(axis=0) + other.mean(axis=0)) @ w / 2
-        votes[:, i] += wins
-        votes[:, j] += ~wins
-    clear = votes.max(axis=1) == 2
-    assert clear.sum() > 140
-    assert (said[clear] == classes[np.argmax(votes, axis=1)][clear]).all()
-    assert (said != y).sum() <= 6
-
-
-def test_quadratic_boundaries_by_expansion() -> None:
-    """A disk inside a ring: linear in x1, x2, x1², x1x2, x2², quadratic in the plane."""
-    rng = np.random.default_rng(7)
-    angle, y = rng.uniform(0, 2 * np.pi, 200), np.arange(200) % 2
-    radius = np.where(y, 3.0, 1.0) + rng.uniform(-0.5, 0.5, 200)
-    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    pipe = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearDiscriminant()).fit(X, y)
-    assert pipe.score(X, y) == 1.0
-    assert LinearDiscriminant().fit(X, y).score(X, y) < 0.7
-    x1, x2 = X.T
-    expanded = np.column_stack([x1, x2, x1**2, x1 * x2, x2**2])
-    np.testing.assert_allclose(
-        pipe.predict_proba(X), lda_proba(expanded, y, expanded), rtol=1e-7, atol=1e-12
-    )

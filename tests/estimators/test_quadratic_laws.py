@@ -124,25 +124,6 @@ def test_all_pooled_it_is_linear(data: Data, norm: str, shrinkage: float | None)
     same(model.predict_proba(data.X), linear.predict_proba(data.X))
 
 
-@given(all_tables, poolings)
-def test_boundaries_and_reasons_are_log_odds(data: Data, pooling: float) -> None:
-    model = fitted(data.X, data.y, pooling=pooling)
-    found = logs(model, data.X)
-    line = model.boundary(data.classes[0], data.classes[1])
-    values = line.beta0 + data.X @ line.beta
-    values += np.einsum("ij,jm,im->i", data.X, line.gamma, data.X)
-    same(values, found[:, 0] - found[:, 1], 1e-6)
-    back = model.boundary(data.classes[1], data.classes[0])
-    same([back.beta0, *back.beta], [-line.beta0, *-line.beta], 1e-12)
-    same(back.gamma, -line.gamma, 1e-12)
-    reasons: Any = model.explain(data.X[:4])
-    for row, reason in zip(found, reasons, strict=False):
-        order = np.argsort(-row, kind="stable")
-        total = reason.offset + sum(part.amount for part in reason.parts)
-        same(total, row[order[0]] - row[order[1]], 1e-7)
-        same(reason.total, total, 1e-9)
-
-
 # --- Moving, turning and stretching the axes -----------------------------------------------------
 
 
@@ -318,31 +299,4 @@ def test_holes_are_integrated_out(
     same(np.exp(found[0]), model.priors_, 1e-13)
 
 
-@given(all_tables, seeds)
-def test_reasons_of_rows_with_holes_add_up(data: Data, seed: int) -> None:
-    holed = with_holes(data, seed)[:5]
-    model = fitted(data.X, data.y, pooling=0.1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingValueWarning)
-        found, reasons = logs(model, holed), model.explain(holed)
-    explained: Any = reasons
-    for x, row, reason in zip(holed, found, explained, strict=True):
-        ordered = np.sort(row)[::-1]
-        total = reason.offset + sum(part.amount for part in reason.parts)
-        same(total, ordered[0] - ordered[1], 1e-8)
-        assert all(p.amount == 0 for p, v in zip(reason.parts, x, strict=True) if np.isnan(v))
-
-
 # --- Priors --------------------------------------------------------------------------------------
-
-
-@given(all_tables, seeds)
-def test_priors_move_log_odds_and_nothing_else(data: Data, seed: int) -> None:
-    K = len(data.classes)
-    priors = np.random.default_rng(seed).dirichlet(np.full(K, 2.0))
-    plain = fitted(data.X, data.y)
-    told = fitted(data.X, data.y, priors=priors)
-    moved = logs(plain, data.X) + np.log(priors / plain.priors_)
-    moved -= np.logaddexp.reduce(moved, axis=1)[:, None]
-    same(logs(told, data.X), moved, 1e-9)
-    same(plain.predict_log_proba(data.X, priors=priors), moved, 1e-9)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from sortal.data.arrays import categories_of
 from sortal.data.batch import Batch
@@ -59,6 +60,26 @@ def build_batch(
         units=None if read.units is None else read.units[chosen],
         exponent=read.exponent,
     )
+
+
+seeds = st.integers(0, 2**32).map(np.random.default_rng)
+
+
+def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
+    """n of the first few values of a pool."""
+    kept = int(rng.integers(1, len(pool), endpoint=True))
+    return [pool[i] for i in rng.integers(0, kept, n).tolist()]
+
+
+def facts(item: Any) -> Any:
+    """Everything a summary holds, with types, so that == is bit for bit: 1 is not True."""
+    if isinstance(item, np.ndarray):
+        return item.dtype, item.shape, item.tobytes()
+    if isinstance(item, tuple):
+        return tuple(facts(part) for part in item)
+    if is_dataclass(item):
+        return type(item), tuple(facts(getattr(item, field.name)) for field in fields(item))
+    return type(item), item
 
 
 # --- Class moments -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ agree, the spread is less than their last digit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,15 @@ import numpy as np
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
-from tests.summaries.blocks import Table, measure, of_numbers, try_to_measure
+from tests.summaries.blocks import (
+    Table,
+    deal,
+    facts,
+    measure,
+    of_numbers,
+    seeds,
+    try_to_measure,
+)
 
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
@@ -35,15 +43,6 @@ EPS = float(np.finfo(float).eps)
 
 LABELS: tuple[list[Any], ...] = (["no", "yes", "maybe"], [-3, 0, 10**12], [False, True])
 POOLS: tuple[list[Any], ...] = (["u", "v", "w"], [-2, 0, 7], [False, True], ["x", 3, 2.5])
-
-
-seeds = st.integers(0, 2**32).map(np.random.default_rng)
-
-
-def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
-    """n of the first few values of a pool."""
-    kept = int(rng.integers(1, len(pool), endpoint=True))
-    return [pool[i] for i in rng.integers(0, kept, n).tolist()]
 
 
 @st.composite
@@ -207,17 +206,6 @@ def assert_same(found: ClassMoments, wanted: ClassMoments, table: Table, rtol: f
         assert (abs(found.scatter[k] - wanted.scatter[k]) <= rtol * scale.scatter).all()
         assert (abs(found.third[k] - wanted.third[k]) <= rtol * scale.third).all()
         assert abs(found.fourth[k] - wanted.fourth[k]) <= rtol * scale.fourth
-
-
-def facts(item: Any) -> Any:
-    """Everything, with types, so that == is bit for bit: 1 is not True."""
-    if isinstance(item, np.ndarray):
-        return item.dtype, item.shape, item.tobytes()
-    if isinstance(item, tuple):
-        return tuple(facts(part) for part in item)
-    if isinstance(item, ClassMoments):
-        return tuple(facts(getattr(item, field.name)) for field in fields(item))
-    return type(item), item
 
 
 # --- One block -----------------------------------------------------------------------------------

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.summaries.blocks import build_batch
+from tests.summaries.blocks import build_batch, facts
 
-from sortal.errors import ColumnError, InputError, SubtractError
 from sortal.summaries.gathered_rows import gather_rows
 from sortal.summaries.kept_rows import KeptRows, SummarizeRows
 from sortal.summaries.protocol import Summary
@@ -23,17 +21,6 @@ if TYPE_CHECKING:
     from sortal.data.batch import Batch
 
 PLAN = SummarizeRows(0, (2, 3), (0, 1), ("x", "z"))
-
-
-def facts(rows: KeptRows) -> list[Any]:
-    """All that is in it, with types, so that == is bit for bit."""
-    found: list[Any] = []
-    for entry in fields(rows):
-        item = getattr(rows, entry.name)
-        if isinstance(item, np.ndarray):
-            item = item.dtype, item.shape, item.tobytes()
-        found.append(repr(item) if isinstance(item, tuple) else item)
-    return found
 
 
 @st.composite
@@ -128,26 +115,10 @@ def test_rows_without_weight_take_an_id_and_are_not_kept() -> None:
     assert rows(weights=[1, 1, 1, 1]).units is None
 
 
-def test_ids_that_are_not_there_or_come_twice_are_named() -> None:
-    kept = rows()
-    with pytest.raises(SubtractError, match="No row has the ids 4, 9"):
-        kept.without(np.array([0, 4, 9]))
-    with pytest.raises(SubtractError, match="ids 2 are given more than once"):
-        kept.without(np.array([2, 0, 2]))
-    left = kept.without(np.array([2]))
+def test_values_of_rows_taken_out_vanish() -> None:
+    left = rows().without(np.array([2]))
     assert left.values == (("u",), (True,))
     assert left.next_id == 4
-    with pytest.raises(SubtractError, match="No row has the ids 2"):
-        left.without(np.array([2]))
-
-
-def test_rows_of_other_columns_or_of_one_id_do_not_combine() -> None:
-    kept = rows()
-    with pytest.raises(InputError, match="Two rows have the id 0"):
-        kept.merge(kept)
-    fewer = replace(kept, numbers=kept.numbers[:, :1], ids=kept.ids + 10)
-    with pytest.raises(ColumnError, match="2 columns and one of 1"):
-        kept.merge(fewer)
 
 
 def test_a_wider_type_wins() -> None:

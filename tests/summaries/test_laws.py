@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from tests.summaries.blocks import build_batch
+from tests.summaries.blocks import build_batch, deal, facts, seeds
 
 from sortal.errors import SubtractError
 from sortal.summaries.bayes import BayesSummary, SummarizeBayes
@@ -76,13 +76,6 @@ CATEGORIES: tuple[list[Any], ...] = (
 )
 WHOLE = (0.0, 1.0, 2.0, 3.0)
 FRACTIONS = (0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0)
-seeds = st.integers(0, 2**32).map(np.random.default_rng)
-
-
-def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
-    """n of the first few values of a pool."""
-    kept = int(rng.integers(1, len(pool), endpoint=True))
-    return [pool[i] for i in rng.integers(0, kept, n).tolist()]
 
 
 def with_holes(rng: np.random.Generator, cells: list[Any]) -> list[Any]:
@@ -165,17 +158,6 @@ def summaries(kind: Kind, blocks: Blocks) -> list[Any]:
 
 
 # --- Equality ------------------------------------------------------------------------------------
-
-
-def facts(item: Any) -> Any:
-    """Everything a summary holds, with types, so that == is bit for bit: 1 is not True."""
-    if isinstance(item, np.ndarray):
-        return item.dtype, item.shape, item.tobytes()
-    if isinstance(item, tuple):
-        return tuple(facts(part) for part in item)
-    if isinstance(item, KINDS):
-        return type(item), tuple(facts(getattr(item, field.name)) for field in fields(item))
-    return type(item), item
 
 
 def assert_same(found: Any, wanted: Any, rows: Rows) -> None:
