@@ -1,6 +1,5 @@
 """Tables on which discriminants lose digits: narrow, far off, tied, singular, in odd units."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -169,7 +168,7 @@ def in_units(*units: float) -> Hard:
     return replace(table, X=table.X * np.array(units))
 
 
-SPREADS: Final = (1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 1e-18)
+SPREADS: Final = (1e-6, 1e-10, 1e-14, 1e-18)
 
 KINDS: Final[dict[str, tuple[Callable[..., Hard], tuple[Any, ...]]]] = {
     "narrow in one class": (narrow_in_one, SPREADS),
@@ -179,8 +178,8 @@ KINDS: Final[dict[str, tuple[Callable[..., Hard], tuple[Any, ...]]]] = {
     "one class far away": (far_apart, (1e6, 1e9, 1e12)),
     "each class far away": (far_each, (1e6, 1e9, 1e12)),
     "tied columns": (tied, (1.0, 1e9, 1e-9)),
-    "nearly tied": (nearly_tied, (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)),
-    "nearly tied in one class": (nearly_tied_in_one, (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)),
+    "nearly tied": (nearly_tied, (1e-2, 1e-5, 1e-8, 1e-12)),
+    "nearly tied in one class": (nearly_tied_in_one, (1e-2, 1e-5, 1e-8, 1e-12)),
     "adding up to 1": (shares, (0.1, 1.0, 5.0, 30.0)),
     "adding up to 1, one sure": (sure_shares, (5.0, 10.0, 15.0, 20.0, 30.0)),
     "repeated column": (repeated_column, ((),)),
@@ -194,12 +193,12 @@ KINDS: Final[dict[str, tuple[Callable[..., Hard], tuple[Any, ...]]]] = {
 }
 
 
-def tables() -> Iterator[tuple[str, str, Hard]]:
-    """(kind, what is varied in it, table) of all."""
-    for kind, (make, values) in KINDS.items():
-        for value in values:
-            given = value if isinstance(value, tuple) else (value,)
-            yield kind, " ".join(map(str, given)), make(*given)
+def tables(kind: str) -> Iterator[tuple[str, Hard]]:
+    """What is varied in a kind of table, and the table."""
+    make, values = KINDS[kind]
+    for value in values:
+        given = value if isinstance(value, tuple) else (value,)
+        yield " ".join(map(str, given)), make(*given)
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,8 @@ class Found:
 
 
 def largest_differences(table: Hard) -> dict[str, Found]:
-    """Each discriminant beside the oracle, on the rows of the table."""
+    """Each discriminant beside the oracle, on every third row of the table."""
+    rows = table.X[::3]
     oracle = Oracle(table.X, table.y, table.used, table.weight)
     found = {}
     for make in (LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant):
@@ -220,32 +220,12 @@ def largest_differences(table: Hard) -> dict[str, Found]:
             warnings.simplefilter("always")
             model: Any = make().fit(table.X, table.y, sample_weight=table.weight)
         if make is FisherDiscriminant:
-            labels = np.array(oracle.classes)[oracle.fisher(table.X).argmax(axis=1)]
-            difference = float((model.predict(table.X) != labels).mean())
+            labels = np.array(oracle.classes)[oracle.fisher(rows).argmax(axis=1)]
+            difference = float((model.predict(rows) != labels).mean())
         else:
             linear = make is LinearDiscriminant
-            expected = oracle.linear(table.X) if linear else oracle.quadratic(table.X)
-            difference = float(np.abs(model.predict_proba(table.X) - expected).max())
+            expected = oracle.linear(rows) if linear else oracle.quadratic(rows)
+            difference = float(np.abs(model.predict_proba(rows) - expected).max())
         texts = [str(w.message) for w in heard]
         found[make.__name__] = Found(difference, model.condition_, texts)
     return found
-
-
-def report() -> Iterator[str]:
-    """The largest difference by kind of table and discriminant; ! where a warning excuses it."""
-    names = "LinearDiscriminant", "QuadraticDiscriminant", "FisherDiscriminant"
-    yield f"{'kind of table':28}" + "".join(f"{name:>24}" for name in names)
-    listed = list(tables())
-    for kind in KINDS:
-        found = [(table, largest_differences(table)) for name, _, table in listed if name == kind]
-        cells = []
-        for name in names:
-            right = [f[name].difference for t, f in found if not t.excused(f[name].said)]
-            lost = [f[name].difference for t, f in found if t.excused(f[name].said)]
-            cell = f"{max(right):.0e}" if right else "-"
-            cells.append(f"{cell} / {max(lost):.0e}!" if lost else cell)
-        yield f"{kind:28}" + "".join(f"{cell:>24}" for cell in cells)
-
-
-if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in report())

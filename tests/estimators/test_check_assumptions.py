@@ -9,15 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 
 from sortal import LinearDiscriminant, datasets
 from sortal.errors import (
     CollinearWarning,
-    ColumnError,
-    InputError,
-    LabelError,
-    MissingValueError,
     MissingValueWarning,
     UnknownCategoryWarning,
 )
@@ -103,14 +98,6 @@ def test_holes_are_left_out_and_counted(iris: Any) -> None:
     assert "3 of 150" in found["rows"].title
     for name in NAMES[1:]:
         assert found[name].rows == expected[name].rows
-
-
-def test_the_policies_hold(iris: Any) -> None:
-    model = LinearDiscriminant(missing="error").fit(iris, "species")
-    holed = iris.copy()
-    holed.loc[0, "sepal_width"] = np.nan
-    with pytest.raises(MissingValueError, match="sepal_width"):
-        model.check_assumptions(holed, "species")
 
 
 def penguins() -> Any:
@@ -240,47 +227,3 @@ def test_blocks_change_nothing(
     expected = model.check_assumptions(iris, "species").to_dict()
     monkeypatch.setattr("sortal.data.sources.BLOCK_CELLS", 28)
     assert model.check_assumptions(iris, "species").to_dict() == expected
-
-
-class TestRefusals:
-    def test_not_fitted(self, iris: Any) -> None:
-        with pytest.raises(NotFittedError):
-            LinearDiscriminant().check_assumptions(iris, "species")
-
-    def test_a_class_that_was_never_fitted(self, model: LinearDiscriminant, iris: Any) -> None:
-        labels = ["thistle", *iris["species"][1:]]
-        with pytest.raises(LabelError, match=r"'thistle', which is no class of the fit"):
-            model.check_assumptions(iris.drop(columns="species"), labels)
-
-    def test_one_class(self, model: LinearDiscriminant, iris: Any) -> None:
-        with pytest.raises(LabelError, match="at least two classes"):
-            model.check_assumptions(iris[:50], "species")
-
-    def test_no_row_left(self, model: LinearDiscriminant, iris: Any) -> None:
-        holed = iris.assign(sepal_width=np.nan)
-        with (
-            pytest.warns(MissingValueWarning),
-            pytest.raises(MissingValueError, match="No row is left to check"),
-        ):
-            model.check_assumptions(holed, "species")
-
-    def test_no_labels(self, model: LinearDiscriminant, iris: Any) -> None:
-        with pytest.raises(LabelError, match="requires y"):
-            model.check_assumptions(iris, None)
-
-    def test_a_missing_column(self, model: LinearDiscriminant, iris: Any) -> None:
-        with pytest.raises(ColumnError, match="petal_width"):
-            model.check_assumptions(iris.drop(columns="petal_width"), "species")
-
-    @pytest.mark.parametrize("value", [np.inf, 1e200])
-    def test_numbers_beyond_reach(self, model: LinearDiscriminant, iris: Any, value: float) -> None:
-        with pytest.raises(InputError, match="sepal_width"):
-            model.check_assumptions(iris.assign(sepal_width=value), "species")
-
-
-def test_text_from_data_is_escaped() -> None:
-    X = pd.DataFrame({"<b>x</b>": np.arange(20.0) ** 2})
-    y = np.where(np.arange(20) % 2, "<i>", "</i>")
-    html = LinearDiscriminant().fit(X, y).check_assumptions(X, y)._repr_html_()
-    assert "<b>" not in html
-    assert "<i>" not in html

@@ -1,13 +1,7 @@
-"""The discriminants against a slow oracle, scikit-learn, numerical integration and brute force.
-
-The oracle is the formula read aloud: it walks over the rows, adds up outer products and solves one
-row and one class at a time.
-"""
+"""The discriminants against a slow oracle, scikit-learn, numerical integration and brute force."""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -15,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage, oas
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.estimators.quadratic_oracle import Oracle
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant
 from sortal.errors import MissingValueWarning, SeparationWarning
@@ -25,89 +19,20 @@ Labels: TypeAlias = NDArray[Any]
 Learner: TypeAlias = FisherDiscriminant | LinearDiscriminant | IndicatorRegression
 
 NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
-every_seed = pytest.mark.parametrize("seed", range(4))
+every_seed = pytest.mark.parametrize("seed", range(2))
 every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
 
 
-# --- The oracle ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Oracle:
-    """Gaussian classes with one covariance: every question walks over the rows again."""
-
-    X: Float
-    y: Labels
-    norm: str = "unbiased"
-    weight: Float | None = None
-    priors: Mapping[str, float] | None = None
-    shrinkage: float = 0.0
-
-    @cached_property
-    def classes(self) -> list[str]:
-        return sorted(set(self.y.tolist()))
-
-    @cached_property
-    def n(self) -> dict[str, float]:
-        return {c: sum(w for _, w in self.rows(c)) for c in self.classes}
-
-    def rows(self, label: str) -> list[tuple[Float, float]]:
-        weight = np.ones(len(self.X)) if self.weight is None else self.weight
-        return [(self.X[i], float(weight[i])) for i in np.flatnonzero(self.y == label)]
-
-    @cached_property
-    def means(self) -> dict[str, Float]:
-        return {c: np.sum([w * x for x, w in self.rows(c)], axis=0) / self.n[c] for c in self.n}
-
-    @cached_property
-    def scatters(self) -> dict[str, Float]:
-        p = self.X.shape[1]
-        found = {}
-        for c in self.classes:
-            found[c] = np.zeros((p, p))
-            for x, w in self.rows(c):
-                found[c] += w * np.outer(x - self.means[c], x - self.means[c])
-        return found
-
-    @cached_property
-    def pooled(self) -> Float:
-        """S / (N − K), or S / N; then (1 − λ) Σ + λ (tr Σ / p) I."""
-        total = sum(self.n.values())
-        scatter = np.sum(list(self.scatters.values()), axis=0)
-        sigma = scatter / (total - len(self.n) if self.norm == "unbiased" else total)
-        target = np.trace(sigma) / len(sigma) * np.eye(len(sigma))
-        return np.asarray((1 - self.shrinkage) * sigma + self.shrinkage * target)
-
-    def prior(self, label: str) -> float:
-        if self.priors is not None:
-            return self.priors[label]
-        return self.n[label] / sum(self.n.values())
-
-    def log_odds(self, x: Float, k: str, other: str) -> float:
-        """ln π_k/π_l − ½ (μ_k + μ_l)ᵀ Σ⁻¹ (μ_k − μ_l) + xᵀ Σ⁻¹ (μ_k − μ_l)."""
-        constant, beta = self.boundary(k, other)
-        return constant + float(x @ beta)
-
-    def boundary(self, k: str, other: str) -> tuple[float, Float]:
-        apart = self.means[k] - self.means[other]
-        beta = np.asarray(np.linalg.solve(self.pooled, apart), dtype=np.float64)
-        half = float((self.means[k] + self.means[other]) @ beta) / 2
-        return math.log(self.prior(k) / self.prior(other)) - half, beta
-
-    def posterior(self, x: Float) -> list[float]:
-        """π_k N(x; μ_k, Σ) / Σ_l π_l N(x; μ_l, Σ), by densities."""
-        odds = [self.log_odds(x, c, self.classes[0]) for c in self.classes]
-        top = max(odds)
-        shares = [math.exp(odd - top) for odd in odds]
-        return [share / sum(shares) for share in shares]
-
-    def log_posterior(self, x: Float) -> list[float]:
-        found = []
-        for c in self.classes:
-            odds = [self.log_odds(x, other, c) for other in self.classes]
-            top = max(odds)
-            found.append(-top - math.log(sum(math.exp(odd - top) for odd in odds)))
-        return found
+def oracle_of(
+    X: Float,
+    y: Labels,
+    norm: str = "unbiased",
+    weight: Float | None = None,
+    priors: Mapping[str, float] | None = None,
+    shrinkage: float = 0.0,
+) -> Oracle:
+    """Gaussian classes with one covariance: those of the quadratic discriminant, all pooled."""
+    return Oracle(X, y, norm, 1.0, shrinkage, weight, priors)
 
 
 def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
@@ -120,14 +45,6 @@ def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, 
     return X + rng.normal(size=(n_classes, n_terms))[y] * 1.5 + 4, NAMES[y]
 
 
-def some_weights(seed: int, norm: str, n: int) -> Float | None:
-    """None, whole ones, or fractions; what N − K is with fractions is tested apart."""
-    rng = np.random.default_rng(seed)
-    if seed % 2 == 0:
-        return None
-    return rng.uniform(0.1, 2.0, n) if norm == "mle" else rng.integers(1, 4, n).astype(float)
-
-
 def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
     np.testing.assert_allclose(found, expected, rtol=digits, atol=digits)
 
@@ -135,16 +52,18 @@ def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
 # --- LinearDiscriminant --------------------------------------------------------------------------
 
 
-@every_seed
 @every_norm
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_posteriors(seed: int, norm: str, n_classes: int) -> None:
-    X, y = make_table(seed, n_classes)
-    w = some_weights(seed, norm, len(X))
-    oracle = Oracle(X, y, norm, w)
+@pytest.mark.parametrize("most", [0.0, 3.0])
+def test_posteriors(most: float, norm: str, n_classes: int) -> None:
+    """What N − K is with fractional weights is tested apart."""
+    X, y = make_table(n_classes, n_classes)
+    weights = np.random.default_rng(0).uniform(0.1, most, len(X)) if most else None
+    w = np.ceil(weights) if norm == "unbiased" and weights is not None else weights
+    oracle = oracle_of(X, y, norm, w)
     model = LinearDiscriminant(norm).fit(X, y, sample_weight=w)
-    close(model.predict_proba(X), [oracle.posterior(x) for x in X])
-    close(model.predict_log_proba(X), [oracle.log_posterior(x) for x in X])
+    close(model.predict_proba(X), oracle.posteriors(X))
+    close(model.predict_log_proba(X), oracle.log_posteriors(X))
     said = [oracle.classes[int(np.argmax(oracle.posterior(x)))] for x in X]
     assert model.predict(X).tolist() == said
     close(model.covariance_, oracle.pooled, 1e-12)
@@ -153,23 +72,21 @@ def test_posteriors(seed: int, norm: str, n_classes: int) -> None:
     assert model.shrinkage_ == 0.0
 
 
-@every_seed
-def test_fractional_weights_in_an_unbiased_covariance(seed: int) -> None:
+def test_fractional_weights_in_an_unbiased_covariance() -> None:
     """Fractions are importances, whose unit does not matter: Σ = (S / Σw) · n / (n − K), n rows."""
-    X, y = make_table(seed)
-    w = np.random.default_rng(seed).uniform(0.5, 2.5, len(X))
+    X, y = make_table(0)
+    w = np.random.default_rng(0).uniform(0.5, 2.5, len(X))
     model = LinearDiscriminant().fit(X, y, sample_weight=w)
-    expected = Oracle(X, y, "mle", weight=w).pooled * len(X) / (len(X) - len(set(y)))
+    expected = oracle_of(X, y, "mle", weight=w).pooled * len(X) / (len(X) - len(set(y)))
     close(model.covariance_, expected, 1e-10)
     other = LinearDiscriminant().fit(X, y, sample_weight=w / w.sum())
     close(model.predict_proba(X), other.predict_proba(X), 1e-10)
 
 
-@every_seed
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_decision_functions_and_coefficients(seed: int, n_classes: int) -> None:
-    X, y = make_table(seed, n_classes)
-    oracle = Oracle(X, y)
+def test_decision_functions_and_coefficients(n_classes: int) -> None:
+    X, y = make_table(1, n_classes)
+    oracle = oracle_of(X, y)
     model = LinearDiscriminant().fit(X, y)
     first = oracle.classes[0]
     expected = np.array([[oracle.log_odds(x, c, first) for c in oracle.classes] for x in X])
@@ -188,34 +105,32 @@ def test_decision_functions_and_coefficients(seed: int, n_classes: int) -> None:
         close(functions - functions[:, :1], expected)
 
 
-@every_seed
 @every_norm
-def test_boundaries_have_the_half(seed: int, norm: str) -> None:
-    X, y = make_table(seed)
+def test_boundaries_have_the_half(norm: str) -> None:
+    X, y = make_table(0)
     priors = {"ash": 0.2, "birch": 0.3, "cedar": 0.5}
-    oracle = Oracle(X, y, norm, priors=priors)
+    oracle = oracle_of(X, y, norm, priors=priors)
     model = LinearDiscriminant(norm, priors=priors).fit(X, y)
     for k, other in [("ash", "birch"), ("birch", "ash"), ("cedar", "ash"), ("birch", "cedar")]:
-        constant, beta = oracle.boundary(k, other)
+        constant, beta, _ = oracle.boundary(k, other)
         found0, found = model.boundary(k, other)
         assert float(found0) == pytest.approx(constant, rel=1e-9, abs=1e-9)
         close(np.ravel(found), beta)
     # On the boundary of two classes both are as likely.
-    constant, beta = oracle.boundary("ash", "birch")
+    constant, beta, _ = oracle.boundary("ash", "birch")
     on = X[0] - beta * (constant + X[0] @ beta) / (beta @ beta)
     shares = model.predict_proba(on[None, :])[0]
     assert shares[0] == pytest.approx(shares[1], rel=1e-8)
 
 
-@every_seed
-def test_priors_given_leave_the_covariance_pooled_by_counts(seed: int) -> None:
-    X, y = make_table(seed)
+def test_priors_given_leave_the_covariance_pooled_by_counts() -> None:
+    X, y = make_table(0)
     priors = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}
-    oracle = Oracle(X, y, priors=priors)
-    expected = [oracle.posterior(x) for x in X]
+    oracle = oracle_of(X, y, priors=priors)
+    expected = oracle.posteriors(X)
     model = LinearDiscriminant(priors=priors).fit(X, y)
     close(model.predict_proba(X), expected)
-    close(model.covariance_, Oracle(X, y).pooled, 1e-12)
+    close(model.covariance_, oracle_of(X, y).pooled, 1e-12)
     close(model.xbar_, sum(priors[c] * oracle.means[c] for c in priors), 1e-12)
     by_order = LinearDiscriminant(priors=[0.6, 0.3, 0.1]).fit(X, y)
     close(by_order.predict_proba(X), expected)
@@ -225,60 +140,31 @@ def test_priors_given_leave_the_covariance_pooled_by_counts(seed: int) -> None:
     close(plain.predict_log_proba(X, priors=[0.6, 0.3, 0.1]), np.log(expected))
     said = [oracle.classes[int(np.argmax(row))] for row in expected]
     assert plain.predict(X, priors=priors).tolist() == said
-    close(plain.priors_, [Oracle(X, y).prior(c) for c in oracle.classes])
+    close(plain.priors_, [oracle_of(X, y).prior(c) for c in oracle.classes])
 
 
-@every_seed
-def test_costs_pick_the_least_expected_cost(seed: int) -> None:
-    """costs[i, j]: what it costs to say j where i is true."""
-    X, y = make_table(seed)
-    costs = np.array([[0.0, 2.0, 6.0], [4.0, 0.0, 1.0], [5.0, 9.0, 0.0]])
-    oracle = Oracle(X, y)
-    shares = np.array([oracle.posterior(x) for x in X])
-    said = [oracle.classes[int(np.argmin(row @ costs))] for row in shares]
-    assert LinearDiscriminant(costs=costs).fit(X, y).predict(X).tolist() == said
-    plain = LinearDiscriminant().fit(X, y)
-    assert plain.predict(X, costs=costs).tolist() == said
-    assert plain.predict(X).tolist() != said  # or nothing would be tested
-    tilted = np.array([0.1, 0.1, 0.8]) * shares / plain.priors_
-    said = [oracle.classes[int(np.argmin(row @ costs))] for row in tilted]
-    assert plain.predict(X, priors=[0.1, 0.1, 0.8], costs=costs).tolist() == said
-
-
-@every_seed
-def test_class_weights_are_weights(seed: int) -> None:
-    X, y = make_table(seed)
+def test_class_weights_are_weights() -> None:
+    X, y = make_table(0)
     factor = {"ash": 2.0, "birch": 0.5, "cedar": 1.0}
     w = np.linspace(0.5, 1.5, len(X))
     both = w * np.array([factor[c] for c in y])
     model = LinearDiscriminant("mle", class_weight=factor).fit(X, y, sample_weight=w)
-    close(model.predict_proba(X), [Oracle(X, y, "mle", both).posterior(x) for x in X])
+    close(model.predict_proba(X), oracle_of(X, y, "mle", both).posteriors(X))
     balanced = LinearDiscriminant("mle", class_weight="balanced").fit(X, y)
     close(balanced.priors_, [1 / 3] * 3, 1e-14)
     sizes = {c: (y == c).sum() for c in NAMES[:3]}
     even = np.array([len(y) / 3 / sizes[c] for c in y])
-    close(balanced.predict_proba(X), [Oracle(X, y, "mle", even).posterior(x) for x in X])
-
-
-@every_norm
-def test_whole_class_weights_are_copies(norm: str) -> None:
-    X, y = make_table(3)
-    factor = {"ash": 3.0, "birch": 1.0, "cedar": 2.0}
-    copies = np.array([int(factor[c]) for c in y])
-    model = LinearDiscriminant(norm, class_weight=factor).fit(X, y)
-    again = LinearDiscriminant(norm).fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
-    close(model.covariance_, again.covariance_, 1e-12)
-    close(model.predict_proba(X), again.predict_proba(X))
+    close(balanced.predict_proba(X), oracle_of(X, y, "mle", even).posteriors(X))
 
 
 @every_norm
 @pytest.mark.parametrize("shrinkage", [0.0, 0.1, 0.5, 1.0])
 def test_shrinkage_by_a_number(norm: str, shrinkage: float) -> None:
     X, y = make_table(3)
-    oracle = Oracle(X, y, norm, shrinkage=shrinkage)
+    oracle = oracle_of(X, y, norm, shrinkage=shrinkage)
     model = LinearDiscriminant(norm, shrinkage).fit(X, y)
     close(model.covariance_, oracle.pooled, 1e-12)
-    close(model.predict_proba(X), [oracle.posterior(x) for x in X])
+    close(model.predict_proba(X), oracle.posteriors(X))
     assert model.shrinkage_ == shrinkage
 
 
@@ -292,21 +178,20 @@ PEERS: Final[dict[str, Callable[[Float], float]]] = {
 }
 
 
-@every_norm
 @pytest.mark.parametrize("rule", PEERS)
-@pytest.mark.parametrize(("seed", "p"), [(0, 2), (1, 5), (2, 12), (3, 40)])
-def test_shrinkage_by_a_rule(norm: str, rule: str, seed: int, p: int) -> None:
+@pytest.mark.parametrize(("norm", "p"), [("mle", 2), ("unbiased", 5), ("mle", 40)])
+def test_shrinkage_by_a_rule(norm: str, rule: str, p: int) -> None:
     """λ of the rows about their class means, and posteriors with it; p may exceed n."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(p)
     y = NAMES[rng.permutation(np.arange(32) % 3)]
     X = rng.standard_t(5, size=(32, p)) * rng.uniform(0.5, 2.0, p) + (y == "ash")[:, None] + 3
     lam = PEERS[rule](centered(X, y))
     assert 0 < lam <= 1
     model = LinearDiscriminant(norm, rule).fit(X, y)
     assert model.shrinkage_ == pytest.approx(lam, rel=1e-10)
-    oracle = Oracle(X, y, norm, shrinkage=lam)
+    oracle = oracle_of(X, y, norm, shrinkage=lam)
     close(model.covariance_, oracle.pooled, 1e-10)
-    close(model.predict_log_proba(X), [oracle.log_posterior(x) for x in X], 1e-7)
+    close(model.predict_log_proba(X), oracle.log_posteriors(X), 1e-7)
 
 
 @pytest.mark.parametrize("rule", PEERS)
@@ -326,22 +211,6 @@ def test_shrinkage_by_a_rule_far_from_zero(rule: str, offset: float) -> None:
     X, y = np.round(rng.normal(size=(60, 4)) * 1024) / 1024, NAMES[np.arange(60) % 2]
     model = LinearDiscriminant(shrinkage=rule).fit(X + offset, y)
     assert model.shrinkage_ == pytest.approx(PEERS[rule](centered(X, y)), rel=1e-8)
-
-
-@every_seed
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_equals_scikit_learn(seed: int, n_classes: int) -> None:
-    """Its solver "lsqr" divides by N in every version, if the priors are the shares."""
-    X, y = make_table(seed, n_classes)
-    peer = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
-    close(LinearDiscriminant("mle").fit(X, y).predict_proba(X), peer.predict_proba(X), 1e-8)
-    projected = LinearDiscriminantAnalysis(solver="svd").fit(X, y)
-    model = LinearDiscriminant("mle").fit(X, y)
-    close(model.explained_variance_ratio_, projected.explained_variance_ratio_, 1e-8)
-    z, peers = model.transform(X, scaling="unit"), projected.transform(X)
-    assert z.shape == peers.shape
-    lengths = [abs(np.corrcoef(a, b)[0, 1]) for a, b in zip(z.T, peers.T, strict=True)]
-    close(lengths, 1, 1e-7)
 
 
 @pytest.mark.parametrize("m", [1, 2])
@@ -372,11 +241,10 @@ def condition(matrix: Float) -> float:
     return float(np.linalg.cond(matrix / np.outer(d, d)))
 
 
-@every_seed
-def test_condition_numbers(seed: int) -> None:
-    X, y = make_table(seed)
+def test_condition_numbers() -> None:
+    X, y = make_table(0)
     X[:, 1] *= 1e5  # the unit of a column is nobody's fault
-    pooled, total = Oracle(X, y).pooled, np.cov(X.T)
+    pooled, total = oracle_of(X, y).pooled, np.cov(X.T)
     assert LinearDiscriminant().fit(X, y).condition_ == pytest.approx(condition(pooled), rel=1e-7)
     fisher = FisherDiscriminant().fit(X, y)
     assert fisher.condition_ == pytest.approx(condition(fisher.within_), rel=1e-7)
@@ -399,11 +267,10 @@ def test_a_direction_without_spread_within_gets_a_floor() -> None:
 # --- Fisher for many classes, and its threshold --------------------------------------------------
 
 
-@every_seed
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("m", [None, 1, 2])
-def test_fisher_takes_the_nearest_mean(seed: int, within: str, m: int | None) -> None:
-    X, y = make_table(seed, 4)
+def test_fisher_takes_the_nearest_mean(within: str, m: int | None) -> None:
+    X, y = make_table(m or 0, 4)
     model = FisherDiscriminant(within, m).fit(X, y)
     lengths = np.sqrt(np.einsum("jm,ji,im->m", model.directions_, model.within_, model.directions_))
     A = model.directions_ / lengths
@@ -437,20 +304,18 @@ def least_error(a: Float, is_first: NDArray[np.bool_], w: Float) -> float:
     return float(min(best, key=lambda cut: abs(cut - middle)))
 
 
-@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_of_least_error_by_brute_force(seed: int, weighted: bool) -> None:
-    X, y = make_table(seed, 2)
-    w = np.random.default_rng(seed).integers(1, 5, len(X)) / 4 if weighted else np.ones(len(X))
-    model = FisherDiscriminant(threshold="least_error").fit(
-        X, y, sample_weight=w if weighted else None
-    )
-    a = X @ model.directions_[:, 0]
-    assert model.threshold_ == pytest.approx(least_error(a, y == "ash", w), rel=1e-9)
-    plain = FisherDiscriminant().fit(X, y, sample_weight=w)
-    close(model.directions_, plain.directions_, 1e-12)
-    wrong, before = (w[m.predict(X) != y].sum() for m in (model, plain))
-    assert wrong <= before
+def test_the_cut_of_least_error_by_brute_force(weighted: bool) -> None:
+    for seed in range(12):
+        X, y = make_table(seed, 2)
+        w = np.random.default_rng(seed).integers(1, 5, len(X)) / 4 if weighted else np.ones(len(X))
+        given = w if weighted else None
+        model = FisherDiscriminant(threshold="least_error").fit(X, y, sample_weight=given)
+        a = X @ model.directions_[:, 0]
+        cut = least_error(a, y == "ash", w)
+        assert model.threshold_ == pytest.approx(cut, rel=1e-9), f"seed {seed}"
+        plain = FisherDiscriminant().fit(X, y, sample_weight=w)
+        close(model.directions_, plain.directions_, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -487,13 +352,12 @@ def shared_area(m: Float, v: Float) -> float:
     return float(np.trapezoid(density.min(axis=0), x))
 
 
-@every_seed
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_direction_is_judged_as_defined(seed: int, within: str, n_classes: int) -> None:
-    X, y = make_table(seed, n_classes)
+def test_a_direction_is_judged_as_defined(within: str, n_classes: int) -> None:
+    X, y = make_table(n_classes, n_classes)
     model = FisherDiscriminant(within).fit(X, y)
-    w = np.random.default_rng(seed).normal(size=3) * 7
+    w = np.random.default_rng(0).normal(size=3) * 7
     seen: Any = model.judge(w)
     a = X @ w / np.linalg.norm(w)
     own = [a[y == c] for c in model.classes_]
@@ -571,15 +435,11 @@ LEARNERS: Final[dict[str, Callable[[], Learner]]] = {
 }
 
 
-@every_seed
 @pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize(("n_classes", "holes"), [(2, True), (3, False), (4, True)])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
-def test_reasons_add_up(
-    make: Callable[[], Learner], seed: int, n_classes: int, holes: bool
-) -> None:
-    X, y = make_table(seed, n_classes)
+def test_reasons_add_up(make: Callable[[], Learner], n_classes: int, holes: bool) -> None:
+    X, y = make_table(0, n_classes)
     model = make().fit(X, y)
     rows = X[:12].copy()
     if holes:
@@ -609,17 +469,16 @@ def test_reasons_name_columns_and_values() -> None:
 # --- from_moments --------------------------------------------------------------------------------
 
 
-@every_seed
 @pytest.mark.parametrize("make", LEARNERS, ids=LEARNERS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_model_of_its_own_moments_is_the_same(seed: int, make: str, n_classes: int) -> None:
-    X, y = make_table(seed, n_classes)
+def test_a_model_of_its_own_moments_is_the_same(make: str, n_classes: int) -> None:
+    X, y = make_table(0, n_classes)
     fitted = LEARNERS[make]().fit(X, y)
-    oracle = Oracle(X, y)
+    oracle = oracle_of(X, y)
     model = type(fitted).from_moments(
         list(oracle.means.values()),
         scatters=list(oracle.scatters.values()),
-        counts=list(oracle.n.values()),
+        counts=[oracle.n(c) for c in oracle.classes],
         classes=oracle.classes,
         **fitted.get_params(),
     )
@@ -637,11 +496,11 @@ def test_a_model_of_its_own_moments_is_the_same(seed: int, make: str, n_classes:
 def test_lda_of_a_common_covariance_and_counts(norm: str) -> None:
     X, y = make_table(2)
     fitted = LinearDiscriminant(norm).fit(X, y)
-    oracle = Oracle(X, y, norm)
+    oracle = oracle_of(X, y, norm)
     model = LinearDiscriminant.from_moments(
         fitted.means_,
         covariances=fitted.covariance_,
-        counts=list(oracle.n.values()),
+        counts=[oracle.n(c) for c in oracle.classes],
         classes=fitted.classes_,
         covariance=norm,
     )

@@ -1,17 +1,15 @@
 """Laws of the quadratic discriminant: what must hold for every table, tried on random ones."""
 
-import pickle
 import warnings
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from sklearn.base import clone
 from tests.estimators.quadratic_oracle import Oracle
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
@@ -20,7 +18,6 @@ from sortal.errors import MissingValueWarning, SortalWarning, SubtractError
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-QUICK: Final = settings(max_examples=40, deadline=None)
 NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir", "oak"])
 # Singular classes are rightly warned of; that is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
@@ -95,7 +92,6 @@ def same(found: Any, expected: Any, digits: float = 1e-9) -> None:
 # --- By definition -------------------------------------------------------------------------------
 
 
-@QUICK
 @given(all_tables, norms, poolings, shrinkages)
 def test_posteriors_are_those_of_the_oracle(
     data: Data, norm: str, pooling: float, shrinkage: float | None
@@ -107,7 +103,6 @@ def test_posteriors_are_those_of_the_oracle(
     assert model.ranks_.tolist() == [oracle.rank(k) for k in oracle.classes]
 
 
-@QUICK
 @given(all_tables, poolings, shrinkages)
 def test_posteriors_are_probabilities(data: Data, pooling: float, shrinkage: float | None) -> None:
     model = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
@@ -121,33 +116,12 @@ def test_posteriors_are_probabilities(data: Data, pooling: float, shrinkage: flo
     assert_array_equal(model.predict(far), model.classes_[np.argmax(shares, axis=1)])
 
 
-@QUICK
 @given(all_tables, norms, shrinkages)
 def test_all_pooled_it_is_linear(data: Data, norm: str, shrinkage: float | None) -> None:
     linear = LinearDiscriminant(norm, shrinkage).fit(data.X, data.y)
     model = fitted(data.X, data.y, norm, 1.0, shrinkage)
     same(logs(model, data.X), linear.predict_log_proba(data.X))
     same(model.predict_proba(data.X), linear.predict_proba(data.X))
-
-
-@QUICK
-@given(all_tables, poolings)
-def test_boundaries_and_reasons_are_log_odds(data: Data, pooling: float) -> None:
-    model = fitted(data.X, data.y, pooling=pooling)
-    found = logs(model, data.X)
-    line = model.boundary(data.classes[0], data.classes[1])
-    values = line.beta0 + data.X @ line.beta
-    values += np.einsum("ij,jm,im->i", data.X, line.gamma, data.X)
-    same(values, found[:, 0] - found[:, 1], 1e-6)
-    back = model.boundary(data.classes[1], data.classes[0])
-    same([back.beta0, *back.beta], [-line.beta0, *-line.beta], 1e-12)
-    same(back.gamma, -line.gamma, 1e-12)
-    reasons: Any = model.explain(data.X[:4])
-    for row, reason in zip(found, reasons, strict=False):
-        order = np.argsort(-row, kind="stable")
-        total = reason.offset + sum(part.amount for part in reason.parts)
-        same(total, row[order[0]] - row[order[1]], 1e-7)
-        same(reason.total, total, 1e-9)
 
 
 # --- Moving, turning and stretching the axes -----------------------------------------------------
@@ -160,7 +134,6 @@ def conditioned(seed: int, p: int) -> Float:
     return np.asarray(turn * rng.uniform(0.2, 6.0, p) @ back)
 
 
-@QUICK
 @given(all_tables, seeds, norms, poolings)
 def test_it_does_not_see_the_axes(data: Data, seed: int, norm: str, pooling: float) -> None:
     """Posteriors are the same after x → xA + b, also where classes are singular."""
@@ -172,7 +145,6 @@ def test_it_does_not_see_the_axes(data: Data, seed: int, norm: str, pooling: flo
     assert_array_equal(other.ranks_, one.ranks_)
 
 
-@QUICK
 @given(all_tables, poolings, shrinkages, st.sampled_from([1e-3, 1e6]))
 def test_one_unit_for_all_columns_does_not_matter(
     data: Data, pooling: float, shrinkage: float | None, unit: float
@@ -185,27 +157,9 @@ def test_one_unit_for_all_columns_does_not_matter(
     assert_array_equal(other.ranks_, one.ranks_)
 
 
-@QUICK
-@given(all_tables, seeds, poolings)
-def test_the_unit_of_each_column_does_not_matter(data: Data, seed: int, pooling: float) -> None:
-    units = 10.0 ** np.random.default_rng(seed).integers(-3, 4, data.X.shape[1])
-    one, other = (fitted(X, data.y, pooling=pooling) for X in (data.X, data.X * units))
-    same(logs(other, data.X * units), logs(one, data.X), 1e-7)
-    assert other.condition_ == pytest.approx(one.condition_, rel=1e-6)
-
-
-@QUICK
-@given(all_tables, poolings, shrinkages)
-def test_an_offset_does_not_matter(data: Data, pooling: float, shrinkage: float | None) -> None:
-    X = np.round(data.X * 1024) / 1024
-    one, other = (fitted(Z, data.y, "mle", pooling, shrinkage) for Z in (X, X + 2.0**20))
-    same(logs(other, X + 2.0**20), logs(one, X), 1e-7)
-
-
 # --- Orders and names ----------------------------------------------------------------------------
 
 
-@QUICK
 @given(all_tables, seeds, poolings, shrinkages)
 def test_rows_and_columns_may_come_in_any_order(
     data: Data, seed: int, pooling: float, shrinkage: float | None
@@ -219,7 +173,6 @@ def test_rows_and_columns_may_come_in_any_order(
     assert_array_equal(other.ranks_, one.ranks_)
 
 
-@QUICK
 @given(all_tables, seeds, poolings)
 def test_names_of_classes_are_names(data: Data, seed: int, pooling: float) -> None:
     shuffled = np.random.default_rng(seed).permutation(len(data.classes))
@@ -233,7 +186,6 @@ def test_names_of_classes_are_names(data: Data, seed: int, pooling: float) -> No
 # --- Weights, blocks, forgetting -----------------------------------------------------------------
 
 
-@QUICK
 @given(all_tables, seeds, norms, poolings, shrinkages)
 def test_weights_are_copies(
     data: Data, seed: int, norm: str, pooling: float, shrinkage: float | None
@@ -244,16 +196,6 @@ def test_weights_are_copies(
     copied = fitted(np.repeat(data.X, w, axis=0), np.repeat(data.y, w), norm, pooling, shrinkage)
     same(logs(weighted, data.X), logs(copied, data.X), 1e-8)
     assert_array_equal(weighted.ranks_, copied.ranks_)
-
-
-@QUICK
-@given(all_tables, poolings, st.sampled_from([0.5, 3.7, 1e6]))
-def test_heavier_rows_are_the_same_rows(data: Data, pooling: float, unit: float) -> None:
-    """Where covariances divide by the weight, its unit does not matter."""
-    plain = fitted(data.X, data.y, "mle", pooling)
-    heavy = QuadraticDiscriminant("mle", pooling)
-    heavy.fit(data.X, data.y, sample_weight=np.full(len(data.X), unit))
-    same(logs(heavy, data.X), logs(plain, data.X), 1e-8)
 
 
 def streamed(
@@ -273,7 +215,6 @@ def some_blocks(seed: int, n: int) -> list[NDArray[np.intp]]:
     return [block for block in np.split(rng.permutation(n), cuts) if len(block)]
 
 
-@QUICK
 @given(all_tables, seeds, norms, poolings, shrinkages)
 def test_blocks_in_any_order_make_the_same_model(
     data: Data, seed: int, norm: str, pooling: float, shrinkage: float | None
@@ -287,7 +228,6 @@ def test_blocks_in_any_order_make_the_same_model(
         assert model.fit_report_.rows == len(data.X)
 
 
-@QUICK
 @given(tables, seeds, poolings)
 def test_forgetting_is_refitting_without(data: Data, seed: int, pooling: float) -> None:
     rng = np.random.default_rng(seed)
@@ -312,7 +252,7 @@ def test_forgetting_is_refitting_without(data: Data, seed: int, pooling: float) 
 def test_forgetting_may_make_a_class_singular(left: int) -> None:
     """Of many rows two or three are left in three columns; the rest is rounding, or refused."""
     done = 0
-    for seed in range(25):
+    for seed in range(12):
         data = make_data(seed, 3, 3)
         gone = np.flatnonzero(data.y == "birch")[left:]
         model = fitted(data.X, data.y)
@@ -324,7 +264,7 @@ def test_forgetting_may_make_a_class_singular(left: int) -> None:
         assert (seed, model.ranks_.tolist()) == (seed, refitted.ranks_.tolist())
         same(logs(model, data.X), logs(refitted, data.X), 1e-6)
         done += 1
-    assert done > 10
+    assert done > 5
 
 
 def test_forgetting_a_whole_class() -> None:
@@ -334,32 +274,6 @@ def test_forgetting_a_whole_class() -> None:
     refitted = fitted(np.delete(data.X, gone, axis=0), np.delete(data.y, gone))
     assert model.classes_.tolist() == ["ash", "cedar"]
     same(logs(model, data.X), logs(refitted, data.X))
-
-
-@QUICK
-@given(all_tables, st.sampled_from([1, 2, 3]))
-def test_threads_change_no_bit(data: Data, n_jobs: int) -> None:
-    holed = data.X.copy()
-    holed[::2, 0] = np.nan
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sortal.data.sources.BLOCK_CELLS", 12)
-        alone, together = (fitted(data.X, data.y, n_jobs=n) for n in (1, n_jobs))
-        assert_array_equal(logs(together, data.X), logs(alone, data.X))
-        assert_array_equal(together.covariances_, alone.covariances_)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MissingValueWarning)
-            assert_array_equal(logs(together, holed), logs(alone, holed))
-
-
-@QUICK
-@given(all_tables, poolings, shrinkages)
-def test_copies_say_the_same(data: Data, pooling: float, shrinkage: float | None) -> None:
-    model = fitted(data.X, data.y, "mle", pooling, shrinkage)
-    copy = pickle.loads(pickle.dumps(model))  # noqa: S301  (our own bytes)
-    again = clone(model).fit(data.X, data.y)
-    for other in (copy, again):
-        assert_array_equal(logs(other, data.X), logs(model, data.X))
-        assert other.working().to_dict() == model.working().to_dict()
 
 
 # --- Holes ---------------------------------------------------------------------------------------
@@ -372,7 +286,6 @@ def with_holes(data: Data, seed: int) -> Float:
     return holed
 
 
-@QUICK
 @given(all_tables, seeds, poolings, shrinkages)
 def test_holes_are_integrated_out(
     data: Data, seed: int, pooling: float, shrinkage: float | None
@@ -386,49 +299,4 @@ def test_holes_are_integrated_out(
     same(np.exp(found[0]), model.priors_, 1e-13)
 
 
-@QUICK
-@given(tables, seeds, poolings)
-def test_a_hole_is_a_column_less(data: Data, seed: int, pooling: float) -> None:
-    """Where no class is singular: each row by its own holes."""
-    holed = with_holes(data, seed)[1:8]
-    model = fitted(data.X, data.y, pooling=pooling)
-    known = [np.flatnonzero(~np.isnan(x)) for x in holed]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingValueWarning)
-        found = logs(model, holed)
-    for x, o, row in zip(holed, known, found, strict=True):
-        if len(o):
-            part = fitted(data.X[:, o], data.y, pooling=pooling)
-            same(row, logs(part, x[None, o])[0], 1e-8)
-
-
-@QUICK
-@given(all_tables, seeds)
-def test_reasons_of_rows_with_holes_add_up(data: Data, seed: int) -> None:
-    holed = with_holes(data, seed)[:5]
-    model = fitted(data.X, data.y, pooling=0.1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingValueWarning)
-        found, reasons = logs(model, holed), model.explain(holed)
-    explained: Any = reasons
-    for x, row, reason in zip(holed, found, explained, strict=True):
-        ordered = np.sort(row)[::-1]
-        total = reason.offset + sum(part.amount for part in reason.parts)
-        same(total, ordered[0] - ordered[1], 1e-8)
-        assert all(p.amount == 0 for p, v in zip(reason.parts, x, strict=True) if np.isnan(v))
-
-
 # --- Priors --------------------------------------------------------------------------------------
-
-
-@QUICK
-@given(all_tables, seeds)
-def test_priors_move_log_odds_and_nothing_else(data: Data, seed: int) -> None:
-    K = len(data.classes)
-    priors = np.random.default_rng(seed).dirichlet(np.full(K, 2.0))
-    plain = fitted(data.X, data.y)
-    told = fitted(data.X, data.y, priors=priors)
-    moved = logs(plain, data.X) + np.log(priors / plain.priors_)
-    moved -= np.logaddexp.reduce(moved, axis=1)[:, None]
-    same(logs(told, data.X), moved, 1e-9)
-    same(plain.predict_log_proba(data.X, priors=priors), moved, 1e-9)

@@ -153,16 +153,6 @@ def test_the_simplest_of_equals() -> None:
     assert len(GRID) == 14
 
 
-@pytest.mark.parametrize("hole", [None, np.nan])
-def test_a_row_without_a_fold_is_refused(hole: Any) -> None:
-    classes = np.zeros(4, dtype=np.int32)
-    for folds in ([1, hole, hole, 2], np.array([1, hole, hole, 2])):
-        with pytest.raises(OptionError, match="rows without a label"):
-            read_folds(folds, classes)
-    with pytest.raises(OptionError, match="one label for each of 4 rows"):
-        read_folds(np.zeros((4, 2)), classes)
-
-
 def test_folds_that_are_dealt_or_given() -> None:
     classes = np.array([0, 1, -1, 0, 1, 0], dtype=np.int32)
     own, n_folds = read_folds(2, classes)

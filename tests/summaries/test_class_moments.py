@@ -6,110 +6,43 @@ agree, the spread is less than their last digit.
 
 from __future__ import annotations
 
-import json
 import math
-import struct
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
+from tests.summaries.blocks import (
+    Table,
+    deal,
+    facts,
+    measure,
+    of_numbers,
+    seeds,
+    try_to_measure,
+)
 
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
-from sortal.errors import ColumnError, FormatError, SortalError, SubtractError, WeightError
+from sortal.errors import SubtractError
 from sortal.summaries import measuring
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.measuring import measure_classes
-from sortal.summaries.protocol import Subtractable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROUNDING = 1e-12
 EPS = float(np.finfo(float).eps)
-NAMES = ("length", "width", "height", "depth")
-KINDS = ("color", "shape", "taste")
-laws = settings(max_examples=60, deadline=None)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Labeled rows by columns; None is a hole. Units are those of 2**-exponent."""
-
-    labels: list[Any]
-    numbers: list[list[float]]
-    categories: list[list[Any]]
-    units: list[int] | None = None
-    exponent: int = 0
-
-
-def ranked(cells: Sequence[Any]) -> CategoryColumn:
-    values = sort_values(cell for cell in cells if cell is not None)
-    place = {value: v for v, value in enumerate(values)}
-    codes = [-1 if cell is None else place[cell] for cell in cells]
-    return CategoryColumn(values, np.array(codes, dtype=np.int32))
-
-
-def try_to_measure(
-    table: Table,
-    part: Sequence[int] | None = None,
-    rows: Sequence[int] | None = None,
-    fill: list[float] | None = None,
-) -> ClassMoments | None:
-    """The moments of the block that holds the rows `part`, of which `rows` are chosen."""
-    block = range(len(table.labels)) if part is None else part
-    columns = [ranked([cells[i] for i in block]) for cells in table.categories]
-    matrix = np.array([[cells[i] for cells in table.numbers] for i in block], dtype=np.float64)
-    units = None if table.units is None else np.array([table.units[i] for i in block], np.int64)
-    return measure_classes(
-        list(matrix.reshape(len(block), len(table.numbers)).T),
-        [column.codes for column in columns],
-        [column.values for column in columns],
-        ranked([table.labels[i] for i in block]),
-        units,
-        table.exponent,
-        None if rows is None else np.array(rows, dtype=np.intp),
-        NAMES[: len(table.numbers)],
-        KINDS[: len(table.categories)],
-        None if fill is None else np.array(fill),
-    )
-
-
-def measure(
-    table: Table,
-    part: Sequence[int] | None = None,
-    rows: Sequence[int] | None = None,
-    fill: list[float] | None = None,
-) -> ClassMoments:
-    found = try_to_measure(table, part, rows, fill)
-    assert found is not None
-    return found
-
-
-def of_numbers(*numbers: Sequence[float], labels: Sequence[Any] | None = None) -> ClassMoments:
-    return measure(
-        Table(list(labels or ["a"] * len(numbers[0])), [list(cells) for cells in numbers], [])
-    )
-
 
 # --- Random tables -------------------------------------------------------------------------------
 
 LABELS: tuple[list[Any], ...] = (["no", "yes", "maybe"], [-3, 0, 10**12], [False, True])
 POOLS: tuple[list[Any], ...] = (["u", "v", "w"], [-2, 0, 7], [False, True], ["x", 3, 2.5])
-
-
-seeds = st.integers(0, 2**32).map(np.random.default_rng)
-
-
-def deal(rng: np.random.Generator, pool: Sequence[Any], n: int) -> list[Any]:
-    """n of the first few values of a pool."""
-    kept = int(rng.integers(1, len(pool), endpoint=True))
-    return [pool[i] for i in rng.integers(0, kept, n).tolist()]
 
 
 @st.composite
@@ -275,27 +208,14 @@ def assert_same(found: ClassMoments, wanted: ClassMoments, table: Table, rtol: f
         assert abs(found.fourth[k] - wanted.fourth[k]) <= rtol * scale.fourth
 
 
-def facts(item: Any) -> Any:
-    """Everything, with types, so that == is bit for bit: 1 is not True."""
-    if isinstance(item, np.ndarray):
-        return item.dtype, item.shape, item.tobytes()
-    if isinstance(item, tuple):
-        return tuple(facts(part) for part in item)
-    if isinstance(item, ClassMoments):
-        return tuple(facts(getattr(item, field.name)) for field in fields(item))
-    return type(item), item
-
-
 # --- One block -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
 @given(table=tables())
 def test_moments_equal_sums_of_fractions(tile: int, table: Table) -> None:
     assert_exact(measure(table), table)
 
 
-@laws
 @given(table=tables(), data=st.data())
 def test_chosen_rows_are_measured_alone(tile: int, table: Table, data: st.DataObject) -> None:
     rows = [i for i in range(len(table.labels)) if data.draw(st.booleans())]
@@ -307,15 +227,6 @@ def test_chosen_rows_are_measured_alone(tile: int, table: Table, data: st.DataOb
         table.exponent,
     )
     assert_exact(measure(table, rows=rows), alone)
-
-
-@laws
-@given(table=tables(weighted=False), data=st.data())
-def test_whole_weights_are_copies(tile: int, table: Table, data: st.DataObject) -> None:
-    n = len(table.labels)
-    times = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    copies = [i for i in range(n) for _ in range(times[i])]
-    assert_same(measure(replace(table, units=times)), measure(table, copies), table, ROUNDING)
 
 
 @pytest.mark.parametrize("heavy", [0, 1, 5, 9])
@@ -450,7 +361,6 @@ def test_a_class_that_only_two_distant_blocks_make_wide() -> None:
 # --- Merging -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
 @given(blocks=partitions(), data=st.data())
 def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
     tile: int, blocks: tuple[Table, list[list[int]]], data: st.DataObject
@@ -463,37 +373,24 @@ def test_any_merge_of_any_blocks_is_the_summary_of_all_rows(
     assert_exact(waiting[0], table)
 
 
-@laws
-@given(blocks=partitions(at_least=3))
-def test_merging_is_associative_and_commutative(blocks: tuple[Table, list[list[int]]]) -> None:
-    table, parts = blocks
-    a, b, c = (measure(table, part) for part in parts[:3])
-    assert_same(a.merge(b), b.merge(a), table, ROUNDING)
-    assert_same(a.merge(b).merge(c), a.merge(b.merge(c)), table, ROUNDING)
-
-
-@laws
 @given(table=tables())
 def test_the_summary_of_no_rows_is_neutral(table: Table) -> None:
     nothing, everything = measure(table, []), measure(table)
-    assert_exact(everything.merge(nothing), table)
-    assert_exact(nothing.merge(everything), table)
     assert_exact(everything.subtract(nothing), table)
     assert_same(everything.subtract(everything), nothing, table, ROUNDING)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e8, -1e12])
-@pytest.mark.parametrize("size", [1, 7, 300])
+@pytest.mark.parametrize(("offset", "size"), [(0.0, 7), (1e8, 1), (-1e12, 100)])
 def test_any_size_of_blocks_gives_the_same(offset: float, size: int) -> None:
     rng = np.random.default_rng(1)
-    X = np.round(rng.normal(size=(300, 3)) + offset, 6)
-    X[150:] += 2.0  # drift
+    X = np.round(rng.normal(size=(100, 3)) + offset, 6)
+    X[50:] += 2.0  # drift
     table = Table(
-        rng.choice(["a", "b"], 300).tolist(),
+        rng.choice(["a", "b"], 100).tolist(),
         X.T.tolist(),
-        [rng.choice(["u", "v", "w"], 300, p=[0.9, 0.09, 0.01]).tolist()],
+        [rng.choice(["u", "v", "w"], 100, p=[0.8, 0.17, 0.03]).tolist()],
     )
-    blocks = [measure(table, range(i, min(i + size, 300))) for i in range(0, 300, size)]
+    blocks = [measure(table, range(i, min(i + size, 100))) for i in range(0, 100, size)]
     assert_exact(reduce(ClassMoments.merge, blocks), table)
     assert_exact(reduce(ClassMoments.merge, blocks[::-1]), table)
 
@@ -506,7 +403,6 @@ def test_distant_blocks_lose_no_digits_of_those_near_each_other() -> None:
     assert_exact(reduce(ClassMoments.merge, blocks), table)
 
 
-@laws
 @given(table=tables(weighted=False))
 def test_merging_takes_the_finer_unit(table: Table) -> None:
     """Rows that weigh one, joined by rows that weigh 1/4 each: together 5/4."""
@@ -519,11 +415,11 @@ def test_merging_takes_the_finer_unit(table: Table) -> None:
 
 
 def test_indicators_have_the_share_of_their_rows_to_the_last_digit() -> None:
-    colors = ["r", "s", "s", "s", "t", "s", "s"] * 43
+    colors = ["r", "s", "s", "s", "t", "s", "s"] * 13
     table = Table(["a"] * len(colors), [], [colors])
     blocks = [measure(table, [i]) for i in range(len(colors))]
     merged = reduce(ClassMoments.merge, blocks)
-    for found, n in ((merged, 301), (reduce(ClassMoments.subtract, blocks[:210], merged), 91)):
+    for found, n in ((merged, 91), (reduce(ClassMoments.subtract, blocks[:63], merged), 28)):
         assert found.units.tolist() == [n]
         assert found.origin.tolist() == [[0.0, 1.0, 0.0]]
         assert found.mean.tolist() == [[n / 7 / n, -2 * n / 7 / n, n / 7 / n]]
@@ -558,7 +454,6 @@ def test_of_true_and_one_the_number_is_listed() -> None:
 # --- Subtracting ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
 @given(blocks=partitions(at_least=2))
 @example(blocks=(Table(["a"] * 4, [[1.0, 2.0, 4.0, 5.0]], []), [[0, 1], [2, 3]]))
 @example(  # where most of the weight agrees, the last digit of the mean is no measure of the spread
@@ -579,11 +474,13 @@ def test_of_true_and_one_the_number_is_listed() -> None:
 def test_subtracting_undoes_merging_or_refuses(blocks: tuple[Table, list[list[int]]]) -> None:
     table, parts = blocks
     a, b = (measure(table, part) for part in parts[:2])
+    before = facts(a), facts(b)
     try:
         found = a.merge(b).subtract(b)
     except SubtractError:
         event("refused")
         return
+    assert (facts(a), facts(b)) == before
     event(f"{len(a.classes)} classes left")
     assert_same(found, a, table, 1e-11)
     assert_possible(found)
@@ -628,38 +525,6 @@ def test_what_is_left_of_one_value_has_no_spread_at_all() -> None:
     assert rest.slack.tolist() == [[0.0, 0.0]]
 
 
-def test_cancellation_names_the_columns() -> None:
-    rest = of_numbers([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
-    spread = of_numbers([1e6, -1e6], [2.0, 2.5], [-1e6, 1e6])
-    with pytest.raises(SubtractError, match=r"nearly all the spread of 'length'.*'height', so"):
-        rest.merge(spread).subtract(spread)
-
-
-def test_a_column_of_which_enough_is_left_is_not_named() -> None:
-    """Powers of four are still known where the squares of one column alone are lost."""
-    n = 2000
-    noise = [1e3 * math.sin(i) for i in range(n)]
-    rest = of_numbers([1e-3 * math.cos(i) for i in range(n)], noise)
-    part = of_numbers([1.0, -1.0], [0.0, 1.0])
-    with pytest.raises(SubtractError, match=r"the spread of 'length', so"):
-        rest.merge(part).subtract(part)
-
-
-def test_powers_of_four_are_lost_before_squares_are() -> None:
-    rest, part = of_numbers([0.1 * i for i in range(99)]), of_numbers([150.0])
-    both = rest.merge(part)
-    assert both.scatter[0, 0, 0] < 50 * rest.scatter[0, 0, 0]
-    with pytest.raises(SubtractError, match=r"the spread of 'length', so"):
-        both.subtract(part)
-
-
-def test_a_category_is_named_once() -> None:
-    common, rare = ["u", "v"] * 4000, ["u", "v", "w", "w"]
-    rest, part = (measure(Table(["a"] * len(c), [], [c])) for c in (rare, common))
-    with pytest.raises(SubtractError, match=r"the spread of 'color', so"):
-        rest.merge(part).subtract(part)
-
-
 def test_classes_that_lose_no_row_stay_as_they_are() -> None:
     table = Table(["a", "a", "b", "b", "b"], [[1.0, 1.0 + 1e-9, 5.0, 6.0, 7.0]], [])
     whole, part = measure(table), measure(table, [4])
@@ -677,17 +542,6 @@ def test_rows_of_a_column_that_never_varies_can_be_taken_out(value: float) -> No
     assert 0 <= found.scatter[0, 0, 0] <= 4 * (value * 2**-50) ** 2
 
 
-def test_the_bound_on_rounding_remembers_rows_taken_out_before() -> None:
-    """Taking out in two steps what cannot be taken out at once is refused too."""
-    rest = of_numbers([0.1 * i for i in range(50)])
-    wide = [of_numbers([s * 40.0, -s * 40.0]) for s in (1, 20)]
-    whole = reduce(ClassMoments.merge, wide, rest)
-    with pytest.raises(SubtractError):
-        whole.subtract(wide[1].merge(wide[0]))
-    with pytest.raises(SubtractError):
-        whole.subtract(wide[0]).subtract(wide[1])
-
-
 def test_every_step_adds_its_rounding_to_the_bound() -> None:
     def sizes(m: ClassMoments) -> Any:
         return np.column_stack([np.diagonal(m.scatter, axis1=1, axis2=2), m.fourth])
@@ -701,140 +555,10 @@ def test_every_step_adds_its_rounding_to_the_bound() -> None:
     assert (rest.slack >= both.slack + b.slack + 2 * EPS * sizes(both)).all()
 
 
-def test_a_small_share_of_rows_that_differ_is_a_spread_to_lose() -> None:
-    """Even where the standard deviation is less than the last digit of the numbers."""
-    table = Table(["a"] * 3, [[1e15, 1e15 + 3, 1e15 + 6]], [], [9 * 10**9, 20000, 10**6])
-    with pytest.raises(SubtractError, match="'length'"):
-        measure(table).subtract(measure(table, [0, 2]))
-
-
-def test_more_rows_than_there_were_cannot_be_taken_out() -> None:
-    one, two = of_numbers([1.0]), of_numbers([1.0, 1.0])
-    with pytest.raises(SubtractError, match="the weight of a class would fall below zero"):
-        one.subtract(two)
-    other = of_numbers([1.0], labels=["b"])
-    with pytest.raises(SubtractError, match="the weight of a class"):
-        one.subtract(other)
-    u, v = (measure(Table(["a", "a"], [], [[x, "w"]])) for x in "uv")
-    with pytest.raises(SubtractError, match="the weight of a value would fall below zero"):
-        u.subtract(v)
-
-
-# --- What does not fit together ------------------------------------------------------------------
-
-
-def test_summaries_of_other_columns_do_not_combine() -> None:
-    one, two = of_numbers([1.0]), of_numbers([1.0], [2.0])
-    three = measure(Table(["a"], [[1.0]], [["u"]]))
-    for a, b in ((one, two), (one, three), (three, one)):
-        for combine in (a.merge, a.subtract):
-            with pytest.raises(ColumnError, match="do not combine"):
-                combine(b)
-
-
-def test_weights_beyond_int64_are_not_added_up() -> None:
-    heavy = replace(of_numbers([1.0]), units=np.array([2**62]))
-    with pytest.raises(WeightError, match="the weight of a class"):
-        heavy.merge(heavy)
-
-
-@laws
-@given(blocks=partitions(at_least=2))
-def test_no_argument_is_changed(blocks: tuple[Table, list[list[int]]]) -> None:
-    table, parts = blocks
-    a, b = (measure(table, part) for part in parts[:2])
-    both = a.merge(b)
-    before = [facts(moments) for moments in (a, b, both)]
-    both.merge(a)
-    try:
-        both.subtract(b)
-    except SubtractError:
-        event("refused")
-    assert [facts(moments) for moments in (a, b, both)] == before
-
-
-def test_the_protocol_is_kept() -> None:
-    assert isinstance(of_numbers([1.0]), Subtractable)
-
-
 # --- Bytes ---------------------------------------------------------------------------------------
 
-START = struct.Struct("<4sHI")
-SOME = measure(
-    Table(["a", "b", "a", "b"], [[0.5, 3.0, -1.0, 2.0]], [["u", "v", "v", "u"]], [2, 4, 8, 1], 2)
-)
 
-
-@laws
 @given(table=tables())
 def test_bytes_lose_nothing(table: Table) -> None:
     found = measure(table)
     assert facts(ClassMoments.from_bytes(found.to_bytes())) == facts(found)
-
-
-def test_every_truncation_is_refused() -> None:
-    data = SOME.to_bytes()
-    for stop in range(len(data)):
-        with pytest.raises(FormatError):
-            ClassMoments.from_bytes(data[:stop])
-
-
-@pytest.mark.parametrize("name", ["numbers", "categories", "values", "classes", "exponent"])
-@pytest.mark.parametrize("value", [None, [], ["a", "b", "c"], [2, 1], "a", 1.5])
-def test_a_header_that_cannot_be_true_is_refused(name: str, value: Any) -> None:
-    data = SOME.to_bytes()
-    _, version, length = START.unpack_from(data)
-    header = json.loads(data[START.size : START.size + length])
-    header["meta"][name] = value
-    text = json.dumps(header).encode()
-    changed = START.pack(b"SRTL", version, len(text)) + text + data[START.size + length :]
-    with pytest.raises(FormatError):
-        ClassMoments.from_bytes(changed)
-
-
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [
-        ("origin", math.nan),
-        ("origin", 1e150),
-        ("mean", -1e150),
-        ("scatter", math.inf),
-        ("scatter", -1.0),
-        ("third", math.inf),
-        ("third", math.nan),
-        ("fourth", math.nan),
-        ("fourth", -1.0),
-        ("slack", -1.0),
-        ("slack", math.inf),
-    ],
-)
-def test_moments_that_cannot_be_are_refused(name: str, number: float) -> None:
-    array = getattr(SOME, name).copy()
-    array.flat[0] = number
-    broken: ClassMoments = replace(SOME, **{name: array})
-    with pytest.raises(FormatError, match=name):
-        ClassMoments.from_bytes(broken.to_bytes())
-
-
-def test_negative_counts_are_refused() -> None:
-    with pytest.raises(FormatError, match="units"):
-        ClassMoments.from_bytes(replace(SOME, units=SOME.units - 100).to_bytes())
-
-
-@settings(max_examples=300, deadline=None)
-@given(data=st.data())
-def test_damage_is_refused_or_gives_a_summary_that_works(data: st.DataObject) -> None:
-    damaged = bytearray(SOME.to_bytes())
-    for _ in range(data.draw(st.integers(1, 3))):
-        start = data.draw(st.integers(0, len(damaged)))
-        stop = start + data.draw(st.integers(0, 3))
-        damaged[start:stop] = data.draw(st.binary(max_size=3) | st.sampled_from([b"[", b"0", b"}"]))
-    try:
-        found = ClassMoments.from_bytes(bytes(damaged))
-    except FormatError:
-        return
-    assert ClassMoments.from_bytes(found.to_bytes()).to_bytes() == found.to_bytes()
-    try:
-        found.merge(SOME).subtract(found)
-    except SortalError:  # such weights or numbers cannot be added up, and it says so
-        return

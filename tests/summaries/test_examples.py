@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.summaries.blocks import build_batch
 
 from sortal.data import datasets
 from sortal.summaries.cells import count_cells
@@ -12,15 +13,11 @@ from sortal.summaries.counts import ValueCounts, aligned, count_classes, count_r
 from sortal.summaries.moments import measure_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sortal.data.batch import Batch
-
-    BuildBatch = Callable[..., Batch]
 
 
 @pytest.fixture(scope="session")
-def tennis(build_batch: BuildBatch) -> Batch:
+def tennis() -> Batch:
     """The 14 days: Outlook, Temperature, Humidity, Wind."""
     table = datasets.play_tennis()
     columns = [table[name].tolist() for name in table.columns[:4]]
@@ -76,7 +73,7 @@ def test_outlook_and_wind_have_six_cells(tennis: Batch) -> None:
     assert named == sorted(named)
 
 
-def test_the_two_penguins_without_measurements_are_holes(build_batch: BuildBatch) -> None:
+def test_the_two_penguins_without_measurements_are_holes() -> None:
     table = datasets.penguins()
     names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
     columns = [table[name].tolist() for name in names]
@@ -86,7 +83,7 @@ def test_the_two_penguins_without_measurements_are_holes(build_batch: BuildBatch
     assert counts.holes.tolist() == [11, 2, 2, 2, 2]
 
 
-def test_the_mean_petal_of_each_iris(build_batch: BuildBatch) -> None:
+def test_the_mean_petal_of_each_iris() -> None:
     table = datasets.iris()
     batch = build_batch(table["species"].tolist(), [], [table["petal_length"].tolist()])
     moments = measure_columns(batch, [0], ["petal_length"])
@@ -96,32 +93,32 @@ def test_the_mean_petal_of_each_iris(build_batch: BuildBatch) -> None:
     assert moments.m2[0] / 49 == pytest.approx([0.030106, 0.220816, 0.304588], abs=5e-7)
 
 
-def test_weights_count_instead_of_rows(build_batch: BuildBatch) -> None:
+def test_weights_count_instead_of_rows() -> None:
     batch = build_batch(["a", "b", "a"], [["u", "u", "v"]], [], [2, 1, 0])
     counts = count_values(batch, [0])
     assert counts_by_value(counts, 0) == {"u": [2, 1]}
 
 
-def test_whole_weights_are_copies_in_the_number_of_rows_and_holes(build_batch: BuildBatch) -> None:
+def test_whole_weights_are_copies_in_the_number_of_rows_and_holes() -> None:
     whole = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 3, 0]))
     assert (whole.rows, whole.holes.tolist()) == (5, [3])
     fractional = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 0.5, 0]))
     assert (fractional.rows, fractional.holes.tolist()) == (2, [1])
 
 
-def test_fractions_are_counted_in_units_of_a_power_of_two(build_batch: BuildBatch) -> None:
+def test_fractions_are_counted_in_units_of_a_power_of_two() -> None:
     counts = count_classes(build_batch(["a", "b", "a"], weights=[0.5, 0.25, 1.0]))
     assert (counts.units / 2.0**counts.exponent).tolist() == [1.5, 0.25]
 
 
-def test_a_row_with_a_hole_belongs_to_no_cell(build_batch: BuildBatch) -> None:
+def test_a_row_with_a_hole_belongs_to_no_cell() -> None:
     batch = build_batch(["a", "b"], [["u", "u"], ["s", None]])
     counts = count_cells(batch, [0, 1])
     assert counts.classes == ("a",)
     assert counts.units.tolist() == [[1]]
 
 
-def test_numbers_and_words_share_one_order(build_batch: BuildBatch) -> None:
+def test_numbers_and_words_share_one_order() -> None:
     counts = count_values(build_batch(["k"] * 4, [["b", 10, "a", 9.5]]), [0])
     assert counts.values == ((9.5, 10, "a", "b"),)
 
@@ -133,7 +130,7 @@ def test_an_aligned_table_has_a_row_for_every_value_of_a_schema(tennis: Batch) -
     assert wide.tolist() == [[0, 0, 0], [0, 0, 4], [0, 2, 3], [0, 3, 2]]
 
 
-def test_moments_over_more_classes_have_no_weight_there(build_batch: BuildBatch) -> None:
+def test_moments_over_more_classes_have_no_weight_there() -> None:
     moments = measure_columns(build_batch(["b", "b"], [], [[1.0, 3.0]]), [0], ["x"])
     wide = moments.over(("a", "b"))
     assert wide.units.tolist() == [[0, 2]]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pickle
 from functools import reduce
-from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.arrays import ArrayTable
@@ -16,13 +14,10 @@ from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import TableSource
 from sortal.data.weights import read_weights
 from sortal.engines.local import LocalEngine
-from sortal.errors import FormatError, InputError
 from sortal.native.neighbors import Searcher
-from sortal.summaries.pack import pack
 from sortal.summaries.protocol import Summary
 from sortal.summaries.top_k import SummarizeNearest, TopK
 
-laws = settings(max_examples=50, deadline=None)
 keys = st.sampled_from([0.0, 0.5, 1.0, 2.0])
 
 
@@ -46,7 +41,6 @@ def neighbors(draw: st.DrawFn, n_parts: int, k: int) -> list[TopK]:
     return found
 
 
-@laws
 @given(data=st.data())
 def test_merging_is_associative_and_order_free(data: st.DataObject) -> None:
     k = data.draw(st.integers(1, 4))
@@ -62,7 +56,6 @@ def test_merging_is_associative_and_order_free(data: st.DataObject) -> None:
     assert isinstance(whole, Summary)
 
 
-@laws
 @given(seed=st.integers(0, 2**32), block_rows=st.integers(1, 12), weighed=st.booleans())
 def test_a_table_in_pieces_has_the_neighbors_of_the_whole(
     seed: int, block_rows: int, weighed: bool
@@ -97,18 +90,3 @@ def test_a_table_in_pieces_has_the_neighbors_of_the_whole(
     wanted, positions = searcher.search(queries, asked, k)
     assert found.keys.tobytes() == wanted.tobytes()
     assert found.ids.tolist() == np.append(kept, -1)[positions].tolist()
-
-
-def test_other_queries_do_not_combine() -> None:
-    one = TopK(np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64))
-    with pytest.raises(InputError, match="do not combine"):
-        one.merge(TopK(np.zeros((2, 2)), np.zeros((2, 2), dtype=np.int64)))
-
-
-@pytest.mark.parametrize(
-    ("key", "number"), [(-1.0, 1), (np.nan, 1), (np.inf, 1), (1.0, 0), (1.0, -1)]
-)
-def test_bytes_of_neighbors_that_cannot_be_are_refused(key: float, number: int) -> None:
-    arrays: dict[str, Any] = {"keys": np.array([[key]]), "ids": np.array([[number]])}
-    with pytest.raises(FormatError, match="damaged"):
-        TopK.from_bytes(pack("nearest", {}, arrays))
