@@ -7,6 +7,7 @@ from itertools import combinations, product
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from tests.estimators.kernel_oracle import Oracle
@@ -19,6 +20,8 @@ Labels: TypeAlias = NDArray[Any]
 
 NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 EIGHT_DIGITS: Final = 1e-8
+PENALTIES: Final = ("rkhs", "coefficients")
+SOLVERS: Final = ("dense", "landmarks")
 
 
 def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
@@ -79,6 +82,11 @@ def all_pairs(*factors: Iterable[Any]) -> list[tuple[Any, ...]]:
                 met |= pairs
                 chosen.append(tuple(f[i] for f, i in zip(values, places, strict=True)))
     return chosen
+
+
+def pairs(**factors: Iterable[Any]) -> pytest.MarkDecorator:
+    """A test with every two values of two factors."""
+    return pytest.mark.parametrize(tuple(factors), all_pairs(*factors.values()))
 
 
 def gram(A: Float, B: Float) -> Float:

@@ -13,12 +13,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
-    all_pairs,
+    PENALTIES,
+    SOLVERS,
     as_given,
     close,
     fitted,
     make_table,
     make_weights,
+    pairs,
     same_posteriors,
 )
 
@@ -34,19 +36,11 @@ from sortal.errors import (
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-PENALTIES: Final = ("rkhs", "coefficients")
-SOLVERS: Final = ("dense", "landmarks")
 OF_ROWS: Final = [name for name in KERNELS if name != "precomputed"]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES)
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
-every_way = pytest.mark.parametrize(("penalty", "solver"), all_pairs(PENALTIES, SOLVERS))
+every_way = pairs(penalty=PENALTIES, solver=SOLVERS)
 MEAN_WORDS: Final = "the mean of their column stands for them"
-
-
-def ways_of(*kernels: str) -> pytest.MarkDecorator:
-    """Each kernel with each penalty and each solver."""
-    names = ("kernel", "penalty", "solver")
-    return pytest.mark.parametrize(names, all_pairs(kernels, PENALTIES, SOLVERS))
 
 
 def mixed_table() -> tuple[Any, Float, Labels]:
@@ -65,7 +59,7 @@ IS_NUMBER: Final = np.array([True, False, False, False, False, False, True])
 # --- Words and numbers ---------------------------------------------------------------------------
 
 
-@ways_of(*OF_ROWS)
+@pairs(kernel=OF_ROWS, penalty=PENALTIES, solver=SOLVERS)
 def test_a_category_is_an_indicator_a_value(kernel: str, penalty: str, solver: str) -> None:
     """Indicators are never scaled; numbers are where the kernel says so."""
     frame, terms, y = mixed_table()
@@ -176,9 +170,7 @@ def test_or_take_the_mean(penalty: str, solver: str) -> None:
 # --- Few rows, few columns -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kernel", "penalty", "solver"), all_pairs(["rbf", "poly", "linear"], PENALTIES, SOLVERS)
-)
+@pairs(kernel=["rbf", "poly", "linear"], penalty=PENALTIES, solver=SOLVERS)
 def test_a_class_of_one_row(kernel: str, penalty: str, solver: str) -> None:
     X, y = make_table(0, 3)
     kept = np.r_[np.flatnonzero(y == "ash")[:1], np.flatnonzero(y != "ash")]
@@ -204,7 +196,7 @@ def test_two_rows(kernel: str, penalty: str) -> None:
     assert model.predict(X).tolist() == ["b", "a"]
 
 
-@pytest.mark.parametrize(("kernel", "penalty"), all_pairs(OF_ROWS, PENALTIES))
+@pairs(kernel=OF_ROWS, penalty=PENALTIES)
 def test_one_column(kernel: str, penalty: str) -> None:
     X, y = make_table(3, 3, 1)
     oracle = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=0.05)
@@ -234,9 +226,7 @@ def test_a_column_that_never_varies(kernel: str, solver: str) -> None:
         close(model.transform(table), Oracle(table, y, kernel, basis=basis).project(table), 1e-7)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "penalty", "solver"), all_pairs(["rbf", "laplacian", "cubic"], PENALTIES, SOLVERS)
-)
+@pairs(kernel=["rbf", "laplacian", "cubic"], penalty=PENALTIES, solver=SOLVERS)
 def test_rows_that_repeat(kernel: str, penalty: str, solver: str) -> None:
     """K is singular; some rows are there in two classes."""
     X, y = make_table(2, 3)
@@ -372,9 +362,7 @@ def test_folds_of_a_matrix() -> None:
         close(found[out], oracle.posteriors(K[np.ix_(out, rest)]))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "penalty", "solver"), all_pairs(OF_ROWS[:4], PENALTIES, SOLVERS)
-)
+@pairs(kernel=["rbf", "laplacian", "cubic", "linear"], penalty=PENALTIES, solver=SOLVERS)
 def test_a_file_says_the_same(kernel: str, penalty: str, solver: str, tmp_path: Path) -> None:
     frame, _, y = mixed_table()
     told = KERNELS[kernel] | {"penalty": penalty, "solver": solver}
