@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.learners.kernel_book import both_sides, judge, matrices, project, project_means
@@ -28,7 +28,6 @@ def of_class(values: Float, codes: Float, c: int) -> tuple[Float, Float]:
     return values[codes == c], WEIGHT[codes == c]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]))
 def test_the_scatter_of_a_class_is_the_same_in_both_forms(seed: int, n_classes: int) -> None:
     """Σ v K_i K_iᵀ - n_c m_c m_cᵀ = K^c (V - vvᵀ / n_c) (K^c)ᵀ."""
@@ -45,7 +44,6 @@ def test_the_scatter_of_a_class_is_the_same_in_both_forms(seed: int, n_classes: 
     np.testing.assert_allclose(made.within, sum(made.scatters), atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]))
 def test_forms_in_a_are_those_of_w_in_feature_space(seed: int, n_classes: int) -> None:
     phi, codes = features(seed), CODES[n_classes]
