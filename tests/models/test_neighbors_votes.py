@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -82,7 +82,6 @@ def by_loop(weighting: str, distances: Any, weights: Any, k: int) -> list[float]
     return said + [0.0] * (len(distances) - len(said))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     steps=st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=8),
     missing=st.integers(0, 3),
