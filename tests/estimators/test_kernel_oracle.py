@@ -1,4 +1,4 @@
-"""The kernel discriminant against a slow oracle, other learners, and the oracle against scipy."""
+"""The kernel discriminant against a slow oracle, and its equations against their matrices."""
 
 import math
 from functools import cache
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
@@ -89,70 +88,20 @@ def solves(model: Any, oracle: Oracle) -> None:
     assert (np.diff(model.eigenvalues_) <= 0).all()
 
 
-# --- The oracle by itself ------------------------------------------------------------------------
+def test_two_rows_by_hand() -> None:
+    """x = 1 and −1, linear: m = ±(1, −1), N = 0. P = μK, μ = 2·ridge, Ka = (1, −1)/√2 ⋅ …
 
-
-class TestTheOracle:
-    @every_size
-    @pytest.mark.parametrize(
-        ("kernel", "penalty"),
-        [
-            ("laplacian", "rkhs"),
-            ("function", "rkhs"),
-            ("rbf", "coefficients"),
-            ("cubic", "coefficients"),
-        ],
-    )
-    def test_by_the_generalized_eigenproblem(
-        self, kernel: str, penalty: str, n_classes: int
-    ) -> None:
-        """Where N + P is regular, scipy solves the problem as it stands."""
-        w = make_weights("whole", len(table(n_classes)[1]))
-        oracle, _ = make_oracle(kernel, penalty, n_classes, weight=w)
-        problem = oracle.problem
-        values, vectors = eigh(problem.between, problem.within + problem.penalty)
-        order = np.argsort(-values)[: n_classes - 1]
-        close(oracle.eigenvalues, values[order])
-        found = problem.k.T @ vectors[:, order]
-        size = np.sqrt(np.diag(vectors[:, order].T @ problem.K_basis @ vectors[:, order]))
-        close(np.abs(oracle.project(oracle.X)), np.abs(found / size), 1e-7)
-
-    @pairs(
-        penalty=RIDGES,
-        n_classes=SIZES,
-        kernel=["laplacian", "poly", "linear"],
-        twins=[0, 1, 2, 5],
-    )
-    def test_the_limit_is_where_small_ridges_lead(
-        self, kernel: str, penalty: str, n_classes: int, twins: int
-    ) -> None:
-        """With rows in two classes, some directions lie apart and others do not."""
-        oracle = with_twins(kernel, n_classes, twins, penalty, 0.0)
-        p = oracle.project(oracle.X)
-        gaps = []
-        unit = 1.0 if penalty == "rkhs" else 1e-3 * oracle.problem.within.trace()
-        for ridge in (1e-5, 1e-6):
-            near = with_twins(kernel, n_classes, twins, penalty, ridge * unit)
-            gaps.append(np.abs(near.project(oracle.X) - p).max() / np.abs(p).max())
-            finite = np.isfinite(oracle.eigenvalues)
-            close(near.eigenvalues[finite], oracle.eigenvalues[finite], 2e-2)
-            assert (near.eigenvalues[~finite] > 50).all()
-        assert gaps[1] < 0.2 * gaps[0] < 0.02  # linear in the ridge
-
-    def test_two_rows_by_hand(self) -> None:
-        """x = 1 and −1, linear: m = ±(1, −1), N = 0. P = μK, μ = 2·ridge, Ka = (1, −1)/√2 ⋅ …
-
-        w is the unit vector of the line; λ = (m1 − m2)²/μ = 4/μ; ℓ² = μ, D = N as no degree is
-        left; ln odds = ½·2·((x + 1)² − (x − 1)²)/μ = 4x/μ.
-        """
-        oracle = Oracle(np.array([[1.0], [-1.0]]), np.array(["a", "b"]), "linear", ridge=0.25)
-        close(oracle.eigenvalues, [4 / 0.5])
-        close(oracle.project([[3.0], [-2.0]]), [[3.0], [-2.0]])
-        logs = oracle.log_posteriors(np.array([[0.3]]))[0]
-        assert logs[0] - logs[1] == pytest.approx(4 * 0.3 / 0.5)
-        model = fitted(oracle)
-        close(model.eigenvalues_, [8.0])
-        assert model.decision_function([[0.3]])[0] == pytest.approx(-2.4)
+    w is the unit vector of the line; λ = (m1 − m2)²/μ = 4/μ; ℓ² = μ, D = N as no degree is
+    left; ln odds = ½·2·((x + 1)² − (x − 1)²)/μ = 4x/μ.
+    """
+    oracle = Oracle(np.array([[1.0], [-1.0]]), np.array(["a", "b"]), "linear", ridge=0.25)
+    close(oracle.eigenvalues, [4 / 0.5])
+    close(oracle.project([[3.0], [-2.0]]), [[3.0], [-2.0]])
+    logs = oracle.log_posteriors(np.array([[0.3]]))[0]
+    assert logs[0] - logs[1] == pytest.approx(4 * 0.3 / 0.5)
+    model = fitted(oracle)
+    close(model.eigenvalues_, [8.0])
+    assert model.decision_function([[0.3]])[0] == pytest.approx(-2.4)
 
 
 # --- Every option --------------------------------------------------------------------------------

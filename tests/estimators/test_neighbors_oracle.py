@@ -1,4 +1,4 @@
-"""NeighborsClassifier against a slow oracle, and the oracle against numbers by hand and its peers.
+"""NeighborsClassifier against a slow oracle; numbers by hand are in test_neighbors_edges.
 
 Tables are drawn with few values in few columns: rows repeat, distances tie, and places are filled
 in part. Neighbors and distances are equal to the last bit, but for Mahalanobis' distance.
@@ -6,19 +6,16 @@ in part. Neighbors and distances are equal to the last bit, but for Mahalanobis'
 
 import json
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial.distance import cdist
 from tests.estimators.neighbors_oracle import (
     GRID,
     VOTINGS,
-    Cell,
-    Neighbor,
     Oracle,
     Place,
     brute,
@@ -34,186 +31,32 @@ quiet = pytest.mark.filterwarnings(
 )
 
 
-# --- The oracle, by hand -------------------------------------------------------------------------
+@given(cases(), st.integers(1, 12))
+def test_brute_force_finds_the_same(case: Case, k: int) -> None:
+    oracle = case.oracle()
+    numbers = [j for j in oracle.used if oracle.is_number(j)]
+    others = [j for j in oracle.used if not oracle.is_number(j)]
+    values = {j: sorted(set(oracle.values(j))) for j in others}
 
-LINE: Final = [[0.0], [1.0], [3.0], [3.0], [6.0]]
-LINE_LABELS: Final = list("abbab")
+    def code(x: Any, j: int) -> int:
+        value = oracle.cell(x, j)
+        return -1 if value is None else values[j].index(value) if value in values[j] else -2
 
+    def arrays(rows: Any) -> Any:
+        floats = [[math.nan if x[j] is None else x[j] for j in numbers] for x in rows]
+        codes = [[code(x, j) for j in others] for x in rows]
+        n = len(rows)
+        return np.array(floats).reshape(n, -1), np.array(codes, dtype=np.int64).reshape(n, -1)
 
-def line(**asked: Any) -> Oracle:
-    return Oracle(LINE, LINE_LABELS, metric="manhattan", scale=None, **asked)
-
-
-def found(oracle: Oracle, x: list[Any]) -> list[Any]:
-    return [(one.id, one.distance) for one in oracle.neighbors(x)]
-
-
-class TestTheOracle:
-    def test_neighbors_in_order_of_distance_then_id(self) -> None:
-        assert found(line(), [3.0]) == [(2, 0), (3, 0), (1, 2), (0, 3), (4, 3)]
-
-    @pytest.mark.parametrize(
-        ("metric", "p", "distance"),
-        [
-            ("euclidean", 9.0, 5.0),
-            ("manhattan", 9.0, 7.0),
-            ("minkowski", 3.0, 91 ** (1 / 3)),
-            ("minkowski", math.inf, 4.0),
-            ("hamming", 9.0, 2.0),
-            ("gower", 9.0, (3 / 6 + 4 / 8 + 0) / 3),
-        ],
-    )
-    def test_metrics(self, metric: str, p: float, distance: float) -> None:
-        rows = [[0.0, 0.0, 1.0], [6.0, 8.0, 2.0]]
-        scale = "auto" if metric in {"gower", "hamming"} else None
-        oracle = Oracle(rows, ["a", "b"], metric=metric, p=p, scale=scale)
-        assert found(oracle, [3.0, 4.0, 1.0])[0] == (0, pytest.approx(distance, rel=1e-15))
-
-    def test_words_count_one_and_holes_are_left_out(self) -> None:
-        """Of three columns, two known: (1/4 + 1) · 3/2, over 3."""
-        rows: list[list[Cell]] = [[0.0, "elm", "oak"], [4.0, "fir", "oak"]]
-        oracle = Oracle(rows, ["a", "b"])
-        assert oracle.metric_ == "gower"
-        assert found(oracle, [1.0, "fir", None]) == [(1, 0.375), (0, 0.625)]
-        assert found(oracle, [1.0, "yew", None]) == [(0, 0.625), (1, 0.875)]
-        skipping = Oracle(rows, ["a", "b"], unknown="skip")
-        assert found(skipping, [1.0, "yew", None]) == [(0, 0.25), (1, 0.75)]
-        assert found(oracle, [None, None, None]) == []
-
-    def test_euclidean_with_a_hole(self) -> None:
-        oracle = Oracle([[0.0, 0.0], [2.0, None]], ["a", "b"], metric="euclidean", scale=None)
-        assert found(oracle, [1.0, 1.0]) == [(0, math.sqrt(2)), (1, math.sqrt(2))]
-
-    def test_scale(self) -> None:
-        """Of 0, 0, 2 with weights 1, 1, 2: mean 1, standard deviation 1."""
-        oracle = Oracle([[0.0], [0.0], [2.0]], list("aab"), [1, 1, 2], metric="euclidean")
-        assert oracle.divisors == {0: 1.0}
-        assert Oracle([[0.0, 5.0], [4.0, 5.0]], ["a", "b"], scale="range").divisors == {0: 4.0}
-
-    def test_mahalanobis(self) -> None:
-        """S = [4 2; 2 4] / 5, S⁻¹ = [4 −2; −2 4] · 5/12; of the first column alone 9 / 0.8 · 2."""
-        rows = [[1.0, 1.0], [-1.0, -1.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
-        oracle = Oracle(rows, list("ababab"), metric="mahalanobis")
-        assert_allclose(oracle.covariance, np.array([[4, 2], [2, 4]]) / 5, rtol=1e-14)
-        nearest = found(oracle, [4.0, 3.0])[0]
-        assert nearest == (0, pytest.approx(math.sqrt(35 / 3), rel=1e-14))
-        assert found(oracle, [4.0, None])[0] == (0, pytest.approx(math.sqrt(22.5), rel=1e-14))
-
-    def test_covariance_by_weights(self) -> None:
-        rows = [[0.0], [2.0], [4.0]]
-        copies = Oracle(rows, list("aab"), [1, 2, 1], metric="mahalanobis")
-        assert copies.covariance[0, 0] == pytest.approx(8 / 3, rel=1e-15)
-        shares = Oracle(rows, list("aab"), [0.5, 1, 0.5], metric="mahalanobis")
-        assert shares.covariance[0, 0] == pytest.approx(2 * 3 / 2, rel=1e-15)
-
-    def test_places(self) -> None:
-        oracle = line(weights=[1.0, 0.5, 2.0, 0.0, 0.5])  # 1 on average
-        places, h = oracle.places([2.5], 3)
-        assert [(one.neighbor.id, one.start, one.end) for one in places] == [
-            (2, 0.0, 2.0),
-            (1, 2.0, 2.5),
-            (0, 2.5, 3.0),
-        ]
-        assert h == 2.5  # half of row 0 is outside
-        assert oracle.places([2.5], 2)[1] == 1.5
-        assert oracle.places([2.5], 1)[1] == 0.5
-        assert oracle.places([2.5], 9)[1] == 3.5
-
-    @pytest.mark.parametrize(
-        ("voting", "values"),
-        [
-            ("uniform", [1, 1, 1]),
-            ("distance", [1, 0.5, 0.25]),
-            ("triangular", [7 / 8, 6 / 8, 4 / 8]),
-            ("epanechnikov", [63 / 64, 60 / 64, 48 / 64]),
-            # q = Φ⁻¹(1 − 1/8) for three places
-            ("gaussian", [math.exp(-((1.1503493803760083 * u) ** 2) / 2) for u in (1/8, 2/8, 4/8)]),
-            ("rank", [3, 2, 1]),
-        ],
-    )  # fmt: skip
-    def test_kernels(self, voting: str, values: list[float]) -> None:
-        places = [Place(Neighbor(d, i, d), i, i + 1) for i, d in enumerate([1.0, 2.0, 4.0])]
-        assert_allclose(kernel_values(places, 8.0, 3, voting), values, rtol=1e-14)
-
-    def test_kernels_of_equal_rows(self) -> None:
-        """All at distance h count 1; rows equal to the query decide alone."""
-        same = [Place(Neighbor(2.0, i, 2.0), i, i + 1) for i in range(3)]
-        assert kernel_values(same, 2.0, 3, "triangular") == [1, 1, 1]
-        zero = [Place(Neighbor(d, i, d), i, i + 1) for i, d in enumerate([0.0, 0.0, 4.0])]
-        assert kernel_values(zero, 4.0, 3, "distance") == [1, 1, 0]
-        assert kernel_values(zero[:2], 0.0, 2, "gaussian") == [1, 1]
-
-    def test_votes(self) -> None:
-        oracle = line(n_neighbors=3)
-        assert oracle.posterior([3.0]) == [1 / 3, 2 / 3]  # ids 2 (b), 3 (a), 1 (b)
-        assert line(voting="distance").posterior([3.0]) == [0.5, 0.5]
-        told = line(n_neighbors=3, priors={"a": 0.8, "b": 0.2})  # factors 2 and ⅓
-        assert_allclose(told.posterior([3.0]), [0.75, 0.25], rtol=1e-14)
-        weighed = line(n_neighbors=3, class_weight="balanced")  # 5/4 and 5/6
-        assert_allclose(weighed.posterior([3.0]), [3 / 7, 4 / 7], rtol=1e-14)
-
-    def test_left_out(self) -> None:
-        """Without each row the nearest is 1, 0, 3, 2 and 2."""
-        oracle = line(n_neighbors=1)
-        assert oracle.left_out() == [[0, 1], [1, 0], [1, 0], [0, 1], [0, 1]]
-        assert oracle.loo_error(1, "uniform") == 0.8
-        assert oracle.largest_k() == 4
-
-    def test_nobody_votes(self) -> None:
-        oracle = Oracle([[0.0], [1.0], [None]], list("aab"), metric="euclidean")
-        assert oracle.posterior([None]) == [2 / 3, 1 / 3]
-        assert oracle.posterior([0.0], k=3) == [1, 0]
-        assert oracle.left_out(1)[2] == [1, 0]
-
-    @pytest.mark.parametrize(
-        ("metric", "p", "name"),
-        [
-            ("euclidean", 2.0, "euclidean"),
-            ("manhattan", 2.0, "cityblock"),
-            ("minkowski", 2.5, "minkowski"),
-            ("minkowski", math.inf, "chebyshev"),
-            ("mahalanobis", 2.0, "mahalanobis"),
-        ],
-    )
-    def test_it_is_scipys(self, metric: str, p: float, name: str) -> None:
-        rng = np.random.default_rng(4)
-        X, queries = rng.normal(size=(40, 3)), rng.normal(size=(9, 3))
-        scale = "auto" if metric == "mahalanobis" else None
-        oracle = Oracle(X.tolist(), ["a", "b"] * 20, metric=metric, p=p, scale=scale)
-        more: dict[str, Any] = {"p": p} if name == "minkowski" else {}
-        if name == "mahalanobis":
-            more = {"VI": np.linalg.inv(np.cov(X.T))}
-        expected = cdist(queries, X, name, **more)
-        for x, row in zip(queries.tolist(), expected, strict=True):
-            distances = {one.id: one.distance for one in oracle.neighbors(x)}
-            assert_allclose([distances[i] for i in range(40)], row, rtol=1e-10)
-
-    @given(cases(), st.integers(1, 12))
-    def test_brute_force_finds_the_same(self, case: Case, k: int) -> None:
-        oracle = case.oracle()
-        numbers = [j for j in oracle.used if oracle.is_number(j)]
-        others = [j for j in oracle.used if not oracle.is_number(j)]
-        values = {j: sorted(set(oracle.values(j))) for j in others}
-
-        def code(x: Any, j: int) -> int:
-            value = oracle.cell(x, j)
-            return -1 if value is None else values[j].index(value) if value in values[j] else -2
-
-        def arrays(rows: Any) -> Any:
-            floats = [[math.nan if x[j] is None else x[j] for j in numbers] for x in rows]
-            codes = [[code(x, j) for j in others] for x in rows]
-            n = len(rows)
-            return np.array(floats).reshape(n, -1), np.array(codes, dtype=np.int64).reshape(n, -1)
-
-        kept = arrays([case.rows[i] for i in oracle.kept])
-        factors = np.array([oracle.factors[j] for j in numbers])
-        keys, positions = brute(kept, arrays(case.queries), factors, oracle.power, k)
-        for x, row, places in zip(case.queries, keys, positions, strict=True):
-            nearest = oracle.neighbors(x)[:k]
-            assert [one.key for one in nearest] == row[: len(nearest)].tolist()
-            ids = [oracle.kept[i] for i in places[: len(nearest)]]
-            assert [one.id for one in nearest] == ids
-            assert (places[len(nearest) :] == -1).all()
+    kept = arrays([case.rows[i] for i in oracle.kept])
+    factors = np.array([oracle.factors[j] for j in numbers])
+    keys, positions = brute(kept, arrays(case.queries), factors, oracle.power, k)
+    for x, row, places in zip(case.queries, keys, positions, strict=True):
+        nearest = oracle.neighbors(x)[:k]
+        assert [one.key for one in nearest] == row[: len(nearest)].tolist()
+        ids = [oracle.kept[i] for i in places[: len(nearest)]]
+        assert [one.id for one in nearest] == ids
+        assert (places[len(nearest) :] == -1).all()
 
 
 # --- Neighbors -----------------------------------------------------------------------------------
@@ -425,8 +268,8 @@ def test_reasons(case: Case, data: Any) -> None:
         votes = dict.fromkeys(oracle.classes, 0.0)
         for found, place, kernel in zip(reason.neighbors, places, kernels, strict=True):
             assert found.kernel == pytest.approx(kernel, rel=1e-12, abs=1e-14)
-            check_neighbor(oracle, x, found, place, place.part * kernel * factor[found.label])
-            votes[found.label] += found.vote
+            check_neighbor(oracle, x, found, place, place.part * kernel * factor[str(found.label)])
+            votes[str(found.label)] += found.vote
         assert_allclose(list(reason.votes), list(votes.values()), rtol=1e-12, atol=1e-12)
         check_json(reason, said)
 
