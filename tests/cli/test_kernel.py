@@ -1,4 +1,4 @@
-"""The kernel discriminant at the command line: its options, its file, and what is refused."""
+"""The kernel discriminant at the command line: its options and its file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 FIT = ("fit", "penguins.csv", "-t", "species", "-l", "kernel", "-o", "new.sortal")
 
 
-def test_a_fit_says_that_its_file_holds_rows(run: Callable[..., Any], here: Path) -> None:
-    done = run(*FIT)
-    assert done.code == 0
-    assert done.out.startswith("kernel discriminant, ")
-    assert "wrote new.sortal\nnote: this file holds rows that were learned from" in done.err
-    assert sortal.load(here / "new.sortal").solver_ == "dense"
-
-
 def test_options_can_be_typed(run: Callable[..., Any], here: Path) -> None:
     given = ("--set", "kernel=poly", "--set", "coef0=1", "--set", "ridge=loo")
     assert run(*FIT, *given).code == 0
@@ -36,8 +28,12 @@ def test_options_can_be_typed(run: Callable[..., Any], here: Path) -> None:
     assert "{'solver': 'landmarks', 'n_landmarks': 20, 'ridge': None}" in script
 
 
-def test_every_command_takes_its_file(run: Callable[..., Any]) -> None:
-    assert run(*FIT, "-q").code == 0
+def test_every_command_takes_its_file(run: Callable[..., Any], here: Path) -> None:
+    done = run(*FIT)
+    assert done.code == 0
+    assert done.out.startswith("kernel discriminant, ")
+    assert "wrote new.sortal\nnote: this file holds rows that were learned from" in done.err
+    assert sortal.load(here / "new.sortal").solver_ == "dense"
     said = run("predict", "new.sortal", "penguins.csv", "-q").out.splitlines()
     assert said[:2] == ["row,prediction", "1,Adelie"]
     why = run("explain", "new.sortal", "penguins.csv", "--row", "1", "--json", "-q")
@@ -52,13 +48,7 @@ def test_every_command_takes_its_file(run: Callable[..., Any]) -> None:
     ("given", "words"),
     [
         (("gamma=0",), "gamma=0 cannot be used: give a number above 0, or None."),
-        (("kernel=rbg",), "kernel='rbg' is not known: it can be 'rbf'"),
-        (("ridge=-1",), "ridge=-1 cannot be used"),
-        (("ridge=best",), "ridge='best' is not known"),
-        (("solver=landmarks", "n_landmarks=334"), "n_landmarks=334 but 333 rows take part"),
         (("rule=nearest_mean", "priors=[1, 0, 0]"), "priors cannot be given with rule"),
-        (("kernel=precomputed",), "takes a matrix of numbers"),
-        (("n_components=3",), "3 classes have at most 2 directions"),
         (("widht=1",), "has no option 'widht'"),
     ],
 )
@@ -66,7 +56,5 @@ def test_what_is_refused(
     run: Callable[..., Any], here: Path, given: tuple[str, ...], words: str
 ) -> None:
     done = run(*FIT, *(part for one in given for part in ("--set", one)))
-    assert done.code == 1
-    assert words in done.err
-    assert "Traceback" not in done.err
+    assert (done.code, words in done.err, done.err.count("\n")) == (1, True, 1)
     assert not (here / "new.sortal").exists()

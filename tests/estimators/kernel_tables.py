@@ -1,14 +1,18 @@
 """Small tables, options and comparisons for the tests of the kernel discriminant."""
 
 import warnings
+from collections.abc import Iterable
+from functools import cache
+from itertools import combinations, product
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from tests.estimators.kernel_oracle import Oracle
 
-from sortal import KernelDiscriminant
+from sortal import KernelDiscriminant, datasets
 from sortal.errors import SeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
@@ -16,6 +20,8 @@ Labels: TypeAlias = NDArray[Any]
 
 NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 EIGHT_DIGITS: Final = 1e-8
+PENALTIES: Final = ("rkhs", "coefficients")
+SOLVERS: Final = ("dense", "landmarks")
 
 
 def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
@@ -25,6 +31,13 @@ def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, 
     turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.4 + np.eye(n_terms)
     X = np.einsum("ij,ijm->im", rng.normal(size=(len(y), n_terms)), turns[y])
     return X + rng.normal(size=(n_classes, n_terms))[y] + 0.5, NAMES[y]
+
+
+@cache
+def iris() -> tuple[Any, Labels]:
+    """Four columns as a frame, and the species."""
+    frame = datasets.iris()
+    return frame.drop(columns="species"), frame["species"].to_numpy()
 
 
 def make_weights(kind: str, n: int) -> Any:
@@ -54,6 +67,26 @@ KERNELS: Final[dict[str, dict[str, Any]]] = {
     "function": {"kernel": two_parts},
     "precomputed": {"kernel": "precomputed"},
 }
+
+
+def all_pairs(*factors: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Of all combinations some, so that every two values of two factors meet at least once."""
+    values = [list(factor) for factor in factors]
+    met: set[Any] = set()
+    chosen = []
+    most = len(values) * (len(values) - 1) // 2
+    for new in range(most, 0, -1):
+        for places in product(*(range(len(factor)) for factor in values)):
+            pairs = set(combinations(enumerate(places), 2))
+            if len(pairs - met) >= new:
+                met |= pairs
+                chosen.append(tuple(f[i] for f, i in zip(values, places, strict=True)))
+    return chosen
+
+
+def pairs(**factors: Iterable[Any]) -> pytest.MarkDecorator:
+    """A test with every two values of two factors."""
+    return pytest.mark.parametrize(tuple(factors), all_pairs(*factors.values()))
 
 
 def gram(A: Float, B: Float) -> Float:

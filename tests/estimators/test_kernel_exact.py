@@ -10,31 +10,31 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.kernel_exact import DIGITS, EPS, Exact, cases, difference, fitted
+from tests.estimators.kernel_exact import DIGITS, EPS, cases, difference, fitted
+from tests.estimators.kernel_tables import PENALTIES, iris, pairs
 
 from sortal import FisherDiscriminant, KernelDiscriminant, LinearDiscriminant, datasets
 from sortal.errors import SeparationWarning, SortalWarning
 
 Float: TypeAlias = NDArray[np.float64]
 
-IRIS: Final = datasets.iris()
-SEPALS, SPECIES = IRIS.iloc[:, :2].to_numpy(), IRIS["species"].to_numpy()
 # What a fit by Cholesky may take for rounding in K, where there is a ridge.
 SHARP: Final = 1e-9
 
 
 @pytest.mark.parametrize(
-    "exact", [pytest.param(e, id=f"{kind}-{name}") for kind, name, e in cases()]
+    "share", [0, *(pytest.param(i, marks=pytest.mark.full) for i in range(1, 6))]
 )
-def test_many_digits_say_the_same(exact: Exact) -> None:
+def test_many_digits_say_the_same(share: int) -> None:
     """To what the rounding of K leaves; where that is little, columns far from 0 are named."""
-    with mpmath.workdps(DIGITS), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", SortalWarning)
-        off, allowed = difference(exact, fitted(exact)), 4 * exact.blur + 16 * EPS
-    if exact.ridge > 0:
-        allowed = max(min(allowed, len(exact.y) * EPS / exact.ridge), SHARP)
-    warned = any("'x0', 'x1', 'x2' lie so far from 0" in str(w.message) for w in told)
-    assert warned or off <= allowed < 1e-3
+    for name, exact in cases(share):
+        with mpmath.workdps(DIGITS), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", SortalWarning)
+            off, allowed = difference(exact, fitted(exact)), 4 * exact.blur + 16 * EPS
+        if exact.ridge > 0:
+            allowed = max(min(allowed, len(exact.y) * EPS / exact.ridge), SHARP)
+        warned = any("'x0', 'x1', 'x2' lie so far from 0" in str(w.message) for w in told)
+        assert warned or off <= allowed < 1e-3, name
 
 
 # --- Features that are written out ---------------------------------------------------------------
@@ -45,6 +45,12 @@ def monomials(terms: Float, degree: int, lower: bool) -> Float:
     sizes = range(1 if lower else degree, degree + 1)
     chosen = [c for k in sizes for c in combinations_with_replacement(range(terms.shape[1]), k)]
     return np.column_stack([terms[:, c].prod(axis=1) for c in chosen])
+
+
+def sepals() -> tuple[Float, Float, Any]:
+    X, y = iris()
+    terms = X.to_numpy()[:, :2]
+    return terms, terms, y
 
 
 def mixed() -> tuple[pd.DataFrame, Float, Any]:
@@ -58,17 +64,17 @@ def mixed() -> tuple[pd.DataFrame, Float, Any]:
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
-@pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
-@pytest.mark.parametrize(
-    ("degree", "coef0", "table"),
-    [(1, 0.0, "mixed"), (1, 1.0, "sepals"), (2, 0.0, "sepals"), (2, 1.0, "mixed"),
-     (2, 1.0, "sepals"), (3, 0.0, "mixed"), (3, 1.0, "sepals")],
+@pairs(
+    case=[(1, 0.0, "mixed"), (1, 1.0, "sepals"), (2, 0.0, "sepals"), (2, 1.0, "mixed"),
+          (2, 1.0, "sepals"), (3, 0.0, "mixed"), (3, 1.0, "sepals")],
+    penalty=PENALTIES,
 )  # fmt: skip
 def test_products_are_the_linear_discriminant_of_explicit_features(
-    degree: int, coef0: float, table: str, penalty: str
+    case: tuple[int, float, str], penalty: str
 ) -> None:
     """λ is Fisher's, probabilities are those of the linear discriminant, also left out."""
-    X, terms, y = mixed() if table == "mixed" else (SEPALS, SEPALS, SPECIES)
+    degree, coef0, table = case
+    X, terms, y = mixed() if table == "mixed" else sepals()
     w = np.random.default_rng(0).integers(1, 4, len(y)) if degree == 2 else None
     explicit = monomials(terms, degree, lower=coef0 > 0)
     told: dict[str, Any] = {"degree": degree, "coef0": coef0, "penalty": penalty}
@@ -86,10 +92,11 @@ def test_products_are_the_linear_discriminant_of_explicit_features(
 
 def test_a_direction_that_all_rows_share_is_none() -> None:
     """(xᵀz + 1)² has a constant; λ are those of exact rationals."""
-    model = KernelDiscriminant("poly", coef0=1, ridge=0).fit(SEPALS, SPECIES == "setosa")
+    X, _, y = sepals()
+    model = KernelDiscriminant("poly", coef0=1, ridge=0).fit(X, y == "setosa")
     assert_allclose(model.eigenvalues_, [0.23267019], rtol=1e-7)
-    assert model.score(SEPALS, SPECIES == "setosa") == 149 / 150
-    model = KernelDiscriminant("poly", coef0=1, ridge=0).fit(SEPALS, SPECIES)
+    assert model.score(X, y == "setosa") == 149 / 150
+    model = KernelDiscriminant("poly", coef0=1, ridge=0).fit(X, y)
     assert_allclose(model.eigenvalues_, [7.97724254, 0.2808819], rtol=1e-7)
     points = datasets.table_19_5()
     model = KernelDiscriminant("poly", coef0=1, ridge=0).fit(points, "Class")
@@ -116,27 +123,14 @@ def test_a_linear_kernel_with_a_category(columns: list[str], score: int, solver:
     assert_allclose(model.loo_proba(X, y), plain.loo_proba(X, y), atol=1e-6)
 
 
-def test_given_kernels_too() -> None:
-    """A matrix, or a function, of the same values."""
-    X, _, y = mixed()
-    u = X[["a", "b"]].to_numpy()
-    K = (u @ u.T + 1) ** 2
-    wanted = KernelDiscriminant("poly", coef0=1, ridge=0).fit(u, y)
-    given = KernelDiscriminant("precomputed", ridge=0).fit(K, y)
-    asked = KernelDiscriminant(lambda A, B: (A @ B.T + 1) ** 2, ridge=0).fit(u, y)
-    for model, rows in ((given, K), (asked, u)):
-        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-11)
-        assert_allclose(model.predict_proba(rows), wanted.predict_proba(u), atol=1e-11)
-        assert_allclose(model.loo_proba(rows, y), wanted.loo_proba(u, y), atol=1e-11)
-
-
 @pytest.mark.parametrize("solver", ["dense", "landmarks"])
 def test_powers_of_columns_far_from_0_are_warned_of_without_a_ridge(solver: str) -> None:
-    far = IRIS.iloc[:, :2] + 1000
+    X, y = iris()
+    far = X.iloc[:, :2] + 1000
     told: dict[str, Any] = {"degree": 2, "coef0": 1.0, "solver": solver}
     with pytest.warns(SortalWarning, match="'sepal_length', 'sepal_width' lie so far from 0"):
-        KernelDiscriminant("poly", ridge=0, **told).fit(far, SPECIES)
-    KernelDiscriminant("poly", ridge=1e-3, **told).fit(far, SPECIES)
+        KernelDiscriminant("poly", ridge=0, **told).fit(far, y)
+    KernelDiscriminant("poly", ridge=1e-3, **told).fit(far, y)
 
 
 def test_a_row_that_alone_reaches_somewhere_is_left_out() -> None:

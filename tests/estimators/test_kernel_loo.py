@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -15,24 +15,27 @@ from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
     NAMES,
+    PENALTIES,
+    SOLVERS,
     as_given,
     close,
     fitted,
     make_table,
     make_weights,
+    pairs,
 )
 
 from sortal import KernelDiscriminant
-from sortal.errors import MissingValueWarning, SubtractError
+from sortal.errors import MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-QUICK: Final = settings(max_examples=10, deadline=None)
 RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
 PRIORS: Final = dict(zip(NAMES.tolist(), [0.2, 0.5, 0.3], strict=False))
+FEW: Final = {"dense": None, "landmarks": 8}
+WAYS: Final[dict[str, Any]] = {"penalty": PENALTIES, "solver": SOLVERS}
 every_penalty = pytest.mark.parametrize("penalty", RIDGES)
-every_solver = pytest.mark.parametrize("solver", ["dense", "landmarks"])
 
 
 @cache
@@ -45,21 +48,14 @@ def table(n_classes: int, seed: int = 0) -> tuple[Float, Labels]:
 
 def without_each(oracle: Oracle, solver: str = "dense") -> tuple[Any, Float, Float]:
     """A fitted model, what it says of rows without them, and what the oracle does."""
-    model = fitted(oracle, solver=solver, n_landmarks=8 if solver == "landmarks" else None)
+    model = fitted(oracle, solver=solver, n_landmarks=FEW[solver])
     found = model.loo_proba(oracle.X, oracle.y, sample_weight=oracle.weight)
     if solver == "landmarks":
-        oracle = with_basis(oracle, model.basis_ids_)
+        oracle = replace(oracle, basis=model.basis_ids_)
     return model, found, np.exp(oracle.loo_log())
 
 
-def with_basis(oracle: Oracle, ids: Any) -> Oracle:
-    return replace(oracle, basis=ids)
-
-
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear", "function"])
+@pairs(kernel=["rbf", "laplacian", "poly", "linear", "function"], n_classes=[2, 3], **WAYS)
 def test_every_kernel(kernel: str, n_classes: int, penalty: str, solver: str) -> None:
     X, y = table(n_classes)
     oracle = Oracle(X, y, **KERNELS[kernel], penalty=penalty, ridge=RIDGES[penalty])
@@ -77,10 +73,11 @@ def test_a_precomputed_kernel(penalty: str) -> None:
     close(found, expected)
 
 
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions", "zeros"])
-@pytest.mark.parametrize("class_weight", [None, "balanced", {"ash": 2, "birch": 3}, {"cedar": 0.4}])
+@pairs(
+    weights=["none", "whole", "fractions", "zeros"],
+    class_weight=[None, "balanced", {"ash": 2, "birch": 3}, {"cedar": 0.4}],
+    **WAYS,
+)
 def test_weights(weights: str, class_weight: Any, penalty: str, solver: str) -> None:
     X, y = table(3)
     w = make_weights(weights, len(y))
@@ -93,10 +90,11 @@ def test_weights(weights: str, class_weight: Any, penalty: str, solver: str) -> 
         close(found[out], model.predict_proba(X)[out], 1e-12)
 
 
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("more", [{"priors": PRIORS}, {"rule": "nearest_mean"}, {"n_components": 1},
-                                  {"priors": PRIORS, "class_weight": "balanced"}])  # fmt: skip
+@pairs(
+    more=[{"priors": PRIORS}, {"rule": "nearest_mean"}, {"n_components": 1},
+          {"priors": PRIORS, "class_weight": "balanced"}],
+    **WAYS,
+)  # fmt: skip
 def test_priors_rules_and_fewer_directions(more: Any, penalty: str, solver: str) -> None:
     X, y = table(3)
     oracle = Oracle(X, y, **more, penalty=penalty, ridge=RIDGES[penalty])
@@ -104,11 +102,7 @@ def test_priors_rules_and_fewer_directions(more: Any, penalty: str, solver: str)
     close(found, expected)
 
 
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("alone", ["ash", "birch"])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pairs(n_classes=[2, 3], alone=["ash", "birch"], class_weight=[None, "balanced"], **WAYS)
 def test_a_class_of_one_row_goes_with_it(
     class_weight: Any, alone: str, n_classes: int, penalty: str, solver: str
 ) -> None:
@@ -124,10 +118,7 @@ def test_a_class_of_one_row_goes_with_it(
     assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
 
 
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kernel", ["poly", "linear", "laplacian"])
+@pairs(n_classes=[2, 3], kernel=["poly", "linear", "laplacian"], **WAYS)
 @pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
 def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str) -> None:
     """Laplacian separates every training set, which says little of the row that is left out."""
@@ -137,8 +128,7 @@ def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str)
     close(found, expected, 1e-6)
 
 
-@every_solver
-@every_penalty
+@pytest.mark.parametrize(("penalty", "solver"), [("rkhs", "dense"), ("coefficients", "landmarks")])
 def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
     """More rows than a block, and more than landmarks."""
     rng = np.random.default_rng(0)
@@ -149,14 +139,13 @@ def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
     oracle = Oracle(X, y, weight=w, penalty=penalty, ridge=ridge)
     model = fitted(oracle, solver=solver, n_landmarks=60 if solver == "landmarks" else None)
     if solver == "landmarks":
-        oracle = with_basis(oracle, model.basis_ids_)
+        oracle = replace(oracle, basis=model.basis_ids_)
     found = model.loo_proba(X, y, sample_weight=w)
     close(model.transform(X[:5] + 0.2), oracle.project(X[:5] + 0.2))
     for i in (0, int(model.basis_ids_[-1]), 299):
         close(found[i], np.exp(oracle.without(i).log_posteriors(X[[i]])[0]))
 
 
-@QUICK
 @given(st.integers(0, 10**9), st.integers(2, 4), st.sampled_from(["rbf", "laplacian", "poly"]))
 def test_rkhs_is_a_fit_to_the_other_rows(seed: int, n_classes: int, kernel: str) -> None:
     """With the inputs, the width and μ of all rows."""
@@ -174,7 +163,6 @@ def test_rkhs_is_a_fit_to_the_other_rows(seed: int, n_classes: int, kernel: str)
         close(found[i], other.predict_proba(u[[i]])[0])
 
 
-@QUICK
 @given(st.integers(0, 10**9), st.sampled_from(["rkhs", "coefficients"]),
        st.sampled_from(["dense", "landmarks"]))  # fmt: skip
 def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
@@ -183,9 +171,7 @@ def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
     X, y = np.vstack([X, X[:3]]), np.append(y, y[:3])
     order = np.random.default_rng(seed).permutation(len(y))
     more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    model = KernelDiscriminant(
-        "laplacian", **more, n_landmarks=7 if solver == "landmarks" else None
-    )
+    model = KernelDiscriminant("laplacian", **more, n_landmarks=FEW[solver])
     found = model.fit(X, y).loo_proba(X, y)
     close(found[-3:], found[:3], 1e-7)
     mixed = model.fit(X[order], y[order]).loo_proba(X[order], y[order])
@@ -193,29 +179,7 @@ def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
         close(mixed, found[order], 1e-7)
 
 
-@every_solver
-def test_other_rows_are_refused(solver: str) -> None:
-    X, y = table(3)
-    n_landmarks = 5 if solver == "landmarks" else None
-    model = KernelDiscriminant(solver=solver, n_landmarks=n_landmarks).fit(X, y)
-    assert model.loo_proba(X, y).shape == (len(y), 3)
-    moved = X.copy()
-    moved[3, 1] += 1.0
-    other = y.copy()
-    other[0] = NAMES[(np.flatnonzero(y[0] == NAMES)[0] + 1) % 3]
-    for rows, labels, w in (
-        (X[1:], y[1:], None),
-        (np.vstack([X, X[:1]]), np.append(y, y[0]), None),
-        (moved, y, None),
-        (X, other, None),
-        (X, y, np.arange(1, len(y) + 1)),
-    ):
-        with pytest.raises(SubtractError, match="loo_proba"):
-            model.loo_proba(rows, labels, sample_weight=w)
-
-
-@every_solver
-@every_penalty
+@pairs(**WAYS)
 def test_a_row_with_a_hole_is_judged_by_the_model(penalty: str, solver: str) -> None:
     X, y = table(3)
     holed = X.copy()
@@ -232,8 +196,7 @@ def test_a_row_with_a_hole_is_judged_by_the_model(penalty: str, solver: str) -> 
         close(found[[2, 9]], model.predict_proba(holed[[2, 9]]), 1e-12)
 
 
-@every_solver
-@every_penalty
+@pairs(**WAYS)
 def test_what_stands_for_holes_stays(penalty: str, solver: str) -> None:
     X, y = table(3)
     holed = X.copy()
@@ -263,31 +226,25 @@ def as_numbers(curve: Any, name: str) -> Float:
     return np.array(curve.column(name), dtype=np.float64)
 
 
-@every_solver
-@every_penalty
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    ("kernel", "more"),
-    [
-        ("rbf", {}),
-        ("laplacian", {"class_weight": "balanced"}),
-        ("poly", {"priors": {"ash": 0.5, "birch": 0.5}}),
-    ],
-)
+@pairs(
+    told=[("rbf", {}), ("laplacian", {"class_weight": "balanced"}),
+          ("poly", {"priors": {"ash": 0.5, "birch": 0.5}})],
+    n_classes=[2, 3],
+    **WAYS,
+)  # fmt: skip
 def test_the_best_ridge_of_the_grid(
-    kernel: str, more: Any, n_classes: int, penalty: str, solver: str
+    told: tuple[str, dict[str, Any]], n_classes: int, penalty: str, solver: str
 ) -> None:
     X, y = table(n_classes)
+    kernel, more = told
     if "priors" in more and n_classes == 3:
         more = {"priors": PRIORS}
     w = make_weights("whole" if kernel == "rbf" else "none", len(y))
-    told: dict[str, Any] = more | {"penalty": penalty, "weight": w}
-    plain = Oracle(X, y, kernel, **told)
-    model = fitted(
-        plain, ridge="loo", solver=solver, n_landmarks=8 if solver == "landmarks" else None
-    )
-    basis = model.basis_ids_ if solver == "landmarks" else None
-    tried = [Oracle(X, y, kernel, **told, ridge=r, basis=basis).loo_score() for r in plain.grid()]
+    options: dict[str, Any] = more | {"penalty": penalty, "weight": w}
+    plain = Oracle(X, y, kernel, **options)
+    model = fitted(plain, ridge="loo", solver=solver, n_landmarks=FEW[solver])
+    options["basis"] = model.basis_ids_ if solver == "landmarks" else None
+    tried = [Oracle(X, y, kernel, **options, ridge=r).loo_score() for r in plain.grid()]
     curve = model.loo_curve_
     assert_allclose(as_numbers(curve, "ridge"), plain.grid(), rtol=1e-12)
     # of a vanishing ε the oracle itself holds few digits, and nobody chooses it
@@ -296,13 +253,12 @@ def test_the_best_ridge_of_the_grid(
     best = int(np.argmax(tried))
     assert [bool(c) for c in curve.column("choice")] == [i == best for i in range(9)]
     assert model.ridge_ == pytest.approx(plain.grid()[best], rel=1e-12)
-    chosen = Oracle(X, y, kernel, **told, ridge=plain.grid()[best], basis=basis)
+    chosen = Oracle(X, y, kernel, **options, ridge=plain.grid()[best])
     assert model.mu_ == pytest.approx(chosen.mu, rel=1e-12)
     close(model.transform(X), chosen.project(X), 1e-6)
 
 
-@every_solver
-@every_penalty
+@pairs(**WAYS)
 def test_of_equals_the_largest_ridge_is_chosen(penalty: str, solver: str) -> None:
     """A class that is certain beforehand is certain with every ridge; others do not count."""
     X, y = table(2)
@@ -310,10 +266,3 @@ def test_of_equals_the_largest_ridge_is_chosen(penalty: str, solver: str) -> Non
     model = KernelDiscriminant("laplacian", ridge="loo", **told).fit(X, y)
     assert_allclose(as_numbers(model.loo_curve_, "mean ln P"), 0, atol=1e-12)
     assert model.ridge_ == as_numbers(model.loo_curve_, "ridge")[-1]
-
-
-def test_there_is_no_curve_of_a_given_ridge() -> None:
-    X, y = table(2)
-    model = KernelDiscriminant(ridge=1e-3).fit(X, y)
-    with pytest.raises(AttributeError, match="ridge='loo'"):
-        _ = model.loo_curve_

@@ -1,4 +1,4 @@
-"""The kernel discriminant against a slow oracle, other learners, and the oracle against scipy."""
+"""The kernel discriminant against a slow oracle, and its equations against their matrices."""
 
 import math
 from functools import cache
@@ -8,29 +8,31 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
     NAMES,
+    SOLVERS,
     as_given,
     close,
     fitted,
     make_table,
     make_weights,
+    pairs,
     quietly,
     same_posteriors,
 )
 
 from sortal import KernelDiscriminant
+from sortal.errors import SeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
 RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
-every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+SIZES: Final = (2, 3, 4)
 every_penalty = pytest.mark.parametrize("penalty", RIDGES)
-every_size = pytest.mark.parametrize("n_classes", [2, 3, 4])
+every_size = pytest.mark.parametrize("n_classes", SIZES)
 
 
 @cache
@@ -86,77 +88,31 @@ def solves(model: Any, oracle: Oracle) -> None:
     assert (np.diff(model.eigenvalues_) <= 0).all()
 
 
-# --- The oracle by itself ------------------------------------------------------------------------
+def test_two_rows_by_hand() -> None:
+    """x = 1 and −1, linear: m = ±(1, −1), N = 0. P = μK, μ = 2·ridge, Ka = (1, −1)/√2 ⋅ …
 
-
-class TestTheOracle:
-    @every_size
-    @pytest.mark.parametrize(
-        ("kernel", "penalty"),
-        [
-            ("laplacian", "rkhs"),
-            ("function", "rkhs"),
-            ("rbf", "coefficients"),
-            ("cubic", "coefficients"),
-        ],
-    )
-    def test_by_the_generalized_eigenproblem(
-        self, kernel: str, penalty: str, n_classes: int
-    ) -> None:
-        """Where N + P is regular, scipy solves the problem as it stands."""
-        w = make_weights("whole", len(table(n_classes)[1]))
-        oracle, _ = make_oracle(kernel, penalty, n_classes, weight=w)
-        problem = oracle.problem
-        values, vectors = eigh(problem.between, problem.within + problem.penalty)
-        order = np.argsort(-values)[: n_classes - 1]
-        close(oracle.eigenvalues, values[order])
-        found = problem.k.T @ vectors[:, order]
-        size = np.sqrt(np.diag(vectors[:, order].T @ problem.K_basis @ vectors[:, order]))
-        close(np.abs(oracle.project(oracle.X)), np.abs(found / size), 1e-7)
-
-    @every_penalty
-    @every_size
-    @pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
-    @pytest.mark.parametrize("twins", [0, 1, 2, 5])
-    def test_the_limit_is_where_small_ridges_lead(
-        self, kernel: str, penalty: str, n_classes: int, twins: int
-    ) -> None:
-        """With rows in two classes, some directions lie apart and others do not."""
-        oracle = with_twins(kernel, n_classes, twins, penalty, 0.0)
-        p = oracle.project(oracle.X)
-        gaps = []
-        unit = 1.0 if penalty == "rkhs" else 1e-3 * oracle.problem.within.trace()
-        for ridge in (1e-5, 1e-6):
-            near = with_twins(kernel, n_classes, twins, penalty, ridge * unit)
-            gaps.append(np.abs(near.project(oracle.X) - p).max() / np.abs(p).max())
-            finite = np.isfinite(oracle.eigenvalues)
-            close(near.eigenvalues[finite], oracle.eigenvalues[finite], 2e-2)
-            assert (near.eigenvalues[~finite] > 50).all()
-        assert gaps[1] < 0.2 * gaps[0] < 0.02  # linear in the ridge
-
-    def test_two_rows_by_hand(self) -> None:
-        """x = 1 and −1, linear: m = ±(1, −1), N = 0. P = μK, μ = 2·ridge, Ka = (1, −1)/√2 ⋅ …
-
-        w is the unit vector of the line; λ = (m1 − m2)²/μ = 4/μ; ℓ² = μ, D = N as no degree is
-        left; ln odds = ½·2·((x + 1)² − (x − 1)²)/μ = 4x/μ.
-        """
-        oracle = Oracle(np.array([[1.0], [-1.0]]), np.array(["a", "b"]), "linear", ridge=0.25)
-        close(oracle.eigenvalues, [4 / 0.5])
-        close(oracle.project([[3.0], [-2.0]]), [[3.0], [-2.0]])
-        logs = oracle.log_posteriors(np.array([[0.3]]))[0]
-        assert logs[0] - logs[1] == pytest.approx(4 * 0.3 / 0.5)
-        model = fitted(oracle)
-        close(model.eigenvalues_, [8.0])
-        assert model.decision_function([[0.3]])[0] == pytest.approx(-2.4)
+    w is the unit vector of the line; λ = (m1 − m2)²/μ = 4/μ; ℓ² = μ, D = N as no degree is
+    left; ln odds = ½·2·((x + 1)² − (x − 1)²)/μ = 4x/μ.
+    """
+    oracle = Oracle(np.array([[1.0], [-1.0]]), np.array(["a", "b"]), "linear", ridge=0.25)
+    close(oracle.eigenvalues, [4 / 0.5])
+    close(oracle.project([[3.0], [-2.0]]), [[3.0], [-2.0]])
+    logs = oracle.log_posteriors(np.array([[0.3]]))[0]
+    assert logs[0] - logs[1] == pytest.approx(4 * 0.3 / 0.5)
+    model = fitted(oracle)
+    close(model.eigenvalues_, [8.0])
+    assert model.decision_function([[0.3]])[0] == pytest.approx(-2.4)
 
 
 # --- Every option --------------------------------------------------------------------------------
 
 
-@every_kernel
-@every_penalty
-@every_size
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions", "zeros"])
+@pairs(
+    kernel=KERNELS,
+    penalty=RIDGES,
+    n_classes=SIZES,
+    weights=["none", "whole", "fractions", "zeros"],
+)
 def test_every_kernel(kernel: str, penalty: str, n_classes: int, weights: str) -> None:
     n = len(table(n_classes)[1])
     oracle, asked = make_oracle(kernel, penalty, n_classes, weight=make_weights(weights, n))
@@ -169,10 +125,12 @@ def test_every_kernel(kernel: str, penalty: str, n_classes: int, weights: str) -
         assert model.gamma_ == pytest.approx(oracle.width, rel=1e-12)
 
 
-@every_penalty
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
-@pytest.mark.parametrize("class_weight", ["balanced", {"ash": 2, "cedar": 3}, {"birch": 0.3}])
+@pairs(
+    kernel=["rbf", "poly"],
+    penalty=RIDGES,
+    weights=["none", "whole", "fractions"],
+    class_weight=["balanced", {"ash": 2, "cedar": 3}, {"birch": 0.3}],
+)
 def test_class_weights(kernel: str, penalty: str, weights: str, class_weight: Any) -> None:
     n = len(table(3)[1])
     more = {"weight": make_weights(weights, n), "class_weight": class_weight}
@@ -180,19 +138,16 @@ def test_class_weights(kernel: str, penalty: str, weights: str, class_weight: An
     agrees(fitted(oracle), oracle, asked)
 
 
-@every_penalty
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize(("n_classes", "n_components"), [(2, 1), (3, 1), (4, 1), (4, 2), (4, 3)])
-def test_fewer_directions(kernel: str, penalty: str, n_classes: int, n_components: int) -> None:
+@pairs(kernel=["rbf", "poly"], penalty=RIDGES, sizes=[(2, 1), (3, 1), (4, 1), (4, 2), (4, 3)])
+def test_fewer_directions(kernel: str, penalty: str, sizes: tuple[int, int]) -> None:
+    n_classes, n_components = sizes
     oracle, asked = make_oracle(kernel, penalty, n_classes, n_components=n_components)
     model = fitted(oracle)
     agrees(model, oracle, asked)
     assert model.transform(asked).shape == (len(asked), n_components)
 
 
-@every_penalty
-@every_size
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pairs(penalty=RIDGES, n_classes=SIZES, kernel=["rbf", "poly"])
 def test_priors_and_the_nearest_mean(kernel: str, penalty: str, n_classes: int) -> None:
     shares = np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()
     priors = dict(zip(NAMES[:n_classes].tolist(), shares.tolist(), strict=True))
@@ -225,10 +180,12 @@ def test_costs_pick_the_least_expected_cost() -> None:
     assert plain.predict(asked, priors=[0.1, 0.1, 0.8], costs=costs).tolist() == said
 
 
-@pytest.mark.parametrize("ridge", [1e-6, 1e-3, 1.0, 100.0])
-@every_penalty
-@pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
-@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pairs(
+    ridge=[1e-6, 1e-3, 1.0, 100.0],
+    penalty=RIDGES,
+    kernel=["laplacian", "poly", "linear"],
+    solver=SOLVERS,
+)
 def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float, solver: str) -> None:
     oracle, asked = make_oracle(kernel, penalty, 3, ridge=ridge)
     model = fitted(oracle, solver=solver)
@@ -237,11 +194,13 @@ def test_ridges_of_any_size(kernel: str, penalty: str, ridge: float, solver: str
     agrees(model, oracle, asked)
 
 
-@every_penalty
-@every_size
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
-@pytest.mark.parametrize("solver", ["dense", "landmarks"])
+@pairs(
+    penalty=RIDGES,
+    n_classes=SIZES,
+    kernel=["rbf", "poly"],
+    weights=["none", "whole", "fractions"],
+    solver=SOLVERS,
+)
 def test_a_ridge_by_the_number_of_rows(
     kernel: str, penalty: str, n_classes: int, weights: str, solver: str
 ) -> None:
@@ -258,9 +217,7 @@ def test_a_ridge_by_the_number_of_rows(
     assert model.ridge_ == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.parametrize("scale", ["std", None])
-@every_penalty
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
+@pairs(scale=["std", None], penalty=RIDGES, kernel=["rbf", "laplacian", "poly", "linear"])
 def test_scales(kernel: str, penalty: str, scale: str | None) -> None:
     """With weights of the rows, and without those of the classes."""
     X, y = table(3)
@@ -279,10 +236,12 @@ def test_scales(kernel: str, penalty: str, scale: str | None) -> None:
 # --- Landmarks -----------------------------------------------------------------------------------
 
 
-@every_penalty
-@every_size
-@pytest.mark.parametrize("kernel", [k for k in KERNELS if k != "precomputed"])
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
+@pairs(
+    penalty=RIDGES,
+    n_classes=SIZES,
+    kernel=[name for name in KERNELS if name != "precomputed"],
+    weights=["none", "whole", "fractions", "zeros"],
+)
 def test_landmarks(kernel: str, penalty: str, n_classes: int, weights: str) -> None:
     n = len(table(n_classes)[1])
     more: dict[str, Any] = {"weight": make_weights(weights, n)}
@@ -298,9 +257,7 @@ def test_landmarks(kernel: str, penalty: str, n_classes: int, weights: str) -> N
     agrees(model, oracle, asked)
 
 
-@every_penalty
-@every_size
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "function"])
+@pairs(penalty=RIDGES, n_classes=SIZES, kernel=["rbf", "laplacian", "function"])
 def test_all_rows_as_landmarks_are_the_dense_solution(
     kernel: str, penalty: str, n_classes: int
 ) -> None:
@@ -344,10 +301,12 @@ def with_twins(kernel: str, n_classes: int, twins: int, penalty: str, ridge: flo
     return Oracle(rows, labels, ridge=ridge, penalty=penalty, **KERNELS[kernel])
 
 
-@every_penalty
-@every_size
-@pytest.mark.parametrize("kernel", ["laplacian", "poly", "linear"])
-@pytest.mark.parametrize("twins", [0, 1, 2, 5])
+@pairs(
+    penalty=RIDGES,
+    n_classes=SIZES,
+    kernel=["laplacian", "poly", "linear"],
+    twins=[0, 1, 2, 5],
+)
 @pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
 def test_the_limit_of_a_vanishing_ridge(
     kernel: str, penalty: str, n_classes: int, twins: int
@@ -370,8 +329,6 @@ def test_the_limit_of_a_vanishing_ridge(
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @every_penalty
 def test_such_a_kernel_separates_every_training_set(kernel: str, penalty: str) -> None:
-    from sortal.errors import SeparationWarning
-
     X, _ = table(2)
     y = np.random.default_rng(0).choice(["a", "b"], len(X))
     oracle = Oracle(X, y, kernel, ridge=0, penalty=penalty)

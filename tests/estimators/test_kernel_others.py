@@ -1,6 +1,6 @@
 """The kernel discriminant beside learners that it becomes in special cases."""
 
-from typing import Any, Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -11,22 +11,20 @@ from sklearn.preprocessing import KernelCenterer
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
+    PENALTIES,
+    SOLVERS,
     as_given,
     close,
     fitted,
     make_table,
     make_weights,
+    pairs,
     same_posteriors,
 )
 
-from sortal import FisherDiscriminant, KernelDiscriminant, LinearDiscriminant
+from sortal import FisherDiscriminant, KernelDiscriminant
 
 Float: TypeAlias = NDArray[np.float64]
-
-every_size = pytest.mark.parametrize("n_classes", [2, 3, 4])
-every_penalty = pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
-SOLVERS: Final = {"dense": {"solver": "dense"}, "landmarks": {"solver": "landmarks"}}
-every_solver = pytest.mark.parametrize("solver", SOLVERS)
 
 
 def features(X: Float) -> Float:
@@ -37,15 +35,11 @@ def features(X: Float) -> Float:
 # --- Spaces that can be written down -------------------------------------------------------------
 
 
-@every_size
-@every_penalty
-@every_solver
-@pytest.mark.parametrize("weights", ["none", "fractions"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pairs(n_classes=[2, 3, 4], penalty=PENALTIES, solver=SOLVERS, weights=["none", "fractions"])
 def test_the_quadratic_kernel_is_fisher_on_products(
-    n_classes: int, penalty: str, solver: str, weights: str, seed: int
+    n_classes: int, penalty: str, solver: str, weights: str
 ) -> None:
-    X, y = make_table(seed, n_classes, 2)
+    X, y = make_table(0, n_classes, 2)
     w = make_weights(weights, len(y))
     fisher = FisherDiscriminant().fit(features(X), y, sample_weight=w)
     model = KernelDiscriminant("poly", ridge=0, penalty=penalty, solver=solver)
@@ -58,42 +52,7 @@ def test_the_quadratic_kernel_is_fisher_on_products(
     close(features(X[model.basis_ids_]).T @ model.dual_coef_, fisher.directions_)
 
 
-@every_size
-@every_penalty
-@every_solver
-@pytest.mark.parametrize("n_terms", [1, 2, 4])
-def test_the_linear_kernel_is_fisher(
-    n_classes: int, penalty: str, solver: str, n_terms: int
-) -> None:
-    X, y = make_table(2, n_classes, n_terms)
-    fisher = FisherDiscriminant().fit(X, y)
-    model = KernelDiscriminant("linear", ridge=0, penalty=penalty, solver=solver).fit(X, y)
-    assert model.eigenvalues_.shape == (min(n_classes - 1, n_terms),)
-    close(model.eigenvalues_, fisher.eigenvalues_)
-    close(model.transform(X - 0.3), fisher.transform(X - 0.3))
-    close(model.projected_scatters_, fisher.projected_scatters_)
-    linear = LinearDiscriminant().fit(X, y)
-    same_posteriors(model.predict_log_proba(X), linear.predict_log_proba(X))
-
-
-@every_size
-@every_solver
-@pytest.mark.parametrize("weights", ["none", "whole", "fractions"])
-def test_without_a_ridge_it_is_the_linear_discriminant_on_products(
-    n_classes: int, solver: str, weights: str
-) -> None:
-    X, y = make_table(3, n_classes, 2)
-    w = make_weights(weights, len(y))
-    more: dict[str, Any] = {"class_weight": "balanced"}
-    linear = LinearDiscriminant(**more).fit(features(X), y, sample_weight=w)
-    model = KernelDiscriminant("poly", ridge=0, solver=solver, **more)
-    model.fit(X, y, sample_weight=w)
-    same_posteriors(model.predict_log_proba(X), linear.predict_log_proba(features(X)))
-
-
-@every_size
-@every_solver
-@pytest.mark.parametrize("ridge", [1e-4, 0.02, 1.0])
+@pairs(n_classes=[2, 3, 4], solver=SOLVERS, ridge=[1e-4, 0.02, 1.0])
 def test_rkhs_is_the_linear_discriminant_with_a_rounder_covariance(
     n_classes: int, solver: str, ridge: float
 ) -> None:
@@ -118,9 +77,7 @@ def test_rkhs_is_the_linear_discriminant_with_a_rounder_covariance(
 # --- Kernel ridge regression ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
-@pytest.mark.parametrize("targets", [(1.0, -1.0), (5.0, 2.0)])
+@pairs(kernel=KERNELS, ridge=[1e-3, 0.1], targets=[(1.0, -1.0), (5.0, 2.0)])
 def test_two_classes_are_kernel_ridge_regression(
     kernel: str, ridge: float, targets: tuple[float, float]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Holes, ties, copies, unknown words, columns that say nothing, and bad input."""
+"""Missing values, ties, copies, unknown words, kinds of columns, columns that say nothing."""
 
 import math
 from typing import Any, Final
@@ -7,19 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.estimators.neighbors_oracle import VOTINGS, Oracle
+from tests.estimators.kernel_tables import iris, pairs
+from tests.estimators.neighbors_oracle import VOTINGS
 from tests.estimators.neighbors_tables import METRICS
 
-from sortal import NeighborsClassifier, datasets
+from sortal import NeighborsClassifier
 from sortal.errors import (
-    ColumnError,
-    InputError,
-    MissingValueError,
     MissingValueWarning,
-    OptionError,
-    SortalError,
-    SubtractError,
-    UnknownCategoryError,
     UnknownCategoryWarning,
 )
 
@@ -95,48 +89,14 @@ def test_a_row_of_which_nothing_is_known(metric: str) -> None:
 
 
 @quiet
-@every_voting
-def test_places_that_cannot_be_filled(voting: str) -> None:
-    """Two rows have the column that is known; all five places are asked for."""
-    rows: Any = [[0.0, None], [None, 1.0], [None, 2.0], [3.0, None], [None, 3.0]]
-    labels = list("aabbb")
-    X = np.array(rows, dtype=float)
-    model = NeighborsClassifier(5, "euclidean", scale=None, weights=voting).fit(X, labels)
-    oracle = Oracle(rows, labels, metric="euclidean", scale=None, voting=voting)
-    found = model.predict_proba([[1.0, NAN]])
-    assert_allclose(found, [oracle.posterior([1.0, None])], rtol=1e-12)
-    assert found[0, 0] >= 0.5
-    distances, ids = model.kneighbors([[1.0, NAN]])
-    assert ids.tolist() == [[0, 3, -1, -1, -1]]
-    assert_allclose(distances[0, :2], [math.sqrt(2), math.sqrt(8)], rtol=1e-15)
-
-
-def test_holes_may_be_refused() -> None:
-    X = np.array([[1.0, 2.0], [NAN, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
-    with pytest.raises(MissingValueError, match="x0"):
-        NeighborsClassifier(missing="error").fit(X, LABELS)
-    model = NeighborsClassifier(2, missing="error").fit(np.nan_to_num(X), LABELS)
-    for ask in (model.predict, model.predict_proba, model.kneighbors, model.explain):
-        with pytest.raises(MissingValueError, match="error"):
-            ask([[NAN, 1.0]])
-
-
-def test_mahalanobis_refuses_holes_in_rows() -> None:
-    frame = pd.DataFrame({"long": [1.0, 2.0, 3.0, 5.0], "wide": [2.0, NAN, 1.0, 0.0]})
-    with pytest.raises(MissingValueError, match=r"wide.*gower|gower.*wide"):
-        NeighborsClassifier(2, "mahalanobis").fit(frame, KINDS)
-
-
-@quiet
 def test_a_column_of_holes_is_left_out() -> None:
     X = np.c_[LINE, np.full(5, NAN)]
     model = NeighborsClassifier(3, "manhattan", scale=None).fit(X, LABELS)
     assert_array_equal(model.kneighbors(X)[0], on_line().kneighbors(LINE)[0])
     known = np.c_[LINE, np.full(5, 7.0)]
     assert_array_equal(model.kneighbors(known)[0], on_line().kneighbors(LINE)[0])
-    assert any("x1" in note or "1" in note for note in model.fit_report_.notes)
-    words = pd.DataFrame({"size": LINE[:, 0], "leaf": pd.Series([None] * 5, dtype=object)})
-    words["leaf"] = words["leaf"].astype("string")
+    assert model.fit_report_.notes == ("column 'x1' has no value and is left out",)
+    words = pd.DataFrame({"size": LINE[:, 0], "leaf": pd.Series([None] * 5, dtype="string")})
     gower = NeighborsClassifier(3, "gower").fit(words, LABELS)
     assert_allclose(gower.kneighbors(words)[0], on_line().kneighbors(LINE)[0] / 6, rtol=1e-15)
     assert any("leaf" in note for note in gower.fit_report_.notes)
@@ -156,12 +116,6 @@ def test_all_rows_are_equal(metric: str, voting: str) -> None:
     assert_array_equal(distances, [[0.0] * 3, [3.0] * 3])
     expected = [[0.5, 0.5]] if voting == "rank" else [[1 / 3, 2 / 3]]
     assert_allclose(model.predict_proba([[3.0, 3.0], [0.0, 3.0]]), expected * 2, rtol=1e-14)
-
-
-@pytest.mark.parametrize("metric", ["auto", "euclidean", "manhattan", "minkowski", "gower"])
-def test_nothing_varies_and_all_is_scaled(metric: str) -> None:
-    with pytest.raises(SortalError, match="var"):
-        NeighborsClassifier(3, metric).fit(np.full((5, 2), 3.0), LABELS)
 
 
 def test_rows_equal_to_the_query_decide_alone() -> None:
@@ -204,13 +158,9 @@ def test_weights_fill_places_in_part() -> None:
     assert_allclose(ranks.predict_proba([[2.5]]), [votes / votes.sum()], rtol=1e-14)
 
 
-def test_less_than_a_row_is_enough() -> None:
-    model = on_line(1, sample_weight=np.full(5, 3.0))
-    assert model.predict_proba([[2.9]]).tolist() == [[0.0, 1.0]]
-
-
-@pytest.mark.parametrize("voting", ["uniform", "rank", "triangular"])
-@pytest.mark.parametrize("unit", [0.2, 0.7, 1e-40, 1e3 / 7])
+@pytest.mark.parametrize(
+    ("voting", "unit"), [("uniform", 0.2), ("rank", 1e-40), ("triangular", 1e3 / 7)]
+)
 def test_fractional_weights_have_no_unit(voting: str, unit: float) -> None:
     """Equal weights are as none, as those that sum to 1 are; others count by their ratios."""
     queries = [[0.0], [2.9], [4.0], [100.0]]
@@ -229,15 +179,25 @@ def test_fewer_rows_with_weight_than_places_vote_as_they_are() -> None:
 
 
 def test_equal_votes_go_to_the_class_that_sorts_first() -> None:
-    model = on_line(2)
-    assert model.predict([[3.0]]).tolist() == ["a"]
-    # ten rows at distance 10 beside one at 1, whose sum is 1 but for rounding
+    """Ten rows at distance 10 beside one at 1, whose sum is 1 but for rounding."""
     X = np.array([[1.0], *[[10.0]] * 10])
     tenths = NeighborsClassifier(11, "manhattan", scale=None, weights="distance")
     tenths.fit(X, list("baaaaaaaaaa"))
     assert sum([0.1] * 10) < 1
     assert tenths.predict([[0.0]]).tolist() == ["a"]
     assert tenths.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, [1 / 3, 2 / 3]),  # ids 2 (b), 3 (a), 1 (b)
+        ({"priors": {"a": 0.8, "b": 0.2}}, [0.75, 0.25]),  # factors 2 and 1/3
+        ({"class_weight": "balanced"}, [3 / 7, 4 / 7]),  # 5/4 and 5/6
+    ],
+)
+def test_votes_count_by_priors_and_class_weights(more: Any, expected: list[float]) -> None:
+    assert_allclose(on_line(3, **more).predict_proba([[3.0]]), [expected], rtol=1e-14)
 
 
 def test_votes_that_count_nothing_leave_the_prior() -> None:
@@ -247,17 +207,12 @@ def test_votes_that_count_nothing_leave_the_prior() -> None:
     assert told.predict_proba([[1.0], [0.0]]).tolist() == [[1.0, 0.0], [1.0, 0.0]]
 
 
-@every_metric
-@every_voting
+@pairs(metric=METRICS, voting=VOTINGS)
 def test_one_row_a_class(metric: str, voting: str) -> None:
     X = np.array([[0.0, 1.0], [4.0, 0.0], [9.0, 9.0]])
     model = NeighborsClassifier(1, metric, weights=voting).fit(X, list("abc"))
-    assert model.predict(X).tolist() == list("abc")
     assert_array_equal(model.predict_proba(X), np.eye(3))
     assert (np.diag(model.loo_proba(X, list("abc"))) == 0).all()
-    all_three = NeighborsClassifier(3, metric).fit(X, list("abc"))
-    assert_allclose(all_three.predict_proba(X), np.full((3, 3), 1 / 3), rtol=1e-14)
-    assert all_three.predict(X).tolist() == ["a"] * 3
 
 
 def test_priors_of_a_row_left_out_alone() -> None:
@@ -292,9 +247,6 @@ def test_unknown_words() -> None:
     with pytest.warns(UnknownCategoryWarning, match="leaf.*1"):
         distances, ids = trees(unknown="skip").kneighbors(query)
     assert_allclose(distances, [[0.0, 0.125]], rtol=1e-15)
-    for method in ("predict", "predict_proba", "kneighbors", "explain"):
-        with pytest.raises(UnknownCategoryError, match="leaf"):
-            getattr(trees(unknown="error"), method)(query)
 
 
 @quiet
@@ -333,6 +285,27 @@ def test_kinds_of_columns() -> None:
     dates = NeighborsClassifier(4, scale=None).fit(frame[["day"]], KINDS)
     assert dates.metric_ == "euclidean"
     assert dates.kneighbors(frame[["day"]][:1])[0].tolist() == [[0, 2, 4, 10]]
+
+
+def test_a_level_that_no_row_has_is_unknown() -> None:
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"level": pd.Series(["low", "mid"] * 2, dtype=levels)})
+    model = NeighborsClassifier(1).fit(frame, list("abab"))
+    with pytest.warns(UnknownCategoryWarning, match="1 cell"):
+        model.predict(pd.DataFrame({"level": pd.Series(["high"], dtype=levels)}))
+
+
+def test_hamming_takes_numbers_and_dates_as_they_are() -> None:
+    frame = pd.DataFrame({
+        "x": [0.0, 1.5, 2.5],
+        "n": [2**60, 2**60 + 1, 3],
+        "day": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-02"]),
+        "w": ["u", "v", "v"],
+    })  # fmt: skip
+    model = NeighborsClassifier(1, "hamming").fit(frame, ["a", "b", "b"])
+    distances, ids = model.kneighbors(frame[:1].assign(x=-0.0), 3)
+    assert distances.tolist() == [[0.0, 4.0, 4.0]]
+    assert ids.tolist() == [[0, 1, 2]]
 
 
 # --- Columns that never vary ---------------------------------------------------------------------
@@ -409,135 +382,34 @@ def test_rows_left_out_among_copies() -> None:
     assert found[:, 0].tolist() == [0, 1, 0, 0, 0]
 
 
-# --- Bad input -----------------------------------------------------------------------------------
+def test_more_neighbors_are_listed_than_there_are() -> None:
+    model = NeighborsClassifier(1, scale=None).fit(LINE, LABELS, [5, 0, 1, 1, 1])
+    distances, ids = model.kneighbors([[0.5]], 6)
+    assert ids.tolist() == [[0, 2, 3, 4, -1, -1]]  # rows, whatever they weigh
+    assert distances.tolist() == [[0.5, 2.5, 2.5, 5.5, math.inf, math.inf]]
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.5, True, "five", None, [], [0], [2, "x"], NAN, np.array(3)])
-def test_numbers_of_neighbors_that_cannot_be(k: Any) -> None:
-    with pytest.raises(OptionError, match="n_neighbors"):
-        on_line(k)
-
-
-def test_more_neighbors_than_rows() -> None:
-    with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
-        on_line(6)
-    with pytest.raises(OptionError, match=r"n_neighbors=6.*weight 5"):
-        on_line(6, sample_weight=[2, 0, 1, 1, 1])
-    assert on_line(10, sample_weight=np.full(5, 2.0)).predict([[9.0]]).tolist() == ["b"]
-    with pytest.raises(OptionError, match=r"n_neighbors=2147483648.*keeps 5 rows"):
-        on_line(2).kneighbors([[9.0]], n_neighbors=2**31)
+# --- What is kept and told -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "more",
-    [
-        {"metric": "cosine"},
-        {"metric": None},
-        {"p": 0.5},
-        {"p": NAN},
-        {"p": 0.5, "metric": "minkowski"},
-        {"p": "two"},
-        {"scale": "iqr"},
-        {"scale": "std", "metric": "hamming"},
-        {"scale": "range", "metric": "hamming"},
-        {"scale": "std", "metric": "mahalanobis"},
-        {"scale": "range", "metric": "mahalanobis"},
-        {"weights": "cosine"},
-        {"weights": None},
-        {"missing": "drop"},
-        {"unknown": "guess"},
-        {"priors": [0.5, 0.6]},
-        {"priors": [0.5, 0.25, 0.25]},
-        {"class_weight": {"z": 1.0}},
-        {"costs": [[0.0, 1.0]]},
-    ],
-    ids=str,
+    ("given", "kept"),
+    [("float32", "float32"), ("float16", "float32"), ("float64", "float64"), ("int8", "float64")],
 )
-def test_options_that_do_not_exist(more: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=next(iter(more))):
-        on_line(**more)
+def test_numbers_are_kept_as_they_came_and_measured_in_float64(given: str, kept: str) -> None:
+    cells = np.array([[0.1, 7.0], [0.7, 3.0], [12.3, 1.0]]).astype(given)
+    asked = np.array([[0.3, 5.0]])
+    model = NeighborsClassifier(1, scale=None).fit(cells, ["a", "b", "a"])
+    assert model._model.numbers.dtype == kept
+    assert not np.shares_memory(model._model.numbers, cells)
+    wide = NeighborsClassifier(1, scale=None).fit(cells.astype(np.float64), ["a", "b", "a"])
+    assert (model.kneighbors(asked, 3)[0] == wide.kneighbors(asked, 3)[0]).all()
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "mahalanobis"])
-def test_words_have_no_such_distance(metric: str) -> None:
-    with pytest.raises(ColumnError, match=r"(?s)leaf.*gower.*hamming"):
-        NeighborsClassifier(2, metric).fit(TREES, KINDS)
-
-
-@every_metric
-@pytest.mark.parametrize("value", [math.inf, -math.inf])
-def test_infinite_numbers(metric: str, value: float) -> None:
-    X = np.array([[1.0, 2.0], [value, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
-    with pytest.raises(InputError, match="infin"):
-        NeighborsClassifier(2, metric).fit(X, LABELS)
-    X[1, 0] = 2.0
-    model = NeighborsClassifier(2, metric).fit(X, LABELS)
-    with pytest.raises(InputError, match="infin"):
-        model.predict([[value, 0.0]])
-
-
-@pytest.mark.parametrize("ids", [[9], [-1], [1, 1], [0, 7]])
-def test_ids_that_cannot_be_forgotten(ids: list[int]) -> None:
-    model = on_line()
-    before = model.kneighbors(LINE)
-    with pytest.raises(SubtractError, match=str(ids[-1])):
-        model.forget(ids)
-    assert_array_equal(model.kneighbors(LINE)[1], before[1])
-    model.forget([0])
-    with pytest.raises(SubtractError, match="0"):
-        model.forget([0])
-
-
-def test_rows_that_were_not_fitted() -> None:
-    model = on_line()
-    for X, y in ((LINE + 1, LABELS), (LINE, LABELS[::-1]), (LINE[:4], LABELS[:4])):
-        with pytest.raises(SubtractError, match="loo_proba"):
-            model.loo_proba(X, y)
-    with pytest.raises(SubtractError, match="loo_proba"):
-        model.loo_proba(LINE, LABELS, sample_weight=[1, 1, 2, 1, 1])
-
-
-def test_nothing_was_chosen() -> None:
-    with pytest.raises(AttributeError, match="loo_curve_"):
-        _ = on_line().loo_curve_
-
-
-def test_settings_stand() -> None:
-    model = on_line()
-    assert (model.metric_, model.n_neighbors_, model.weights_) == ("manhattan", 3, "uniform")
-    assert model.search_ in {"tree", "bytes", "bits", "scan"}
-    assert model.classes_.tolist() == ["a", "b"]
-    assert model.score(LINE, LABELS) == np.mean(model.predict(LINE) == LABELS)
-
-
-# --- The irises ----------------------------------------------------------------------------------
-
-# Leave-one-out errors of 150 for k = 1, 3, 5, 15
-IRIS_ERRORS: Final[dict[tuple[str, str | None], tuple[int, int, int, int]]] = {
-    ("euclidean", "auto"): (8, 8, 8, 5),
-    ("euclidean", None): (6, 6, 5, 4),
-    ("manhattan", "auto"): (11, 8, 7, 6),
-    ("manhattan", None): (7, 6, 7, 5),
-    ("minkowski", "auto"): (8, 8, 11, 5),
-    ("minkowski", None): (6, 6, 6, 3),
-    ("hamming", "auto"): (28, 41, 52, 41),
-    ("gower", "auto"): (9, 7, 8, 7),
-    ("gower", None): (7, 6, 7, 5),
-    ("mahalanobis", "auto"): (14, 15, 14, 20),
-}
-
-
-@pytest.mark.parametrize(("metric", "scale"), IRIS_ERRORS)
-def test_errors_on_iris(metric: str, scale: str | None) -> None:
-    """UCI's file; p = 3 for Minkowski."""
-    frame = datasets.iris()
-    X, y = frame.drop(columns="species"), frame["species"].to_numpy(str)
-    model = NeighborsClassifier(1, metric, p=3.0, scale=scale).fit(X, y)
-    scales = {list(X).index(name): value for name, value in model.scale_.items()}
-    rows = X.to_numpy(float).tolist()
-    oracle = Oracle(rows, y.tolist(), metric=metric, p=3.0, scale=scale, scales=scales)
-    for k, n in zip((1, 3, 5, 15), IRIS_ERRORS[metric, scale], strict=True):
-        proba = NeighborsClassifier(k, metric, p=3.0, scale=scale).fit(X, y).loo_proba(X, y)
-        expected = np.array(oracle.left_out(k))
-        assert_allclose(proba, expected, rtol=1e-12, atol=1e-12)
-        assert (model.classes_[proba.argmax(axis=1)] != y).sum() == n
+def test_the_attributes_of_a_fit() -> None:
+    X, y = iris()
+    model = NeighborsClassifier().fit(X, y)
+    assert (model.metric_, model.n_neighbors_, model.weights_) == ("euclidean", 5, "uniform")
+    assert model.scale_ == pytest.approx(dict(X.std(ddof=0)))
+    assert model.search_ in ("tree", "bytes", "bits", "scan")
+    assert model.size_ == 150 * 5

@@ -14,11 +14,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from tests.estimators.kernel_tables import pairs
 from tests.estimators.neighbors_oracle import brute, rooted
 from tests.estimators.neighbors_tables import SHAPES, large, queries_of
 
 from sortal import NeighborsClassifier
-from sortal.native.neighbors import Searcher
 
 Float: TypeAlias = NDArray[np.float64]
 Int64: TypeAlias = NDArray[np.int64]
@@ -26,11 +26,9 @@ Int64: TypeAlias = NDArray[np.int64]
 POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
 COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1200}
 LINE: Final = np.arange(20.0)[:, None]
-every_shape = pytest.mark.parametrize("shape", SHAPES)
-# the squares of what vanishes add up to nothing, and it has no standard deviation
-every_spread = pytest.mark.parametrize("shape", [name for name in SHAPES if name != "vanishing"])
-every_width = pytest.mark.parametrize("d", COLUMNS)
-every_k = pytest.mark.parametrize("k", [1, 5, 15])
+quiet = pytest.mark.filterwarnings(
+    "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
+)
 
 
 def model_of(X: Any, metric: str, scale: Any = "auto", **more: Any) -> NeighborsClassifier:
@@ -92,48 +90,35 @@ def check(
 
 # --- Numbers -------------------------------------------------------------------------------------
 
-
-@every_spread
-@every_width
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-def test_scaled(shape: str, d: int, metric: str) -> None:
-    X = large(shape, d, COLUMNS[d], d)
-    check(model_of(X, metric), X, queries_of(X, d), POWERS[metric], "std")
-
-
-@every_shape
-@pytest.mark.parametrize("d", [3, 20])
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "largest"])
-def test_as_they_are(shape: str, d: int, metric: str) -> None:
-    """Without a scale: ties of whole numbers are exact, and units may be extreme."""
-    X = large(shape, d + 1, COLUMNS[d], d)
-    check(model_of(X, metric, None), X, queries_of(X, d), POWERS[metric], None)
+# Metrics and scales, and the power of each.
+SETTINGS: Final[dict[str, tuple[str, str | None, float]]] = {
+    "euclidean": ("euclidean", "std", 2.0),
+    "euclidean, as they are": ("euclidean", None, 2.0),
+    "manhattan": ("manhattan", "std", 1.0),
+    "manhattan, as they are": ("manhattan", None, 1.0),
+    "largest": ("largest", "std", math.inf),
+    "largest, as they are": ("largest", None, math.inf),
+    "cubic": ("cubic", "std", 3.0),
+    "gower": ("gower", "range", 1.0),
+}
 
 
-@every_spread
-@pytest.mark.parametrize("d", [2, 10, 60])
-def test_largest_difference(shape: str, d: int) -> None:
-    X = large(shape, d + 2, COLUMNS[d], d)
-    check(model_of(X, "largest"), X, queries_of(X, d), math.inf, "std")
+@pairs(shape=SHAPES, setting=SETTINGS, d=COLUMNS)
+def test_numbers(shape: str, setting: str, d: int) -> None:
+    """Without a scale ties of whole numbers are exact, and units may be extreme."""
+    metric, scale, power = SETTINGS[setting]
+    if shape == "vanishing" and scale == "std":  # squares of what vanishes add up to nothing
+        scale = None
+    n, queries = (300, 6) if metric == "cubic" else (COLUMNS[d], 18)
+    X = large(shape, d, n, d)
+    check(model_of(X, metric, scale), X, queries_of(X, d, queries), power, scale)
 
 
-@every_spread
-@pytest.mark.parametrize("d", [2, 10])
-def test_any_power(shape: str, d: int) -> None:
-    X = large(shape, d + 3, 500, d)
-    check(model_of(X, "cubic"), X, queries_of(X, d, 12), 3.0, "std", (1, 15))
-
-
-@every_shape
-@pytest.mark.parametrize("d", [3, 20])
-def test_gower_of_numbers(shape: str, d: int) -> None:
-    X = large(shape, d + 4, COLUMNS[d], d)
-    check(model_of(X, "gower"), X, queries_of(X, d), 1.0, "range")
-
-
-@pytest.mark.parametrize("shape", ["normal", "whole", "offset", "cauchy", "near_copies", "units"])
-@pytest.mark.parametrize("d", [3, 20, 60])
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pairs(
+    shape=["normal", "whole", "offset", "cauchy", "near_copies", "units"],
+    d=[3, 20, 60],
+    metric=["euclidean", "manhattan"],
+)
 def test_short_floats(shape: str, d: int, metric: str) -> None:
     """Rows of float32; queries may lie between what a float32 can hold."""
     X = large(shape, d + 5, COLUMNS[d], d).astype(np.float32)
@@ -142,16 +127,15 @@ def test_short_floats(shape: str, d: int, metric: str) -> None:
     model = model_of(X, metric, None)
     check(model, wide, queries, POWERS[metric], None)
     short = queries.astype(np.float32)
-    for ours, expected in zip(
-        model.kneighbors(short, n_neighbors=5),
-        model.kneighbors(short.astype(np.float64), n_neighbors=5),
-        strict=True,
-    ):
+    asked = model.kneighbors(short), model.kneighbors(short.astype(np.float64))
+    for ours, expected in zip(*asked, strict=True):
         assert_array_equal(ours, expected)
 
 
-@pytest.mark.parametrize("shape", ["normal", "whole", "near_copies", "offset", "cauchy"])
-@pytest.mark.parametrize("d", [2, 10, 60])
+@pytest.mark.parametrize(
+    ("shape", "d"),
+    [("normal", 2), ("whole", 10), ("near_copies", 60), ("offset", 2), ("cauchy", 10)],
+)
 def test_rows_of_the_fit(shape: str, d: int) -> None:
     """Without themselves, and with their copies."""
     X = large(shape, d + 6, 250, d)
@@ -165,22 +149,15 @@ def test_rows_of_the_fit(shape: str, d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65])
-@pytest.mark.parametrize("n", [16, 100, 257])
-def test_widths_and_lengths(d: int, n: int) -> None:
+def test_widths_lengths_and_numbers_of_queries(d: int) -> None:
     """Around the sizes of registers, leaves and blocks."""
+    n, m = (16, 100, 257)[d % 3], (1, 2, 3, 5, 31, 32, 33)[d % 7]
     X = large("wide_whole", d, n, d)
-    queries = queries_of(X, n)
-    check(model_of(X, "euclidean", None), X, queries, 2.0, None)
-    check(model_of(X, "manhattan", None), X, queries, 1.0, None)
+    for metric in ("euclidean", "manhattan"):
+        check(model_of(X, metric, None), X, queries_of(X, n, m), POWERS[metric], None)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257])
-def test_numbers_of_queries(n: int) -> None:
-    X = large("whole", 0, 500, 10)
-    check(model_of(X, "euclidean", None), X, queries_of(X, n, n), 2.0, None, (5,))
-
-
-@every_k
+@pytest.mark.parametrize("k", [1, 15])
 def test_all_rows_are_equal_but_one(k: int) -> None:
     X = np.zeros((2000, 4))
     X[1234] = 1.0
@@ -191,9 +168,10 @@ def test_all_rows_are_equal_but_one(k: int) -> None:
     assert_array_equal(distances, [[0.0] * k, [0.0] + [2.0] * (k - 1)])
 
 
-@pytest.mark.parametrize("d", [3, 10, 60])
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "largest", "gower"])
-@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+@pytest.mark.parametrize(
+    ("d", "metric"), [(3, "euclidean"), (10, "manhattan"), (60, "largest"), (10, "gower")]
+)
+@quiet
 def test_holes(d: int, metric: str) -> None:
     """Few and many, in rows and in queries; a row and a query have nothing else."""
     X = large("wide_whole", d, 1500, d)
@@ -219,8 +197,11 @@ def test_holes(d: int, metric: str) -> None:
 # --- Mahalanobis ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", ["normal", "clusters", "units", "cauchy", "offset", "outliers"])
-@pytest.mark.parametrize("d", [2, 10, 60])
+@pytest.mark.parametrize(
+    ("shape", "d"),
+    [("normal", 60), ("clusters", 10), ("units", 2), ("cauchy", 60), ("offset", 2),
+     ("outliers", 10)],
+)  # fmt: skip
 def test_mahalanobis(shape: str, d: int) -> None:
     """Nearest by scipy's distances; what lies apart by rounding only may change places."""
     X = large(shape, d + 7, 1200, d)
@@ -241,7 +222,7 @@ def test_mahalanobis(shape: str, d: int) -> None:
         assert_allclose(own, nearest, rtol=digits, atol=apart)
 
 
-@pytest.mark.parametrize("d", [1, 3, 10, 33])
+@pytest.mark.parametrize("d", [1, 10, 33])
 def test_mahalanobis_of_equal_rows(d: int) -> None:
     """Distance 0, and in the order of ids, however queries and rows come."""
     X = np.repeat(large("normal", d, 60, d), 5, axis=0)[np.random.default_rng(d).permutation(300)]
@@ -289,12 +270,8 @@ def asked_of(codes: Int64, seed: int) -> Int64:
     return np.asarray(made)
 
 
-@pytest.mark.parametrize("c", [1, 5, 20, 70])
-@pytest.mark.parametrize("levels", [2, 17, 290])
-@pytest.mark.parametrize("holes", [0.0, 0.2])
-@pytest.mark.filterwarnings(
-    "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
-)
+@pairs(c=[1, 5, 20, 70], levels=[2, 17, 290], holes=[0.0, 0.2])
+@quiet
 def test_hamming(c: int, levels: int, holes: float) -> None:
     codes = coded(c, 1000, c, levels, holes)
     queries = asked_of(codes, c)
@@ -307,13 +284,8 @@ def test_hamming(c: int, levels: int, holes: float) -> None:
         assert_array_equal(distances, keys[:, :k])
 
 
-@pytest.mark.parametrize("d", [1, 3, 20])
-@pytest.mark.parametrize("c", [1, 6])
-@pytest.mark.parametrize("holes", [0.0, 0.2])
-@pytest.mark.parametrize("shape", ["normal", "whole", "cauchy"])
-@pytest.mark.filterwarnings(
-    "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
-)
+@pairs(d=[1, 3, 20], c=[1, 6], holes=[0.0, 0.2], shape=["normal", "whole", "cauchy"])
+@quiet
 def test_gower(d: int, c: int, holes: float, shape: str) -> None:
     """Numbers and words side by side; a word counts as much as a whole range."""
     rng = np.random.default_rng(d)
@@ -336,96 +308,6 @@ def test_gower(d: int, c: int, holes: float, shape: str) -> None:
 
 
 # --- The search itself ---------------------------------------------------------------------------
-
-
-KINDS: Final[dict[float, tuple[Any, ...]]] = {
-    1.0: ("tree", "bytes", "scan"),
-    2.0: ("tree", "bytes", "scan"),
-    3.0: ("tree", "scan"),
-    math.inf: ("tree", "scan"),
-}
-
-
-def searched(
-    rows: tuple[Any, Int64],
-    queries: tuple[Float, Int64],
-    factors: Float,
-    power: float,
-    kinds: tuple[Any, ...],
-) -> None:
-    """Every search, any k, any number of threads, with and without rows excluded."""
-    n, n_columns = len(rows[0]), rows[0].shape[1] + rows[1].shape[1]
-    asked = queries[0], queries[1].astype(np.int32)
-    whole = rows[0].astype(np.float64), rows[1]
-    spared = np.where(np.arange(len(asked[0])) % 2, np.arange(len(asked[0])) * 7 % n, -1)
-    by_all = brute(whole, queries, factors, power, 40)
-    by_others = brute(whole, queries, factors, power, 15, spared)
-    for kind, widest in kinds_and_widths(kinds):
-        codes = rows[1].astype(np.int32)
-        searcher = Searcher(rows[0], codes, factors, power, n_columns, kind, widest)
-        for k, n_threads in ((1, 1), (5, 3), (40, 2)):
-            keys, positions = searcher.search(*asked, k, None, n_threads)
-            assert_array_equal(positions, by_all[1][:, :k], err_msg=f"{kind} {widest}")
-            assert_array_equal(keys, by_all[0][:, :k])
-        keys, positions = searcher.search(*asked, 15, spared.astype(np.int64), 1)
-        assert_array_equal(positions, by_others[1], err_msg=f"{kind} {widest}")
-        assert_array_equal(keys, by_others[0])
-
-
-def kinds_and_widths(kinds: tuple[Any, ...]) -> list[tuple[Any, int]]:
-    """Bytes and bits by the instructions of any machine, and by those of this one."""
-    return [(kind, w) for kind in kinds for w in ((0, 1, 2) if kind in {"bytes", "bits"} else (2,))]
-
-
-@every_shape
-@pytest.mark.parametrize("d", [2, 10, 60])
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_search_of_numbers(shape: str, d: int, kind: type) -> None:
-    X: Any = np.clip(large(shape, d + 8, 1000, d), -1e30, 1e30).astype(kind)
-    queries = queries_of(X.astype(np.float64), d, 12)
-    factors = np.random.default_rng(d).choice([0.5, 1.0, 3.7], d)
-    rows = np.ascontiguousarray(X), no_codes(len(X))
-    for power in (1.0, 2.0, math.inf):
-        searched(rows, (queries, no_codes(len(queries))), factors, power, KINDS[power])
-
-
-@every_shape
-def test_search_by_any_power(shape: str) -> None:
-    X = np.clip(large(shape, 4, 500, 4), -1e30, 1e30)
-    queries = queries_of(X, 4, 12)
-    asked = queries, no_codes(len(queries))
-    searched((X, no_codes(len(X))), asked, np.full(4, 0.7), 3.0, KINDS[3.0])
-
-
-@pytest.mark.parametrize("c", [1, 5, 40, 130])
-@pytest.mark.parametrize("levels", [2, 3, 40])
-def test_search_of_words(c: int, levels: int) -> None:
-    """Queries may have holes where rows have none."""
-    codes = coded(c, 700, c, levels)
-    asked = asked_of(codes, c)
-    none = np.zeros((700, 0)), np.zeros((len(asked), 0))
-    searched((none[0], codes), (none[1], asked), np.zeros(0), 1.0, ("bits", "scan"))
-
-
-@pytest.mark.parametrize("d", [0, 2, 12])
-@pytest.mark.parametrize("c", [1, 9, 40])
-@pytest.mark.parametrize("holes", [0.0, 0.3])
-def test_search_of_words_and_numbers(d: int, c: int, holes: float) -> None:
-    rng = np.random.default_rng(d + c)
-    codes = coded(c, 700, c, 3, holes)
-    X = rng.integers(0, 5, size=(700, d)).astype(np.float64)
-    asked, queries = asked_of(codes, c), rng.integers(-2, 7, size=(24, d)).astype(np.float64)
-    X[rng.uniform(size=X.shape) < holes] = np.nan
-    queries[rng.uniform(size=queries.shape) < holes] = np.nan
-    searched((X, codes), (queries, asked), np.full(d, 1 / 3), 1.0, ("scan",))
-
-
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_search_among_few(n: int) -> None:
-    X = large("whole", n, n, 3)
-    queries = queries_of(X, n)
-    asked = queries, no_codes(len(queries))
-    searched((X, no_codes(n)), asked, np.ones(3), 2.0, KINDS[2.0])
 
 
 def test_every_search_is_taken_somewhere() -> None:

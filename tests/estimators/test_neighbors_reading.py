@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-import pickle
 import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import pytest
-from sklearn.exceptions import NotFittedError
+from tests.estimators.kernel_tables import iris
 
 import sortal
 from sortal import NeighborsClassifier, datasets
-from sortal.errors import ColumnError, MissingValueError, SortalWarning, UnknownCategoryError
+from sortal.errors import SortalWarning
 from sortal.models import neighbors_blocks
 from sortal.tasks.explain import explain
 from sortal.tasks.fit import fit
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-IRIS: Final = datasets.iris()
-X: Final = IRIS.drop(columns="species")
+    import pytest
 
 
 def fitted(**options: Any) -> Any:
-    return NeighborsClassifier(**options).fit(IRIS, "species")
+    X, y = iris()
+    return NeighborsClassifier(**options).fit(X, y)
 
 
 def quietly(ask: Any, rows: Any) -> Any:
@@ -42,7 +37,8 @@ def quietly(ask: Any, rows: Any) -> Any:
 
 
 def test_arrays_are_read_as_frames_are() -> None:
-    from_array = NeighborsClassifier().fit(X.to_numpy(), IRIS["species"])
+    X, y = iris()
+    from_array = NeighborsClassifier().fit(X.to_numpy(), y)
     one, other = from_array.explain(X.to_numpy()[70:72]), fitted().explain(X[70:72])
     for row, same in zip(one, other, strict=True):
         assert (row.label, row.votes, row.posterior) == (same.label, same.votes, same.posterior)
@@ -55,8 +51,9 @@ def test_arrays_are_read_as_frames_are() -> None:
 
 
 def test_narrow_rows_are_shown_as_they_are() -> None:
+    X, y = iris()
     narrow = X.astype("float32")
-    model = NeighborsClassifier().fit(narrow, IRIS["species"])
+    model = NeighborsClassifier().fit(narrow, y)
     row = model.explain(narrow[70:71])[0]
     for neighbor in row.neighbors:
         theirs = narrow.iloc[neighbor.id].astype(float).tolist()
@@ -66,7 +63,7 @@ def test_narrow_rows_are_shown_as_they_are() -> None:
 
 
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    penguins = datasets.penguins()
+    penguins = datasets.penguins()[::6]
     rng = np.random.default_rng(3)
     weight = rng.choice([0.5, 1.0, 4.0], len(penguins))
     for options in ({"weights": "gaussian"}, {"n_neighbors": 3, "metric": "hamming"}):
@@ -82,57 +79,26 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ids_stay_when_rows_are_forgotten_and_added() -> None:
+    X, y = iris()
     model = fitted()
     model.forget([138, 149])
-    model.partial_fit(X[138:139], IRIS["species"][138:139])
+    model.partial_fit(X[138:139], y[138:139])
     row = model.explain(X[70:71])[0]
     assert [neighbor.id for neighbor in row.neighbors] == [70, 150, 127, 85, 56]
     assert model.working(X[70:71], most=2)["distances"].column("id") == (70, 150)
     assert model.working()["classes"].column("rows") == (50, 50, 49)
 
 
-def test_a_model_from_a_file_reads_the_same(tmp_path: Path) -> None:
-    model = fitted(n_neighbors=[3, 5])
-    model.save(tmp_path / "m.sortal")
-    loaded = sortal.load(tmp_path / "m.sortal")
-    assert loaded.explain(X[70:73]) == model.explain(X[70:73])
-    assert loaded.working(X[70:73]).tables == model.working(X[70:73]).tables
-    assert pickle.loads(pickle.dumps(model)).explain(X[:2]) == model.explain(X[:2])  # noqa: S301
-
-
-# --- What is refused -----------------------------------------------------------------------------
-
-
-def test_a_model_that_is_not_fitted_cannot_be_read() -> None:
-    with pytest.raises(NotFittedError):
-        NeighborsClassifier().explain(X)
-    with pytest.raises(NotFittedError):
-        NeighborsClassifier().working()
-
-
-def test_rows_are_refused_as_predict_refuses_them() -> None:
-    model = fitted()
-    for ask in (model.explain, model.working):
-        with pytest.raises(ColumnError, match="petal_width"):
-            ask(X.drop(columns="petal_width"))
-    strict = fitted(missing="error")
-    with pytest.raises(MissingValueError, match="sepal_width"):
-        strict.explain(X[:1].assign(sepal_width=np.nan))
-    words = NeighborsClassifier(unknown="error").fit(datasets.play_tennis(), "PlayTennis")
-    asked = datasets.play_tennis().drop(columns="PlayTennis")[:1].assign(Wind="Gusty")
-    with pytest.raises(UnknownCategoryError, match="Wind"):
-        words.explain(asked)
-
-
 # --- Tasks ---------------------------------------------------------------------------------------
 
 
 def test_a_task_numbers_rows_from_one() -> None:
+    X, _ = iris()
     made = explain(fitted(), X, [71])
     assert made[0] == fitted().explain(X[70:71])[0]
     assert set(made.to_frame()["row"]) == {71}
     assert str(made).startswith("Row 71. virginica (P = 0.6): 5 neighbors, 3 of them virginica")
-    working = sortal.work(IRIS, "species", "neighbors", rows=[71, 3])
+    working = sortal.work(datasets.iris(), "species", "neighbors", rows=[71, 3])
     assert set(working["distances"].column("query")) == {71, 3}
     assert working["votes"].column("query") == (71, 71, 71, 3, 3, 3)
     same = fitted().working(X.iloc[[70, 2]])["distances"]
@@ -153,9 +119,3 @@ def test_an_attribute_named_like_the_curve_is_shown() -> None:
     table = pd.DataFrame({"loo": list("abab"), "k": list("aabb"), "y": list("pqpq")})
     shown = show(fit(table, "y", "bayes"))
     assert [t.name for t in shown.tables] == ["priors", "loo", "k"]
-
-
-def test_records_of_other_learners_keep_their_frames() -> None:
-    made = fit(IRIS, "species", "lda").explain(X[:1])
-    table = replace(made[0].to_table(), backend="pandas")
-    assert made.to_frame().drop(columns="row").equals(table.to_frame())

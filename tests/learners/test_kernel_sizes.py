@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from sortal.errors import OptionError
 from sortal.learners import kernel_sizes
 from sortal.learners.kernel_options import KernelOptions
 from sortal.learners.kernel_sizes import (
@@ -30,8 +29,6 @@ def test_how_many_landmarks() -> None:
     assert count_landmarks(KernelOptions(), 300) == 300
     assert count_landmarks(KernelOptions(), 30_000) == 1000
     assert count_landmarks(KernelOptions(n_landmarks=30), 30) == 30
-    with pytest.raises(OptionError, match="n_landmarks=31 but 30 rows take part"):
-        count_landmarks(KernelOptions(n_landmarks=31), 30)
 
 
 def test_memory_follows_the_square_of_the_rows() -> None:

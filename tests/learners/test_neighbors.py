@@ -9,11 +9,7 @@ import pytest
 
 from sortal import NeighborsClassifier
 from sortal.errors import (
-    ColumnError,
-    InputError,
-    MissingValueError,
     MissingValueWarning,
-    OptionError,
 )
 from sortal.learners.neighbors import class_factors, class_priors
 from sortal.learners.neighbors_options import NeighborsOptions
@@ -23,51 +19,9 @@ Y = ["a", "b", "a", "b", "a", "b"]
 NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0]]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"n_neighbors": 0}, r"n_neighbors=0 .*whole number of at least 1"),
-        ({"n_neighbors": -3}, r"n_neighbors=-3"),
-        ({"n_neighbors": 2.0}, r"n_neighbors=2.0"),
-        ({"n_neighbors": True}, r"n_neighbors=True"),
-        ({"n_neighbors": None}, r"n_neighbors=None"),
-        ({"n_neighbors": []}, r"n_neighbors=\[\]"),
-        ({"n_neighbors": [3, 0]}, r"n_neighbors=0"),
-        (
-            {"n_neighbors": "cv"},
-            r"n_neighbors='cv' cannot be used: give a whole number .* or 'loo'",
-        ),
-        ({"metric": "cosine"}, r"metric='cosine' is not known: it can be 'auto', 'euclidean'"),
-        ({"metric": np.hypot}, r"metric=.* is not known"),
-        ({"p": 0.5}, r"p=0.5 cannot be used: give a number of at least 1"),
-        ({"p": float("nan")}, r"p=nan"),
-        ({"p": 31}, r"p=31 cannot be used: .* at most 30, or infinity"),
-        ({"p": 10**400}, r"at most 30, or infinity"),
-        ({"p": "2"}, r"p='2'"),
-        ({"p": None}, r"p=None"),
-        ({"scale": "minmax"}, r"scale='minmax' is not known: it can be 'auto', 'range', 'std'"),
-        ({"metric": "hamming", "scale": "std"}, r"scale='std' does not fit metric='hamming'"),
-        ({"metric": "mahalanobis", "scale": "range"}, r"scale='range' does not fit"),
-        ({"weights": "inverse"}, r"weights='inverse' is not known: it can be 'auto', 'uniform'"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(OptionError, match=words):
-        NeighborsOptions(**options)
-    with pytest.raises(OptionError, match=words):
-        NeighborsClassifier(**options).fit(NUMBERS, Y)
-
-
 @pytest.mark.parametrize("p", [1, 1.5, np.float32(3), float("inf")])
 def test_powers_from_1_to_infinity(p: Any) -> None:
     assert NeighborsOptions(p=p, n_neighbors=np.int64(3)).p == p
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "mahalanobis"])
-def test_words_are_refused_where_numbers_are_measured(metric: str) -> None:
-    words = [[0.0, "u"], [1.0, "v"]] * 3
-    with pytest.raises(ColumnError, match=r"'x1' holds words.*metric='gower'.*'hamming'"):
-        NeighborsClassifier(metric=metric).fit(words, Y)
 
 
 @pytest.mark.parametrize(
@@ -126,20 +80,6 @@ def test_columns_that_say_nothing_are_left_out_and_noted() -> None:
         assert plain.kneighbors([[np.nan, 5.0, 1.0]], 2)[0].tolist() == [[0.0, 2.0]]
 
 
-def test_no_column_at_all_is_an_error() -> None:
-    with pytest.raises(InputError, match="No column is left"):
-        NeighborsClassifier().fit(np.ones((6, 2)), Y)
-    with pytest.raises(InputError, match="No column is left"):
-        NeighborsClassifier(scale=None).fit(np.full((6, 1), np.nan), Y)
-
-
-def test_a_mahalanobis_distance_needs_every_number() -> None:
-    cells = np.array(NUMBERS)
-    cells[2, 1] = np.nan
-    with pytest.raises(MissingValueError, match=r"in 'x1' are missing.*gower"):
-        NeighborsClassifier(metric="mahalanobis").fit(cells, Y)
-
-
 def test_a_singular_covariance_is_noted_with_its_columns() -> None:
     rng = np.random.default_rng(0)
     cells = rng.normal(size=(6, 3))
@@ -150,19 +90,6 @@ def test_a_singular_covariance_is_noted_with_its_columns() -> None:
     without = NeighborsClassifier(metric="mahalanobis").fit(cells[:, :2], Y)
     wanted = without.kneighbors(cells[:, :2])[0]
     np.testing.assert_allclose(model.kneighbors(cells)[0], wanted, atol=1e-9)
-
-
-@pytest.mark.parametrize("k", [7, 10**30])
-def test_more_neighbors_than_rows_are_refused(k: int) -> None:
-    with pytest.raises(OptionError, match=rf"n_neighbors={k} but the rows have weight 6 in all"):
-        NeighborsClassifier(k).fit(NUMBERS, Y)
-    assert NeighborsClassifier(6).fit(NUMBERS, Y).predict(NUMBERS[:1]).tolist() == ["a"]
-
-
-def test_weights_say_how_many_neighbors_there_are() -> None:
-    with pytest.raises(OptionError, match=r"n_neighbors=7 but the rows have weight 6 in all"):
-        NeighborsClassifier(7).fit(NUMBERS, Y, [1, 2, 0, 1, 1, 1])
-    assert NeighborsClassifier(12).fit(NUMBERS, Y, np.full(6, 2)).n_neighbors_ == 12
 
 
 # --- Columns --------------------------------------------------------------------------------------

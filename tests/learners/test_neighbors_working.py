@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
+from tests.estimators.neighbors_tables import Case, cases
 
 from sortal import NeighborsClassifier, datasets
-from sortal.errors import MissingValueWarning, OptionError, SortalWarning
+from sortal.errors import MissingValueWarning
 
 if TYPE_CHECKING:
+    from tests.estimators.neighbors_oracle import Oracle
+
     from sortal.models.records import Table
 
 # Three rows on a line and one beside it; distances from (0, 0) are 0, 3, 4 and 5.
@@ -162,90 +163,45 @@ def test_a_short_list_does_not_change_the_votes() -> None:
 # --- Any table -----------------------------------------------------------------------------------
 
 
-@st.composite
-def fits(draw: st.DrawFn) -> tuple[Any, pd.DataFrame]:
-    metric = draw(st.sampled_from(["euclidean", "manhattan", "minkowski", "gower", "hamming"]))
-    n, d = draw(st.integers(3, 9)), draw(st.integers(1, 4))
-    cell = st.integers(-4, 4).map(lambda k: k / 3) | st.none()
-    lines = draw(st.lists(st.tuples(*(cell for _ in range(d))), min_size=n, max_size=n))
-    X = pd.DataFrame(lines, columns=[f"x{j}" for j in range(d)], dtype="float64")
-    X.iloc[0], X.iloc[1] = -1.0, 1.0
-    weight = draw(st.none() | st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n, max_size=n))
-    model = NeighborsClassifier(
-        draw(st.integers(1, int(sum(weight or [1] * n)))),
-        metric,
-        p=draw(st.sampled_from([1.3, 2.0, 3.0, math.inf])),
-        weights=draw(st.sampled_from(["uniform", "distance", "gaussian", "rank"])),
-    )
-    y = ["p", "q", *("r" if i % 2 else "p" for i in range(n - 2))]
-    return quietly(lambda X: model.fit(X, y, weight), X), X
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+@given(cases())
+def test_a_working_of_any_table(case: Case) -> None:
+    """Lines add up, in the order of the search; votes are those of predict to the last bit."""
+    model, X = case.fit(), case.frame(case.queries)
+    working, made, oracle = model.working(X), model.explain(X), case.oracle(model)
+    lines, votes = working["distances"], working["votes"]
+    distances, ids = model.kneighbors(X, len(model.ids_))
+    assert lines.column("id") == tuple(ids[ids >= 0].tolist())
+    assert lines.column("distance") == tuple(distances[ids >= 0].tolist())
+    check_lines(lines, oracle)
+    assert (votes.columns, votes.equation) == (("query", "class", "votes", "P"), "S 78")
+    assert numbers(votes, "P") == [share for row in made for share in row.posterior]
+    assert numbers(votes, "votes") == [vote for row in made for vote in row.votes]
+    for name in ("part", "kernel", "vote"):
+        cells = list(zip(lines.column(name), lines.column("part"), strict=True))
+        inside = [getattr(n, name) for row in made for n in row.neighbors]
+        assert [cell for cell, part in cells if part] == inside
+        assert {cell for cell, part in cells if not part} <= {0.0}
+    assert json.loads(json.dumps(working.to_dict(), allow_nan=False)) == working.to_dict()
 
 
-def quietly(ask: Any, X: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SortalWarning)
-        return ask(X)
-
-
-def root(model: Any, key: float, d: int) -> float:
-    if model.metric_ == "gower":
-        return key / d
-    p = {"euclidean": 2.0, "minkowski": model.p}.get(model.metric_, 1.0)
-    if p in (1.0, math.inf):
-        return key
-    return math.sqrt(key) if p == 2 else key ** (1 / p)
-
-
-RANDOM: Final = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-
-
-@RANDOM
-@given(fits())
-def test_lines_add_up_and_are_in_the_order_of_the_search(fit: tuple[Any, pd.DataFrame]) -> None:
-    model, X = fit
-    d, table = X.shape[1], quietly(model.working, X)["distances"]
-    distances, ids = quietly(lambda X: model.kneighbors(X, len(X)), X)
-    assert table.column("id") == tuple(ids[ids >= 0].tolist())
-    assert table.column("distance") == tuple(distances[ids >= 0].tolist())
+def check_lines(table: Table, oracle: Oracle) -> None:
+    """The sum of a line is that of its terms, over the columns that both rows have."""
     at = {name: j for j, name in enumerate(table.columns)}
-    largest = model.metric_ == "minkowski" and model.p == math.inf
-    previous = (-1, 0.0, -1)
+    d, previous = len(oracle.used), (-1, 0.0, -1)
     for row in table.rows:
         line: Any = row
-        terms = [term for term in line[4 : 4 + d] if term is not None]
+        terms = [term for term in line[4 : at.get("known", at["sum"])] if term is not None]
         known = line[at["known"]] if "known" in at else d
         assert known == len(terms)
+        largest = oracle.power == math.inf
         total = max(terms) if largest else sum(terms) * d / known
         assert line[at["sum"]] == pytest.approx(total, rel=1e-14)
-        assert line[at["distance"]] == pytest.approx(root(model, line[at["sum"]], d), rel=1e-14)
+        wanted = oracle.distance(line[at["sum"]])
+        assert line[at["distance"]] == pytest.approx(wanted, rel=1e-14)
         order = (line[0], line[at["sum"]], line[2])
         assert order > previous  # by key and id, to the last bit
         previous = order
-
-
-@RANDOM
-@given(fits())
-def test_votes_are_those_of_predict_to_the_last_bit(fit: tuple[Any, pd.DataFrame]) -> None:
-    model, X = fit
-    working, made = quietly(model.working, X), quietly(model.explain, X)
-    votes = working["votes"]
-    shape = len(X), len(model.classes_)
-    assert votes.columns == ("query", "class", "votes", "P")
-    assert votes.equation == "S 78"
-    shares = np.array(numbers(votes, "P")).reshape(shape)
-    np.testing.assert_array_equal(shares, quietly(model.predict_proba, X))
-    cast = np.array(numbers(votes, "votes")).reshape(shape)
-    assert cast.tolist() == [list(row.votes) for row in made]
-    lines = working["distances"]
-    for name in ("part", "kernel", "vote"):
-        found = [
-            x for x, part in zip(lines.column(name), lines.column("part"), strict=True) if part
-        ]
-        assert found == [getattr(n, name) for row in made for n in row.neighbors]
-        rest = [x for x, p in zip(lines.column(name), lines.column("part"), strict=True) if not p]
-        assert set(rest) <= {0.0}
 
 
 # --- Scale and classes ---------------------------------------------------------------------------
@@ -343,16 +299,3 @@ def test_frames_follow_the_library_of_the_rows(backend: str, kind: type) -> None
     assert all(isinstance(frame, kind) for frame in frames.values())
     assert [tuple(frame.columns) for frame in frames.values()] == [t.columns for t in working]
     assert len(frames["distances"]) == 10
-
-
-def test_a_working_is_ready_for_json() -> None:
-    working = corners().working(ORIGIN)
-    told = json.loads(json.dumps(working.to_dict(), allow_nan=False))
-    lines = [tuple(row) for row in told["tables"][2]["rows"]]
-    assert lines == list(working["distances"].rows)
-
-
-@pytest.mark.parametrize("most", [0, -1, 1.5, "all", None, True])
-def test_how_many_rows_are_listed_is_a_whole_number(most: Any) -> None:
-    with pytest.raises(OptionError, match="most="):
-        corners().working(ORIGIN, most=most)

@@ -2,229 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-import warnings
-from dataclasses import FrozenInstanceError, dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from tests.estimators.kernel_tables import iris
 
 from sortal import NeighborsClassifier, datasets
-from sortal.errors import MissingValueWarning, SortalWarning, UnknownCategoryWarning
+from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sortal.models.neighbors_explain import Neighbor, NeighborsExplanation
-
-Cell: TypeAlias = str | float | None  # None is a hole
-Cells: TypeAlias = tuple[Cell, ...]
-
-# --- Tables that are drawn -----------------------------------------------------------------------
-
-NUMBERS: Final = ("euclidean", "manhattan", "minkowski", "mahalanobis")
-WEIGHTS: Final = ("uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank")
-
-
-@dataclass(frozen=True)
-class Case:
-    """Rows with labels and weights, rows to explain, and what the learner is told."""
-
-    kinds: tuple[str, ...]
-    rows: tuple[Cells, ...]
-    labels: tuple[str, ...]
-    asked: tuple[Cells, ...]
-    weight: tuple[float, ...] | None
-    options: dict[str, Any]
-
-    def frame(self, rows: Sequence[Cells]) -> pd.DataFrame:
-        types = {"word": "str", "number": "float64"}
-        columns = {
-            f"x{j}": pd.Series([row[j] for row in rows], dtype=types[kind])
-            for j, kind in enumerate(self.kinds)
-        }
-        return pd.DataFrame(columns)
-
-    def fit(self) -> NeighborsClassifier:
-        model = NeighborsClassifier(**self.options)
-        return model.fit(self.frame(self.rows), np.array(self.labels), self.weight)
-
-
-def table_of(
-    draw: st.DrawFn, kinds: tuple[str, ...], n: int, *, holes: bool, strangers: bool = False
-) -> list[Cells]:
-    """Few values, so that rows are equal and distances tie."""
-    numbers: st.SearchStrategy[Cell] = st.integers(-3, 3).map(lambda k: k / 4)
-    words: st.SearchStrategy[Cell] = st.sampled_from([*"abc", *(["zebra"] if strangers else [])])
-    if holes:
-        numbers, words = st.none() | numbers, st.none() | words
-    row = st.tuples(*(numbers if kind == "number" else words for kind in kinds))
-    return draw(st.lists(row, min_size=n, max_size=n))
-
-
-@st.composite
-def cases(draw: st.DrawFn, without: str = "") -> Case:
-    metrics = [metric for metric in (*NUMBERS, "gower", "hamming") if metric != without]
-    metric = draw(st.sampled_from(metrics))
-    kinds = ["number"] if metric in NUMBERS else ["word", "number"]
-    columns = tuple(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4)))
-    more, holes = draw(st.integers(3, 9)), metric != "mahalanobis" and draw(st.booleans())
-    labels = ("p", "q", *draw(st.lists(st.sampled_from("pqr"), min_size=more, max_size=more)))
-    rows = table_of(draw, columns, len(labels) - 2, holes=holes)
-    # every column has values, and varies
-    ends: list[Cells] = [
-        tuple("a" if kind == "word" else -1.0 for kind in columns),
-        tuple("b" if kind == "word" else 1.0 for kind in columns),
-    ]
-    asked = table_of(draw, columns, draw(st.integers(1, 4)), holes=True, strangers=True)
-    weight = draw(st.none() | st.lists(st.sampled_from([0.5, 1.0, 2.5]), min_size=1))
-    weights = None if weight is None else tuple(weight[i % len(weight)] for i in range(more + 2))
-    line = st.tuples(*(st.integers(0, 3).map(float) for _ in set(labels)))
-    options = {
-        "n_neighbors": draw(st.integers(1, int(sum(weights or [1.0] * (more + 2))))),
-        "metric": metric,
-        "p": draw(st.sampled_from([1.0, 1.5, 2.0, 3.0, math.inf])),
-        "weights": draw(st.sampled_from(WEIGHTS)),
-        "class_weight": draw(st.sampled_from([None, "balanced", {"p": 0.5, "q": 3.0}])),
-        "costs": draw(st.none() | st.tuples(*(line for _ in set(labels)))),
-        "unknown": draw(st.sampled_from(["differs", "skip"])),
-    }
-    if metric not in ("hamming", "mahalanobis"):
-        options["scale"] = draw(st.sampled_from(["auto", None]))
-    return Case(columns, (*ends, *rows), labels, tuple(rows + asked), weights, options)
-
-
-def quietly(ask: Any, X: Any) -> Any:
-    """Holes and unknown words are meant here; no other warning is."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SortalWarning)
-        return ask(X)
-
-
-RANDOM: Final = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-
-# --- Who voted -----------------------------------------------------------------------------------
-
-
-@RANDOM
-@given(cases())
-def test_an_explanation_is_of_what_was_predicted_to_the_last_bit(case: Case) -> None:
-    model, X = case.fit(), case.frame(case.asked)
-    made, shares = quietly(model.explain, X), quietly(model.predict_proba, X)
-    assert [row.label for row in made] == quietly(model.predict, X).tolist()
-    assert [list(row.posterior) for row in made] == shares.tolist()
-    assert {row.classes for row in made} == {tuple(sorted(set(case.labels)))}
-    for row in made:
-        told = row.k, row.weights, row.metric
-        assert told == (model.n_neighbors_, model.weights_, model.metric_)
-
-
-@RANDOM
-@given(cases())
-def test_neighbors_are_the_nearest_rows_and_fill_the_places(case: Case) -> None:
-    model, X, k = case.fit(), case.frame(case.asked), case.options["n_neighbors"]
-    weight = np.ones(len(case.rows)) if case.weight is None else np.array(case.weight)
-    fractions = bool((weight % 1).any())
-    place = weight[weight > 0].mean() if fractions else 1.0
-    distances, ids = quietly(lambda x: model.kneighbors(x, len(case.rows)), X)
-    for row, far, near in zip(quietly(model.explain, X), distances, ids, strict=True):
-        there = near[near >= 0]
-        before = np.cumsum(weight[there]) - weight[there]
-        parts = np.clip(k * place - before, 0, weight[there]) / place
-        n = int((parts > 0).sum())
-        assert [neighbor.id for neighbor in row.neighbors] == there[:n].tolist()
-        assert [neighbor.distance for neighbor in row.neighbors] == far[:n].tolist()
-        assert [neighbor.part for neighbor in row.neighbors] == parts[:n].tolist()
-        assert [neighbor.label for neighbor in row.neighbors] == [case.labels[i] for i in there[:n]]
-
-
-@RANDOM
-@given(cases())
-def test_votes_of_neighbors_add_up_to_those_of_classes(case: Case) -> None:
-    model, X = case.fit(), case.frame(case.asked)
-    factors = dict(zip(model.classes_, model._model.class_factors.tolist(), strict=True))
-    for row in quietly(model.explain, X):
-        sums = dict.fromkeys(row.classes, 0.0)
-        for neighbor in row.neighbors:
-            by_hand = neighbor.part * neighbor.kernel * factors[neighbor.label]
-            assert neighbor.vote == by_hand
-            sums[neighbor.label] += neighbor.vote
-        assert list(row.votes) == pytest.approx([sums[c] for c in row.classes], rel=1e-14)
-        if sum(row.votes):
-            shares = [votes / sum(row.votes) for votes in row.votes]
-            assert list(row.posterior) == pytest.approx(shares, rel=1e-13)
-        if case.options["weights"] == "uniform":
-            assert {neighbor.kernel for neighbor in row.neighbors} <= {1.0}
+    from sortal.models.neighbors_explain import NeighborsExplanation
 
 
 # --- What they differ in -------------------------------------------------------------------------
-
-
-def differences(case: Case, cells: Cells, other: Cells, scale: dict[str, float]) -> list[float]:
-    """What each column adds to the sum; NaN where it is left out."""
-    metric, power, known = case.options["metric"], case.options["p"], set()
-    for j in range(len(cells)):
-        known |= {(j, row[j]) for row in case.rows}
-    found = []
-    for j, (here, there) in enumerate(zip(cells, other, strict=True)):
-        unknown = (case.kinds[j] == "word" or metric == "hamming") and (j, here) not in known
-        skipped = unknown and case.options["unknown"] == "skip"
-        if here is None or there is None or skipped:
-            found.append(math.nan)
-        elif metric == "hamming" or isinstance(here, str) or isinstance(there, str):
-            found.append(float(here != there))
-        else:
-            term = abs(here - there) / scale.get(f"x{j}", 1.0)
-            p = {"euclidean": 2.0, "minkowski": power}.get(metric, 1.0)
-            found.append(term if p == math.inf else term**p)
-    return found
-
-
-@RANDOM
-@given(cases(without="mahalanobis"))
-def test_shares_are_what_each_column_adds(case: Case) -> None:
-    model, X = case.fit(), case.frame(case.asked)
-    largest = case.options["metric"] == "minkowski" and case.options["p"] == math.inf
-    for row, cells in zip(quietly(model.explain, X), case.asked, strict=True):
-        for neighbor in row.neighbors:
-            terms = differences(case, cells, case.rows[neighbor.id], model.scale_)
-            added = [0.0 if math.isnan(term) else term for term in terms]
-            total, shares = sum(added), [part.share for part in neighbor.parts]
-            if largest and total:
-                want = [0.0] * len(added)
-                top = max(added)
-                want[next(j for j, a in enumerate(added) if a > top * (1 - 1e-12))] = 1.0
-            else:
-                want = [term / total if total else 0.0 for term in added]
-            assert shares == pytest.approx(want, rel=1e-12, abs=1e-15)
-            assert [part.attribute for part in neighbor.parts] == list(X.columns)
-            assert sum(shares) == pytest.approx(1.0 if neighbor.distance else 0.0, rel=1e-14)
-
-
-@RANDOM
-@given(cases())
-def test_values_and_marks_are_those_of_the_two_rows(case: Case) -> None:
-    model, X = case.fit(), case.frame(case.asked)
-    by_value = case.options["metric"] == "hamming"
-    seen = [{row[j] for row in case.rows} for j in range(len(case.kinds))]
-    for row, cells in zip(quietly(model.explain, X), case.asked, strict=True):
-        for neighbor in row.neighbors:
-            theirs = case.rows[neighbor.id]
-            assert tuple(part.value for part in neighbor.parts) == cells
-            assert tuple(part.neighbor_value for part in neighbor.parts) == theirs
-            for j, part in enumerate(neighbor.parts):
-                named = by_value or case.kinds[j] == "word"
-                unknown = "unknown" if named and cells[j] not in seen[j] else ""
-                missing = cells[j] is None or theirs[j] is None
-                assert part.mark == ("missing" if missing else unknown)
 
 
 def ellipse_shares(S: np.ndarray[Any, Any], z: np.ndarray[Any, Any]) -> Any:
@@ -233,9 +27,8 @@ def ellipse_shares(S: np.ndarray[Any, Any], z: np.ndarray[Any, Any]) -> Any:
 
 
 def test_mahalanobis_shares_are_z_times_its_solution_and_may_be_negative() -> None:
-    iris = datasets.iris()
-    X = iris.drop(columns="species")
-    model = NeighborsClassifier(20, "mahalanobis").fit(iris, "species")
+    X, y = iris()
+    model = NeighborsClassifier(20, "mahalanobis").fit(X, y)
     S, rows = np.cov(X.to_numpy().T), X.to_numpy()
     row = model.explain(X[70:71])[0]
     assert [part.share for part in row.neighbors[0].parts] == [0.0] * 4  # the row itself
@@ -250,10 +43,9 @@ def test_mahalanobis_shares_are_z_times_its_solution_and_may_be_negative() -> No
 
 
 def test_mahalanobis_shares_are_of_the_columns_that_a_row_has() -> None:
-    iris = datasets.iris()
-    X = iris.drop(columns="species")
+    X, y = iris()
     asked = X[70:71].assign(petal_length=np.nan)
-    model = NeighborsClassifier(metric="mahalanobis").fit(iris, "species")
+    model = NeighborsClassifier(metric="mahalanobis").fit(X, y)
     with pytest.warns(MissingValueWarning):
         row = model.explain(asked)[0]
     known = [0, 1, 3]
@@ -337,8 +129,8 @@ def test_costs_can_turn_the_decision_against_the_votes() -> None:
 
 
 def iris_explained(backend: str = "pandas", **options: Any) -> Any:
-    iris = datasets.iris(backend)
-    return NeighborsClassifier(**options).fit(iris, "species").explain(iris[70:72])
+    table = datasets.iris(backend)
+    return NeighborsClassifier(**options).fit(table, "species").explain(table[70:72])
 
 
 def head(made: NeighborsExplanation) -> str:
@@ -402,37 +194,6 @@ def test_many_holes_are_counted() -> None:
     assert cell == "nothing; missing: x0, x1, x2, 2 more"
 
 
-@RANDOM
-@given(cases())
-def test_explanations_are_ready_for_json(case: Case) -> None:
-    made = quietly(case.fit().explain, case.frame(case.asked))
-    told = json.loads(json.dumps(made.to_dict(), allow_nan=False))
-    for row, said in zip(made, told, strict=True):
-        assert (said["label"], tuple(said["classes"])) == (row.label, row.classes)
-        assert (tuple(said["posterior"]), tuple(said["votes"])) == (row.posterior, row.votes)
-        assert (said["k"], said["weights"], said["metric"]) == (row.k, row.weights, row.metric)
-        assert [neighbor_of(n) for n in said["neighbors"]] == [fields(n) for n in row.neighbors]
-
-
-def neighbor_of(told: dict[str, Any]) -> list[Any]:
-    names = ["id", "label", "distance", "part", "kernel", "vote"]
-    parts = ["attribute", "value", "neighbor_value", "share", "mark"]
-    return [*(told[name] for name in names), [[p[name] for name in parts] for p in told["parts"]]]
-
-
-def fields(n: Neighbor) -> list[Any]:
-    parts = [[p.attribute, p.value, p.neighbor_value, p.share, p.mark] for p in n.parts]
-    return [n.id, n.label, n.distance, n.part, n.kernel, n.vote, parts]
-
-
-def test_records_are_frozen_and_equal_by_value() -> None:
-    one, other = iris_explained(), iris_explained()
-    assert one == other
-    assert one[0] != one[1]
-    with pytest.raises(FrozenInstanceError):
-        one[0].label = "setosa"
-
-
 @pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
 def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: Any) -> None:
     fitted = NeighborsClassifier().fit(datasets.iris(), "species")
@@ -448,13 +209,3 @@ def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: Any) 
     shares = [part.share for row in made for n in row.neighbors for part in n.parts]
     assert list(frame["share"]) == shares
     assert made[0].to_parts().equation == "S 83"
-
-
-def test_names_and_words_are_escaped() -> None:
-    X = pd.DataFrame({"<b>": ["<i>x", "y", "z"], "a|b": ["s", "t", "t"]})
-    made = NeighborsClassifier(2, "hamming").fit(X, ["<p>", "q", "q"]).explain(X[:1])
-    html = made.to_html() + made._repr_html_() + made[0].to_table().to_html()
-    assert not {"<b>", "<i>", "<p>"} & {html[i : i + 3] for i in range(len(html))}
-    assert "&lt;i&gt;x" in html
-    assert "&lt;p&gt;" in html
-    assert "a\\|b" in made.to_markdown()

