@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sortal import DiscreteBayes, datasets
-from sortal.data.files import csv_rows, csv_survey, duck
+from sortal.data.files import csv_rows, csv_survey, duck, plain_files
 from sortal.data.files.reader import FileTable, read_file
 from sortal.data.table import read_table
 from sortal.errors import InputError
@@ -74,6 +74,9 @@ def test_the_record() -> None:
     }
     assert file.notes == ()
     assert cells(file) == {"a": [1, 2], "b": ["x", "y"]}
+    long = bytes(plain_files.BLOCK) + content
+    found = plain_files._fingerprint(pathlib.Path(put(long)))[:2]
+    assert found == (hashlib.sha256(long).hexdigest(), len(long))
 
 
 def test_dialects() -> None:

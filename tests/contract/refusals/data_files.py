@@ -26,10 +26,11 @@ def take(content: str | bytes, name: str = "t.csv", **options: Any) -> object:
         return read_file(path, **options)
 
 
-def archive(member: str) -> bytes:
+def archive(*members: str) -> bytes:
     out = io.BytesIO()
     with ZipFile(out, "w") as file:
-        file.writestr(member, "")
+        for member in members:
+            file.writestr(member, "")
     return out.getvalue()
 
 
@@ -90,6 +91,7 @@ JSON: Final[list[tuple[str | bytes, str]]] = [
 ]
 FOREIGN: Final = [
     (archive("xl/workbook.xml"), "t.csv", "t.csv is an Excel workbook: save the sheet as CSV"),
+    (archive("manifest.json", "SHA256SUMS"), "m.sortal", "a model file of sortal: give a table"),
     (b"PK\x03\x04broken", "t.zip", "a zip archive"),
     (b"\xd0\xcf\x11\xe0rest", "t.xls", "an old Excel workbook"),
     (pickle.dumps([1]), "t.pkl", "a pickle, which can run code"),
