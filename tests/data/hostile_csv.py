@@ -38,10 +38,10 @@ def _place(rng: random.Random, data: bytes) -> int:
     return rng.randrange(len(data) + 1)
 
 
-def _insert(what: bytes) -> Damage:
+def _insert(*choices: bytes) -> Damage:
     def damage(rng: random.Random, data: bytes) -> bytes:
         at = _place(rng, data)
-        return data[:at] + what + data[at:]
+        return data[:at] + rng.choice(choices) + data[at:]
 
     return damage
 
@@ -49,14 +49,6 @@ def _insert(what: bytes) -> Damage:
 def _flip(rng: random.Random, data: bytes) -> bytes:
     at = rng.randrange(len(data))
     return data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :]
-
-
-def _cut(rng: random.Random, data: bytes) -> bytes:
-    return data[: _place(rng, data)]
-
-
-def _emptied(rng: random.Random, _: bytes) -> bytes:
-    return rng.choice([b"", b"\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
 
 
 def _remove(rng: random.Random, data: bytes) -> bytes:
@@ -97,11 +89,6 @@ def _ragged(rng: random.Random, data: bytes) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-def _huge_cell(rng: random.Random, data: bytes) -> bytes:
-    at = _place(rng, data)
-    return data[:at] + b"z" * rng.choice([5_000, 140_000]) + data[at:]
-
-
 def _other_delimiter(rng: random.Random, data: bytes) -> bytes:
     pair = rng.sample([b",", b";", b"\t", b"|"], 2)
     return data.replace(pair[0], pair[1], rng.randint(1, 5))
@@ -114,27 +101,26 @@ def damaged(rng: random.Random, data: bytes, kinds: Iterable[str]) -> bytes:
     return data
 
 
+_ODD = ("\u2028", "\x85", "\x0b", "\x1b[31m", "\ufeff", "\u202e", "#", "\\")
 DAMAGES: dict[str, Damage] = {
     "nothing": lambda _, data: data,
     "flip": _flip,
-    "cut": _cut,
-    "emptied": _emptied,
+    "cut": lambda rng, data: data[: _place(rng, data)],
+    "emptied": lambda rng, _: rng.choice([b"", b"\n\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"]),
     "remove": _remove,
     "quote": _insert(b'"'),
     "two quotes": lambda rng, data: _insert(b'"')(rng, _insert(b'"')(rng, data)),
     "tangled": _tangled,
     "blank and quote": _insert(b' "'),
-    "delimiter": lambda rng, data: _insert(rng.choice([b",", b";", b"\t", b"|"]))(rng, data),
-    "end": lambda rng, data: _insert(rng.choice([b"\n", b"\r", b"\r\n", b"\n\n"]))(rng, data),
+    "delimiter": _insert(b",", b";", b"\t", b"|"),
+    "end": _insert(b"\n", b"\r", b"\r\n", b"\n\n"),
     "nul": _insert(b"\0"),
     "latin-1": _insert(b"\xe9"),
-    "odd letters": lambda rng, data: _insert(
-        rng.choice(["\u2028", "\x85", "\x0b", "\x1b[31m", "\ufeff", "\u202e", "#", "\\"]).encode()
-    )(rng, data),
+    "odd letters": _insert(*(letter.encode() for letter in _ODD)),
     "lines swapped": _swap_lines,
     "line doubled": _double_line,
     "other ends": _other_ends,
     "ragged": _ragged,
-    "huge cell": _huge_cell,
+    "huge cell": _insert(b"z" * 5_000, b"z" * 140_000),
     "other delimiter": _other_delimiter,
 }

@@ -9,31 +9,19 @@ from sortal.data.arrays import ArrayTable
 from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
 from sortal.data.gathering import as_read, gather_blocks, with_weight
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.schema import ColumnSchema, Kind, Schema
 from sortal.data.sources import TableSource
 from sortal.data.weights import Weights
 
 
 def source(block_rows: int | None = None, weights: Weights | None = None) -> TableSource:
     """Seven rows: words with a hole, numbers with a hole, whole numbers as categories."""
-    cells = np.array(
-        [
-            ["b", 0.5, 9],
-            ["a", np.nan, 8],
-            [None, 2.5, 9],
-            ["c", 3.5, 7],
-            ["a", 4.5, 7],
-            ["d", 5.5, 3],
-            ["b", 6.5, 9],
-        ],
-        dtype=object,
-    )
+    words, codes = ["b", "a", None, "c", "a", "d", "b"], [9, 8, 9, 7, 7, 3, 9]
+    numbers = [0.5, np.nan, 2.5, 3.5, 4.5, 5.5, 6.5]
+    cells = np.array(list(zip(words, numbers, codes, strict=True)), dtype=object)
     names = ("word", "x", "code")
-    columns = (
-        ColumnSchema("word", "category"),
-        ColumnSchema("x", "number"),
-        ColumnSchema("code", "category"),
-    )
+    kinds: tuple[Kind, ...] = ("category", "number", "category")
+    columns = tuple(ColumnSchema(*pair) for pair in zip(names, kinds, strict=True))
     target = ArrayTable(np.array(list("zyzyxxz"), dtype=object)[:, None], ("y",))
     return TableSource(
         ArrayTable(cells, names), Schema(columns), (0, 1, 2), target, weights, block_rows
@@ -56,11 +44,6 @@ def told(batch: Batch) -> list[object]:
     return [batch.n_rows, batch.exponent, units, str(x.values.tolist()), *listed]
 
 
-def test_a_single_block_is_not_copied() -> None:
-    block = source().block(0)
-    assert gather_blocks([block]) is block
-
-
 @pytest.mark.parametrize("weights", [None, Weights(np.arange(7) % 3, 2)], ids=["none", "some"])
 @pytest.mark.parametrize("block_rows", [1, 2, 3, 6])
 def test_blocks_of_any_size_make_the_same_batch(block_rows: int, weights: Weights | None) -> None:
@@ -79,9 +62,10 @@ def test_rows_without_weight_take_their_values_with_them() -> None:
 
 
 @pytest.mark.parametrize("weights", [None, Weights(np.ones(7, dtype=np.int64))])
-def test_rows_that_all_have_weight_are_left_alone(weights: Weights | None) -> None:
+def test_one_block_whose_rows_all_have_weight_is_left_alone(weights: Weights | None) -> None:
     block = source(weights=weights).block(0)
     assert with_weight(block) is block
+    assert gather_blocks([block]) is block
 
 
 def test_whole_numbers_that_are_not_ranked_stay_so() -> None:

@@ -50,17 +50,10 @@ def test_cells_are_numbered_beyond_what_one_number_holds(sizes: list[int]) -> No
     check_against_a_sorted_set(codes, sizes)
 
 
-def test_of_equal_rows_the_first_stands_for_the_cell() -> None:
+def test_the_first_of_equal_rows_no_columns_and_no_rows() -> None:
     _, first = number_cells(as_codes([(1,), (0,), (1,), (0,)], 1), [2])
     assert first.tolist() == [1, 0]
-
-
-def test_without_columns_all_rows_share_a_cell() -> None:
     cell, first = number_cells(np.empty((3, 0), dtype=np.int32), [])
-    assert cell.tolist() == [0, 0, 0]
-    assert first.tolist() == [0]
-
-
-def test_without_rows_there_are_no_cells() -> None:
+    assert (cell.tolist(), first.tolist()) == ([0, 0, 0], [0])
     cell, first = number_cells(np.empty((0, 2), dtype=np.int32), [0, 3])
     assert (len(cell), len(first)) == (0, 0)

@@ -17,15 +17,10 @@ def blas_threads() -> set[int]:
 def test_one_thread_inside_and_the_former_number_after() -> None:
     with threadpool_limits(2, user_api="blas"):
         with one_blas_thread():
-            assert blas_threads() == {1}
             with one_blas_thread():
                 assert blas_threads() == {1}
             assert blas_threads() == {1}
         assert blas_threads() == {2}
-
-
-def test_an_error_restores_the_former_number() -> None:
-    with threadpool_limits(2, user_api="blas"):
         with pytest.raises(RuntimeError, match="inside"), one_blas_thread():
             raise RuntimeError("inside")
         assert blas_threads() == {2}

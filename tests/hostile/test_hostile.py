@@ -1,4 +1,4 @@
-"""What `python -m tests.hostile` runs in large numbers, in small ones."""
+"""Files that change while they are read, full disks and signals: few, more, and very many."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from tests.hostile import changing, commands
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def test_a_file_that_changes_is_read_as_it_was_or_refused(tmp_path: Path) -> None:
-    assert list(changing.findings(60, 1, tmp_path)) == []
+FULL, EVIDENCE = pytest.mark.full, pytest.mark.evidence
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which commands have written once."""
-    folder = tmp_path_factory.mktemp("written")
-    commands.prepare(folder, commands.QUICK)
-    return folder
+@pytest.mark.parametrize(
+    "count", [15, pytest.param(60, marks=FULL), pytest.param(5000, marks=EVIDENCE)]
+)
+def test_a_file_that_changes_is_read_as_it_was_or_refused(count: int, tmp_path: Path) -> None:
+    assert list(changing.findings(count, 1, tmp_path)) == []
 
 
-def test_a_full_disk_leaves_what_was_there(written: Path) -> None:
-    assert list(commands.full_disks(written, commands.QUICK)) == []
-
-
-def test_signals_leave_the_old_file_or_the_new(written: Path) -> None:
-    assert list(commands.signals(3, 1, written, commands.QUICK)) == []
+@pytest.mark.parametrize(
+    ("chosen", "ended"),
+    [
+        pytest.param(commands.QUICK, 3, marks=FULL),
+        pytest.param(commands.COMMANDS, 100, marks=EVIDENCE),
+    ],
+    ids=["one command", "all commands"],
+)
+def test_a_full_disk_or_a_signal_leaves_the_old_file_or_the_new(
+    chosen: tuple[commands.Command, ...], ended: int, tmp_path: Path
+) -> None:
+    commands.prepare(tmp_path, chosen)
+    assert list(commands.full_disks(tmp_path, chosen)) == []
+    assert list(commands.signals(ended, 1, tmp_path, chosen)) == []

@@ -24,17 +24,13 @@ class Draft:
         self.manifest: Any = json.loads(self.members.pop("manifest.json"))
         self.raw: dict[str, str] = {}
 
-    # --- JSON -----------------------------------------------------------------------------------
-
     def get(self, path: Path) -> Any:
-        """What is at a path."""
         item = self.manifest
         for step in path:
             item = item[step]
         return item
 
     def set(self, path: Path, value: Any) -> None:
-        """Put something at a path; a Raw stands for its text."""
         if isinstance(value, Raw):
             mark = f"raw text {len(self.raw)}"
             self.raw[json.dumps(mark)] = value.text
@@ -45,36 +41,26 @@ class Draft:
             self.manifest = value
 
     def delete(self, path: Path) -> None:
-        """Leave out what is at a path."""
         del self.get(path[:-1])[path[-1]]
 
-    # --- Arrays ---------------------------------------------------------------------------------
-
     def entries(self) -> list[dict[str, Any]]:
-        """The list of arrays."""
         return list(self.manifest["arrays"])
 
     def array(self, entry: dict[str, Any]) -> np.ndarray[Any, Any]:
-        """An array that can be changed."""
         data = self.members["arrays/" + entry["name"]]
         return np.frombuffer(data, TYPES[entry["type"]]).reshape(entry["shape"]).copy()
 
     def put(self, entry: dict[str, Any], array: np.ndarray[Any, Any]) -> None:
-        """Put an array into the place of one of its type."""
         self.members["arrays/" + entry["name"]] = array.astype(TYPES[entry["type"]]).tobytes()
         entry["shape"] = list(array.shape)
 
-    # --- Out ------------------------------------------------------------------------------------
-
     def text(self) -> bytes:
-        """The manifest."""
         text = json.dumps(self.manifest)
         for mark, raw in self.raw.items():
             text = text.replace(mark, raw)
         return text.encode()
 
     def renewed(self) -> list[tuple[str, bytes]]:
-        """All members, with a fingerprint and checksums that agree with them."""
         odd = KeyError, TypeError, IndexError, ValueError, StopIteration
         with suppress(*odd):  # what is so odd has no fingerprint
             self.manifest["data"]["fingerprint"] = "sha256:" + self.fingerprint()
@@ -82,7 +68,6 @@ class Draft:
         return [*members.items(), ("SHA256SUMS", sums(members))]
 
     def fingerprint(self) -> str:
-        """Of what the file says the model was learned from."""
         if "summary" in self.members:
             return sha256(self.members["summary"]).hexdigest()
         model, schema = self.manifest["model"], self.manifest["schema"]
@@ -98,8 +83,6 @@ class Draft:
 
 
 class Raw:
-    """A text as it is to stand in the JSON."""
-
     def __init__(self, text: str) -> None:
         self.text = text
 
@@ -108,13 +91,11 @@ class Raw:
 
 
 def sums(members: Members) -> bytes:
-    """The checksums of members."""
     lines = [f"{sha256(data).hexdigest()}  {name}\n" for name, data in members.items()]
     return "".join(lines).encode("utf-8", "replace")
 
 
 def packed(members: list[tuple[str, bytes]], method: int = ZIP_STORED) -> bytes:
-    """A zip of members, in which names may occur twice."""
     file = io.BytesIO()
     with ZipFile(file, "w") as archive:
         for name, data in members:
@@ -123,7 +104,6 @@ def packed(members: list[tuple[str, bytes]], method: int = ZIP_STORED) -> bytes:
 
 
 def paths(item: Any, path: Path = ()) -> list[Path]:
-    """Every place in a tree of JSON."""
     found = [path]
     if isinstance(item, dict):
         for name, part in item.items():

@@ -76,11 +76,10 @@ def pick(rng: Rng, items: Any) -> Any:
     return listed[int(rng.integers(len(listed)))]
 
 
-# --- Damage: bytes are changed, checksums are not ------------------------------------------------
+# --- Damage: bytes are changed, checksums are not
 
 
 def flip_bytes(rng: Rng, data: bytes) -> bytes:
-    """Some bytes anywhere."""
     changed = bytearray(data)
     for _ in range(int(rng.integers(1, 9))):
         changed[int(rng.integers(len(data)))] ^= 1 << int(rng.integers(8))
@@ -88,7 +87,6 @@ def flip_bytes(rng: Rng, data: bytes) -> bytes:
 
 
 def flip_structure(rng: Rng, data: bytes) -> bytes:
-    """Bytes of what the zip says of its members, and of its end."""
     changed = bytearray(data)
     start = data.rindex(b"PK\x05\x06")
     directory = struct.unpack_from("<I", data, start + 16)[0]
@@ -98,7 +96,6 @@ def flip_structure(rng: Rng, data: bytes) -> bytes:
 
 
 def falsify_field(rng: Rng, data: bytes) -> bytes:
-    """A field of a record of the zip takes an absurd number."""
     changed = bytearray(data)
     mark, fields = pick(rng, HEADERS.items())
     places = [i for i in range(len(data) - 46) if data[i : i + 4] == mark]
@@ -122,19 +119,16 @@ HEADERS = {
 
 
 def cut(rng: Rng, data: bytes) -> bytes:
-    """The beginning, the end, or all but a piece."""
     a, b = sorted(rng.integers(0, len(data), 2).tolist())
     return bytes(pick(rng, [data[:b], data[a:], data[:a] + data[b:], data[:1], b""]))
 
 
 def join(rng: Rng, data: bytes) -> bytes:
-    """Twice, or with something before or after it."""
     junk = rng.bytes(int(rng.integers(1, 5000)))
     return bytes(pick(rng, [data + data, junk + data, data + junk, data + bytes(70000), junk]))
 
 
 def swap_members(rng: Rng, data: bytes) -> bytes:
-    """Two members change places, or names."""
     members = list(members_of(data).items())
     i, j = rng.integers(0, len(members), 2).tolist()
     (a, x), (b, y) = members[i], members[j]
@@ -143,7 +137,6 @@ def swap_members(rng: Rng, data: bytes) -> bytes:
 
 
 def spoil_member(rng: Rng, data: bytes) -> bytes:
-    """A member is cut, emptied, lengthened, doubled, lost, or new."""
     members = list(members_of(data).items())
     i = int(rng.integers(len(members)))
     name, held = members[i]
@@ -161,7 +154,6 @@ ODD_NAMES = [
 
 
 def compress(rng: Rng, data: bytes) -> bytes:
-    """All members compressed, or a bomb among them."""
     members = list(members_of(data).items())
     bomb = pick(
         rng, [("arrays/model.prior", bytes(20_000_000)), ("manifest.json", b" " * 20_000_000)]
@@ -185,24 +177,23 @@ DAMAGES: dict[str, Callable[[Rng, bytes], bytes]] = {
 
 
 def odd_value(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """An odd value at any place of the manifest."""
-    place = pick(rng, paths(draft.manifest)[1:])
-    value = pick(rng, ODD_VALUES)
-    draft.set(place, value)
-    return f"{place} = {str(value)[:30]}"
+    return put_odd(rng, draft, paths(draft.manifest)[1:])
 
 
 def odd_model(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """An odd value within the model, the state or the options, where the list of arrays is not."""
+    """Where the list of arrays is not."""
     part = pick(rng, ["model", "state", "options", "options", "schema", "data"])
-    place = pick(rng, [p for p in paths(draft.manifest) if p[:1] == (part,)])
+    return put_odd(rng, draft, [p for p in paths(draft.manifest) if p[:1] == (part,)])
+
+
+def put_odd(rng: Rng, draft: Draft, places: list[Any]) -> str:
+    place = pick(rng, places)
     value = pick(rng, ODD_VALUES)
     draft.set(place, value)
     return f"{place} = {str(value)[:30]}"
 
 
 def other_number(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Numbers of the manifest a little or very different, but numbers still."""
     numbers = [p for p in paths(draft.manifest) if type(draft.get(p)) in (int, float)]
     place = pick(rng, [p for p in numbers if p[0] != "arrays"] or numbers)
     x = draft.get(place)
@@ -212,7 +203,6 @@ def other_number(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def other_item(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """An item of an object or a list is lost, doubled, renamed, or changes places with another."""
     place = pick(rng, paths(draft.manifest)[1:])
     other = pick(rng, paths(draft.manifest)[1:])
     parent, how = draft.get(place[:-1]), int(rng.integers(4))
@@ -230,7 +220,6 @@ def other_item(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def other_reference(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Two fields exchange their arrays, or both have one."""
     refs = [p for p in paths(draft.manifest) if p[-1:] == ("array",)]
     a, b = pick(rng, refs), pick(rng, refs)
     x, y = draft.get(a), draft.get(b)
@@ -241,7 +230,6 @@ def other_reference(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Numbers of an array are other ones."""
     entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
     array = draft.array(entry)
     flat, said = array.reshape(-1), []
@@ -254,7 +242,6 @@ def odd_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_like(rng: Rng, flat: Any, i: int) -> Any:
-    """An odd number of the type of an array."""
     if flat.dtype.kind == "f":
         return pick(rng, [*ODD_NUMBERS, -flat[i], flat[i] * 1e-9, flat[i] * 1e9, flat[i] + 1])
     if flat.dtype.kind == "b":
@@ -266,7 +253,6 @@ def odd_like(rng: Rng, flat: Any, i: int) -> Any:
 
 
 def all_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """An array is all one number, backwards, or shuffled."""
     entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
     array = draft.array(entry)
     flat = array.reshape(-1)
@@ -277,7 +263,6 @@ def all_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_tree(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Nodes in circles, twice, before those above them; lists that descend; codes out of range."""
     names = {"children", "child_start", "values", "value_start", "branches", "heavier", "missing"}
     names |= {"kind", "attribute", "threshold", "units", "rows", "sizes"}
     entries = [e for e in draft.entries() if e["name"].split(".")[-1] in names]
@@ -302,7 +287,6 @@ def odd_tree(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_shape(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """A shape, type or order of axes that the bytes may or may not have."""
     entry = pick(rng, draft.entries())
     shape, how = entry["shape"], int(rng.integers(5))
     if how == 0:
@@ -322,7 +306,6 @@ def odd_shape(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def other_length(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """An array with one more or one fewer along an axis, and a shape that says so."""
     entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
     array = draft.array(entry)
     axis = int(rng.integers(array.ndim))
@@ -332,7 +315,6 @@ def other_length(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_member(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """A member is lost, new, cut, doubled, or changes places with another."""
     name, other = pick(rng, draft.members), pick(rng, draft.members)
     how, held = int(rng.integers(5)), draft.members[name]
     if how == 0:
@@ -351,7 +333,6 @@ def odd_member(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_summary(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """A summary of other rows, of another estimator, with other numbers, cut, or none."""
     others = [members_of(data).get("summary") for data in bases.values()]
     held = draft.members.get("summary")
     if held is None or rng.random() < 0.2:
@@ -366,7 +347,6 @@ def odd_summary(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_header(rng: Rng, held: bytes) -> bytes:
-    """A summary, or one within it, whose header says otherwise."""
     inner = [i for i in range(len(held)) if held[i : i + 4] == b"SRTL"]
     at = pick(rng, inner)
     length = struct.unpack_from("<I", held, at + 6)[0]
@@ -384,7 +364,6 @@ def odd_header(rng: Rng, held: bytes) -> bytes:
 
 
 def other_estimator(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Parts of a model of another estimator, or its name."""
     name = pick(rng, bases)
     other = Draft(members_of(bases[name]))
     part = pick(rng, ["estimator", "schema", "state", "model", "options", "data", "arrays", "all"])
@@ -399,7 +378,6 @@ def other_estimator(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def other_schema(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """More or fewer columns, classes or values, or in another order, or of another kind."""
     schema = draft.manifest["schema"]
     columns, classes, how = schema["columns"], schema["classes"], int(rng.integers(8))
     column = pick(rng, columns)
@@ -423,7 +401,6 @@ def other_schema(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_option(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """Options of other types, or that there are not."""
     options = draft.manifest["options"]
     name = pick(rng, [*options, "not_an_option", "__init__"])
     words = ["error", "fractional", "joint", "balanced", "loo", "from_dtype", "skip", "gini", "all"]
@@ -433,7 +410,6 @@ def odd_option(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def falsified_zip(rng: Rng, draft: Draft, bases: Bases) -> bytes:
-    """Right checksums and CRCs, and a zip that is not quite as it should be."""
     members = draft.renewed()
     data = packed(members)
     name, held = pick(rng, members)
@@ -450,7 +426,6 @@ def falsified_zip(rng: Rng, draft: Draft, bases: Bases) -> bytes:
 
 
 def as_stored(data: bytes) -> bytes:
-    """A zip of compressed members whose headers say that they are stored."""
     changed = bytearray(data)
     for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         for i in range(len(data) - 30):
@@ -460,7 +435,6 @@ def as_stored(data: bytes) -> bytes:
 
 
 def aimed(rng: Rng, draft: Draft, bases: Bases) -> str:
-    """What was found to need a check of its own."""
     column = pick(rng, draft.manifest["schema"]["columns"])
     entry = pick(rng, draft.entries())
     option = ("options", pick(rng, draft.manifest["options"]))
@@ -486,9 +460,7 @@ def aimed(rng: Rng, draft: Draft, bases: Bases) -> str:
     return name
 
 
-AIMED = [
-    *("one hash", "nothing of a large shape", "long labels", "many threads", "deep", "much"),
-]
+AIMED = ["one hash", "nothing of a large shape", "long labels", "many threads", "deep", "much"]
 
 
 FORGERIES: dict[str, Callable[[Rng, Draft, Bases], Any]] = {

@@ -38,7 +38,7 @@ from sortal.tasks.show import show
 
 # What one file may take: more than the library needs, less than what it might be led to. Seconds of
 # work, since others may be at work too; then seconds in all, where Python itself is not asked.
-SECONDS, SECONDS_IN_ALL, MEMORY = 3.0, 60.0, 256 << 20
+SECONDS, SECONDS_IN_ALL, MEMORY = 3.0, 600.0, 256 << 20
 
 # Questions that a model has to answer in order to count as one.
 FIRST = ("predict", "predict_proba", "explain", "save")

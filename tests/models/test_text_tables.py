@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sortal.models.records import Explanations, Table, Working
 from sortal.models.text_tables import fold, text_table
 
@@ -16,39 +14,29 @@ WIDE = Table(
 )
 
 
-@pytest.mark.parametrize("width", [30, 40, 60, 80])
-def test_no_line_is_longer_than_the_terminal(width: int) -> None:
-    text = WIDE.to_text(width)
-    assert max(map(len, text.splitlines())) <= width
-    flat = " ".join(text.split())
-    assert all(f"column {j}" in flat for j in range(9))
+def test_no_line_is_longer_than_the_terminal() -> None:
+    for width in (30, 40, 60, 80):
+        text = WIDE.to_text(width)
+        assert max(map(len, text.splitlines())) <= width
+        flat = " ".join(text.split())
+        assert all(f"column {j}" in flat for j in range(9))
 
 
 def test_every_block_has_the_first_column() -> None:
-    head, *blocks = (
-        Table("t", "T", WIDE.columns[:-1], tuple(r[:-1] for r in WIDE.rows))
-        .to_text(40)
-        .split("\n\n")
-    )
+    table = Table("t", "T", WIDE.columns[:-1], tuple(row[:-1] for row in WIDE.rows))
+    head, *blocks = table.to_text(40).split("\n\n")
     assert len(blocks) > 1
     for block in [head.split("\n", 1)[1], *blocks]:
-        assert [line.split("  ")[0] for line in block.splitlines()] == [
-            *("name", "-----", "row 0", "row 1", "row 2")
-        ]
+        first = [line.split("  ")[0] for line in block.splitlines()]
+        assert first == ["name", "-----", "row 0", "row 1", "row 2"]
 
 
-def test_a_table_that_fits_is_the_same_with_and_without_a_width() -> None:
-    table = Table("t", "T", ("a", "b"), (("x", 1), ("y", 22)))
-    assert table.to_text(40) == table.to_text() == str(table)
-
-
-def test_words_are_folded_and_numbers_are_not() -> None:
+def test_words_are_folded_and_numbers_and_short_lines_are_not() -> None:
     text = text_table(["n", "w"], [["123456789012345", "aa bb " * 10]], [False, True], 30)
     assert "123456789012345" in text
     assert max(map(len, text.splitlines())) <= 30
-
-
-def test_folding_keeps_short_lines_as_they_are() -> None:
+    table = Table("t", "T", ("a", "b"), (("x", 1), ("y", 22)))
+    assert table.to_text(40) == table.to_text() == str(table)
     assert fold("  a   b\n" + "word " * 9, 20).split("\n")[0] == "  a   b"
     assert fold("x" * 50, None) == "x" * 50
     assert fold("", 10) == ""
@@ -100,9 +88,6 @@ def test_a_working_and_explanations_as_markdown() -> None:
 def test_a_page_is_whole_and_fetches_nothing() -> None:
     page = Working("<script>alert(1)</script>", (NASTY,)).to_html()
     assert page.startswith("<!doctype html>")
-    assert "<script" not in page
-    assert "default-src 'none'" in page
-    assert "http:" not in page.replace("http-equiv", "")
-    assert "https:" not in page
-    assert "color-scheme: light dark" in page
-    assert "@media print" in page
+    assert not [word for word in ("<script", "https:", "http:") if word in page]
+    for words in ("default-src 'none'", "color-scheme: light dark", "@media print"):
+        assert words in page
