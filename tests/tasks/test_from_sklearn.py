@@ -556,10 +556,7 @@ def test_missing_values_at_fit_are_told_where_they_show() -> None:
     told = [from_sklearn(tree) for tree in (alone, fewer)]
     rules = [[str(c) for rule in model.rules() for c in rule.merged] for model in told]
     cut = last_below(np.array([1.5]))[0]
-    assert rules == [
-        ["x0 is known", "x0 is missing"],
-        [f"x0 <= {cut} (or missing)", f"x0 > {cut}"],
-    ]
+    assert rules == [["x0 is known", "x0 is missing"], [f"x0 <= {cut} (or missing)", f"x0 > {cut}"]]
     assert [model._model.holes for model in told] == [(1,), (1,)]
     assert "missing values, of which it keeps no count, in 'x0'" in str(told[0].fit_report_)
     agree(alone, told[0], [[1.0], [5.0], [-1e30]])

@@ -26,10 +26,7 @@ N = 400
 def frame(**columns: Any) -> pd.DataFrame:
     """Two columns without fault, a target, and others."""
     rng = np.random.default_rng(1)
-    plain = {
-        "height": rng.normal(170, 10, N),
-        "city": rng.choice(["Oslo", "Paris", "Rome"], N),
-    }
+    plain = {"height": rng.normal(170, 10, N), "city": rng.choice(["Oslo", "Paris", "Rome"], N)}
     return pd.DataFrame(plain | columns | {"y": rng.choice(["no", "yes"], N)})
 
 

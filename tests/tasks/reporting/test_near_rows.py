@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
     from sortal.tasks.report import Report
 
-FEW: dict[str, Any] = {
-    "learners": ["neighbors"],
-    "baselines": False,
-    "folds": 2,
-    "repeats": 1,
-}
+FEW: dict[str, Any] = {"learners": ["neighbors"], "baselines": False, "folds": 2, "repeats": 1}
 
 
 def people(n: int = 60) -> pd.DataFrame:
