@@ -51,11 +51,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
+def one_process() -> Iterator[None]:
+    """Comparisons run their folds in this process: starting others takes longer than the folds."""
+    from tests.one_process import Inside
+
+    from sortal.tasks.comparing import workers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "Worker", Inside)
+        yield
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real browser, where there is one."""
     if CHROMIUM is None:
-        pytest.skip("chromium is not installed: what scripts do cannot be seen")
-    pytest.importorskip("playwright", reason="playwright is not installed")
+        missing = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        missing("what a page does is not seen without Chromium: apt install chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as player:

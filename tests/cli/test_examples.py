@@ -20,36 +20,35 @@ from sortal.cli.app import COMMANDS, TABLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 
 @cache
 def quick_comparison() -> Any:
     """Two models on two folds."""
     from sortal.tasks.compare import compare
 
-    few: dict[str, Any] = {
-        "folds": 2,
-        "repeats": 1,
-        "baselines": False,
-        "learners": ["lda", "bayes"],
-    }
-    return compare(datasets.penguins(), "species", **few, n_jobs=1)
+    few: dict[str, Any] = {"folds": 2, "repeats": 1, "baselines": False, "n_jobs": 1}
+    return compare(datasets.penguins(), "species", learners=["lda", "bayes"], **few)
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report that takes what a report takes, and saves a line."""
-    from sortal.tasks import report
+class Quick:
+    """Stands for a report."""
 
-    taken = signature(report.report)
+    def save(self, path: str, form: str | None) -> None:
+        Path(path).write_text("a page", encoding="utf-8")
 
-    class Quick:
-        def save(self, path: str, form: str | None) -> None:
-            Path(path).write_text("a page", encoding="utf-8")
+
+def stand_in(task: Any, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes as the task takes, at once: what it does is tested elsewhere."""
+    name = task.__name__.rpartition(".")[2]
+    taken = signature(getattr(task, name))
 
     def quick(*given: Any, **named: Any) -> Any:
         taken.bind(*given, **named)
-        return Quick()
+        return made
 
-    monkeypatch.setattr(report, "report", quick)
+    monkeypatch.setattr(task, name, quick)
 
 
 EXAMPLES = [example for _, examples in COMMANDS for example in examples]
@@ -59,23 +58,17 @@ EXAMPLES = [example for _, examples in COMMANDS for example in examples]
 def test_an_example_runs(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, example: str
 ) -> None:
-    from sortal.tasks import compare
+    from sortal.tasks import compare, report
 
-    if example.startswith("sortal compare "):  # parsed and told here; what it does, elsewhere
-        found, taken = quick_comparison(), signature(compare.compare)
-
-        def quick(*given: Any, **named: Any) -> Any:
-            taken.bind(*given, **named)
-            return found
-
-        monkeypatch.setattr(compare, "compare", quick)
-    if example.startswith("sortal report "):
-        stand_in(monkeypatch)
+    if example.startswith("sortal compare "):
+        stand_in(compare, quick_comparison(), monkeypatch)
+    stand_in(report, Quick(), monkeypatch)
     done = run(*shlex.split(example)[1:])
     assert done.code == 0
     assert done.out or "wrote " in done.err
 
 
+@pytest.mark.full
 def test_examples_in_a_shell(here: Path) -> None:
     (here / "penguins.csv").unlink()
     piped = [example for example in EXAMPLES if not example.startswith("sortal ")]

@@ -89,7 +89,7 @@ def nearest() -> Iterator[registry.Learner]:
     registry.unregister("nearest")
 
 
-@pytest.mark.usefixtures("nearest")
+@pytest.mark.usefixtures("nearest", "one_process")
 def test_it_is_compared() -> None:
     table = datasets.penguins()[["flipper_length_mm", "species"]].dropna()
     found = sortal.compare(
@@ -110,15 +110,10 @@ def test_it_goes_through_the_commands_and_the_file(run: Callable[..., Done], her
     model = sortal.load(here / "own.sortal")
     assert isinstance(model, NearestMean)
     said = model.predict(datasets.penguins()).tolist()
-    assert [row["prediction"] for row in _rows(told)] == said
+    assert [row["prediction"] for row in told] == said
     shown = run("show", "own.sortal")
     assert (shown.code, "The nearest mean wins." in shown.out) == (0, True)
     assert run("explain", "own.sortal", "penguins.csv", "--row", "1").code == 1  # it has none
-
-
-def _rows(told: Any) -> list[dict[str, Any]]:
-    """The rows of a printed table, whatever wraps them."""
-    return list(told if isinstance(told, list) else told["rows"])
 
 
 def test_without_its_entry_the_file_names_what_is_known(here: Path) -> None:

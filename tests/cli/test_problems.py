@@ -13,80 +13,66 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FIT = ("fit", "penguins.csv", "-t", "species", "-o", "new.sortal")
+FIT = "fit penguins.csv -t species -o new.sortal"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("command", "words"),
     [
-        (("fit", "nix.csv", "-t", "species", "-o", "new.sortal"), "nix.csv"),
-        (("fit", ".", "-t", "species", "-o", "new.sortal"), "folder"),
-        (("fit", "empty.csv", "-t", "species", "-o", "new.sortal"), "empty"),
-        (("fit", "model.sortal", "-t", "species", "-o", "new.sortal"), "is a model file of sortal"),
-        (("fit", "penguins.csv", "-t", "specis", "-o", "new.sortal"), "it has 'species', "),
-        (
-            ("fit", "penguins.csv", "-t", "body_mass_g", "-o", "new.sortal"),
-            "--category body_mass_g",
-        ),
-        (("compare", "penguins.csv", "-t", "body_mass_g"), "94 distinct numbers in 342 rows"),
-        (("report", "penguins.csv", "-t", "body_mass_g", "-o", "r.html"), "94 distinct numbers"),
-        (("work", "penguins.csv", "-t", "body_mass_g", "-l", "bayes"), "94 distinct numbers"),
-        (("fit", "penguins.csv", "-t", "Sex", "-o", "new.sortal"), "it has 'sex', "),
-        ((*FIT, "--learner", "tre"), "There is no learner 'tre': there are 'tree', "),
-        ((*FIT, "--set", "max_dept=3"), "no option 'max_dept': it has 'max_depth', "),
-        ((*FIT, "--set", "criterion=ginni"), "criterion='ginni'"),
-        ((*FIT, "--set", "max_depth=deep"), "max_depth='deep'"),
-        ((*FIT, "--set", "max_depth"), "max_depth=3"),
-        ((*FIT, "--drop", "yeer"), "drop='yeer' is no column of this table: it has 'year', "),
-        ((*FIT, "--drop", "species"), "the target itself"),
-        ((*FIT, "--category", "yeer"), "category='yeer'"),
-        ((*FIT, "--text", "yeer"), "yeer"),
-        ((*FIT, "--category", "year", "--set", "categorical_features=all"), "one of the two"),
-        (("fit", "penguins.csv", "-t", "species", "-o", "-"), "a model goes into a file"),
-        (("fit", "penguins.csv", "-t", "species", "-o", "penguins.csv"), "the input itself"),
-        (("fit", "penguins.csv", "-t", "species", "-o", "nix/new.sortal"), "nix"),
-        (("fit", "penguins.csv", "-t", "species", "-o", "."), "is a folder"),
-        (("fit", "holes.csv", "-t", "y", "-o", "new.sortal"), "'y' has no value in any row"),
-        (("predict", "penguins.csv", "penguins.csv"), "no model file"),
-        (("predict", "empty.csv", "penguins.csv"), "no model file"),
-        (("predict", "nix.sortal", "penguins.csv"), "there is no file 'nix.sortal' in "),
-        (("predict", "penguins.csv", "model.sortal"), "give the model first, then the data"),
-        (("explain", "penguins.csv", "lda.sortal"), "'lda.sortal' is: give the model first"),
-        ((*FIT, "--delimiter", ";"), "delimiter=';' makes one column of it, while ',' would make"),
-        (("predict", "model.sortal", "one.csv"), "'bill_length_mm', 'flipper_length_mm', which"),
-        (("predict", "model.sortal", "penguins.csv", "-o", "said.xlsx"), "ends in '.xlsx'"),
-        (("predict", "model.sortal", "penguins.csv", "-o", "said.csv.gz"), "ends in '.gz'"),
-        (("predict", "model.sortal", "penguins.csv", "--keep", "spezies"), "it has 'species', "),
-        (("predict", "model.sortal", "penguins.csv", "-o", "model.sortal"), "the input itself"),
-        (("predict", "model.sortal", "penguins.csv", "-o", "./penguins.csv"), "the input itself"),
-        (("explain", "model.sortal", "penguins.csv", "--row", "0"), "numbered from 1 to 344"),
-        (("explain", "model.sortal", "penguins.csv", "--row", "345"), "numbered from 1 to 344"),
-        (("explain", "model.sortal", "penguins.csv", "--row", "-1"), "numbered from 1 to 344"),
-        (("explain", "lda.sortal", "one.csv", "--row", "1"), "was fitted with the columns"),
-        (("show", "penguins.csv"), "no model file"),
-        (("show", "."), "'.' is a folder"),
-        (("show", "nix"), "there is no file 'nix' in "),
-        (("work", "penguins.csv", "-t", "species", "-l", "lda", "--node", "1"), "has no nodes"),
-        (("work", "penguins.csv", "-t", "species", "--node", "99"), "node=99"),
-        (("work", "penguins.csv", "-t", "species", "--row", "345"), "numbered from 1 to 344"),
-        (("work", "penguins.csv", "-t", "species", "--set", "x=1"), "no option 'x'"),
-        (("inspect", "penguins.csv", "-t", "specis"), "species"),
-        (("inspect", "nix.csv"), "nix.csv"),
-        (("compare", "penguins.csv", "-t", "specis"), "it has 'species', "),
-        (("compare", "penguins.csv", "-t", "species", "-l", "tre"), "'tree'"),
-        (("compare", "penguins.csv", "-t", "species", "--folds", "1"), "folds=1"),
-        (("compare", "penguins.csv", "-t", "species", "--budget", "0"), "budget=0"),
-        (("compare", "penguins.csv", "-t", "species", "-o", "penguins.csv"), "the input itself"),
+        ("fit nix.csv -t species -o new.sortal", "nix.csv"),
+        ("fit . -t species -o new.sortal", "folder"),
+        ("fit empty.csv -t species -o new.sortal", "empty"),
+        ("fit model.sortal -t species -o new.sortal", "is a model file of sortal"),
+        ("fit penguins.csv -t specis -o new.sortal", "it has 'species', "),
+        ("fit penguins.csv -t body_mass_g -o new.sortal", "--category body_mass_g"),
+        ("compare penguins.csv -t body_mass_g", "94 distinct numbers in 342 rows"),
+        ("report penguins.csv -t body_mass_g -o r.html", "94 distinct numbers"),
+        ("work penguins.csv -t body_mass_g -l bayes", "94 distinct numbers"),
+        (f"{FIT} --learner tre", "There is no learner 'tre': there are 'tree', "),
+        (f"{FIT} --set max_dept=3", "no option 'max_dept': it has 'max_depth', "),
+        (f"{FIT} --set criterion=ginni", "criterion='ginni'"),
+        (f"{FIT} --set max_depth", "max_depth=3"),
+        (f"{FIT} --drop yeer", "drop='yeer' is no column of this table: it has 'year', "),
+        (f"{FIT} --drop species", "the target itself"),
+        (f"{FIT} --category yeer", "category='yeer'"),
+        (f"{FIT} --text yeer", "yeer"),
+        (f"{FIT} --category year --set categorical_features=all", "one of the two"),
+        (f"{FIT} --delimiter ;", "delimiter=';' makes one column of it, while ',' would make"),
+        ("fit penguins.csv -t species -o -", "a model goes into a file"),
+        ("fit penguins.csv -t species -o penguins.csv", "the input itself"),
+        ("fit penguins.csv -t species -o nix/new.sortal", "nix"),
+        ("fit penguins.csv -t species -o .", "is a folder"),
+        ("fit holes.csv -t y -o new.sortal", "'y' has no value in any row"),
+        ("predict penguins.csv penguins.csv", "no model file"),
+        ("predict empty.csv penguins.csv", "no model file"),
+        ("predict nix.sortal penguins.csv", "there is no file 'nix.sortal' in "),
+        ("predict penguins.csv model.sortal", "give the model first, then the data"),
+        ("explain penguins.csv lda.sortal", "'lda.sortal' is: give the model first"),
+        ("predict model.sortal one.csv", "'bill_length_mm', 'flipper_length_mm', which"),
+        ("predict model.sortal penguins.csv -o said.xlsx", "ends in '.xlsx'"),
+        ("predict model.sortal penguins.csv --keep spezies", "it has 'species', "),
+        ("predict model.sortal penguins.csv -o model.sortal", "the input itself"),
+        ("predict model.sortal penguins.csv -o ./penguins.csv", "the input itself"),
+        ("explain model.sortal penguins.csv --row 0", "numbered from 1 to 344"),
+        ("show penguins.csv", "no model file"),
+        ("show .", "'.' is a folder"),
+        ("work penguins.csv -t species -l lda --node 1", "has no nodes"),
+        ("work penguins.csv -t species --node 99", "node=99"),
+        ("work penguins.csv -t species --row 345", "numbered from 1 to 344"),
+        ("inspect penguins.csv -t specis", "species"),
+        ("compare penguins.csv -t species --folds 1", "folds=1"),
+        ("compare penguins.csv -t species --budget 0", "budget=0"),
+        ("compare penguins.csv -t species -o penguins.csv", "the input itself"),
     ],
 )
 def test_a_problem_is_one_line(
-    run: Callable[..., Any], here: Path, arguments: tuple[str, ...], words: str
+    run: Callable[..., Any], here: Path, command: str, words: str
 ) -> None:
     (here / "empty.csv").touch()
     (here / "one.csv").write_text("a,y\n1,no\n2,no\n", encoding="utf-8")
     (here / "holes.csv").write_text("a,y\n1,\n2,\n", encoding="utf-8")
     before = {path.name: path.read_bytes() for path in here.iterdir()}
-    done = run(*arguments)
+    done = run(*command.split())
     assert done.code == 1
     assert done.out == ""
     last = done.err.splitlines()[-1]

@@ -53,6 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Made]:
     return found
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_page_in_one_command(run: Callable[..., Any], here: Path) -> None:
     done = run(*GIVEN, *QUICK, "-o", "report.html")
     assert (done.code, done.out) == (0, "")

@@ -37,51 +37,28 @@ def without_times(told: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "command",
     [
-        ("inspect", "penguins.csv"),
-        ("inspect", *TABLE, "--text", "year", "--json"),
-        ("inspect", "penguins.csv", "--no-header", "--decimal", "."),
-        ("predict", "model.sortal", "penguins.csv", "--header", "--decimal", "."),
-        ("inspect", *TABLE, "--drop", "year", "--drop", "sex", "--format", "md"),
-        ("predict", "model.sortal", "penguins.csv"),
-        (
-            "predict",
-            "model.sortal",
-            "penguins.csv",
-            "--proba",
-            "--keep",
-            "sex",
-            "--text",
-            "sex",
-        ),
-        ("explain", "model.sortal", "penguins.csv", "--row", "7", "--row", "272"),
-        ("explain", "lda.sortal", "penguins.csv", "--row", "7", "--format", "md"),
-        ("explain", "lda.sortal", "penguins.csv", "--row", "7", "--json"),
-        ("show", "model.sortal"),
-        ("show", "lda.sortal", "--format", "html"),
-        ("show", "lda.sortal", "--json"),
-        ("work", *TABLE),
-        ("work", *TABLE, "-l", "bayes", "--row", "7", "--drop", "year", "--set", "alpha=0.5"),
-        (
-            "work",
-            *TABLE,
-            "--category",
-            "year",
-            "--node",
-            "1",
-            "--format",
-            "md",
-            "--na-values",
-            "NA,?",
-        ),
-        ("work", *TABLE, "-l", "fisher", "--json", "--delimiter", ",", "--encoding", "utf-8"),
+        "inspect penguins.csv --no-header --decimal .",
+        "inspect penguins.csv -t species --text year --json",
+        "inspect penguins.csv -t species --drop year --drop sex --format md",
+        "predict model.sortal penguins.csv --header --decimal .",
+        "predict model.sortal penguins.csv --proba --keep sex --text sex",
+        "explain model.sortal penguins.csv --row 7 --row 272",
+        "explain lda.sortal penguins.csv --row 7 --format md",
+        "explain lda.sortal penguins.csv --row 7 --json",
+        "show model.sortal",
+        "show lda.sortal --format html",
+        "show lda.sortal --json",
+        "work penguins.csv -t species -l bayes --row 7 --drop year --set alpha=0.5",
+        "work penguins.csv -t species --category year --node 1 --format md --na-values NA,?",
+        "work penguins.csv -t species -l fisher --json --delimiter , --encoding utf-8",
     ],
 )
-def test_code_prints_the_same(run: Callable[..., Any], arguments: tuple[str, ...]) -> None:
-    shown = run(*arguments, "--show-code")
+def test_code_prints_the_same(run: Callable[..., Any], command: str) -> None:
+    shown = run(*command.split(), "--show-code")
     assert (shown.code, shown.err) == (0, "")
-    done = run(*arguments)
+    done = run(*command.split())
     assert done.code == 0
     assert execute(shown.out).rstrip("\n") == done.out.rstrip("\n")
 
@@ -89,17 +66,8 @@ def test_code_prints_the_same(run: Callable[..., Any], arguments: tuple[str, ...
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "json"])
 def test_code_writes_the_same_predictions(run: Callable[..., Any], here: Path, form: str) -> None:
     name = f"said.{form}"
-    command: tuple[str, ...] = (
-        "predict",
-        "lda.sortal",
-        "penguins.csv",
-        "--proba",
-        "--keep",
-        "sex",
-        "-o",
-        name,
-    )
-    command += ("--json",) if form == "json" else ()
+    command = f"predict lda.sortal penguins.csv --proba --keep sex -o {name}".split()
+    command += ["--json"] if form == "json" else []
     code = run(*command, "--show-code").out
     assert not (here / name).exists()
     run(*command)
@@ -154,17 +122,8 @@ def test_code_fits_the_same_model(
     run: Callable[..., Any], here: Path, learner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # a day may end between the two
-    options: tuple[str, ...] = (
-        "-l",
-        learner,
-        "--drop",
-        "island",
-        "--category",
-        "year",
-        "-o",
-        "new.sortal",
-    )
-    options += ("--set", "max_depth=3") if learner == "tree" else ("--set", "pooling=0.5")
+    setting = {"tree": "max_depth=3", "qda": "pooling=0.5"}[learner]
+    options = f"-l {learner} --drop island --category year -o new.sortal --set {setting}".split()
     code = run("fit", *TABLE, *options, "--show-code").out
     assert not (here / "new.sortal").exists()
     told = run("fit", *TABLE, *options).out
@@ -180,21 +139,10 @@ def test_code_tells_a_machine_of_the_same_fit(run: Callable[..., Any]) -> None:
     assert execute(code) == run(*command).out
 
 
+@pytest.mark.usefixtures("one_process")
 def test_code_compares_the_same(run: Callable[..., Any]) -> None:
-    options = (
-        "-l",
-        "lda",
-        "-l",
-        "bayes",
-        "--no-baselines",
-        "--folds",
-        "3",
-        "--repeats",
-        "1",
-        "--jobs",
-        "1",
-    )
-    command = ("compare", *TABLE, *options, "--seed", "3", "--drop", "year", "--json", "-q")
+    options = "-l lda -l bayes --no-baselines --folds 3 --repeats 1 --jobs 1 --seed 3 --drop year"
+    command = ("compare", *TABLE, *options.split(), "--json", "-q")
     code = run(*command, "--show-code").out
     assert without_times(execute(code)) == without_times(run(*command).out)
     short = [word for word in command if word != "--json"]

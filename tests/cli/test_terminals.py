@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sortal.cli import main
+from sortal.cli import main, progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,17 +59,8 @@ def test_a_pipe_that_breaks(here: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert main(["show", "lda.sortal"]) == 0
 
 
-NAMES = (
-    "[red]a[/red]",
-    "b|c",
-    'say "hi"',
-    "it's",
-    "two words",
-    "<b>x</b>",
-    "tab\there",
-    "\x1b[2J",
-    "é",
-)
+NAMES = ["[red]a[/red]", "b|c", 'say "hi"', "it's", "two words", "<b>x</b>", "tab\there"]
+NAMES += ["\x1b[2J", "é"]
 
 
 @pytest.fixture
@@ -84,31 +75,23 @@ def nasty(here: Path) -> Path:
     return here
 
 
-SAFE = ("--format", "text"), ("--format", "md"), ("--format", "html"), ("--json",)
 OBEYED = set("\x1b\x07\u202e\x9b")
 
 
-@pytest.mark.parametrize("how", SAFE)
 @pytest.mark.parametrize("learner", ["tree", "bayes"])
-def test_nothing_from_data_is_obeyed(
-    nasty: Path, run: Callable[..., Any], learner: str, how: tuple[str, ...]
-) -> None:
+def test_nothing_from_data_is_obeyed(nasty: Path, run: Callable[..., Any], learner: str) -> None:
     table = ("nasty file.csv", "-t", "y", "-l", learner)
-    fitted = run("fit", *table, "-o", "odd.sortal")
-    assert fitted.code == 0
-    for done in (
-        fitted,
-        run("show", "odd.sortal", *how),
-        run("explain", "odd.sortal", "nasty file.csv", "--row", "2", *how),
-        run("work", *table, "--row", "2", *how),
-    ):
-        assert done.code == 0
-        assert not OBEYED & set(done.out + done.err)
-        assert "<script>" not in done.out or "html" not in how
-    if how == ("--json",):
-        assert json.loads(done.out)
-    if how == ("--format", "text"):
-        assert "[red]a[/red]" in done.out  # brackets are brackets
+    asked = ("explain", "odd.sortal", "nasty file.csv", "--row", "2")
+    told = {"fit": run("fit", *table, "-o", "odd.sortal")}
+    for how in ("--format=text", "--format=md", "--format=html", "--json"):
+        for command in (("show", "odd.sortal"), asked, ("work", *table, "--row", "2")):
+            told[f"{command[0]} {how}"] = run(*command, how)
+    for what, done in told.items():
+        assert done.code == 0, what
+        assert not OBEYED & set(done.out + done.err), what
+        assert "<script>" not in done.out or "html" not in what, what
+    assert json.loads(told["work --json"].out)
+    assert "[red]a[/red]" in told["work --format=text"].out  # brackets are brackets
 
 
 def test_every_odd_name_can_be_typed(nasty: Path, run: Callable[..., Any], terminal: None) -> None:
@@ -132,3 +115,26 @@ def test_predictions_in_a_file_are_as_they_are(nasty: Path, run: Callable[..., A
     rows = [json.loads(line) for line in (nasty / "said.jsonl").read_text("utf-8").splitlines()]
     labels = {"<script>", "'; DROP TABLE x; --", "\u202eevil"}
     assert {row["prediction"] for row in rows} <= labels
+
+
+@pytest.mark.parametrize(
+    ("command", "steps"),
+    [
+        ("fit penguins.csv -t species -o new.sortal", ("fitting tree", "writing new.sortal")),
+        ("predict model.sortal penguins.csv -o said.csv", ("predicting",)),
+        ("explain model.sortal penguins.csv -r 1 -o why.txt", ("explaining",)),
+    ],
+)
+def test_steps_are_drawn_where_a_file_is_large(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: str, steps: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    assert "━" not in run(*command.split()).err  # a moment's work
+    monkeypatch.setattr(progress, "_LARGE", 1)
+    told = run(*command.split()).err
+    for step in ("reading penguins.csv", *steps):
+        assert step in told
+    assert "━" not in run(*command.split(), "-q").err
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: False)
+    assert run(*command.split()).err.startswith("wrote ")

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from sortal import datasets
-from sortal.errors import OptionError
 from sortal.tasks.comparing.baselines import (
     as_matrix,
     baselines,
@@ -48,14 +47,14 @@ def test_any_table_becomes_the_same_matrix(library: str) -> None:
     assert named.values[:, -1].tolist() == [0, 1, 0, 2]
 
 
-@pytest.mark.parametrize("name", [baseline.name for baseline in baselines()])
-def test_every_baseline_takes_words_and_holes(name: str) -> None:
+def test_every_baseline_takes_words_and_missing_values() -> None:
     penguins = datasets.penguins()
     matrix, y = as_matrix(penguins.drop(columns="species")), penguins["species"].to_numpy()
-    model = make_baseline(name, matrix).fit(matrix.values[::2], y[::2])
-    assert hasattr(model, "predict_proba") == find_baseline(name).probabilistic
-    right = (model.predict(matrix.values[1::2]) == y[1::2]).mean()
-    assert right > (0.4 if name == "majority" else 0.95)
+    for name in (baseline.name for baseline in baselines()):
+        model = make_baseline(name, matrix).fit(matrix.values[::2], y[::2])
+        assert hasattr(model, "predict_proba") == find_baseline(name).probabilistic
+        right = (model.predict(matrix.values[1::2]) == y[1::2]).mean()
+        assert right > (0.4 if name == "majority" else 0.95), name
 
 
 def test_numbers_are_counted() -> None:
@@ -88,8 +87,3 @@ def test_a_column_without_values_and_one_that_is_new_do_no_harm() -> None:
     matrix = as_matrix(frame)
     model = make_baseline("logistic", matrix).fit(matrix.values, [0, 0, 0, 1, 1, 1])
     assert model.predict([[7.0, 9.0], [np.nan, np.nan]])[0] == 1
-
-
-def test_an_unknown_baseline() -> None:
-    with pytest.raises(OptionError, match="there are 'majority'"):
-        find_baseline("forest")

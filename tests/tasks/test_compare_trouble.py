@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from sortal.tasks.comparing.budget import Run
     from sortal.tasks.comparing.comparison import Comparison
 
-IRIS = datasets.iris()
-
 
 class Toy(ClassifierMixin, BaseEstimator):
     """Says the first class."""
@@ -138,21 +136,21 @@ def toys() -> Iterator[list[str]]:
         registry.unregister(cls.__name__.lower())
 
 
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"x": rng.normal(size=4_000)}).assign(y=lambda t: (t.x > 0).astype(int))
+
+
+FEW: dict[str, Any] = {"baselines": False, "repeats": 1, "budget": 90_000, "n_jobs": 1}
+
+
 def test_trouble_stays_in_its_row(
     toys: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONWARNINGS", "error")
-    # only what would never come back is given up: how fast the others are depends on the machine
-    monkeypatch.setattr(Schedule, "patience", _patience)
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"x": rng.normal(size=4_000)}).assign(y=lambda t: (t.x > 0).astype(int))
-    ending = [toy for toy in toys if toy not in ("hangs", "pressesctrlc")]
-    found = compare(
-        table, "y", learners=[*ending, "lda"], baselines=False,
-        folds=5, repeats=1, budget=90_000, n_jobs=1,
-    )  # fmt: skip
+    names = ["toy", "exits", "talks", "locked", "stranger", "lda"]
+    found = compare(table(), "y", learners=names, folds=5, **FEW)
     assert found["exits"].status == "error: its process ended with the exit code 3"
-    assert found["crashes"].status == "error: its process was ended by SIGSEGV"
     assert found["toy"].status == found["lda"].status == found["talks"].status == ""
     assert found["toy"].scores == found["stranger"].scores == (0.5,) * 5
     assert found["stranger"].size is None
@@ -160,7 +158,16 @@ def test_trouble_stays_in_its_row(
     assert [model.name for model in found.models][:1] == [found.choice.best] == ["lda"]
     assert "ConvergenceWarning: talks (5 of 5 folds). For example: too few steps" in found.notes
     assert capfd.readouterr() == ("", "")
-    _check_part(found, table)
+
+
+@pytest.mark.full
+def test_crashes_and_what_takes_too_long(toys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    # only what would never come back is given up: how fast the others are depends on the machine
+    monkeypatch.setattr(Schedule, "patience", _patience)
+    found = compare(table(), "y", learners=["crashes", "drags", "lda"], folds=5, **FEW)
+    assert found["crashes"].status == "error: its process was ended by SIGSEGV"
+    assert found.choice.best == "lda"
+    _check_part(found, table())
 
 
 def _patience(_: Schedule, run: Run) -> float:
@@ -179,13 +186,15 @@ def _check_part(found: Comparison, table: pd.DataFrame) -> None:
     assert tuple(namespace["scores"]) == drags.scores
 
 
+@pytest.mark.full
 def test_the_budget_ends_what_would_not_and_nothing_is_chosen(toys: list[str]) -> None:
-    found = compare(IRIS, "species", learners=["hangs"], baselines=False, budget=0.5)
+    found = compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=0.5)
     assert not found["hangs"].eligible
     assert found.choice.chosen == ""
     assert "none of them has a balanced accuracy on all rows" in str(found)
 
 
+@pytest.mark.full
 def test_what_progress_raises_ends_the_comparison() -> None:
     seen: list[list[str]] = []
 
@@ -195,22 +204,22 @@ def test_what_progress_raises_ends_the_comparison() -> None:
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        compare(IRIS, "species", learners=["lda"], baselines=False, progress=progress)
+        compare(datasets.iris(), "species", learners=["lda"], baselines=False, progress=progress)
     assert len(seen[-1]) == 1
     assert _workers_of(os.getpid()) == []
 
 
+@pytest.mark.full
 def test_a_worker_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_COMMAND", ("-c", "raise ImportError('no such thing')"))
     with pytest.raises(SortalError, match=r"could not be started: .*code 1.*no such thing"):
-        compare(IRIS, "species", learners=["lda"], baselines=False)
+        compare(datasets.iris(), "species", learners=["lda"], baselines=False)
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_everything(toys: list[str]) -> None:
     with pytest.raises(KeyboardInterrupt):
-        compare(
-            IRIS, "species", learners=["pressesctrlc"], baselines=False, budget=90_000, n_jobs=1
-        )
+        compare(datasets.iris(), "species", learners=["pressesctrlc"], **FEW)
     assert _workers_of(os.getpid()) == []
 
 
@@ -233,6 +242,7 @@ compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=
 """
 
 
+@pytest.mark.full
 def test_no_worker_outlives_its_parent(tmp_path: Path) -> None:
     flag, script = tmp_path / "flag", tmp_path / "script.py"
     script.write_text(SCRIPT.format(flag=str(flag)), encoding="utf-8")

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sortal.errors import OptionError
 from sortal.tasks.holding import held
 from sortal.tasks.joining import join_rare, joined
 from sortal.tasks.show import show
@@ -56,12 +55,6 @@ def test_types_that_declare_text() -> None:
     assert made["scale"].equals(table["scale"])
     assert made[5].tolist() == ["m"] * (N - 1) + ["other"]
     assert made.index.equals(table.index)
-
-
-@pytest.mark.parametrize("given", [0, True, 2.5, None])
-def test_what_is_no_frequency(given: Any) -> None:
-    with pytest.raises(OptionError, match=r"min_frequency=.*a whole number of at least 1"):
-        join_rare(pd.DataFrame({"a": ["x"]}), "y", given)
 
 
 def table_of_notes() -> pd.DataFrame:

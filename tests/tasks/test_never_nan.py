@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sortal.errors import OptionError, WeightError
 from sortal.tasks import registry
 
 LEARNERS = registry.learners()
@@ -24,32 +24,15 @@ def fit(name: str, table: Any = X, weights: Any = None, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", WEIGHED)
-@pytest.mark.parametrize("weight", [1e160, 1e-160, 1e308, 1e-320, 1.1e20, 0.9e-20])
-def test_class_weights_beyond_bounds_are_refused(name: str, weight: float) -> None:
-    words = "each weight must be 0 or from 1e-20 to 1e\\+20"
-    with pytest.raises(OptionError, match=words):
-        fit(name, class_weight={0: weight})
-
-
-@pytest.mark.parametrize("name", WEIGHED)
-@pytest.mark.parametrize("weights", [{0: 1e20}, {0: 1e-20}, {0: 1e20, 1: 1e-20}])
-@pytest.mark.parametrize("size", [1.0, 1e130, 1e-130])
-def test_class_weights_within_bounds_give_probabilities(
-    name: str, weights: dict[int, float], size: float
-) -> None:
-    model = fit(name, size * X, class_weight=weights)
-    predicted = model.predict(size * X)
-    assert set(predicted) <= {0, 1, 2}
-    if hasattr(model, "predict_proba"):
-        shares = model.predict_proba(size * X)
-        assert (shares >= 0).all()
-        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize("name", [one.name for one in LEARNERS])
-def test_sample_weights_too_small_to_multiply_are_refused(name: str) -> None:
-    with pytest.raises(WeightError, match="multiply them by a constant"):
-        fit(name, weights=np.full(24, 1e-315))
+def test_class_weights_within_bounds_give_probabilities(name: str) -> None:
+    cases = product([{0: 1e20}, {0: 1e-20}, {0: 1e20, 1: 1e-20}], [1.0, 1e130, 1e-130])
+    for weights, size in cases:
+        model = fit(name, size * X, class_weight=weights)
+        assert set(model.predict(size * X)) <= {0, 1, 2}, (weights, size)
+        if hasattr(model, "predict_proba"):
+            shares = model.predict_proba(size * X)
+            assert (shares >= 0).all(), (weights, size)
+            np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("name", [one.name for one in LEARNERS if one.name != "neighbors"])

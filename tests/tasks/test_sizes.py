@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pytest
-from sklearn.exceptions import NotFittedError
 
 from sortal import (
     DiscreteBayes,
@@ -15,13 +15,18 @@ from sortal import (
     TreeClassifier,
     datasets,
 )
-from sortal.errors import SortalError
 
-IRIS = datasets.iris()
-X, Y = IRIS[["sepal_length", "sepal_width"]], IRIS["species"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def iris() -> tuple[pd.DataFrame, pd.Series]:
+    table = datasets.iris()
+    return table[["sepal_length", "sepal_width"]], table["species"]
 
 
 def test_of_trees_of_cuts() -> None:
+    X, Y = iris()
     tree = TreeClassifier(max_leaf_nodes=3, pruning=None).fit(X, Y)
     assert tree.size_ == 2 * 2 + 3
 
@@ -36,6 +41,7 @@ def test_of_trees_of_words() -> None:
 
 
 def test_a_branch_for_holes_is_one_more() -> None:
+    X, Y = iris()
     known = X[["sepal_length"]]
     holes = known.where((np.arange(len(X)) % 7 != 0)[:, None])
     whole = TreeClassifier(max_depth=1, pruning=None).fit(known, Y)
@@ -47,7 +53,7 @@ def test_a_branch_for_holes_is_one_more() -> None:
 
 
 def test_of_discriminants() -> None:
-    K, p = 3, 2
+    (X, Y), K, p = iris(), 3, 2
     assert LinearDiscriminant().fit(X, Y).size_ == K * (p + 1)
     assert IndicatorRegression().fit(X, Y).size_ == K * (p + 1)
     assert FisherDiscriminant().fit(X, Y).size_ == K * (p + 1)
@@ -60,12 +66,5 @@ def test_of_discrete_bayes() -> None:
     assert DiscreteBayes().fit(tennis, "PlayTennis").size_ == 2 + 2 * (3 + 3 + 2 + 2)
     joint = DiscreteBayes("joint").fit(tennis, "PlayTennis")
     assert joint.size_ == 2 + 2 * 14
+    X, Y = iris()
     assert DiscreteBayes().fit(X.assign(constant=1.0), Y).size_ == 3 + 2 * 3 * 2
-
-
-def test_there_is_none_before_a_model() -> None:
-    with pytest.raises(NotFittedError):
-        _ = TreeClassifier().size_
-    waits = LinearDiscriminant().partial_fit(X[::100] * 0.0, Y[::100])
-    with pytest.raises(SortalError):
-        _ = waits.size_

@@ -12,11 +12,10 @@ import pytest
 
 import sortal
 from sortal import TreeClassifier, datasets
-from sortal.errors import ColumnError, LabelError, MissingValueWarning, OptionError
+from sortal.errors import MissingValueWarning, OptionError
 from sortal.tasks import registry
 from sortal.tasks.explain import explain
 from sortal.tasks.fit import fit
-from sortal.tasks.naming import nearest_first
 from sortal.tasks.predict import predict
 from sortal.tasks.show import show
 from sortal.tasks.work import work
@@ -57,14 +56,6 @@ def test_a_name_that_is_taken_is_numbered() -> None:
     assert list(said["row (2)"]) == [5, 6, 5, 6]
 
 
-@pytest.mark.parametrize("learner", ["fisher", "indicator"])
-def test_probabilities_where_there_are_none(learner: str) -> None:
-    model = fit(datasets.iris(), "species", learner)
-    assert len(predict(model, datasets.iris())) == 150
-    with pytest.raises(OptionError, match="has no probabilities"):
-        predict(model, datasets.iris(), proba=True)
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_without_a_label(library: Any) -> None:
     table = nw.from_dict(
@@ -83,26 +74,6 @@ def test_a_target_of_numbers_with_holes() -> None:
     table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.0, np.nan, 1.0]})
     with pytest.warns(MissingValueWarning):
         assert fit(table, "y").classes_.tolist() == [0, 1]
-    with pytest.raises(LabelError, match="no value in any row"):
-        fit(table.assign(y=np.nan), "y")
-
-
-def test_names_that_do_not_exist_are_answered_with_the_nearest() -> None:
-    table = datasets.iris()
-    with pytest.raises(ColumnError, match=r"target='Specie' .* it has 'species', 'sepal_length'"):
-        fit(table, "Specie")
-    with pytest.raises(ColumnError, match=r"drop='petal_with' .* it has 'petal_width'"):
-        fit(table, "species", drop=["petal_with"])
-    with pytest.raises(OptionError, match="no learner 'trees': there are 'tree'"):
-        fit(table, "species", "trees")
-    assert nearest_first("YEAR", ["a", "year"]) == ["year", "a"]
-
-
-@pytest.mark.parametrize("rows", [[0], [151], [-1], [1.5], [True]])
-def test_rows_are_numbered_from_one(rows: list[Any]) -> None:
-    model = fit(datasets.iris(), "species")
-    with pytest.raises(OptionError, match="numbered from 1 to 150"):
-        explain(model, datasets.iris(), rows)
 
 
 def test_the_working_of_rows_has_their_numbers() -> None:
@@ -133,8 +104,6 @@ def test_the_working_of_a_node_and_the_ways_of_rows() -> None:
     X, y = iris.drop(columns="species"), iris["species"]
     assert found.tables[:-2] == model.working(2, X, y).tables
     assert [table.name for table in found.tables[-2:]] == ["row 1", "row 51"]
-    with pytest.raises(OptionError, match="has no nodes"):
-        work(iris, "species", "lda", node=1)
 
 
 @QUIET

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sortal.errors import InputError, InputTypeError
+from sortal.errors import InputError
 from sortal.tasks.tables import open_table, read
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ def test_a_path(tmp_path: Path) -> None:
     assert opened.notes == ("'NA' was read as a missing value: 'b' 1.",)
     assert open_table(opened) is opened
     assert read(str(path), na_values=["x"])["b"].isna().all()
+    path.write_text("a,b\n1\n")
     with pytest.raises(InputError, match=re.escape("t.csv, line 2: 1 cell")):
-        read(path, delimiter=",", header=True) if path.write_text("a,b\n1\n") else None
+        read(path, delimiter=",", header=True)
 
 
 def test_frames_stay_as_they_are() -> None:
@@ -36,5 +37,3 @@ def test_frames_stay_as_they_are() -> None:
         assert opened.frame is frame
         assert opened.file is None
         assert opened.notes == ()
-    with pytest.raises(InputTypeError, match="list is no table: give the path of a file"):
-        open_table([[1, 2]])

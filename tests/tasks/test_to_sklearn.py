@@ -5,26 +5,23 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import export_text, plot_tree
+from sklearn.tree import export_text
 
 from sortal import (
     DiscreteBayes,
     LinearDiscriminant,
     QuadraticDiscriminant,
     TreeClassifier,
-    datasets,
     from_sklearn,
     load,
 )
-from sortal.errors import ColumnError, InputError, LabelError, OptionError
+from sortal.errors import InputError
 from sortal.estimators.tree_as_sklearn import float32_below
 
 if TYPE_CHECKING:
@@ -87,7 +84,7 @@ def test_it_predicts_the_same(
         assert clone(theirs).fit(X, y).score(X, y) > 0.8
 
 
-# --- Trees ---------------------------------------------------------------------------------------
+# Trees
 
 
 def test_rows_at_thresholds_take_the_same_branch() -> None:
@@ -142,7 +139,7 @@ def test_the_class_that_sorts_first_wins_a_tie() -> None:
     assert model.predict(X)[0] == "a"
 
 
-def test_importances_text_and_picture_are_those_of_the_tree(tmp_path: Path) -> None:
+def test_importances_and_text_are_those_of_the_tree(tmp_path: Path) -> None:
     X, y = table("wine", named=True, labels="text")
     model = TreeClassifier().fit(X, y)
     model.save(tmp_path / "tree.sortal")
@@ -151,9 +148,6 @@ def test_importances_text_and_picture_are_those_of_the_tree(tmp_path: Path) -> N
         theirs.feature_importances_, model.feature_importances_, rtol=0, atol=1e-12
     )
     assert export_text(theirs, feature_names=list(X)).count("class:") == model.get_n_leaves()
-    figure, axes = plt.subplots()
-    assert len(plot_tree(theirs, ax=axes)) >= model.get_n_leaves()
-    plt.close(figure)
 
 
 def test_a_chain_of_thousands_of_splits_is_converted() -> None:
@@ -173,7 +167,7 @@ def test_there_and_back_is_the_same_tree() -> None:
     assert again.to_frame()["n"].tolist() == model.to_frame()["n"].tolist()
 
 
-# --- Densities -----------------------------------------------------------------------------------
+# Densities
 
 
 def test_a_column_that_never_varies_tells_nothing_there_either() -> None:
@@ -185,12 +179,6 @@ def test_a_column_that_never_varies_tells_nothing_there_either() -> None:
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=AGREED)
 
 
-def test_what_would_lose_digits_is_refused() -> None:
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(InputError, match=r"predicts otherwise in .* subtract the mean"):
-        LinearDiscriminant().fit(X + 1e9, y).to_sklearn()
-
-
 def test_what_predicts_otherwise_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True)
     model = DiscreteBayes().fit(X, y)
@@ -200,51 +188,9 @@ def test_what_predicts_otherwise_is_not_handed_out(monkeypatch: pytest.MonkeyPat
         model.to_sklearn()
 
 
-# --- Refusals ------------------------------------------------------------------------------------
-
-CONVERTED = [TreeClassifier, LinearDiscriminant, QuadraticDiscriminant, DiscreteBayes]
-
-
-@pytest.mark.parametrize("kind", CONVERTED)
-def test_categories_costs_and_what_is_not_fitted_are_refused(kind: Any) -> None:
-    X, y = datasets.iris().drop(columns="species"), datasets.iris()["species"]
-    with pytest.raises(NotFittedError):
-        kind().to_sklearn()
-    mixed = X.assign(place=np.where(np.arange(len(X)) % 7 < 3, "north", "south"))
-    with pytest.raises(ColumnError, match=r"1 column is of another kind \('place'\)"):
-        kind().fit(mixed, y).to_sklearn()
-    costs = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
-    with pytest.raises(OptionError, match="set costs=None"):
-        kind(costs=costs).fit(X, y).to_sklearn()
-
-
-@pytest.mark.parametrize("missing", ["fractional", "branch"])
-def test_policies_of_missing_values_without_an_equivalent_are_refused(missing: str) -> None:
-    X, y = load_iris(return_X_y=True)
-    X[::5, 2:] = np.nan
-    model = TreeClassifier(missing=missing, pruning=None).fit(X, y)
-    with pytest.raises(OptionError, match=f"missing='{missing}'.*missing='direction'"):
-        model.to_sklearn()
-
-
-@pytest.mark.parametrize("kind", CONVERTED[1:])
-def test_a_class_that_cannot_be_is_refused(kind: Any) -> None:
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(LabelError, match="The prior of 2 is 0"):
-        kind().fit(X, y, sample_weight=(y < 2).astype(float)).to_sklearn()
-    with pytest.warns(UserWarning, match="1 class only"):
-        model = kind().fit(X[:50], y[:50])
-    with pytest.raises(LabelError, match="to_sklearn needs at least two classes"):
-        model.to_sklearn()
-
-
-def test_columns_that_follow_from_others_have_no_quadratic_equivalent() -> None:
+def test_columns_that_follow_from_others_do_not_matter_to_linear_functions() -> None:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(e=X[:, 0] - X[:, 1])
-    with pytest.warns(UserWarning, match="e"):
-        model = QuadraticDiscriminant().fit(frame, y)
-    with pytest.raises(ColumnError, match="drop such columns"):
-        model.to_sklearn()
     with pytest.warns(UserWarning, match="e"):
         linear = LinearDiscriminant().fit(frame, y)
     found = linear.to_sklearn().predict_proba(frame)

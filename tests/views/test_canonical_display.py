@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
 from scipy.stats import chi2, norm
 
-from sortal import (
-    FisherDiscriminant,
-    LinearDiscriminant,
-    QuadraticDiscriminant,
-    datasets,
-    displays,
-)
+from sortal import FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant, datasets, displays
 from sortal.errors import LabelError, OptionError
 
 if TYPE_CHECKING:

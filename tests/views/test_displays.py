@@ -18,12 +18,7 @@ from matplotlib.collections import LineCollection, PathCollection
 from scipy.stats import chi2, norm
 
 from sortal import datasets
-from sortal.errors import (
-    InputError,
-    LabelError,
-    MissingValueWarning,
-    OptionError,
-)
+from sortal.errors import InputError, LabelError, MissingValueWarning, OptionError
 from sortal.views import palette
 from sortal.views.displays import (
     DensitiesDisplay,

@@ -11,13 +11,14 @@ import pandas as pd
 import pytest
 
 import sortal
-from sortal.errors import ColumnError, OptionError, SortalWarning
+from sortal.errors import SortalWarning
 from sortal.estimators.keeping import parts_of
 from sortal.tasks.report import Report, report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("one_process")
 QUICK: dict[str, Any] = {"baselines": False, "folds": 2, "repeats": 1, "n_jobs": 1}
 N = 200
 
@@ -66,8 +67,8 @@ def make(data: Any, *learners: str, **options: Any) -> Report:
 
 
 @pytest.fixture(scope="module")
-def made(folder: Path) -> Report:
-    return make(folder / "t.csv", "tree", "bayes", "lda", categories=["year"])
+def made(one_process: None, folder: Path) -> Report:
+    return make(folder / "t.csv", "tree", "bayes", categories=["year"])
 
 
 def test_no_rare_text_in_anything_that_is_written(texts: dict[str, str]) -> None:
@@ -112,10 +113,12 @@ def test_the_code_gives_the_same_models(made: Report, folder: Path) -> None:
     assert "drop=['mail', 'told']" in how.report_code.replace("\n", "")
 
 
+@pytest.mark.full
 def test_where_it_is_asked_for_text_is_shown(folder: Path) -> None:
     allowed = make(folder / "t.csv", "bayes", rows=True)
     assert allowed.facts.left_out == ""
     page = allowed.to_html()
+    assert "It holds rows of the table." in page
     assert [what for what in ("zqn7", "zqm7@", "zqt7 came", "zqa50") if what not in page] == []
     kept = make(folder / "t.csv", "bayes", keep="mail", drop=["told"], min_frequency=3)
     page = kept.to_html()
@@ -124,6 +127,7 @@ def test_where_it_is_asked_for_text_is_shown(folder: Path) -> None:
     assert "--min-frequency 3 --keep mail" in kept.facts.reproduction.command
 
 
+@pytest.mark.full
 def test_labels_of_classes_stay() -> None:
     labels = ["p"] * 18 + ["q"] * 18 + ["r"] * 4
     made = make(pd.DataFrame({"x": [i % 7 for i in range(40)], "y": labels}), "tree")
@@ -132,8 +136,6 @@ def test_labels_of_classes_stay() -> None:
     assert "join_rare" not in made.facts.reproduction.model_code
 
 
-def test_what_is_wrong_is_said_at_once() -> None:
-    with pytest.raises(OptionError, match="min_frequency=0 cannot be used"):
-        make(table(), "tree", min_frequency=0)
-    with pytest.raises(ColumnError, match="keep='mial' is no column of this table: it has 'mail'"):
-        make(table(), "tree", keep=["mial"])
+@pytest.mark.full
+def test_no_rare_text_of_linear_functions(folder: Path) -> None:
+    assert "zq" not in make(folder / "t.csv", "lda").to_html()

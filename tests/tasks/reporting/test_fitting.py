@@ -32,8 +32,7 @@ def test_a_learner_is_fitted_without_warnings(rows: Rows) -> None:
 
 def test_options_are_those_that_most_folds_chose(rows: Rows) -> None:
     one = replace(
-        model("lda", 0.9, 12),
-        chosen=({"shrinkage": 0.5}, {"shrinkage": 0.1}, {"shrinkage": 0.1}),
+        model("lda", 0.9, 12), chosen=({"shrinkage": 0.5}, {"shrinkage": 0.1}, {"shrinkage": 0.1})
     )
     again = fit_again(comparison(one), entrant("lda"), rows)
     assert again.note == "Fitted with shrinkage=0.1, which 2 of 3 folds chose."

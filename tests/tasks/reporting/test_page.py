@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from sortal import datasets
 from sortal.tasks.fit import fit
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
     from sortal.tasks.report import Report
 
-FEW: Final[dict[str, Any]] = {"repeats": 1, "n_jobs": 1}  # more workers would import more
+FEW: Final[dict[str, Any]] = {"repeats": 1, "n_jobs": 1}
+pytestmark = pytest.mark.usefixtures("one_process")
 NASTY: Final = (
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(2)</script>",
@@ -53,7 +53,7 @@ def save(made: Report, folder: Path) -> Made:
 
 
 @pytest.fixture(scope="module")
-def penguins(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def penguins(one_process: None, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """All learners, by few folds."""
     made = report(datasets.penguins(), "species", baselines=["majority"], folds=3, **FEW)
     return save(made, tmp_path_factory.mktemp("penguins"))
@@ -72,7 +72,7 @@ def nasty_table(n: int = 300) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def nasty(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def nasty(one_process: None, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A tree, chosen for want of others."""
     made = report(
         nasty_table(), NASTY[3], learners=["tree", "bayes"], baselines=False, folds=2, **FEW
@@ -100,15 +100,45 @@ def unfold_everything(page: Page) -> None:
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-def test_one_file_within_two_megabytes(penguins: Made, nasty: Made) -> None:
-    for made in (penguins, nasty):
-        assert made.path.stat().st_size < 2_000_000
-        runs = re.findall(r"<script(?![^>]*application/json)", made.text)
-        assert len(runs) == 1
-        assert not re.findall(r'(?:src|href)="(?!#)', made.text)
+def check_accessible(page: Page) -> None:
+    """No serious fault for readers with other means."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    told = [(one["id"], [n["html"][:120] for n in one["nodes"][:3]]) for one in serious]
+    assert told == []
 
 
+def check_one_file(made: Made) -> None:
+    assert made.path.stat().st_size < 2_000_000
+    assert len(re.findall(r"<script(?![^>]*application/json)", made.text)) == 1
+    assert not re.findall(r'(?:src|href)="(?!#)', made.text)
+
+
+def test_a_page_of_hostile_names(browser: Browser, nasty: Made) -> None:
+    check_one_file(nasty)
+    with opened(browser, nasty) as page:
+        unfold_everything(page)
+        assert page.locator("img, [onclick], [onerror]").count() == 0
+        assert page.locator("script").count() == nasty.text.count("data-for=") + 1
+        assert page.locator("h1").inner_text().startswith("Predicting")
+        text = page.locator("body").inner_text()
+        assert all(name in text for name in NASTY)
+        assert "49" not in page.locator("#summary").inner_text().split()
+        check_accessible(page)
+
+
+def test_rows_are_not_there(nasty: Made) -> None:
+    """Numbers with all their digits stand for rows; the least and the greatest may be told."""
+    cells = sorted(nasty_table()[NASTY[0]])[1:-1]
+    assert "It holds no rows of the table." in nasty.text
+    assert not [cell for cell in cells if repr(cell)[:12] in nasty.text]
+
+
+@pytest.mark.full
 def test_the_text_answers_what_a_reader_asks(browser: Browser, penguins: Made) -> None:
+    check_one_file(penguins)
     with opened(browser, penguins) as page:
         answers = page.locator("#summary dt").all_inner_texts()
         assert answers == [
@@ -122,8 +152,11 @@ def test_the_text_answers_what_a_reader_asks(browser: Browser, penguins: Made) -
         score = f"{chosen.result.score:.3f}"
         assert score in page.locator(f"#model-{chosen.name} summary").first.inner_text()
         assert page.locator("tr.marked td").first.inner_text() == chosen.title
+        unfold_everything(page)
+        check_accessible(page)
 
 
+@pytest.mark.full
 def test_contents_lead_there_and_unfold(browser: Browser, penguins: Made) -> None:
     with opened(browser, penguins) as page:
         for link in page.locator("nav a").all():
@@ -135,6 +168,7 @@ def test_contents_lead_there_and_unfold(browser: Browser, penguins: Made) -> Non
         assert page.locator("nav a[aria-current]").count() == 1
 
 
+@pytest.mark.full
 def test_every_picture_has_words_and_its_data(browser: Browser, penguins: Made) -> None:
     with opened(browser, penguins) as page:
         unfold_everything(page)
@@ -147,6 +181,7 @@ def test_every_picture_has_words_and_its_data(browser: Browser, penguins: Made) 
             assert figure.locator("details.data").count() == 1
 
 
+@pytest.mark.full
 def test_long_tables_fold(browser: Browser, nasty: Made) -> None:
     with opened(browser, nasty) as page:
         rows = page.locator("#data table").first.locator("tbody tr")
@@ -162,9 +197,11 @@ def ground(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
+@pytest.mark.full
 def test_dark_and_print(browser: Browser, penguins: Made) -> None:
     with opened(browser, penguins, color_scheme="dark") as page:
         assert ground(page) == "rgb(13, 17, 23)"
+        check_accessible(page)
         page.emulate_media(media="print")
         assert ground(page) == "rgb(255, 255, 255)"
         assert not page.locator("nav").is_visible()
@@ -174,29 +211,6 @@ def test_dark_and_print(browser: Browser, penguins: Made) -> None:
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         assert page.locator("details:not([open])").count() > 5
         assert page.pdf()[:4] == b"%PDF"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_fault_for_readers_with_other_means(
-    browser: Browser, penguins: Made, scheme: str
-) -> None:
-    with opened(browser, penguins, color_scheme=scheme) as page:
-        unfold_everything(page)
-        found = Axe().run(page).response["violations"]
-        serious = [one for one in found if one["impact"] in ("serious", "critical")]
-        told = [(one["id"], [n["html"][:120] for n in one["nodes"][:3]]) for one in serious]
-        assert told == []
-
-
-def test_names_stay_text(browser: Browser, nasty: Made) -> None:
-    with opened(browser, nasty) as page:
-        unfold_everything(page)
-        assert page.locator("img, [onclick], [onerror]").count() == 0
-        assert page.locator("script").count() == nasty.text.count("data-for=") + 1
-        assert page.locator("h1").inner_text().startswith("Predicting")
-        text = page.locator("body").inner_text()
-        assert all(name in text for name in NASTY)
-        assert "49" not in page.locator("#summary").inner_text().split()
 
 
 def values_of(form: Locator) -> dict[str, Locator]:
@@ -212,6 +226,7 @@ def enter(field: Locator, value: Any) -> None:
         field.press_sequentially(str(value))
 
 
+@pytest.mark.full
 def test_a_typed_row_is_decided_as_in_python(browser: Browser, penguins: Made) -> None:
     chosen = penguins.report.facts.chosen
     assert chosen is not None
@@ -229,6 +244,7 @@ def test_a_typed_row_is_decided_as_in_python(browser: Browser, penguins: Made) -
             assert f"says {label}" in form.locator("[data-part=said]").inner_text()
 
 
+@pytest.mark.full
 def test_the_tree_in_the_page(browser: Browser, nasty: Made) -> None:
     with opened(browser, nasty) as page:
         tree = page.locator(".sortal-tree")
@@ -259,17 +275,6 @@ def test_the_tree_in_the_page(browser: Browser, nasty: Made) -> None:
         assert tree.locator(".box.lit").all_inner_texts() != one
 
 
-def test_rows_are_there_only_where_they_may_be(nasty: Made) -> None:
-    """Numbers with all their digits stand for rows; the least and the greatest may be told."""
-    cells = sorted(nasty_table()[NASTY[0]])[1:-1]
-    assert "It holds no rows of the table." in nasty.text
-    assert not [cell for cell in cells if repr(cell)[:12] in nasty.text]
-    options: dict[str, Any] = {"learners": ["tree"], "baselines": False, "folds": 2}
-    allowed = report(nasty_table(), NASTY[3], rows=True, **options, **FEW).to_html()
-    assert "It holds rows of the table." in allowed
-    assert len([cell for cell in cells if repr(cell)[:12] in allowed]) > 10
-
-
 def people(n: int = 120) -> pd.DataFrame:
     """Names, numbers and dates that are somebody's, and columns that are not called by words."""
     rng = np.random.default_rng(1)
@@ -283,6 +288,7 @@ def people(n: int = 120) -> pd.DataFrame:
     return pd.DataFrame(columns | {"y": np.array(["ill", "well"])[y]})
 
 
+@pytest.mark.full
 def test_nobody_is_named(browser: Browser, tmp_path: Path) -> None:
     """Names of rows take no part; typical numbers and dates are nobody's; the page says so."""
     table = people()

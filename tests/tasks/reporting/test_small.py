@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import sortal
-from sortal.errors import OptionError
 from sortal.models.records import Table
 from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
 from sortal.tasks.reporting.forms import pictures_folder, report_format
@@ -22,12 +21,8 @@ from sortal.tasks.reporting.wishes import Wishes, names
 
 def test_numbers_as_people_say_them() -> None:
     assert [number(n) for n in (0, 1, 12, 13, 1234)] == ["no", "one", "twelve", "13", "1,234"]
-    assert [percent(x) for x in (0.0, 1 / 3, 0.99999, 1.0)] == [
-        "0 %",
-        "33.3 %",
-        "99.999 %",
-        "100 %",
-    ]
+    said = [percent(x) for x in (0.0, 1 / 3, 0.99999, 1.0)]
+    assert said == ["0 %", "33.3 %", "99.999 %", "100 %"]
     assert out_of([0.5, 0.25]) == (100, (50, 25))
     assert out_of([0.995, 0.98, 1.0]) == (1000, (995, 980, 1000))
     assert out_of([1.0, 0.91]) == (100, (100, 91))
@@ -102,10 +97,6 @@ def test_the_name_says_the_form() -> None:
     assert report_format(Path("A.HTM"), None) == "html"
     assert report_format("a.markdown", None) == "md"
     assert report_format("a.txt", "md") == "md"
-    with pytest.raises(OptionError, match=r"end it with \.html or \.md"):
-        report_format("a.txt", None)
-    with pytest.raises(OptionError, match="format='pdf'"):
-        report_format("a.html", "pdf")
     assert pictures_folder("x/a.b.md") == Path("x/a.b_pictures")
     assert pictures_folder("x/a.b.markdown") != Path("x/a.b_pictures")
 
