@@ -59,7 +59,6 @@ from tests.estimators.tree_oracle_holes import (
 from tests.estimators.tree_oracle_large import Large, LargeOracle
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import MissingValueError, OptionError
 
 # What is told of holes and unknown values when they are met is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -310,12 +309,6 @@ def small_frame() -> tuple[Any, list[str]]:
     return X, list("aababbab")
 
 
-def test_direction_is_the_default() -> None:
-    assert TreeClassifier(pruning=None).missing == "direction"
-    X, y = small_frame()
-    assert TreeClassifier(pruning=None).fit(X, y)._model.policy == "direction"
-
-
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
     X, y = small_frame()
@@ -355,30 +348,6 @@ def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
 
 
 # --- Bad input -----------------------------------------------------------------------------------
-
-
-def test_a_branch_of_holes_and_cart_exclude_each_other() -> None:
-    X, y = small_frame()
-    with pytest.raises(OptionError, match="cart"):
-        TreeClassifier("cart", missing="branch", pruning=None).fit(X, y)
-    with pytest.raises(OptionError, match="branch"):
-        TreeClassifier("cart", missing="branch", pruning=None).fit(X[["width"]], y)
-
-
-@pytest.mark.parametrize("word", ["mean", "Direction", "", "ignore", "surrogate", None, 1, True])
-def test_an_unknown_policy(word: Any) -> None:
-    X, y = small_frame()
-    with pytest.raises(OptionError, match="missing"):
-        TreeClassifier(missing=word, pruning=None).fit(X, y)
-
-
-def test_error_names_the_columns_at_fit_and_at_predict() -> None:
-    X, y = small_frame()
-    with pytest.raises(MissingValueError, match=r"height.*color"):
-        TreeClassifier(missing="error", pruning=None).fit(X, y)
-    model = TreeClassifier(missing="error", pruning=None).fit(X[["width"]], y)
-    with pytest.raises(MissingValueError, match="width"):
-        model.predict(X[["width"]].assign(width=math.nan))
 
 
 def test_holes_of_rows_without_weight_do_not_count() -> None:
