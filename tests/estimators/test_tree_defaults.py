@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import AdaBoostClassifier
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import cross_val_score
-from sklearn.tree import DecisionTreeClassifier
 
 import sortal
 from sortal import TreeClassifier, datasets
-from sortal.errors import OneLeafWarning, OptionError
+from sortal.errors import OneLeafWarning
 
 TEXTBOOKS = {
     "play_tennis": "PlayTennis",
@@ -53,9 +49,6 @@ def level_of(model: TreeClassifier) -> float:
     found = re.search(r"\(confidence (\S+)\)", " ".join(model.fit_report_.notes))
     assert found is not None
     return float(found[1])
-
-
-# --- Few rows ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("split", ["subset", "multiway"])
@@ -105,14 +98,9 @@ def test_no_number_of_rows_makes_a_leap() -> None:
         assert other >= one * (1 - 2 * 7 / n - 0.01)
 
 
-def test_a_level_can_be_given_and_nothing_else() -> None:
+def test_a_level_can_be_given() -> None:
     X, y = noisy(60)
     assert level_of(TreeClassifier(confidence=0.25).fit(X, y)) == 0.25
-    with pytest.raises(OptionError, match=r"confidence='none'.*'auto'"):
-        TreeClassifier(confidence="none").fit(X, y)
-
-
-# --- One leaf ------------------------------------------------------------------------------------
 
 
 def test_a_tree_pruned_to_one_leaf_says_so_and_what_to_do() -> None:
@@ -136,9 +124,6 @@ def test_one_leaf_that_was_not_pruned_is_no_news() -> None:
         assert TreeClassifier(**how).fit(rows, y).get_n_leaves() == 1
 
 
-# --- The textbook's working ----------------------------------------------------------------------
-
-
 def test_work_shows_no_pruned_tree_unless_asked() -> None:
     table = datasets.penguins().dropna()
 
@@ -148,9 +133,6 @@ def test_work_shows_no_pruned_tree_unless_asked() -> None:
     assert worked() == worked(pruning=None)
     assert worked(pruning="pessimistic") != worked()
     assert worked(confidence=0.25) != worked()
-
-
-# --- Weights -------------------------------------------------------------------------------------
 
 
 def shape(model: TreeClassifier) -> Any:
@@ -170,9 +152,12 @@ WAYS: list[dict[str, Any]] = [
 
 
 @QUIET
-@pytest.mark.parametrize("how", WAYS, ids=str)
-@given(seed=st.integers(0, 10**6), n=st.integers(20, 90), unit=st.sampled_from([1e-3, np.pi, None]))
-@settings(max_examples=12, deadline=None)
+@given(
+    how=st.sampled_from(WAYS),
+    seed=st.integers(0, 10**6),
+    n=st.integers(20, 90),
+    unit=st.sampled_from([1e-3, np.pi, None]),
+)
 def test_the_unit_of_weights_changes_nothing(
     how: dict[str, Any], seed: int, n: int, unit: float | None
 ) -> None:
@@ -185,13 +170,13 @@ def test_the_unit_of_weights_changes_nothing(
 
 @QUIET
 @pytest.mark.parametrize("how", WAYS, ids=str)
-@pytest.mark.parametrize("unit", [1 / 120, 1e-3, np.pi])
-def test_equal_weights_are_no_weights(how: dict[str, Any], unit: float) -> None:
+def test_equal_weights_are_no_weights(how: dict[str, Any]) -> None:
     X, y = noisy(120)
     one = TreeClassifier(**how).fit(X, y)
-    other = TreeClassifier(**how).fit(X, y, sample_weight=np.full(120, unit))
-    assert shape(one) == shape(other)
     assert one.get_n_leaves() > 1
+    for unit in (1 / 120, 1e-3, np.pi):
+        other = TreeClassifier(**how).fit(X, y, sample_weight=np.full(120, unit))
+        assert shape(one) == shape(other), unit
 
 
 COSTS = [[0, 1, 1], [5, 0, 1], [9, 1, 0]]
@@ -223,6 +208,10 @@ def test_effective_rows_by_hand(weighted: str, missing: str, how: dict[str, Any]
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")  # the last of a boosting
 def test_boosted_trees_are_as_right_as_those_of_others() -> None:
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.model_selection import cross_val_score
+    from sklearn.tree import DecisionTreeClassifier
+
     iris = datasets.iris()
     X, y = iris.drop(columns="species").to_numpy(), iris["species"].to_numpy()
     ours, theirs = (
@@ -238,7 +227,8 @@ def test_class_weights_are_no_copies() -> None:
     tree = TreeClassifier(class_weight="balanced").fit(X[:2000], y[:2000])
     grown = TreeClassifier(class_weight="balanced", pruning=None).fit(X[:2000], y[:2000])
     assert tree.get_n_leaves() < grown.get_n_leaves() / 3
-    found = [balanced_accuracy_score(y[2000:], m.predict(X[2000:])) for m in (tree, grown)]
+    told = [m.predict(X[2000:]) == y[2000:] for m in (tree, grown)]
+    found = [np.mean([right[y[2000:]].mean(), right[~y[2000:]].mean()]) for right in told]
     assert found[0] > found[1]
 
 

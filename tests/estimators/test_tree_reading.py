@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from dataclasses import FrozenInstanceError
-from html.parser import HTMLParser
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import ColumnError, MissingValueError, OptionError, UnknownCategoryWarning
+from sortal.errors import UnknownCategoryWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -537,17 +533,6 @@ def test_a_tree_of_one_leaf() -> None:
 # --- Marks ---------------------------------------------------------------------------------------
 
 
-def test_a_value_absent_from_a_node_is_marked() -> None:
-    """Green is known, but not among the rows with x <= 1.5, where blue and red are asked for."""
-    columns = {"x": [1, 1, 1, 2, 2], "color": ["red", "red", "blue", "green", "green"]}
-    model = fitted(columns, list("rrbgg"))
-    (record,) = model.explain(pd.DataFrame({"x": [1], "color": ["green"]}))
-    assert [move.mark for move in record.path] == ["", "absent"]
-    assert record.fallback is True
-    assert record.label == "r"
-    assert [move.value for move in record.path] == [1, "green"]
-
-
 def test_an_unknown_value_of_a_column_that_is_not_asked_is_no_fallback() -> None:
     model = fitted({"x": [1.0, 2.0], "word": ["a", "a"]}, [0, 1])
     with pytest.warns(UnknownCategoryWarning):
@@ -561,13 +546,6 @@ def test_an_absent_level_of_an_ordered_category_has_its_place() -> None:
     records = model.explain(pd.DataFrame({"x": ["M", "L"]}))
     assert [record.label for record in records] == [0, 1]
     assert not any(record.fallback for record in records)
-
-
-def test_a_warning_of_an_explanation_points_at_the_line_that_led_to_it() -> None:
-    day = datasets.play_tennis()[:1].assign(Outlook="Hail")
-    with pytest.warns(UnknownCategoryWarning) as caught:
-        tennis_model().explain(day)
-    assert [warning.filename for warning in caught] == [__file__]
 
 
 # --- Sequences and records -----------------------------------------------------------------------
@@ -591,23 +569,6 @@ def test_rules_are_a_sequence() -> None:
             rules[i]
 
 
-def test_rules_of_classes_are_a_sequence() -> None:
-    classes = tennis_model().rules(by="class")
-    assert len(classes) == 2
-    assert classes[-1].label == "Yes"
-    assert [record.label for record in classes[:1]] == ["No"]
-    with pytest.raises(IndexError):
-        classes[2]
-
-
-def test_explanations_are_a_sequence() -> None:
-    records = tennis_model().explain(datasets.play_tennis())
-    assert len(records) == 14
-    assert records[-1] == records[13]
-    assert [record.label for record in records] == datasets.play_tennis()["PlayTennis"].tolist()
-    assert len(records[2:5]) == 3
-
-
 @pytest.mark.parametrize(
     ("record", "field"),
     [
@@ -625,12 +586,6 @@ def test_records_are_frozen(record: Callable[[], Any], field: str) -> None:
     its = record()
     with pytest.raises(FrozenInstanceError):
         setattr(its, field, getattr(its, field))
-
-
-def test_rules_of_the_same_fit_are_equal() -> None:
-    one, other = iris_model(), iris_model()
-    assert list(one.rules()) == list(other.rules())
-    assert hash(one.rules()[0]) == hash(other.rules()[0])
 
 
 def test_rules_as_plain_lists() -> None:
@@ -656,48 +611,7 @@ def test_rules_as_a_frame() -> None:
     assert frame["purity"].iloc[2] == pytest.approx(44 / 45)
 
 
-def test_frames_of_a_polars_model_are_of_polars() -> None:
-    model = iris_model("polars")
-    assert isinstance(model.to_frame(), pl.DataFrame)
-    assert isinstance(model.rules().to_frame(), pl.DataFrame)
-    assert isinstance(model.explain(datasets.iris("polars")).to_frame(), pl.DataFrame)
-    assert model.to_text() == IRIS_TEXT
-    assert str(model.rules()) == str(iris_model().rules())
-
-
 # --- Pages ---------------------------------------------------------------------------------------
-
-
-class Tags(HTMLParser):
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.names: Counter[str] = Counter()
-        self.text = ""
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names[tag] += 1
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def test_names_values_and_labels_are_escaped_in_pages() -> None:
-    evil = "<script>alert(1)</script>"
-    columns = {"<img src=x>": ["<i>a</i>", "b", "b"], "</td><u>": [1.0, 2.0, 3.0]}
-    model = fitted(columns, [evil, "<s>", "c&d"])
-    records = (
-        model.rules(),
-        model.rules(form="path"),
-        model.rules(by="class"),
-        model.explain(pd.DataFrame(columns)),
-    )
-    for record in records:
-        page = Tags(record._repr_html_())
-        assert not set(page.names) & {"script", "img", "i", "u", "s"}
-        assert evil in page.text
-        assert "<img src=x>" in page.text
 
 
 def test_a_markdown_table_survives_pipes_and_lines() -> None:
@@ -706,58 +620,6 @@ def test_a_markdown_table_survives_pipes_and_lines() -> None:
     bare = [line.replace("\\\\", "").replace("\\|", "") for line in lines if line]
     assert len({line.count("|") for line in bare}) == 1
     assert len(bare) == 2 + 3
-
-
-# --- What is refused -----------------------------------------------------------------------------
-
-WRONG: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
-    "by": (lambda model: model.rules(by="leaves"), r"by='leaves'.*'leaf'.*'class'"),
-    "by None": (lambda model: model.rules(by=None), r"by=None.*'leaf'.*'class'"),
-    "form": (lambda model: model.rules(form="short"), r"form='short'.*'path'|'merged'"),
-    "form of classes": (lambda model: model.rules(by="class", form=3), r"form=3"),
-    "max_depth": (lambda model: model.to_text(max_depth=-1), r"max_depth=-1"),
-    "max_depth half": (lambda model: model.to_text(max_depth=1.5), r"max_depth=1\.5"),
-    "max_depth word": (lambda model: model.to_text(max_depth="2"), r"max_depth='2'"),
-    "max_values": (lambda model: model.to_text(max_values=-1), r"max_values=-1"),
-    "of rules": (lambda model: model.rules().to_text(max_values=-2), r"max_values=-2"),
-    "of markdown": (lambda model: model.rules().to_markdown(max_values=-2), r"max_values=-2"),
-    "of a frame": (lambda model: model.rules().to_frame(max_values=-2), r"max_values=-2"),
-    "of classes": (
-        lambda model: model.rules(by="class").to_text(max_values=-2),
-        r"max_values=-2",
-    ),
-    "of nodes": (lambda model: model.to_frame(max_values=-2), r"max_values=-2"),
-}
-
-
-@pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG)
-def test_an_option_that_cannot_be_is_refused(wrong: Callable[[Any], Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        wrong(iris_model())
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        lambda model: model.to_text(),
-        lambda model: model.rules(),
-        lambda model: model.rules(by="class"),
-        lambda model: model.explain(pd.DataFrame({"x": [1.0]})),
-        lambda model: model.to_frame(),
-    ],
-    ids=["to_text", "rules", "class", "explain", "to_frame"],
-)
-def test_a_model_without_a_fit_cannot_be_read(verb: Callable[[Any], Any]) -> None:
-    with pytest.raises(NotFittedError):
-        verb(TreeClassifier(pruning=None))
-
-
-def test_rows_that_cannot_be_read_are_refused_by_explain() -> None:
-    model = iris_model()
-    with pytest.raises(ColumnError, match="sepal_width"):
-        model.explain(pd.DataFrame({X1: [1.0]}))
-    with pytest.raises(MissingValueError, match="sepal_width"):
-        model.set_params(missing="error").explain(pd.DataFrame({X1: [1.0], X2: [np.nan]}))
 
 
 # --- Size ----------------------------------------------------------------------------------------

@@ -10,9 +10,8 @@ import json
 import math
 import re
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -426,24 +425,6 @@ def test_merged_conditions_are_one_an_attribute_in_order_of_appearance(case: Cas
             assert is_interval(c) == kinds[c.attribute]
 
 
-@FEW
-@given(cases(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(case: Case, random: Any) -> None:
-    order = list(range(len(case.y)))
-    random.shuffle(order)
-    shuffled = replace(
-        case,
-        columns=tuple(replace(c, cells=tuple(c.cells[i] for i in order)) for c in case.columns),
-        y=tuple(case.y[i] for i in order),
-        weights=None if case.weights is None else tuple(case.weights[i] for i in order),
-    )
-    one, other = case.fit(), shuffled.fit()
-    assert list(one.rules()) == list(other.rules())
-    assert list(one.rules().unlisted) == list(other.rules().unlisted)
-    assert one.to_text() == other.to_text()
-    assert str(one.rules(by="class")) == str(other.rules(by="class"))
-
-
 # --- What rules count ----------------------------------------------------------------------------
 
 
@@ -777,39 +758,6 @@ def test_the_values_of_an_explanation_are_the_rows(case: Case, seed: int) -> Non
 
 
 # --- Whatever names and words look like ----------------------------------------------------------
-
-
-class Tags(HTMLParser):
-    """The names of the elements of a page, and its text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-        self.texts: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.add(tag)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def pages_of(model: Any, X: Any) -> list[Any]:
-    records = [model.rules(), model.rules(form="path"), model.rules(by="class"), model.explain(X)]
-    return [*records, model.explain(X)[0]]
-
-
-@FEW
-@given(cases())
-def test_no_name_or_word_makes_an_element_of_a_page(case: Case) -> None:
-    model = case.fit()
-    for record in pages_of(model, case.frame(case.rows)):
-        if hasattr(record, "_repr_html_"):
-            page = Tags(record._repr_html_())
-            assert not page.names & {"script", "b"}
-            assert page.names
 
 
 @FEW

@@ -4,7 +4,17 @@ It knows nothing of how trees are grown in earnest. Tables are tuples, weights a
 logarithms are whole numbers of 2**-110, so that scores that are equal in the mathematics agree to
 some 25 digits and others do not.
 
-Where the definition leaves a choice, what is taken here is one of the READING constants below.
+Where the definition leaves a choice, what is taken here:
+
+- Unknown and absent values take the heaviest of the branches that known values take.
+- With "majority" and "fractional" limits are held against the known weight of a side, as they are
+  with "branch"; where weights have fractions, sizes count rows, spread ones by parts.
+- With "branch", a multiway test is one partition into its values and the missing ones: its limits
+  ask for two large branches of all of these, and it needs to tell something as a whole.
+- With "direction", a missing value counts among the values that `max_subset` bounds, and in the
+  choice which side is V; the branch that it joins at a multiway test is chosen among those that are
+  allowed, by gain also for the gain ratio, as tests of one column always are.
+- Where weights were spread, a fitted tree may round them, and settles ties as rounding has it.
 """
 
 from __future__ import annotations
@@ -14,12 +24,13 @@ from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import strategies as st
 
 from sortal import TreeClassifier
 
@@ -31,14 +42,6 @@ NONE_MET, SPREAD = -1, -2
 CRITERIA: Final = ("gain", "gain_ratio", "gini", "cart")
 POLICIES: Final = ("direction", "branch", "majority", "fractional")
 PAIRS: Final = tuple((c, p) for c in CRITERIA for p in POLICIES if (c, p) != ("cart", "branch"))
-
-# READING: unknown and absent values take the heaviest of *all* branches, so that at a node with
-# a branch of holes it may be that one ("all"), or the heaviest of those that known values take
-# ("known").
-HEAVIER_OF: str = "known"
-# READING: with "fractional", limits are held against what is *known* of a side, as for "branch"
-# and "majority" ("known"), or against what goes down it, spread rows included ("spread").
-LIMITS_OF: str = "known"
 
 NEVER: Final = math.inf  # a cell at predict with a value that no row of the fit had
 CLOSE: Final = Fraction(1, 10**9)
@@ -149,10 +152,6 @@ class Table:
         columns = (replace(c, cells=tuple(c.cells[i] for i in rows)) for c in self.columns)
         classes = tuple(self.classes[i] for i in rows)
         return Table(tuple(columns), classes, tuple(self.weights[i] for i in rows))
-
-    @property
-    def has_holes(self) -> bool:
-        return any(c.cells[i] is None for c in self.columns for i, _ in self.held)
 
 
 @dataclass(frozen=True)
@@ -285,9 +284,11 @@ class Test:
 class Node:
     held: Held
     counts: Part
+    size: Amount
     test: Test | None = None
     score: float = 0.0
     gain: float = 0.0
+    candidates: int = 0
     children: tuple[Node, ...] = ()
 
     @cached_property
@@ -304,8 +305,7 @@ class Node:
         """The branch of larger weight, the first of equals; -1 with one branch a value."""
         if self.test is None or self.test.kind == MULTIWAY:
             return -1
-        sides = self.test.sides
-        taken = [b for b in range(len(sides)) if HEAVIER_OF == "all" or sides[b]]
+        taken = [b for b, side in enumerate(self.test.sides) if side]
         return max(taken, key=lambda b: self.children[b].n)
 
 
@@ -410,6 +410,7 @@ class Oracle:
         """The allowed tests of one attribute."""
         tally = self.tally(j, held)
         found = {
+            "error": self.direction_tests,
             "direction": self.direction_tests,
             "branch": self.branch_tests,
             "majority": self.known_tests,
@@ -435,16 +436,8 @@ class Oracle:
             missing = SPREAD
             if self.rules.missing == "majority":
                 missing = sizes.index(max(sizes)) if tally.has_holes else NONE_MET
-            held_against = [self.spread_part(part, tally) for part in parts]
-            if self.is_allowed(whole, held_against, slack):
+            if self.is_allowed(whole, parts, slack):
                 yield self.judged(replace(test, missing=missing), whole, parts, m)
-
-    def spread_part(self, part: Part, tally: Tally) -> Part:
-        """What limits are held against."""
-        if self.rules.missing != "fractional" or LIMITS_OF == "known":
-            return part
-        known, m = sum(tally.all_known[:-1]), sum(tally.holes[:-1])
-        return tuple(Fraction(c) * (known + m) / known for c in part)
 
     def branch_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
         """A last branch of holes beside the known rows' own test, or known against missing."""
@@ -468,10 +461,7 @@ class Oracle:
                 yield self.judged(test, whole, parts)
 
     def branch_each(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
-        """One branch a known value, one at least, and one of the holes, which is like another.
-
-        READING: the limits and "tells something" are asked of all these branches together.
-        """
+        """One branch a known value, one at least, and one of the holes, which is like another."""
         whole = added([tally.all_known, tally.holes], tally.n)
         sides = (*((value,) for value in tally.known), ())
         parts = [*tally.known.values(), tally.holes]
@@ -569,22 +559,63 @@ class Oracle:
         test = self.node(held, depth)
         if guide is not None:
             test = self.guided(guide, test, held, depth)
-        counts = self.part_of(held)[:-1]
-        leaf = Node(held, counts)
+        below = () if test is None else self.parted(test, held)
+        children = (
+            self.grow(None if guide is None else guide.child(b), part, depth + 1)
+            for b, part in enumerate(below)
+        )
+        return replace(self.made(held, test), children=tuple(children))
+
+    def made(self, held: Held, test: Test | None) -> Node:
+        """A leaf, or a node whose children are yet to grow."""
+        *counts, size = self.part_of(held)
+        leaf = Node(held, tuple(counts), size)
         if test is None:
             return leaf
-        below = tuple(
-            self.grow(None if guide is None else guide.child(b), part, depth + 1)
-            for b, part in enumerate(self.parted(test, held))
-        )
-        n = leaf.n
         return replace(
             leaf,
             test=test,
-            score=self.score(test, n),
-            gain=float(test.amount / n),
-            children=below,
+            score=self.score(test, leaf.n),
+            gain=float(test.amount / leaf.n),
+            candidates=self.stood(held),
         )
+
+    def stood(self, held: Held) -> int:
+        """How many subsets the choice stood against; a hole is one more value of "direction"."""
+        found = 0
+        for j, column in enumerate(self.table.columns):
+            tally = self.tally(j, held)
+            is_value = tally.has_holes and self.rules.missing == "direction"
+            codes = (*tally.known, *([math.inf] if is_value else []))
+            found += sum(1 for _ in self.subsets(codes)) if column.kind == SUBSET else 0
+        return found
+
+    def grow_best_first(self, most: int) -> Node:
+        """At most so many leaves, by n times the score; of equals the node made earlier."""
+        held = self.table.held
+        nodes, depths = [self.made(held, self.node(held, 0))], [0]
+        below: dict[int, list[int]] = {}
+        while len(nodes) - len(below) < most:
+            waiting = [i for i, t in enumerate(nodes) if t.test is not None and i not in below]
+            if not waiting:
+                break
+            merits = {i: float(nodes[i].n) * nodes[i].score for i in waiting}
+            first = max(waiting, key=lambda i: (merits[i], -i))
+            test = nodes[first].test
+            assert test is not None
+            for other in waiting:  # products of floats may differ in the last place
+                gap = abs(merits[first] - merits[other])
+                assert gap == 0 or gap > 1e-11 * merits[first], "draw another table"
+            parts, depth = self.parted(test, nodes[first].held), depths[first] + 1
+            below[first] = list(range(len(nodes), len(nodes) + len(parts)))
+            nodes += [self.made(part, self.node(part, depth)) for part in parts]
+            depths += [depth] * len(parts)
+        return self.assembled(nodes, below, 0)
+
+    def assembled(self, nodes: Sequence[Node], below: dict[int, list[int]], i: int) -> Node:
+        if i not in below:
+            return self.made(nodes[i].held, None)
+        return replace(nodes[i], children=tuple(self.assembled(nodes, below, t) for t in below[i]))
 
     # Where weights were spread they are rounded in a fitted tree, and what ties here need not tie
     # there. At such a node, and only there, the fitted tree may decide among equals.
@@ -676,11 +707,9 @@ def walk(node: Node, cells: Sequence[Cell], weight: float = 1.0) -> list[tuple[f
     ]
 
 
-def shares(table: Table, root: Node, row: Sequence[Cell]) -> list[float]:
-    """The share of each class for one row of cells as a user gives them."""
-    coded = [table.code(j, cell) for j, cell in enumerate(row)]
-    ends = walk(root, coded)
-    K = len(table.labels)
+def shares(ends: Sequence[tuple[float, Node]]) -> list[float]:
+    """The share of each class for a row that ends there."""
+    K = len(ends[0][1].shares)
     return [math.fsum(w * end.shares[k] for w, end in ends) for k in range(K)]
 
 
@@ -750,9 +779,13 @@ def assert_same_node(tree: Any, t: int, node: Node, exact: bool) -> None:
     asked = None if test is None else test.signature
     assert guide.signature == asked, f"node {t} asks {guide.signature}, not {asked}"
     assert tree.exact[t]
-    close = pytest.approx(node.score, rel=1e-9, abs=1e-9)
+    # What is spread is rounded to whole units; sums of logarithms lose a few digits.
+    slack = 1e-12 if exact else 1e-9
+    close = pytest.approx(node.score, rel=slack, abs=slack)
     assert tree.score[t] == close, f"node {t} scores {tree.score[t]}, not {node.score}"
-    assert tree.gain[t] == pytest.approx(node.gain, rel=1e-9, abs=1e-9)
+    assert tree.gain[t] == pytest.approx(node.gain, rel=slack, abs=slack)
+    assert tree.candidates[t] == node.candidates, f"node {t} stood against {tree.candidates[t]}"
+    assert not exact or tree.sizes[t] == node.size
     if test is None:
         assert (tree.attribute[t], tree.missing[t], tree.heavier[t]) == (-1, NONE_MET, -1)
         assert (guide.children, guide.values) == ([], {})
@@ -785,8 +818,125 @@ def assert_same_answers(model: Any, table: Table, root: Node, rows: Sequence[Cel
     every = sorted(set(table.classes))
     assert model.classes_.tolist() == [f"c{k}" for k in every]
     found = model.predict_proba(table.frame(rows))
-    expected = np.array([shares(table, root, row) for row in rows])
+    walked = [walk(root, [table.code(j, cell) for j, cell in enumerate(row)]) for row in rows]
+    expected = np.array([shares(ends) for ends in walked])
+    numbers = {id(node): t for t, node in enumerate(preorder(root))}
+    leaves = model.apply(table.frame(rows))
+    for leaf, ends in zip(leaves.tolist(), walked, strict=True):
+        assert len(ends) > 1 or leaf == numbers[id(ends[0][1])]
     at = [every.index(k) for k in table.labels]
     np.testing.assert_allclose(found[:, at], expected, rtol=1e-9, atol=1e-9)
     assert found.shape == (len(rows), len(every))
     assert (np.delete(found, at, axis=1) == 0).all()
+
+
+# --- Small tables --------------------------------------------------------------------------------
+
+LOOKS: Final = ("few", "many", "ordered", "subset", "multiway", "truth", "truth each")
+BY_VALUE: Final = ("multiway", "truth each")
+WEIGHTINGS: Final = ("none", "whole", "eighths", "rough")
+
+
+def make_column(look: str, rng: Any, classes: Any, m: int, rate: float, style: str) -> Column:
+    """Half of the cells know the class, and so do the holes of some columns."""
+    n = len(classes)
+    m = 2 if look.startswith("truth") else m
+    codes = np.where(rng.random(n) < 0.5, (classes * 5 + 1) % m, rng.integers(0, m, n))
+    if style == "one value":
+        codes[:] = codes[0]
+    numbers = codes + rng.normal(size=n) if look == "many" else codes / (10 if look == "few" else 1)
+    odds = rate * (2 * (classes == classes[0]) if style == "told by class" else 1)
+    is_hole = np.ones(n, dtype=bool) if style == "all holes" else rng.random(n) < odds
+    cells = tuple(None if h else float(x) for x, h in zip(numbers, is_hole, strict=True))
+    if look in {"few", "many"}:
+        return Column(CUT, "number", cells)
+    if look == "ordered":
+        return Column(CUT, "ordered", cells, n_levels=m + 1)
+    kind = MULTIWAY if look in BY_VALUE else SUBSET
+    return Column(kind, "truth" if look.startswith("truth") else "word", cells)
+
+
+def make_weights(weighting: str, rng: Any, n: int) -> tuple[Amount, ...]:
+    """None, copies (0 leaves a row out), or importances: eighths, or numbers of twenty bits."""
+    if weighting == "none":
+        return (1,) * n
+    if weighting == "whole":
+        return (1, *rng.integers(0, 4, n - 1).tolist())
+    if weighting == "eighths":
+        return tuple(Fraction(int(u), 8) for u in rng.integers(1, 24, n))
+    return tuple(Fraction(int(u), 2**20) for u in rng.integers(2**16, 2**21, n))
+
+
+@st.composite
+def tables(
+    draw: st.DrawFn,
+    *,
+    criterion: str = "gain",
+    weightings: tuple[str, ...] = ("none", "whole"),
+    rates: tuple[float, ...] = (0.0, 0.1, 0.3, 0.6),
+    styles: tuple[str, ...] = ("", "", "", "told by class", "one value", "all holes"),
+    looks: tuple[str, ...] = LOOKS,
+    most: int = 30,
+    max_classes: int = 4,
+) -> Table:
+    """Mixed columns with holes, some of them copies of another."""
+    n, K = draw(st.integers(2, most)), draw(st.integers(2, max_classes))
+    rng = np.random.default_rng(draw(st.integers(0, 10**9)))
+    classes = rng.integers(0, K, n)
+    is_two = criterion == "cart"
+    allowed = [look for look in looks if not (is_two and look in BY_VALUE)]
+    columns = [
+        make_column(look, rng, classes, draw(st.integers(1, 7)), rate, style)
+        for look, rate, style in draw(
+            st.lists(
+                st.tuples(*map(st.sampled_from, (allowed, rates, styles))), min_size=1, max_size=4
+            )
+        )
+    ]
+    if draw(st.booleans()):
+        columns.append(columns[draw(st.integers(0, len(columns) - 1))])
+    weights = make_weights(draw(st.sampled_from(weightings)), rng, n)
+    return Table(tuple(columns), tuple(classes.tolist()), weights)
+
+
+limits: Final = st.fixed_dictionaries(
+    {},
+    optional={
+        "min_samples_leaf": st.integers(2, 6),
+        "min_weight_fraction_leaf": st.sampled_from([0.0625, 0.125, 0.25]),
+        "max_subset": st.integers(1, 3),
+        "leaf_size": st.integers(0, 8),
+        "purity": st.sampled_from([0.5, 0.625, 0.75]),
+        "min_gain": st.sampled_from([0.0123, 0.107, 0.293]),
+    },
+)
+
+
+def rows_to_ask(table: Table, seed: int, most: int = 60) -> list[Cells]:
+    """The rows of the table, and holes, unknown, absent and known values in every combination."""
+    rng = np.random.default_rng(seed)
+    cells: list[list[Cell]] = []
+    for j, column in enumerate(table.columns):
+        values = table.values(j)
+        picked = rng.choice(values, min(len(values), 2), replace=False).tolist() if values else []
+        more: list[Cell] = [None]
+        if column.look == "number":
+            more.append(0.25)
+        elif column.look == "truth":
+            more += [0.0, 1.0] if values else []
+        elif values:
+            more.append(NEVER)
+        cells.append([*picked, *more])
+    every = list(product(*cells))
+    some = rng.choice(len(every), min(len(every), most), replace=False).tolist()
+    own = zip(*(c.cells for c in table.columns), strict=True)
+    return [*(row for row in own), *(every[i] for i in some)]
+
+
+def check(table: Table, rules: Rules, seed: int = 0) -> Node:
+    """The fitted tree is the oracle's, and so are its answers."""
+    model = fit(table, rules)
+    root = grow_beside(model, table, rules)
+    assert_same_tree(model, root, rules)
+    assert_same_answers(model, table, root, rows_to_ask(table, seed))
+    return root

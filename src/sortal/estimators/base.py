@@ -325,8 +325,8 @@ def refuse_empty(table: Table) -> None:
 
 def note_classes(report: FitReport, classes: Values, present: Values) -> FitReport:
     """What to know of the classes beside a report; of one class only, warned of, too."""
-    notes = list(report.notes)
-    if absent := [label for label in classes if label not in present]:
+    notes, counted = list(report.notes), set(present)
+    if absent := [label for label in classes if label not in counted]:
         notes.append(f"no row that counts is of {listed(absent)}: never predicted, probability 0")
     if len(present) == 1:
         notes.append(f"all rows that count are of the class {present[0]!r}: it is always predicted")
