@@ -53,7 +53,17 @@ def run_here(command: str, cwd: str, **_: Any) -> subprocess.CompletedProcess[st
     return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
 
-@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])
+PAGES = [str(page.relative_to(ROOT)) for page in TOOL.pages()]
+# They start processes, compare learners, write reports or draw, as tests of their own do.
+SLOW = {
+    *("README.md", "docs/commands.md", "docs/report.md", "docs/comparing.md"),
+    *(f"docs/worked/{name}.md" for name in ("tree", "tree_reading", "kernel")),
+}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.full] * (page in SLOW)) for page in PAGES]
+)
 def test_a_page_prints_what_it_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", TOOL.NEW_YEAR)  # as the pages are written
 
@@ -81,7 +91,7 @@ def test_blocks_share_a_namespace_and_consoles_a_folder(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in TOOL.pages()])
+@pytest.mark.parametrize("page", PAGES)
 def test_links_within_the_project_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
