@@ -27,7 +27,7 @@ from tools import fault_scratch as scratch
 MEMORY: Final = ROOT / "tools" / "faults.json"
 RESULTS: Final = scratch.HERE / "results.json"
 TIERS: Final = {"full": [], "quick": ["-m", "quick"]}
-DOORS: Final = ["tests/estimators", "tests/contract", "tests/test_everyday.py", "tests/parity"]
+DOORS: Final = ["tests/estimators", "tests/contract", "tests/parity"]
 NATIVE: Final = ROOT / "tests" / "native"  # quick, and next to every compiled loop
 # The tests of a package: its own, then those of what is built on it.
 TESTS: Final = {

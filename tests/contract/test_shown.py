@@ -70,6 +70,9 @@ def test_names_values_and_labels_are_not_trusted(learner: Setting, nasty: str) -
     pages = [one._repr_html_() for one in (*shown, model)]
     texts = [str(one) for one in (*shown, reasons[0], model.fit_report_)]
     texts += [one.to_markdown() for one in shown if hasattr(one, "to_markdown")]
+    if hasattr(model, "to_svg"):
+        pages += [model.to_html(), model.to_svg()]
+        texts += [model.to_text(), str(model.rules())]
     for text in (*texts, *pages):
         assert not set(text) & set("\x1b\u202e")
     for page in pages:
