@@ -54,10 +54,15 @@ def run_here(command: str, cwd: str, **_: Any) -> subprocess.CompletedProcess[st
 
 
 PAGES: Final = [str(page.relative_to(ROOT)) for page in TOOL.pages()]
+# They start processes, compare learners, write reports or draw, as tests of their own do.
+SLOW: Final = {
+    *("README.md", "docs/commands.md", "docs/report.md", "docs/comparing.md"),
+    *(f"docs/worked/{name}.md" for name in ("tree", "tree_reading", "kernel")),
+}
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[] if p == "README.md" else pytest.mark.full) for p in PAGES]
+    "page", [pytest.param(page, marks=[pytest.mark.full] * (page in SLOW)) for page in PAGES]
 )
 def test_a_page_prints_what_it_says(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: str, **how: Any) -> Any:

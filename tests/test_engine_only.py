@@ -58,6 +58,10 @@ class Recutting:
             yield function(batch)
 
 
+# Blocks of one row are many, and those of all rows are what an engine does unasked.
+block_sizes = pytest.mark.parametrize("block_rows", [7, pytest.param(1, marks=pytest.mark.full)])
+
+
 def swap_engine(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> Recutting:
     engine = Recutting(block_rows)
     monkeypatch.setattr("sortal.estimators.base.LocalEngine", lambda _: engine)
@@ -84,7 +88,7 @@ def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 @pytest.mark.parametrize("structure", ["naive", "joint"])
-@pytest.mark.parametrize("block_rows", [1, 7, 60])
+@block_sizes
 def test_blocks_of_any_size_give_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, words: pd.DataFrame, structure: str, block_rows: int
 ) -> None:
@@ -95,7 +99,7 @@ def test_blocks_of_any_size_give_the_same_bits(
     assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
 
 
-@pytest.mark.parametrize("block_rows", [1, 7, 150])
+@block_sizes
 def test_blocks_of_any_size_give_the_same_densities(
     monkeypatch: pytest.MonkeyPatch, block_rows: int
 ) -> None:
@@ -126,7 +130,7 @@ def functions(make: Callable[[], Any], table: pd.DataFrame) -> list[NDArray[Any]
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 @pytest.mark.parametrize("name", DISCRIMINANTS)
-@pytest.mark.parametrize("block_rows", [1, 7, 60])
+@block_sizes
 def test_blocks_of_any_size_give_the_same_functions(
     monkeypatch: pytest.MonkeyPatch, name: str, block_rows: int
 ) -> None:
@@ -150,7 +154,7 @@ def trees(table: pd.DataFrame) -> list[NDArray[Any]]:
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
-@pytest.mark.parametrize("block_rows", [1, 7, 60])
+@block_sizes
 def test_blocks_of_any_size_give_the_same_tree(
     monkeypatch: pytest.MonkeyPatch, block_rows: int
 ) -> None:
@@ -175,7 +179,7 @@ def near(table: pd.DataFrame) -> list[NDArray[Any]]:
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
-@pytest.mark.parametrize("block_rows", [1, 7, 60])
+@block_sizes
 def test_blocks_of_any_size_give_the_same_neighbors(
     monkeypatch: pytest.MonkeyPatch, block_rows: int
 ) -> None:
@@ -186,7 +190,7 @@ def test_blocks_of_any_size_give_the_same_neighbors(
     assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
 
 
-@pytest.mark.parametrize("block_rows", [1, 7, 14])
+@block_sizes
 def test_a_fit_reads_every_row_once(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> None:
     engine = swap_engine(monkeypatch, block_rows)
     DiscreteBayes().fit(datasets.play_tennis(), "PlayTennis")

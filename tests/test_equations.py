@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,9 @@ def read_code() -> dict[str, str]:
     }
 
 
+parsed = cache(ast.parse)
+
+
 def definitions(path: str, text: str, name: str) -> list[str]:
     """Source segments that define a name; in C++, which is not parsed here, the whole file."""
     if not path.endswith(".py"):
@@ -92,7 +96,7 @@ def definitions(path: str, text: str, name: str) -> list[str]:
     lines = text.split("\n")  # whole lines, to keep a comment after the last statement
     return [
         "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.name == name
     ]

@@ -24,10 +24,10 @@ from tests.contract.learners import (
 
 import sortal
 from sortal.errors import LabelError
+from sortal.estimators.keeping import parts_of, restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
@@ -82,14 +82,14 @@ KINDS: Final[dict[str, Callable[[], tuple[Any, Any, Any]]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_predicted_has_the_type_of_the_labels(kind: str, tmp_path: Path) -> None:
+def test_what_is_predicted_has_the_type_of_the_labels(kind: str) -> None:
     """Every kind with two learners, every learner with seven kinds."""
     y, given, dtype = KINDS[kind]()
     listed = given.tolist()
     for learner in DEFAULTS[list(KINDS).index(kind) % 4 :: 4]:
         model = learner.fit(X, y)
-        model.save(tmp_path / "model.sortal")
-        for said in (model.predict(X), sortal.load(tmp_path / "model.sortal").predict(X)):
+        restored = restore(type(model), parts_of(model))
+        for said in (model.predict(X), restored.predict(X)):
             assert said.dtype == model.classes_.dtype == dtype, learner
             assert said.tolist() == listed, learner
             assert [type(label) for label in said.tolist()] == [type(label) for label in listed]

@@ -63,6 +63,7 @@ def test_a_joint_table_of_values_that_were_never_counted() -> None:
     assert not Path("never").exists()
 
 
+@pytest.mark.full  # it starts them
 def test_no_more_workers_than_cores() -> None:
     iris = sortal.datasets.iris()
     found = sortal.compare(
@@ -86,6 +87,7 @@ print((model.predict_proba(rows) == wanted).all())
 """
 
 
+@pytest.mark.full  # a process that imports everything
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is bounded as on Linux")
 def test_where_threads_are_refused_the_others_do_the_work() -> None:
     done = subprocess.run(

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from tests.contract.learners import (
     LIBRARIES,
-    N,
     Setting,
     every_learner,
     every_setting,
@@ -30,18 +29,18 @@ pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 @every_setting
 def test_explanations_are_of_what_was_predicted(setting: Setting) -> None:
-    model = fitted(setting)
-    reasons = model.explain(mixed())
-    assert [why.label for why in reasons] == model.predict(mixed()).tolist()
+    model, rows = fitted(setting), mixed()[:16]
+    reasons = model.explain(rows)
+    assert [why.label for why in reasons] == model.predict(rows).tolist()
     assert [why.to_dict() for why in reasons[10:14]] == [
         why.to_dict() for why in list(reasons)[10:14]
     ]
-    assert len(reasons) == len(list(reasons)) == N
-    assert reasons[-1].to_dict() == reasons[N - 1].to_dict()
-    assert reasons == model.explain(mixed())
+    assert len(reasons) == len(list(reasons)) == 16
+    assert reasons[-1].to_dict() == reasons[15].to_dict()
+    assert reasons == model.explain(rows)
     assert reasons[1:] != reasons
     with pytest.raises(IndexError):
-        reasons[N]
+        reasons[16]
     assert isinstance(json.dumps(reasons.to_dict(), allow_nan=False), str)
     assert json.loads(json.dumps(model.working().to_dict(), allow_nan=False))
     assert json.loads(json.dumps(show(model).to_dict(), allow_nan=False))
@@ -71,6 +70,9 @@ def test_names_values_and_labels_are_not_trusted(learner: Setting, nasty: str) -
     pages = [one._repr_html_() for one in (*shown, model)]
     texts = [str(one) for one in (*shown, reasons[0], model.fit_report_)]
     texts += [one.to_markdown() for one in shown if hasattr(one, "to_markdown")]
+    if hasattr(model, "to_svg"):
+        pages += [model.to_html(), model.to_svg()]
+        texts += [model.to_text(), str(model.rules())]
     for text in (*texts, *pages):
         assert not set(text) & set("\x1b\u202e")
     for page in pages:

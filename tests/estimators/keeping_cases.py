@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sortal import (
     DiscreteBayes,
     FisherDiscriminant,
-    IndicatorRegression,
     KernelDiscriminant,
     LinearDiscriminant,
     NeighborsClassifier,
@@ -23,6 +22,7 @@ from sortal import (
     datasets,
     from_sklearn,
 )
+from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +30,8 @@ if TYPE_CHECKING:
     Case = tuple[Any, Any]
 
 N = 90
-DISCRIMINANTS = (
-    LinearDiscriminant,
-    QuadraticDiscriminant,
-    FisherDiscriminant,
-    IndicatorRegression,
-)
-ALL = (*DISCRIMINANTS, DiscreteBayes, TreeClassifier, NeighborsClassifier, KernelDiscriminant)
+ALL = tuple(learner.load() for learner in learners())
+DISCRIMINANTS = tuple(cls for cls in ALL if hasattr(cls, "from_moments"))
 COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
 
 
@@ -84,6 +79,8 @@ LABELS = {
     "object": np.array(["ä", 5, "z"], dtype=object)[np.arange(N) % 3],
 }
 TABLES: dict[str, Callable[[], Any]] = {"mixed": mixed, "words": words, "numbers": numbers}
+# Every table, and labels of every kind.
+PAIRS = (("mixed", "str"), ("words", "int"), ("numbers", "object"), ("mixed", "bool"))
 WEIGHTS = np.arange(N) % 4 / 4 + 0.5
 PRIORS = {"no": 0.5, "perhaps": 0.25, "yes": 0.25}
 
@@ -163,12 +160,14 @@ def _pruned() -> Case:
     return made.prune("pessimistic", confidence=0.25), X
 
 
-CASES: dict[str, Callable[[], Case]] = {
-    **{f"{c.__name__} {t} str": _plain(c, t, "str") for c in ALL for t in TABLES},
-    **{f"{c.__name__} {y}": _plain(c, "mixed", y) for c in ALL for y in ("int", "bool", "object")},
+EVERY: dict[str, Callable[[], Case]] = {
+    **{f"{c.__name__} {t} {y}": _plain(c, t, y) for c in ALL for t, y in PAIRS},
     **{f"{c.__name__} mean": lambda c=c: _on_mixed(c(missing="mean")) for c in DISCRIMINANTS},  # type: ignore[misc]
     **{f"{c.__name__} weights": lambda c=c: _on_mixed(c(), WEIGHTS) for c in ALL},  # type: ignore[misc]
     **{f"{c.__name__} moments": lambda c=c: _moments(c) for c in DISCRIMINANTS},  # type: ignore[misc]
+}
+CASES: dict[str, Callable[[], Case]] = {
+    **EVERY,
     "named moments": lambda: _moments(
         LinearDiscriminant, names=["x0", "x1"], classes=["a", "b"], class_weight={"a": 2.0}
     ),

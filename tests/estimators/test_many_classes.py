@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.contract.learners import DEFAULTS, Setting, every_learner
 
-from sortal import DiscreteBayes, NeighborsClassifier, TreeClassifier, compare, datasets
+from sortal import DiscreteBayes, compare, datasets
 from sortal.errors import LabelError, ManyClassesWarning
 from sortal.tasks.fit import fit
 
@@ -19,11 +20,15 @@ X = pd.DataFrame({"a": np.arange(N) % 5, "b": np.arange(N) % 7})
 MANY = np.arange(N) % 21
 
 
-@pytest.mark.parametrize("learner", [DiscreteBayes, NeighborsClassifier, TreeClassifier])
-@pytest.mark.parametrize("y", [MANY, MANY.astype(float), pl.Series(MANY), MANY.astype(object)])
-def test_a_fit_warns_of_many_numbers(learner: Any, y: Any) -> None:
-    with pytest.warns(ManyClassesWarning, match="y has 21 distinct numbers in 84 rows"):
-        learner().fit(X, y)
+@every_learner
+def test_a_fit_warns_of_many_numbers(learner: Setting) -> None:
+    kinds = [MANY, MANY.astype(float), pl.Series(MANY), MANY.astype(object)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner.make().fit(X, kinds[DEFAULTS.index(learner) % 4])
+    told = [str(one.message) for one in caught if one.category is ManyClassesWarning]
+    assert len(told) == 1
+    assert told[0].startswith("y has 21 distinct numbers in 84 rows")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +66,7 @@ def test_a_task_takes_them_for_classes_when_told() -> None:
     assert [column.kind for column in model._schema.columns] == ["category", "number"]
 
 
+@pytest.mark.full  # it starts workers
 def test_a_comparison_takes_them_for_classes_when_told() -> None:
     table = X.assign(y=MANY)
     told: dict[str, Any] = {
@@ -68,10 +74,11 @@ def test_a_comparison_takes_them_for_classes_when_told() -> None:
         "baselines": ["majority"],
         "folds": 2,
         "repeats": 1,
+        "n_jobs": 1,
     }
     found = compare(table, "y", categories=["a", "y"], **told)
     assert found.settings.categories == ("a", "y")
     assert found.settings.categorical_features == ["a"]
     assert len(found.scores["bayes"]) == 2
-    fine = datasets.penguins()
+    fine = datasets.penguins()[::8]
     assert compare(fine, "species", categories=["year"], **told).settings.rows == len(fine)

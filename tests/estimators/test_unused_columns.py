@@ -34,8 +34,16 @@ X = pd.DataFrame(
 Y = np.where(A > 0, "p", "q")
 
 
-@pytest.mark.parametrize("missing", ["direction", "branch", "fractional", "majority", "error"])
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize(
+    ("missing", "library"),
+    [
+        ("direction", pd.DataFrame),
+        ("branch", pl.from_pandas),
+        ("fractional", pa.Table.from_pandas),
+        ("majority", pl.from_pandas),
+        ("error", pd.DataFrame),
+    ],
+)
 def test_a_tree_needs_the_columns_that_it_asks(missing: str, library: Any, tmp_path: Path) -> None:
     rows = X if missing != "error" else X.drop(columns="empty")
     model = TreeClassifier(missing=missing, unknown="error", categorical_features=["code"])
