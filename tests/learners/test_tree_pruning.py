@@ -262,7 +262,9 @@ def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: boo
         units=np.array([[22, 20], [2, 0], [20, 20], [20, 0], [0, 20]]),
         sizes=np.array([42, 2, 40, 20, 20]),
         exact=np.ones(5, dtype=bool),
-        **{name: np.zeros(5) for name in ("score", "gain", "candidates")},
+        score=np.zeros(5),
+        gain=np.zeros(5),
+        candidates=np.zeros(5),
     )
     rows = tree._read_again(X, y, None)
     raised = prune_by_raising(hand, rows, 0.25, "gain").model
