@@ -267,27 +267,6 @@ def test_cuts_have_holes_on_either_side() -> None:
     assert working["tests"].rows[0][2] == "x <= 1.5, missing: yes"
 
 
-def test_a_hole_is_a_value_of_a_set() -> None:
-    X = pd.DataFrame({"x": ["u", "u", "v", "v", None, None]})
-    y = list("aabbcc")
-    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
-    assert working["x values"].column("value") == ("u", "v", None)
-    assert working["x"].column("V") == ("{u}", "{v}", "{}")
-    assert working["x"].column("not V") == ("{v}", "{u}", "{u, v}")
-    assert working["x"].column("missing") == ("no", "no", "alone")
-    assert working["x"].column("n(V, c)") == (0, 0, 2)
-
-
-def test_holes_of_their_own_branch_and_alone() -> None:
-    X = pd.DataFrame({"x": [1.0, 2, 2, np.nan], "one": [5.0, 5, np.nan, np.nan]})
-    y = list("abba")
-    working = TreeClassifier(missing="branch", pruning=None).fit(X, y).working(0, X, y)
-    assert working["x"].column("missing") == ("own branch",)
-    assert working["x"].column("score") == (1.0,)
-    assert working["one"].column("missing") == ("alone",)
-    assert working["one"].column("v") == (None,)
-
-
 def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:
     X = pd.DataFrame({"x": ["u", "u", "v", "v", None]})
     y = list("aabbb")
