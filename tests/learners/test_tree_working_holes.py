@@ -33,6 +33,7 @@ from tests.estimators.tree_oracle_holes import (
 
 from sortal import TreeClassifier, datasets
 from sortal.models.conditions import set_text
+from sortal.models.partition import score_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
@@ -77,6 +78,12 @@ def check_two_sided(working: Any, oracle: Oracle, node: Node, j: int) -> None:
         assert row["allowed"] or (is_rough and test.amount < 1e-9)
         check_counts(row, oracle, tally, test)
     assert all(not row["allowed"] or (is_rough and row["score"] < 1e-9) for row in rows.values())
+    if oracle.rules.criterion != "gain_ratio":  # which compares attributes by their averages
+        ranked = {
+            row["rank"]: row["score"] for row in listed(working, f"x{j}").values() if row["allowed"]
+        }
+        scores = [ranked[rank] for rank in sorted(ranked)]
+        assert scores == pytest.approx(sorted(scores, reverse=True), abs=1e-12)
 
 
 def check_counts(row: dict[str, Any], oracle: Oracle, tally: Any, test: Test) -> None:
@@ -90,6 +97,34 @@ def check_counts(row: dict[str, Any], oracle: Oracle, tally: Any, test: Test) ->
         assert row[f"P(c{label}|Y)"] == pytest.approx(float(Fraction(yes[k]) / sum(yes[:-1])))
         if tally.has_holes:
             assert row[f"n(missing, c{label})"] == pytest.approx(float(tally.holes[k]), abs=1e-9)
+    if not tally.has_holes:
+        check_known(row, oracle.table.labels, yes[:-1], tally.part(test.sides[1])[:-1])
+
+
+def check_known(row: dict[str, Any], labels: list[int], yes: Any, no: Any) -> None:
+    """Shares and measures of two sides of known values."""
+    for label, a, b in zip(labels, yes, no, strict=True):
+        assert row[f"P(c{label}|N)"] == pytest.approx(float(Fraction(b) / sum(no)))
+        if f"P(X<=v|c{label})" in row:
+            share = None if a + b == 0 else pytest.approx(float(Fraction(a) / (a + b)))
+            assert row[f"P(X<=v|c{label})"] == share
+    measures = measures_of([yes, no], labels)
+    for name in measures.keys() & row.keys():
+        assert row[name] == pytest.approx(measures[name], abs=1e-12), name
+
+
+def measures_of(parts: list[Any], labels: list[int]) -> dict[str, float]:
+    """What `score_counts` says of whole weights; nothing of others."""
+    if any(Fraction(c).denominator > 1 for part in parts for c in part):
+        return {}
+    units = np.array([[int(c) for c in part] for part in parts])
+    split = score_counts(units, tuple(range(len(parts))), tuple(labels), 0)
+    return {
+        "split entropy": split.split_entropy,
+        "split Gini": split.split_gini,
+        "gain": split.gain,
+        "split information": split.split_information,
+    }
 
 
 def check_multiway(working: Any, oracle: Oracle, node: Node, j: int) -> None:
@@ -104,6 +139,12 @@ def check_multiway(working: Any, oracle: Oracle, node: Node, j: int) -> None:
     if offer[3] is not None or best.amount > 1e-9:
         assert offer[3] == pytest.approx(oracle.score(best, node.n), rel=1e-9, abs=1e-9)
     assert (table.column("value")[-1] is None) == tally.has_holes
+    if not tally.has_holes:
+        parts = [tally.known[value][:-1] for value in sorted(tally.known)]
+        measures = measures_of(parts, oracle.table.labels)
+        name = "entropy" if "entropy" in table.columns else "Gini"
+        after = np.average(table.column(name), weights=[float(sum(part)) for part in parts])
+        assert after == pytest.approx(measures.get(f"split {name}", after), abs=1e-12)
     if tally.has_holes and oracle.rules.missing == "direction":
         scores = table.column("score if missing here")
         for test in tests:
@@ -224,27 +265,6 @@ def test_cuts_have_holes_on_either_side() -> None:
     assert table.column("n(missing, a)") == (2,) * 5
     assert table.column("chosen") == (True, *[False] * 4)
     assert working["tests"].rows[0][2] == "x <= 1.5, missing: yes"
-
-
-def test_a_hole_is_a_value_of_a_set() -> None:
-    X = pd.DataFrame({"x": ["u", "u", "v", "v", None, None]})
-    y = list("aabbcc")
-    working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
-    assert working["x values"].column("value") == ("u", "v", None)
-    assert working["x"].column("V") == ("{u}", "{v}", "{}")
-    assert working["x"].column("not V") == ("{v}", "{u}", "{u, v}")
-    assert working["x"].column("missing") == ("no", "no", "alone")
-    assert working["x"].column("n(V, c)") == (0, 0, 2)
-
-
-def test_holes_of_their_own_branch_and_alone() -> None:
-    X = pd.DataFrame({"x": [1.0, 2, 2, np.nan], "one": [5.0, 5, np.nan, np.nan]})
-    y = list("abba")
-    working = TreeClassifier(missing="branch", pruning=None).fit(X, y).working(0, X, y)
-    assert working["x"].column("missing") == ("own branch",)
-    assert working["x"].column("score") == (1.0,)
-    assert working["one"].column("missing") == ("alone",)
-    assert working["one"].column("v") == (None,)
 
 
 def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:

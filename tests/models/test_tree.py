@@ -14,7 +14,6 @@ from sortal import TreeClassifier
 from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.models.faces import moment_text
 from sortal.models.tree import TreeModel
 from sortal.models.tree_blocks import RouteBlock
 from sortal.models.tree_branches import describe_test
@@ -191,36 +190,27 @@ def asking(column: ColumnSchema, **arrays: Any) -> str:
     return describe_test(TreeModel(**{**values, "schema": schema, **arrays}), 0, max_values=3)
 
 
-@pytest.mark.parametrize(
-    ("v", "text"),
-    [(3.0, "3"), (3.45, "3.45"), (1e22, "1e+22"), (-0.1, "-0.1"), (1 / 3, repr(1 / 3))],
-)
-def test_a_threshold_reads_back_as_itself(v: float, text: str) -> None:
-    threshold = np.array([v, np.nan, np.nan])
-    assert asking(ColumnSchema("x", "number"), threshold=threshold) == f"x <= {text}"
-    assert float(text) == v
+LEVELS = ("low", "mid", "high")
+NUMBER, DAY = ColumnSchema("x", "number"), ColumnSchema("day", "date")
+LEVEL = ColumnSchema("level", "category", LEVELS, LEVELS)
 
 
 @pytest.mark.parametrize(
-    ("days", "text"),
+    ("column", "v", "text"),
     [
-        (18262.0, "2020-01-01"),
-        (18262.5, "2020-01-01T12:00:00"),
-        (-0.5, "1969-12-31T12:00:00"),
-        (18262 + 1.5 / 86_400, "2020-01-01T00:00:01.500"),
+        *((NUMBER, v, text) for v, text in [(3.0, "3"), (3.45, "3.45"), (1e22, "1e+22")]),
+        *((NUMBER, -0.1, "-0.1"), (NUMBER, 1 / 3, repr(1 / 3))),
+        *((DAY, 18262.0, "2020-01-01"), (DAY, 18262.5, "2020-01-01T12:00:00")),
+        *((DAY, -0.5, "1969-12-31T12:00:00"),),
+        (DAY, 18262 + 1.5 / 86_400, "2020-01-01T00:00:01.500"),
+        *((LEVEL, rank, value) for rank, value in [(0.5, "low"), (1.0, "mid"), (1.5, "mid")]),
     ],
 )
-def test_a_date_prints_as_a_date(days: float, text: str) -> None:
-    assert moment_text(days) == text
-    threshold = np.array([days, np.nan, np.nan])
-    assert asking(ColumnSchema("day", "date"), threshold=threshold) == f"day <= {text}"
-
-
-@pytest.mark.parametrize(("rank", "value"), [(0.5, "low"), (1.0, "mid"), (1.5, "mid")])
-def test_a_cut_between_ranks_prints_the_last_value_below(rank: float, value: str) -> None:
-    order = ("low", "mid", "high")
-    column = ColumnSchema("level", "category", order, order)
-    assert asking(column, threshold=np.array([rank, np.nan, np.nan])) == f"level <= {value}"
+def test_a_threshold_in_words(column: ColumnSchema, v: float, text: str) -> None:
+    """Numbers read back as themselves; a cut between ranks prints the last value below."""
+    threshold = np.array([v, np.nan, np.nan])
+    assert asking(column, threshold=threshold) == f"{column.name} <= {text}"
+    assert column != NUMBER or float(text) == v
 
 
 def test_of_many_values_some_are_named() -> None:

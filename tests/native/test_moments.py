@@ -109,22 +109,6 @@ def test_a_class_of_equal_numbers_has_no_spread() -> None:
     assert m2[0] <= 1000 * (0.1 * 2**-52) ** 2 * 1e-12
 
 
-def test_whole_weights_are_copies() -> None:
-    values, times = np.array([1.0, 4.0, 9.5]), np.array([3, 0, 2])
-    once = native.class_moments(values, np.zeros(3, dtype=np.int32), 1, times)
-    copies = native.class_moments(np.repeat(values, times), np.zeros(5, dtype=np.int32), 1, None)
-    assert [part.tolist() for part in once] == [part.tolist() for part in copies]
-
-
-def test_holes_belong_to_no_class() -> None:
-    values = np.array([math.nan, 1.0, math.nan, 3.0])
-    classes = np.array([0, 0, 1, 0], dtype=np.int32)
-    units, mean, _, m2 = native.class_moments(values, classes, 3, None)
-    assert units.tolist() == [2, 0, 0]
-    assert mean.tolist() == [2.0, 0.0, 0.0]
-    assert m2.tolist() == [2.0, 0.0, 0.0]
-
-
 def test_many_classes_are_measured_apart() -> None:
     classes = np.repeat(np.arange(2000, dtype=np.int32), 2)
     values = classes + np.tile([-1.0, 1.0], 2000)

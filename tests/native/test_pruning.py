@@ -88,12 +88,16 @@ def _preorder(parents: list[int]) -> list[int]:
 
 @given(trees(st.integers(0, 6)))
 def test_the_tree_at_every_price_is_the_best_of_all_prunings(tree: Tree) -> None:
-    strengths = [Fraction(s).limit_denominator(1000) for s in tree.strengths().tolist()]
+    found = tree.strengths()
+    for t, below in enumerate(tree.lists):  # trees are nested
+        assert below or found[t] == 0
+        assert all(found[c] <= found[t] for c in below)
+    strengths = [Fraction(s).limit_denominator(1000) for s in found.tolist()]
     levels = sorted({*strengths, Fraction(0)})
     between = [(a + b) / 2 for a, b in pairwise(levels)]
     for alpha in [*between, levels[-1] + 1]:
         assert tree.leaves_at(float(alpha)) == tree.best(alpha)
-    for s in set(tree.strengths().tolist()):  # on the spot, the smaller tree
+    for s in set(found.tolist()):  # on the spot, the smaller tree
         assert tree.leaves_at(s) == tree.best(Fraction(s).limit_denominator(1000))
 
 
@@ -104,14 +108,6 @@ def test_real_risks_have_the_same_trees_away_from_ties(tree: Tree) -> None:
         if high - low > 1e-6:
             alpha = (low + high) / 2
             assert tree.leaves_at(alpha) == tree.best(Fraction(alpha))
-
-
-@given(trees(st.integers(0, 6)))
-def test_trees_are_nested_and_leaves_have_strength_zero(tree: Tree) -> None:
-    strengths = tree.strengths()
-    for t, below in enumerate(tree.lists):
-        assert below or strengths[t] == 0
-        assert all(strengths[c] <= strengths[t] for c in below)
 
 
 def test_equal_ratios_that_rounding_parts_are_one() -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
-from sortal.errors import OptionError
 from sortal.views.deciding.decider import decider
 from sortal.views.deciding.packing import pack, pack_lower, packed_bytes
 from sortal.views.deciding.part import decide_part
@@ -56,14 +55,6 @@ def test_sizes_are_near_those_of_json() -> None:
 def test_a_model_of_another_kind_has_no_form() -> None:
     assert decider(object()) is None
     assert decide_part(object(), title="Decide", name="it") is None
-
-
-def test_names_and_columns_are_checked() -> None:
-    model = LinearDiscriminant().fit(datasets.iris(), "species")._model
-    with pytest.raises(OptionError, match="small letters"):
-        decide_part(model, title="Decide", name="Two words")
-    with pytest.raises(OptionError, match="'petal', which is no column of this model"):
-        decide_part(model, title="Decide", name="it", starts=[("one", {"petal": 1.0})])
 
 
 def test_fields_tell_where_numbers_lie() -> None:
