@@ -84,7 +84,7 @@ def test_distances(frozen: dict[str, Any], name: str, metric: str, p: float) -> 
 # --- R's votes -----------------------------------------------------------------------------------
 
 
-def compare(model: NeighborsClassifier, proba: Float, apart: Any, expected: dict[str, Any]) -> None:
+def compare(proba: Float, apart: Any, expected: dict[str, Any]) -> None:
     """Shares of the votes, and classes where they are sure."""
     assert apart.mean() > 0.9
     shares, numbers = np.array(expected["share"]), np.array(expected["class"])
@@ -104,26 +104,18 @@ def is_apart(distances: Float) -> Any:
 def test_votes(
     frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
 ) -> None:
-    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all."""
-    X, y = tables["unequal"]
-    X = X / X.std(axis=0) if scale else X
-    model = NeighborsClassifier(k, "euclidean", scale=None).fit(X[::2], y[::2])
-    apart = is_apart(model.kneighbors(X[1::2], k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["asked"]
-    compare(model, model.predict_proba(X[1::2]), apart, expected)
+    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all.
 
-
-@every_k
-@every_scale
-def test_votes_without_each_row(
-    frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
-) -> None:
-    """class::knn.cv on columns over their spread is our default scale."""
+    class::knn.cv, without each row, on columns over their spread is our default scale.
+    """
     X, y = tables["unequal"]
+    Z, expected = X / X.std(axis=0) if scale else X, frozen["votes"][given][str(k)]
+    model = NeighborsClassifier(k, "euclidean", scale=None).fit(Z[::2], y[::2])
+    apart = is_apart(model.kneighbors(Z[1::2], k + 1)[0])
+    compare(model.predict_proba(Z[1::2]), apart, expected["asked"])
     model = NeighborsClassifier(k, "euclidean", scale=scale).fit(X, y)
     apart = is_apart(model.kneighbors(n_neighbors=k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["left_out"]
-    compare(model, model.loo_proba(X, y), apart, expected)
+    compare(model.loo_proba(X, y), apart, expected["left_out"])
 
 
 # --- scikit-learn --------------------------------------------------------------------------------
@@ -136,8 +128,9 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
-@pytest.mark.parametrize(("d", "k"), [(2, 1), (7, 4), (30, 15)])
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize(
+    ("d", "k", "weights"), [(2, 1, "distance"), (7, 4, "uniform"), (30, 15, "distance")]
+)
 @pytest.mark.parametrize(
     ("name", "metric", "p"),
     [
