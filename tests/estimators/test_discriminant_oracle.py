@@ -52,37 +52,6 @@ def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
 # --- LinearDiscriminant --------------------------------------------------------------------------
 
 
-@every_norm
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("most", [0.0, 3.0])
-def test_posteriors(most: float, norm: str, n_classes: int) -> None:
-    """What N − K is with fractional weights is tested apart."""
-    X, y = make_table(n_classes, n_classes)
-    weights = np.random.default_rng(0).uniform(0.1, most, len(X)) if most else None
-    w = np.ceil(weights) if norm == "unbiased" and weights is not None else weights
-    oracle = oracle_of(X, y, norm, w)
-    model = LinearDiscriminant(norm).fit(X, y, sample_weight=w)
-    close(model.predict_proba(X), oracle.posteriors(X))
-    close(model.predict_log_proba(X), oracle.log_posteriors(X))
-    said = [oracle.classes[int(np.argmax(oracle.posterior(x)))] for x in X]
-    assert model.predict(X).tolist() == said
-    close(model.covariance_, oracle.pooled, 1e-12)
-    close(model.means_, list(oracle.means.values()), 1e-12)
-    close(model.priors_, [oracle.prior(c) for c in oracle.classes], 1e-14)
-    assert model.shrinkage_ == 0.0
-
-
-def test_fractional_weights_in_an_unbiased_covariance() -> None:
-    """Fractions are importances, whose unit does not matter: Σ = (S / Σw) · n / (n − K), n rows."""
-    X, y = make_table(0)
-    w = np.random.default_rng(0).uniform(0.5, 2.5, len(X))
-    model = LinearDiscriminant().fit(X, y, sample_weight=w)
-    expected = oracle_of(X, y, "mle", weight=w).pooled * len(X) / (len(X) - len(set(y)))
-    close(model.covariance_, expected, 1e-10)
-    other = LinearDiscriminant().fit(X, y, sample_weight=w / w.sum())
-    close(model.predict_proba(X), other.predict_proba(X), 1e-10)
-
-
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_decision_functions_and_coefficients(n_classes: int) -> None:
     X, y = make_table(1, n_classes)
@@ -103,69 +72,6 @@ def test_decision_functions_and_coefficients(n_classes: int) -> None:
         close(functions, expected[:, 1:])
     else:
         close(functions - functions[:, :1], expected)
-
-
-@every_norm
-def test_boundaries_have_the_half(norm: str) -> None:
-    X, y = make_table(0)
-    priors = {"ash": 0.2, "birch": 0.3, "cedar": 0.5}
-    oracle = oracle_of(X, y, norm, priors=priors)
-    model = LinearDiscriminant(norm, priors=priors).fit(X, y)
-    for k, other in [("ash", "birch"), ("birch", "ash"), ("cedar", "ash"), ("birch", "cedar")]:
-        constant, beta, _ = oracle.boundary(k, other)
-        found0, found = model.boundary(k, other)
-        assert float(found0) == pytest.approx(constant, rel=1e-9, abs=1e-9)
-        close(np.ravel(found), beta)
-    # On the boundary of two classes both are as likely.
-    constant, beta, _ = oracle.boundary("ash", "birch")
-    on = X[0] - beta * (constant + X[0] @ beta) / (beta @ beta)
-    shares = model.predict_proba(on[None, :])[0]
-    assert shares[0] == pytest.approx(shares[1], rel=1e-8)
-
-
-def test_priors_given_leave_the_covariance_pooled_by_counts() -> None:
-    X, y = make_table(0)
-    priors = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}
-    oracle = oracle_of(X, y, priors=priors)
-    expected = oracle.posteriors(X)
-    model = LinearDiscriminant(priors=priors).fit(X, y)
-    close(model.predict_proba(X), expected)
-    close(model.covariance_, oracle_of(X, y).pooled, 1e-12)
-    close(model.xbar_, sum(priors[c] * oracle.means[c] for c in priors), 1e-12)
-    by_order = LinearDiscriminant(priors=[0.6, 0.3, 0.1]).fit(X, y)
-    close(by_order.predict_proba(X), expected)
-    # The same, said at predict.
-    plain = LinearDiscriminant().fit(X, y)
-    close(plain.predict_proba(X, priors=priors), expected)
-    close(plain.predict_log_proba(X, priors=[0.6, 0.3, 0.1]), np.log(expected))
-    said = [oracle.classes[int(np.argmax(row))] for row in expected]
-    assert plain.predict(X, priors=priors).tolist() == said
-    close(plain.priors_, [oracle_of(X, y).prior(c) for c in oracle.classes])
-
-
-def test_class_weights_are_weights() -> None:
-    X, y = make_table(0)
-    factor = {"ash": 2.0, "birch": 0.5, "cedar": 1.0}
-    w = np.linspace(0.5, 1.5, len(X))
-    both = w * np.array([factor[c] for c in y])
-    model = LinearDiscriminant("mle", class_weight=factor).fit(X, y, sample_weight=w)
-    close(model.predict_proba(X), oracle_of(X, y, "mle", both).posteriors(X))
-    balanced = LinearDiscriminant("mle", class_weight="balanced").fit(X, y)
-    close(balanced.priors_, [1 / 3] * 3, 1e-14)
-    sizes = {c: (y == c).sum() for c in NAMES[:3]}
-    even = np.array([len(y) / 3 / sizes[c] for c in y])
-    close(balanced.predict_proba(X), oracle_of(X, y, "mle", even).posteriors(X))
-
-
-@every_norm
-@pytest.mark.parametrize("shrinkage", [0.0, 0.1, 0.5, 1.0])
-def test_shrinkage_by_a_number(norm: str, shrinkage: float) -> None:
-    X, y = make_table(3)
-    oracle = oracle_of(X, y, norm, shrinkage=shrinkage)
-    model = LinearDiscriminant(norm, shrinkage).fit(X, y)
-    close(model.covariance_, oracle.pooled, 1e-12)
-    close(model.predict_proba(X), oracle.posteriors(X))
-    assert model.shrinkage_ == shrinkage
 
 
 def centered(X: Float, y: Labels) -> Float:
@@ -456,14 +362,6 @@ def test_reasons_add_up(make: Callable[[], Learner], n_classes: int, holes: bool
         assert reason.total == pytest.approx(gap, rel=1e-8, abs=1e-9)
         amounts = [part.amount for part in reason.parts]
         assert reason.offset + sum(amounts) == pytest.approx(reason.total, rel=1e-9, abs=1e-9)
-
-
-def test_reasons_name_columns_and_values() -> None:
-    X, y = make_table(1)
-    reason: Any = LinearDiscriminant().fit(X, y).explain(X[:1])[0]
-    assert {part.attribute for part in reason.parts} == {"x0", "x1", "x2"}
-    values = {part.attribute: part.value for part in reason.parts}
-    assert [float(values[f"x{j}"]) for j in range(3)] == pytest.approx(X[0].tolist(), rel=1e-12)
 
 
 # --- from_moments --------------------------------------------------------------------------------

@@ -129,16 +129,14 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
 
 
 @pytest.mark.parametrize(
-    ("d", "k", "weights"), [(2, 1, "distance"), (7, 4, "uniform"), (30, 15, "distance")]
-)
-@pytest.mark.parametrize(
-    ("name", "metric", "p"),
+    ("d", "k", "weights", "name", "metric", "p"),
     [
-        ("euclidean", "euclidean", 2.0),
-        ("manhattan", "manhattan", 2.0),
-        ("minkowski", "minkowski", 3.0),
-        ("minkowski", "minkowski", 1.5),
-        ("chebyshev", "minkowski", math.inf),
+        (2, 1, "distance", "euclidean", "euclidean", 2.0),
+        (30, 15, "uniform", "euclidean", "euclidean", 2.0),
+        (7, 4, "uniform", "manhattan", "manhattan", 2.0),
+        (30, 15, "distance", "minkowski", "minkowski", 3.0),
+        (7, 4, "distance", "minkowski", "minkowski", 1.5),
+        (2, 4, "uniform", "chebyshev", "minkowski", math.inf),
     ],
 )
 def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: float) -> None:
