@@ -176,7 +176,7 @@ def test_where_a_class_stands_still_it_takes_the_pooled_variance(name: str) -> N
     rows = beside(table[0])
     for norm, pooling, shrinkage in MIXTURES:
         if "far" in name and shrinkage:
-            continue  # the mean variance mixes units of 1 and of 1/1024: see the law of one unit
+            continue  # the mean variance mixes units of 1 and of 1/1024
         oracle = Oracle(*table, norm, pooling, shrinkage or 0.0)
         model = fitted(table, norm, pooling, shrinkage)
         close(model.predict_log_proba(rows), oracle.log_posteriors(rows), 1e-8)

@@ -159,20 +159,6 @@ def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: f
 
 
 @pytest.mark.parametrize("k", [1, 5, 15])
-def test_scikit_learn_mahalanobis(k: int) -> None:
-    X, y = drawn(k, 300, 5)
-    queries = drawn(k + 50, 60, 5)[0]
-    inverse = np.linalg.inv(np.cov(X.T))
-    theirs = KNeighborsClassifier(
-        k, algorithm="brute", metric="mahalanobis", metric_params={"VI": inverse}
-    ).fit(X, y)
-    ours = NeighborsClassifier(k, "mahalanobis").fit(X, y)
-    assert_allclose(ours.kneighbors(queries)[0], theirs.kneighbors(queries)[0], rtol=1e-9)
-    assert_array_equal(ours.kneighbors(queries)[1], theirs.kneighbors(queries)[1])
-    assert_array_equal(ours.predict(queries), theirs.predict(queries))
-
-
-@pytest.mark.parametrize("k", [1, 5, 15])
 def test_scikit_learn_hamming(k: int) -> None:
     """Its distance is the share of mismatches, and its ties go by chance of the sort."""
     rng = np.random.default_rng(k)
