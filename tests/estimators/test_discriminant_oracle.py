@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage, oas
-from tests.estimators.quadratic_oracle import Oracle
+from tests.estimators.quadratic_oracle import NAMES, Oracle, close, make_table
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant
 from sortal.errors import MissingValueWarning, SeparationWarning
@@ -18,7 +18,6 @@ Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 Learner: TypeAlias = FisherDiscriminant | LinearDiscriminant | IndicatorRegression
 
-NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 every_seed = pytest.mark.parametrize("seed", range(2))
 every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
 
@@ -33,20 +32,6 @@ def oracle_of(
 ) -> Oracle:
     """Gaussian classes with one covariance: those of the quadratic discriminant, all pooled."""
     return Oracle(X, y, norm, 1.0, shrinkage, weight, priors)
-
-
-def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
-    """Classes of unequal size and shape."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat(np.arange(n_classes), rng.integers(5, 20, n_classes)))
-    X = rng.normal(size=(len(y), n_terms)) @ (
-        rng.normal(size=(n_terms, n_terms)) + 2 * np.eye(n_terms)
-    )
-    return X + rng.normal(size=(n_classes, n_terms))[y] * 1.5 + 4, NAMES[y]
-
-
-def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
-    np.testing.assert_allclose(found, expected, rtol=digits, atol=digits)
 
 
 # --- LinearDiscriminant --------------------------------------------------------------------------

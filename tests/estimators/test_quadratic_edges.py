@@ -2,7 +2,6 @@
 
 import json
 import math
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -12,9 +11,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.quadratic_oracle import Oracle
+from tests.estimators.discriminant_tables import heard, quietly, whole_penguins
+from tests.estimators.quadratic_oracle import Oracle, close
 
-from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
+from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import (
     CollinearWarning,
     MissingValueWarning,
@@ -39,25 +39,6 @@ def make_table(seed: int = 0, n: int = 60, p: int = 3, k: int = 3) -> Table:
     return np.round(X * 1024) / 1024, np.array(list("abcdefgh"))[codes]
 
 
-def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
-    assert_allclose(found, expected, rtol=digits, atol=digits)
-
-
-def heard(action: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = action()
-    return found, list(caught)
-
-
-def quietly(action: Callable[[], Any]) -> Any:
-    return heard(action)[0]
-
-
-def whole_penguins() -> Frame:
-    return datasets.penguins().dropna().reset_index(drop=True)
-
-
 # --- Singular classes ----------------------------------------------------------------------------
 
 
@@ -65,6 +46,13 @@ def with_class(rows: Any) -> Table:
     """A table and one more class, 'z'."""
     X, y = make_table()
     return np.vstack([X, rows]), np.r_[y, ["z"] * len(rows)]
+
+
+def with_b(column: int, cells: Callable[[Float], Any]) -> Table:
+    """A table in which one column of class 'b' follows from the others."""
+    X, y = make_table()
+    X[y == "b", column] = cells(X[y == "b"])
+    return X, y
 
 
 def one_row() -> Table:
@@ -79,37 +67,14 @@ def one_point() -> Table:
     return with_class([[0.1, 0.7, 0.3]] * 4)
 
 
-def many_points() -> Table:
-    """Rows on two points: their line is all that varies."""
-    return with_class([[0.1, 0.7, 0.3]] * 4 + [[0.3, 0.2, 1.1]] * 3)
-
-
 def few_rows() -> Table:
     X, y = make_table(p=5)
     few = np.random.default_rng(1).normal(size=(4, 5))
     return np.vstack([X, few]), np.r_[y, ["z"] * 4]
 
 
-def few_rows_everywhere() -> Table:
-    return make_table(2, n=18, p=5, k=6)
-
-
 def still_column() -> Table:
-    X, y = make_table()
-    X[y == "b", 1] = 0.1
-    return X, y
-
-
-def tied_columns() -> Table:
-    X, y = make_table()
-    X[y == "b", 2] = 0.3 * X[y == "b", 0] + 0.1 * X[y == "b", 1]
-    return X, y
-
-
-def tied_with_an_offset() -> Table:
-    X, y = make_table()
-    X[y == "b", 2] = 7.1 - 3 * X[y == "b", 0]
-    return X, y
+    return with_b(1, lambda _: 0.1)
 
 
 def two_classes_tied() -> Table:
@@ -133,12 +98,32 @@ SINGULAR: Final[dict[str, tuple[Callable[[], Table], list[int], str, set[str]]]]
     "one row": (one_row, [3, 3, 3, 0], "z", {"x0", "x1", "x2"}),
     "two rows": (two_rows, [3, 3, 3, 1], "z", {"x0", "x1", "x2"}),
     "one point": (one_point, [3, 3, 3, 0], "z", {"x0", "x1", "x2"}),
-    "two points": (many_points, [3, 3, 3, 1], "z", {"x0", "x1", "x2"}),
+    "two points": (
+        lambda: with_class([[0.1, 0.7, 0.3]] * 4 + [[0.3, 0.2, 1.1]] * 3),
+        [3, 3, 3, 1],
+        "z",
+        {"x0", "x1", "x2"},
+    ),
     "few rows": (few_rows, [5, 5, 5, 3], "z", {"x0", "x1", "x2", "x3", "x4"}),
-    "few rows in all": (few_rows_everywhere, [2] * 6, "a", {"x0", "x1", "x2", "x3", "x4"}),
+    "few rows in all": (
+        lambda: make_table(2, n=18, p=5, k=6),
+        [2] * 6,
+        "a",
+        {"x0", "x1", "x2", "x3", "x4"},
+    ),
     "still column": (still_column, [3, 2, 3], "b", {"x1"}),
-    "tied columns": (tied_columns, [3, 2, 3], "b", {"x0", "x1", "x2"}),
-    "tied with an offset": (tied_with_an_offset, [3, 2, 3], "b", {"x0", "x2"}),
+    "tied columns": (
+        lambda: with_b(2, lambda X: 0.3 * X[:, 0] + 0.1 * X[:, 1]),
+        [3, 2, 3],
+        "b",
+        {"x0", "x1", "x2"},
+    ),
+    "tied with an offset": (
+        lambda: with_b(2, lambda X: 7.1 - 3 * X[:, 0]),
+        [3, 2, 3],
+        "b",
+        {"x0", "x2"},
+    ),
     "each tied its own way": (two_classes_tied, [1, 1], "a", {"x0", "x1"}),
     "still far from zero": (far_still_column, [3, 2, 3], "b", {"x1"}),
 }

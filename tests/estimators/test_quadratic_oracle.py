@@ -8,9 +8,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.quadratic_oracle import Oracle
+from tests.estimators.quadratic_oracle import NAMES, Oracle, close, make_table
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import MissingValueWarning
@@ -18,7 +17,6 @@ from sortal.errors import MissingValueWarning
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 every_seed = pytest.mark.parametrize("seed", range(2))
 every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
 every_mixture = pytest.mark.parametrize(
@@ -33,24 +31,11 @@ every_mixture = pytest.mark.parametrize(
 )
 
 
-def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
-    """Classes of unequal size and shape that overlap."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat(np.arange(n_classes), rng.integers(7, 20, n_classes)))
-    turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.4 + np.eye(n_terms)
-    X = np.einsum("ij,ijm->im", rng.normal(size=(len(y), n_terms)), turns[y])
-    return X + rng.normal(size=(n_classes, n_terms))[y] * 0.8 + 4, NAMES[y]
-
-
 def some_weights(kind: str, n: int) -> Float | None:
     rng = np.random.default_rng(n)
     if kind == "whole":
         return rng.integers(1, 4, n).astype(float)
     return rng.uniform(0.1, 2.0, n) if kind == "fractional" else None
-
-
-def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
-    assert_allclose(found, expected, rtol=digits, atol=digits)
 
 
 def differences(functions: Any) -> Float:
