@@ -182,15 +182,6 @@ def test_more_columns_than_rows() -> None:
     assert model.predict(X).tolist() == y.tolist()
 
 
-def test_more_columns_than_rows_in_lda() -> None:
-    rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(12, 40)) + 5, np.arange(12) % 3
-    model, said = heard(lambda: LinearDiscriminant().fit(X, y))
-    assert is_separated(said)
-    assert model.predict(X).tolist() == y.tolist()
-    assert np.isfinite(quietly(lambda: model.predict_log_proba(X))).all()
-
-
 @pytest.mark.filterwarnings("ignore::sortal.errors.ManyClassesWarning")
 def test_two_hundred_classes() -> None:
     rng = np.random.default_rng(6)

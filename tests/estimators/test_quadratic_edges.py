@@ -1,7 +1,6 @@
 """Classes without full rank, digits, bad input: where a quadratic discriminant could mislead."""
 
 import json
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -205,16 +204,6 @@ def test_pooling_makes_singular_classes_regular() -> None:
     assert model.ranks_.tolist() == [3, 3, 3, 3]
 
 
-@pytest.mark.parametrize("norm", ["unbiased", "mle"])
-def test_one_row_has_the_pooled_covariance(norm: str) -> None:
-    for make in (one_row, one_point):
-        table = make()
-        linear = LinearDiscriminant(norm).fit(*table)
-        close(fitted(table, norm).covariances_[3], linear.covariance_, 1e-12)
-        shrunk = LinearDiscriminant(norm, 0.2).fit(*table)
-        close(fitted(table, norm, 0.0, 0.2).covariances_[3], shrunk.covariance_, 1e-12)
-
-
 @every_singular
 @quiet
 def test_holes_where_classes_are_singular(name: str) -> None:
@@ -379,17 +368,6 @@ def test_rows_far_away_have_posteriors(far: float) -> None:
     assert shares[:, 1].tolist() == [1.0] * 4
     assert not np.isnan(model.predict_log_proba(rows)).any()
     assert model.predict(rows).tolist() == ["wide"] * 4
-
-
-def test_classes_with_one_mean_differ_by_spread() -> None:
-    """Where LDA sees nothing: N(0, 1) inside N(0, 100)."""
-    X = np.array([[-1.0], [1.0], [-10.0], [10.0]])
-    model = QuadraticDiscriminant("mle").fit(X, list("aabb"))
-    # ln 10 = ½ x² (1 − 1/100)
-    edge = math.sqrt(2 * math.log(10) / 0.99)
-    rows = [[0.0], [edge - 1e-9], [edge + 1e-9], [-edge - 1e-9]]
-    assert model.predict(rows).tolist() == ["a", "a", "b", "b"]
-    close(model.decision_function([[edge]]), [0.0], 1e-13)
 
 
 # --- Widths and lengths --------------------------------------------------------------------------

@@ -325,24 +325,6 @@ def test_two_classes_are_said_as_their_boundary_with_costs_says(seed: int, make:
     assert said.tolist() == np.where(value > 0, "ash", "birch").tolist()
 
 
-@every_mixture
-def test_costs_pick_the_least_expected_cost(norm: str, pooling: float, shrinkage: float) -> None:
-    X, y = make_table(0)
-    oracle = Oracle(X, y, norm, pooling, shrinkage)
-    plain = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
-    told = QuadraticDiscriminant(norm, pooling, shrinkage, costs=COSTS).fit(X, y)
-    X = X[np.random.default_rng(0).integers(0, len(X), (200, 3)), np.arange(3)]
-    shares = oracle.posteriors(X)
-    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in shares]
-    assert told.predict(X).tolist() == said
-    assert plain.predict(X, costs=COSTS).tolist() == said
-    assert plain.predict(X).tolist() != said  # or nothing would be tested
-    close(told.predict_proba(X), plain.predict_proba(X), 1e-14)
-    tilted = np.array([0.1, 0.1, 0.8]) * shares / plain.priors_
-    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in tilted]
-    assert plain.predict(X, priors=[0.1, 0.1, 0.8], costs=COSTS).tolist() == said
-
-
 # --- Reasons -------------------------------------------------------------------------------------
 
 

@@ -13,22 +13,15 @@ is positive. `svd` is no attribute of sortal's: it is what the directions leave 
 All of MASS's leave-one-out results, those of MASS::qda too, keep the priors of the full table.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from tests.parity.peers import Table, every_method, every_prior, every_table
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
-
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
-every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
-every_method = pytest.mark.parametrize(
-    ("method", "covariance"), [("moment", "unbiased"), ("mle", "mle")]
-)
 
 
 def turned(directions: NDArray[np.float64]) -> NDArray[np.float64]:

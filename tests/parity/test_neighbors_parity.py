@@ -23,11 +23,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
+from tests.parity.peers import Table
 
 from sortal import NeighborsClassifier, datasets
 
 Float: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Float, NDArray[np.str_]]
 
 NEAR: Final = 1e-4  # what class::knn takes for a tie
 every_k = pytest.mark.parametrize("k", [1, 3, 5, 15])

@@ -18,31 +18,19 @@ told otherwise: here it is.
 """
 
 import inspect
-import re
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from tests.parity.peers import COVARIANCE, Floats, Table, every_method, every_prior, every_table
 
 from sortal import QuadraticDiscriminant
 
-Floats: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
-
-VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
-COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"
 TOL = 1e-12
 HAS_SOLVERS = "solver" in inspect.signature(QuadraticDiscriminantAnalysis).parameters
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
-every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
-every_method = pytest.mark.parametrize(
-    ("method", "covariance"), [("moment", "unbiased"), ("mle", "mle")]
-)
 
 
 @every_table

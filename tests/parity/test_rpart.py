@@ -15,16 +15,14 @@ strength for its first row, where sortal takes the root alone.
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
+from tests.parity.peers import Table
 
 from sortal import TreeClassifier
-
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
 
 CRITERIA = {"gini": "gini", "information": "gain"}
 

@@ -20,26 +20,15 @@ compared. Nor is, with shrinkage,
   it keeps all p directions for them.
 """
 
-import re
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.parity.peers import COVARIANCE, Table, every_prior, every_table
 
 from sortal import LinearDiscriminant
-
-Floats: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
-
-VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
-COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
-every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
 
 
 def fitted(table: Table, priors: list[float] | None) -> tuple[Any, Any]:

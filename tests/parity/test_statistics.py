@@ -7,20 +7,17 @@ the class that sorts last to the first.
 
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
+from tests.parity.peers import Table, every_table
 
 from sortal import LinearDiscriminant
 from sortal.models.records import Working
-
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
 
 
 @pytest.fixture(scope="module")
