@@ -3,15 +3,32 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from tests.estimators.discriminant_oracle import Oracle
 
-from sortal import FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant
+from sortal import FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant, datasets
 
 Float: TypeAlias = NDArray[np.float64]
+
+
+def heard(action: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:
+    """The result, and the warnings on the way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = action()
+    return found, list(caught)
+
+
+def quietly(action: Callable[[], Any]) -> Any:
+    return heard(action)[0]
+
+
+def whole_penguins() -> Any:
+    return datasets.penguins().dropna().reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -216,9 +233,7 @@ def largest_differences(table: Hard) -> dict[str, Found]:
     oracle = Oracle(table.X, table.y, table.used, table.weight)
     found = {}
     for make in (LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant):
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            model: Any = make().fit(table.X, table.y, sample_weight=table.weight)
+        model, said = heard(partial(make().fit, table.X, table.y, sample_weight=table.weight))
         if make is FisherDiscriminant:
             labels = np.array(oracle.classes)[oracle.fisher(rows).argmax(axis=1)]
             difference = float((model.predict(rows) != labels).mean())
@@ -226,6 +241,6 @@ def largest_differences(table: Hard) -> dict[str, Found]:
             linear = make is LinearDiscriminant
             expected = oracle.linear(rows) if linear else oracle.quadratic(rows)
             difference = float(np.abs(model.predict_proba(rows) - expected).max())
-        texts = [str(w.message) for w in heard]
+        texts = [str(w.message) for w in said]
         found[make.__name__] = Found(difference, model.condition_, texts)
     return found

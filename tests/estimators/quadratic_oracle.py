@@ -12,17 +12,32 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
+NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 # Rows of the tests are either on a plane or clearly off it.
 ON_A_PLANE = 1e-9
 VARIANCE_FLOOR = 1e-9
+
+
+def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
+    """Classes of unequal size and shape that overlap."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(n_classes), rng.integers(7, 20, n_classes)))
+    turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.4 + np.eye(n_terms)
+    X = np.einsum("ij,ijm->im", rng.normal(size=(len(y), n_terms)), turns[y])
+    return X + rng.normal(size=(n_classes, n_terms))[y] * 0.8 + 4, NAMES[y]
+
+
+def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
+    assert_allclose(found, expected, rtol=digits, atol=digits)
 
 
 def rank_of_rows(rows: Float, magnitude: Float) -> int:
@@ -56,33 +71,38 @@ class Oracle:
     # --- Rows, weights, moments ------------------------------------------------------------------
 
     @cached_property
+    def plain(self) -> Float:
+        """The weights of rows before those of classes."""
+        return np.ones(len(self.X)) if self.weight is None else np.asarray(self.weight, float)
+
+    @cached_property
     def classes(self) -> list[Any]:
-        given = np.ones(len(self.X)) if self.weight is None else self.weight
-        return sorted({label for label, w in zip(self.y.tolist(), given, strict=True) if w > 0})
+        return sorted(set(self.y[self.plain > 0].tolist()))
 
     @cached_property
     def factor(self) -> dict[Any, float]:
         """What a class's rows weigh more than others."""
-        plain = np.ones(len(self.X)) if self.weight is None else np.asarray(self.weight, float)
         if self.class_weight is None:
             return dict.fromkeys(self.classes, 1.0)
         if isinstance(self.class_weight, str):
             assert self.class_weight == "balanced"
-            share = plain.sum() / len(self.classes)
-            return {c: float(share / plain[self.y == c].sum()) for c in self.classes}
+            share = self.plain.sum() / len(self.classes)
+            return {c: float(share / self.plain[self.y == c].sum()) for c in self.classes}
         return {c: float(self.class_weight.get(c, 1.0)) for c in self.classes}
 
     @cached_property
     def row_weight(self) -> Float:
-        plain = np.ones(len(self.X)) if self.weight is None else np.asarray(self.weight, float)
-        return np.array([w * self.factor.get(c, 1.0) for w, c in zip(plain, self.y, strict=True)])
+        return np.array(
+            [w * self.factor.get(c, 1.0) for w, c in zip(self.plain, self.y, strict=True)]
+        )
 
     @cached_property
     def whole(self) -> bool:
         """Whole weights are copies; others are importances, and rows are counted."""
-        plain = np.ones(len(self.X)) if self.weight is None else np.asarray(self.weight, float)
         factors = np.array(list(self.factor.values()))
-        return bool((plain == np.floor(plain)).all() and (factors == np.floor(factors)).all())
+        return bool(
+            (self.plain == np.floor(self.plain)).all() and (factors == np.floor(factors)).all()
+        )
 
     def rows(self, k: Any) -> list[tuple[Float, float]]:
         weight = self.row_weight
@@ -98,9 +118,10 @@ class Oracle:
     def n(self, k: Any) -> float:
         if self.whole:
             return self.w(k)
-        plain = np.ones(len(self.X)) if self.weight is None else np.asarray(self.weight, float)
-        own = plain[self.y == k]
-        if (plain == np.floor(plain)).all():  # copies, that class weights then make importances
+        own = self.plain[self.y == k]
+        if (
+            self.plain == np.floor(self.plain)
+        ).all():  # copies, that class weights then make importances
             return float(own.sum())
         return float((own > 0).sum())
 

@@ -1,8 +1,6 @@
 """Classes without full rank, digits, bad input: where a quadratic discriminant could mislead."""
 
 import json
-import math
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -12,14 +10,14 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.quadratic_oracle import Oracle
+from tests.estimators.discriminant_tables import heard, quietly, whole_penguins
+from tests.estimators.quadratic_oracle import Oracle, close
 
-from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
+from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import (
     CollinearWarning,
     MissingValueWarning,
     SeparationWarning,
-    UnknownCategoryWarning,
 )
 
 Float: TypeAlias = NDArray[np.float64]
@@ -40,25 +38,6 @@ def make_table(seed: int = 0, n: int = 60, p: int = 3, k: int = 3) -> Table:
     return np.round(X * 1024) / 1024, np.array(list("abcdefgh"))[codes]
 
 
-def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
-    assert_allclose(found, expected, rtol=digits, atol=digits)
-
-
-def heard(action: Callable[[], Any]) -> tuple[Any, list[warnings.WarningMessage]]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = action()
-    return found, list(caught)
-
-
-def quietly(action: Callable[[], Any]) -> Any:
-    return heard(action)[0]
-
-
-def whole_penguins() -> Frame:
-    return datasets.penguins().dropna().reset_index(drop=True)
-
-
 # --- Singular classes ----------------------------------------------------------------------------
 
 
@@ -66,6 +45,13 @@ def with_class(rows: Any) -> Table:
     """A table and one more class, 'z'."""
     X, y = make_table()
     return np.vstack([X, rows]), np.r_[y, ["z"] * len(rows)]
+
+
+def with_b(column: int, cells: Callable[[Float], Any]) -> Table:
+    """A table in which one column of class 'b' follows from the others."""
+    X, y = make_table()
+    X[y == "b", column] = cells(X[y == "b"])
+    return X, y
 
 
 def one_row() -> Table:
@@ -80,37 +66,14 @@ def one_point() -> Table:
     return with_class([[0.1, 0.7, 0.3]] * 4)
 
 
-def many_points() -> Table:
-    """Rows on two points: their line is all that varies."""
-    return with_class([[0.1, 0.7, 0.3]] * 4 + [[0.3, 0.2, 1.1]] * 3)
-
-
 def few_rows() -> Table:
     X, y = make_table(p=5)
     few = np.random.default_rng(1).normal(size=(4, 5))
     return np.vstack([X, few]), np.r_[y, ["z"] * 4]
 
 
-def few_rows_everywhere() -> Table:
-    return make_table(2, n=18, p=5, k=6)
-
-
 def still_column() -> Table:
-    X, y = make_table()
-    X[y == "b", 1] = 0.1
-    return X, y
-
-
-def tied_columns() -> Table:
-    X, y = make_table()
-    X[y == "b", 2] = 0.3 * X[y == "b", 0] + 0.1 * X[y == "b", 1]
-    return X, y
-
-
-def tied_with_an_offset() -> Table:
-    X, y = make_table()
-    X[y == "b", 2] = 7.1 - 3 * X[y == "b", 0]
-    return X, y
+    return with_b(1, lambda _: 0.1)
 
 
 def two_classes_tied() -> Table:
@@ -134,12 +97,32 @@ SINGULAR: Final[dict[str, tuple[Callable[[], Table], list[int], str, set[str]]]]
     "one row": (one_row, [3, 3, 3, 0], "z", {"x0", "x1", "x2"}),
     "two rows": (two_rows, [3, 3, 3, 1], "z", {"x0", "x1", "x2"}),
     "one point": (one_point, [3, 3, 3, 0], "z", {"x0", "x1", "x2"}),
-    "two points": (many_points, [3, 3, 3, 1], "z", {"x0", "x1", "x2"}),
+    "two points": (
+        lambda: with_class([[0.1, 0.7, 0.3]] * 4 + [[0.3, 0.2, 1.1]] * 3),
+        [3, 3, 3, 1],
+        "z",
+        {"x0", "x1", "x2"},
+    ),
     "few rows": (few_rows, [5, 5, 5, 3], "z", {"x0", "x1", "x2", "x3", "x4"}),
-    "few rows in all": (few_rows_everywhere, [2] * 6, "a", {"x0", "x1", "x2", "x3", "x4"}),
+    "few rows in all": (
+        lambda: make_table(2, n=18, p=5, k=6),
+        [2] * 6,
+        "a",
+        {"x0", "x1", "x2", "x3", "x4"},
+    ),
     "still column": (still_column, [3, 2, 3], "b", {"x1"}),
-    "tied columns": (tied_columns, [3, 2, 3], "b", {"x0", "x1", "x2"}),
-    "tied with an offset": (tied_with_an_offset, [3, 2, 3], "b", {"x0", "x2"}),
+    "tied columns": (
+        lambda: with_b(2, lambda X: 0.3 * X[:, 0] + 0.1 * X[:, 1]),
+        [3, 2, 3],
+        "b",
+        {"x0", "x1", "x2"},
+    ),
+    "tied with an offset": (
+        lambda: with_b(2, lambda X: 7.1 - 3 * X[:, 0]),
+        [3, 2, 3],
+        "b",
+        {"x0", "x2"},
+    ),
     "each tied its own way": (two_classes_tied, [1, 1], "a", {"x0", "x1"}),
     "still far from zero": (far_still_column, [3, 2, 3], "b", {"x1"}),
 }
@@ -177,7 +160,7 @@ def test_where_a_class_stands_still_it_takes_the_pooled_variance(name: str) -> N
     rows = beside(table[0])
     for norm, pooling, shrinkage in MIXTURES:
         if "far" in name and shrinkage:
-            continue  # the mean variance mixes units of 1 and of 1/1024: see the law of one unit
+            continue  # the mean variance mixes units of 1 and of 1/1024
         oracle = Oracle(*table, norm, pooling, shrinkage or 0.0)
         model = fitted(table, norm, pooling, shrinkage)
         close(model.predict_log_proba(rows), oracle.log_posteriors(rows), 1e-8)
@@ -219,28 +202,6 @@ def test_pooling_makes_singular_classes_regular() -> None:
     model, caught = heard(lambda: QuadraticDiscriminant(pooling=0.1).fit(*two_rows()))
     assert caught == []
     assert model.ranks_.tolist() == [3, 3, 3, 3]
-
-
-@pytest.mark.parametrize("norm", ["unbiased", "mle"])
-def test_one_row_has_the_pooled_covariance(norm: str) -> None:
-    for make in (one_row, one_point):
-        table = make()
-        linear = LinearDiscriminant(norm).fit(*table)
-        close(fitted(table, norm).covariances_[3], linear.covariance_, 1e-12)
-        shrunk = LinearDiscriminant(norm, 0.2).fit(*table)
-        close(fitted(table, norm, 0.0, 0.2).covariances_[3], shrunk.covariance_, 1e-12)
-
-
-def test_two_rows_by_hand() -> None:
-    """Σ = [1 ⅓; ⅓ 1] along (1, −1), where the two rows say nothing: [4 2; 2 4]/3."""
-    X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
-    model = fitted((X, np.array(list("aaaabb"))), "mle")
-    close(model.covariances_[1], np.array([[4, 2], [2, 4]]) / 3, 1e-14)
-    close(model.covariances_[0], np.eye(2), 1e-14)
-    assert model.ranks_.tolist() == [2, 1]
-    # at (1, 1): −1 for the first; ½ ln of determinants 1 and 4/3; priors 4 and 2 of 6
-    expected = math.log(2) + 0.5 * math.log(12 / 9) - 1
-    close(model.decision_function([[1.0, 1.0]]), [-expected], 1e-13)
 
 
 @every_singular
@@ -347,24 +308,6 @@ def test_more_columns_than_rows(n: int, p: int, k: int) -> None:
     assert shrunk.ranks_.tolist() == [p] * k
 
 
-@quiet
-def test_many_classes() -> None:
-    """Of one to eight rows, in four columns."""
-    rng = np.random.default_rng(6)
-    y = np.repeat(np.arange(32), 1 + np.arange(32) % 8)
-    X = rng.normal(size=(len(y), 4)) + rng.normal(size=(32, 4))[y] * 2
-    model = QuadraticDiscriminant().fit(X, y)
-    shares = model.predict_proba(X)
-    assert shares.shape == (len(y), 32)
-    close(shares.sum(axis=1), 1, 1e-12)
-    oracle = Oracle(X, y)
-    close(model.predict_log_proba(X[::29]), oracle.log_posteriors(X[::29]), 1e-7)
-    assert model.ranks_.tolist() == np.minimum(np.arange(32) % 8, 4).tolist()
-    pooled = QuadraticDiscriminant(pooling=0.2).fit(X, y)
-    oracle = Oracle(X, y, pooling=0.2)
-    close(pooled.predict_log_proba(X[::29]), oracle.log_posteriors(X[::29]), 1e-8)
-
-
 def test_words_that_a_class_lacks() -> None:
     """Gentoos live on one island: there the shares of the other species are taken."""
     frame = whole_penguins()
@@ -425,17 +368,6 @@ def test_rows_far_away_have_posteriors(far: float) -> None:
     assert shares[:, 1].tolist() == [1.0] * 4
     assert not np.isnan(model.predict_log_proba(rows)).any()
     assert model.predict(rows).tolist() == ["wide"] * 4
-
-
-def test_classes_with_one_mean_differ_by_spread() -> None:
-    """Where LDA sees nothing: N(0, 1) inside N(0, 100)."""
-    X = np.array([[-1.0], [1.0], [-10.0], [10.0]])
-    model = QuadraticDiscriminant("mle").fit(X, list("aabb"))
-    # ln 10 = ½ x² (1 − 1/100)
-    edge = math.sqrt(2 * math.log(10) / 0.99)
-    rows = [[0.0], [edge - 1e-9], [edge + 1e-9], [-edge - 1e-9]]
-    assert model.predict(rows).tolist() == ["a", "a", "b", "b"]
-    close(model.decision_function([[edge]]), [0.0], 1e-13)
 
 
 # --- Widths and lengths --------------------------------------------------------------------------
@@ -527,30 +459,6 @@ def test_a_class_weight_of_zero_is_a_class_without_rows() -> None:
     assert (model.predict_proba(X)[:, 2] == 0).all()
 
 
-@quiet
-def test_an_unknown_word_is_a_hole() -> None:
-    frame = whole_penguins()
-    model = QuadraticDiscriminant().fit(frame, "species")
-    with pytest.warns(UnknownCategoryWarning, match="333 cells"):
-        strange = model.predict_log_proba(frame.assign(island="Atlantis"))
-    with pytest.warns(MissingValueWarning, match="333 cells"):
-        missing = model.predict_log_proba(frame.assign(island=None))
-    close(strange, missing, 1e-12)
-    why: Any = model.explain(frame[:1].assign(island="Atlantis"))[0]
-    marks = {p.attribute: (p.mark, p.amount) for p in why.parts}
-    assert marks["island"] == ("unknown", 0.0)
-
-
-def test_numbers_as_categories() -> None:
-    rng = np.random.default_rng(5)
-    codes, y = rng.integers(0, 3, 90), np.arange(90) % 2
-    X = np.column_stack([codes, rng.normal(size=90) * (1 + y)])
-    model = QuadraticDiscriminant(categorical_features=[0]).fit(X, y)
-    assert len(model.terms_) == 4
-    plain = np.column_stack([codes == 1, codes == 2, X[:, 1]]).astype(float)
-    close(model.predict_log_proba(X), Oracle(plain, y).log_posteriors(plain), 1e-8)
-
-
 def test_numbers_of_all_kinds_are_shares() -> None:
     values: list[Any] = [0, 1, np.float32(0.25), np.float64(1.0), np.int64(0)]
     for value in values:
@@ -625,23 +533,6 @@ def test_working_of_rows() -> None:
     logs = model.predict_log_proba(frame)
     close(functions - functions[:, :1], logs - logs[:, :1], 1e-9)
     close(cells(working["posteriors"]), model.predict_proba(frame), 1e-13)
-
-
-@quiet
-def test_working_is_plain_text_tables_and_json() -> None:
-    for table in (make_table(), one_row(), two_classes_tied(), make_table(p=1, k=2)):
-        model = fitted(table)
-        for working in (model.working(), model.working(table[0][:3])):
-            text = json.dumps(working.to_dict(), allow_nan=False)
-            assert json.loads(text)["title"]
-            frames = working.to_frame()
-            assert set(frames) == {t.name for t in working}
-            assert len(str(working)) > 100
-            assert "<table" in working._repr_html_()
-        reasons: Any = model.explain(table[0][:3])
-        json.dumps(reasons.to_dict(), allow_nan=False)
-        assert len(reasons.to_frame()) == 3 * (table[0].shape[1] + 2)
-        assert str(reasons)
 
 
 def test_two_rows_vary_in_one_direction_however_their_scatter_was_rounded() -> None:

@@ -145,42 +145,7 @@ def test_it_does_not_see_the_axes(data: Data, seed: int, norm: str, pooling: flo
     assert_array_equal(other.ranks_, one.ranks_)
 
 
-@given(all_tables, poolings, shrinkages, st.sampled_from([1e-3, 1e6]))
-def test_one_unit_for_all_columns_does_not_matter(
-    data: Data, pooling: float, shrinkage: float | None, unit: float
-) -> None:
-    """Also with shrinkage, whose target is in the unit of the columns."""
-    one = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
-    other = fitted(data.X * unit, data.y, "unbiased", pooling, shrinkage)
-    same(logs(other, data.X * unit), logs(one, data.X), 1e-9)
-    assert_array_equal(other.predict(data.X * unit), one.predict(data.X))
-    assert_array_equal(other.ranks_, one.ranks_)
-
-
 # --- Orders and names ----------------------------------------------------------------------------
-
-
-@given(all_tables, seeds, poolings, shrinkages)
-def test_rows_and_columns_may_come_in_any_order(
-    data: Data, seed: int, pooling: float, shrinkage: float | None
-) -> None:
-    rng = np.random.default_rng(seed)
-    rows, columns = rng.permutation(len(data.X)), rng.permutation(data.X.shape[1])
-    one = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
-    other = fitted(data.X[rows][:, columns], data.y[rows], "unbiased", pooling, shrinkage)
-    same(logs(other, data.X[:, columns]), logs(one, data.X), 1e-8)
-    same(other.covariances_, one.covariances_[:, columns][:, :, columns], 1e-10)
-    assert_array_equal(other.ranks_, one.ranks_)
-
-
-@given(all_tables, seeds, poolings)
-def test_names_of_classes_are_names(data: Data, seed: int, pooling: float) -> None:
-    shuffled = np.random.default_rng(seed).permutation(len(data.classes))
-    number = np.searchsorted(data.classes, data.y)
-    renamed = shuffled[number]  # class k is called shuffled[k]
-    one, other = fitted(data.X, data.y, pooling=pooling), fitted(data.X, renamed, pooling=pooling)
-    same(logs(other, data.X)[:, shuffled], logs(one, data.X))
-    assert_array_equal(other.ranks_[shuffled], one.ranks_)
 
 
 # --- Weights, blocks, forgetting -----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The quadratic discriminant against a slow oracle, and the oracle against numbers by hand."""
+"""Linear and quadratic discriminant against a slow oracle, and that against numbers by hand."""
 
 import math
 import warnings
@@ -8,9 +8,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from tests.estimators.quadratic_oracle import Oracle
+from tests.estimators.quadratic_oracle import NAMES, Oracle, close, make_table
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import MissingValueWarning
@@ -18,7 +17,6 @@ from sortal.errors import MissingValueWarning
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
-NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir"])
 every_seed = pytest.mark.parametrize("seed", range(2))
 every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
 every_mixture = pytest.mark.parametrize(
@@ -33,24 +31,11 @@ every_mixture = pytest.mark.parametrize(
 )
 
 
-def make_table(seed: int, n_classes: int = 3, n_terms: int = 3) -> tuple[Float, Labels]:
-    """Classes of unequal size and shape that overlap."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat(np.arange(n_classes), rng.integers(7, 20, n_classes)))
-    turns = rng.normal(size=(n_classes, n_terms, n_terms)) * 0.4 + np.eye(n_terms)
-    X = np.einsum("ij,ijm->im", rng.normal(size=(len(y), n_terms)), turns[y])
-    return X + rng.normal(size=(n_classes, n_terms))[y] * 0.8 + 4, NAMES[y]
-
-
 def some_weights(kind: str, n: int) -> Float | None:
     rng = np.random.default_rng(n)
     if kind == "whole":
         return rng.integers(1, 4, n).astype(float)
     return rng.uniform(0.1, 2.0, n) if kind == "fractional" else None
-
-
-def close(found: Any, expected: Any, digits: float = 1e-9) -> None:
-    assert_allclose(found, expected, rtol=digits, atol=digits)
 
 
 def differences(functions: Any) -> Float:
@@ -61,107 +46,101 @@ def differences(functions: Any) -> Float:
 
 # --- The oracle, by hand -------------------------------------------------------------------------
 
-LINE: Final = np.array([[-1.0], [1.0], [2.0], [6.0]])  # S = 2 about 0, and S = 8 about 4
-LINE_LABELS: Final = np.array(list("aabb"))
+LINE: Final = [[-1.0], [1.0], [2.0], [6.0]]  # S = 2 about 0, and S = 8 about 4
+SQUARE: Final = [[1.0, 1], [1, -1], [-1, 1], [-1, -1]]
+# rows, labels, options; and the covariances of the classes, in order
+BY_HAND: Final[dict[str, tuple[Any, str, dict[str, Any], list[Any]]]] = {
+    "2/2, 8/2": (LINE, "aabb", {}, [[[1]], [[4]]]),
+    "unbiased": (LINE, "aabb", {"covariance": "unbiased"}, [[[2]], [[8]]]),
+    "(1 + 5)/(1 + 2), (4 + 5)/(1 + 2)": (LINE, "aabb", {"pooling": 0.5}, [[[2]], [[3]]]),
+    "(1 + 5)/(½ + 1), (4 + 5)/(½ + 1)": (
+        LINE,
+        "aabb",
+        {"pooling": 0.5, "covariance": "unbiased"},
+        [[[4]], [[6]]],
+    ),
+    "all pooled": (LINE, "aabb", {"pooling": 1.0}, [[[2.5]], [[2.5]]]),
+    "mixed by scatter: (1 + 5)/(½ + 2), (4 + 5)/(1.5 + 2)": (
+        [*LINE, [4.0], [4.0]],
+        "aabbbb",
+        {"pooling": 0.5, "covariance": "unbiased"},
+        [[[6 / 2.5]], [[9 / 3.5]]],
+    ),
+    "shrunk: 0.8 · (½, 2) + 0.2 · 1.25": (
+        [[1.0, 0], [-1, 0], [0, 2], [0, -2], [9, 9], [8, 8], [9, 8], [8, 9]],
+        "aaaabbbb",
+        {"shrinkage": 0.2},
+        [np.diag([0.65, 1.85]), np.diag([0.25, 0.25])],
+    ),
+    "pooled diag(1, ⅔) fills the gap of two rows along an axis": (
+        [*SQUARE, [3.0, 0], [5, 0]],
+        "aaaabb",
+        {},
+        [np.eye(2), np.diag([1.0, 2 / 3])],
+    ),
+    # Σ = [1 ⅓; ⅓ 1] has variance 4/3 along (1, −1), where Σ_b = [1 1; 1 1] has none: added is
+    # Σaaᵀ Σ / (aᵀΣa) = ⅓ [1 −1; −1 1]
+    "two rows across the axes": (
+        [*SQUARE, [0.0, 0], [2, 2]],
+        "aaaabb",
+        {},
+        [np.eye(2), np.array([[4, 2], [2, 4]]) / 3],
+    ),
+    "one row, and one point": (
+        [*SQUARE, [0.0, 0], [7, 7], [7, 7]],
+        "aaaabcc",
+        {"covariance": "unbiased"},
+        [np.eye(2) * 4 / 3, np.eye(2), np.eye(2)],
+    ),
+    "fractions count rows: S = 1, D = 1 · (2 − 1)/2": (
+        LINE,
+        "aabb",
+        {"covariance": "unbiased", "weight": np.full(4, 0.5)},
+        [[[2]], [[8]]],
+    ),
+}
 
 
-class TestTheOracle:
-    @pytest.mark.parametrize(
-        ("norm", "pooling", "variances"),
-        [
-            ("mle", 0.0, (1.0, 4.0)),  # 2/2, 8/2
-            ("unbiased", 0.0, (2.0, 8.0)),
-            ("mle", 0.5, (2.0, 3.0)),  # (1 + 5)/(1 + 2), (4 + 5)/(1 + 2)
-            ("unbiased", 0.5, (4.0, 6.0)),  # (1 + 5)/(½ + 1), (4 + 5)/(½ + 1)
-            ("mle", 1.0, (2.5, 2.5)),
-            ("unbiased", 1.0, (5.0, 5.0)),
-        ],
-    )
-    def test_pooling(self, norm: str, pooling: float, variances: tuple[float, float]) -> None:
-        oracle = Oracle(LINE, LINE_LABELS, norm, pooling)
-        close([oracle.used("a")[0, 0], oracle.used("b")[0, 0]], variances, 1e-14)
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+def test_covariances_by_hand(name: str) -> None:
+    rows, labels, given, expected = BY_HAND[name]
+    X, y, options = np.array(rows), np.array(list(labels)), {"covariance": "mle", **given}
+    oracle = Oracle(X, y, **options)
+    close([oracle.used(k) for k in oracle.classes], expected, 1e-14)
+    model = QuadraticDiscriminant(**{k: v for k, v in options.items() if k != "weight"})
+    close(model.fit(X, y, sample_weight=options.get("weight")).covariances_, expected, 1e-14)
 
-    def test_classes_of_different_size_are_mixed_by_scatter(self) -> None:
-        """S = 2 of 2 rows and 8 of 4: (1 + 5)/(½ + 2) and (4 + 5)/(1.5 + 2), of 5 and 7 halves."""
-        X = np.array([[-1.0], [1.0], [2.0], [6.0], [4.0], [4.0]])
-        oracle = Oracle(X, np.array(list("aabbbb")), "unbiased", 0.5)
-        assert oracle.used("a")[0, 0] == pytest.approx(6 / 2.5, rel=1e-14)
-        assert oracle.used("b")[0, 0] == pytest.approx(9 / 3.5, rel=1e-14)
 
-    def test_log_odds(self) -> None:
-        """At 0: ln 1 and −½ ln 4 − ½ 16/4, so ln 2 + 2 for the first class."""
-        oracle = Oracle(LINE, LINE_LABELS, "mle")
-        assert oracle.log_odds(np.zeros(1), "a", "b") == pytest.approx(math.log(2) + 2, rel=1e-14)
-        at_four = -8 + math.log(2)
-        assert oracle.log_odds(np.full(1, 4.0), "a", "b") == pytest.approx(at_four, rel=1e-14)
-        told = Oracle(LINE, LINE_LABELS, "mle", priors={"a": 0.1, "b": 0.9})
-        found = told.posterior(np.zeros(1))
-        odds = 2 * math.e**2 / 9
-        close(found, [odds / (1 + odds), 1 / (1 + odds)], 1e-14)
+def test_functions_by_hand() -> None:
+    """N(0, 1) and N(4, 4): −½x² + ½(x − 4)²/4 + ln 2 = ln 2 + 2 − x − ⅜x²."""
+    oracle = Oracle(np.array(LINE), np.array(list("aabb")), "mle")
+    for x, expected in ((0.0, math.log(2) + 2), (4.0, math.log(2) - 8)):
+        assert oracle.log_odds(np.full(1, x), "a", "b") == pytest.approx(expected, rel=1e-14)
+    told = Oracle(np.array(LINE), np.array(list("aabb")), "mle", priors={"a": 0.1, "b": 0.9})
+    odds = 2 * math.e**2 / 9
+    close(told.posterior(np.zeros(1)), [odds / (1 + odds), 1 / (1 + odds)], 1e-14)
+    beta0, beta, gamma = oracle.boundary("a", "b")
+    close([beta0, beta[0], gamma[0, 0]], [math.log(2) + 2, -1.0, -0.375], 1e-14)
 
-    def test_boundary(self) -> None:
-        """−½x² + ½(x − 4)²/4 + ln 2 = ln 2 + 2 − x − ⅜x²."""
-        beta0, beta, gamma = Oracle(LINE, LINE_LABELS, "mle").boundary("a", "b")
-        assert beta0 == pytest.approx(math.log(2) + 2, rel=1e-14)
-        close([beta[0], gamma[0, 0]], [-1.0, -0.375], 1e-14)
 
-    def test_shrinkage(self) -> None:
-        """diag(2, 8)/4 with trace 2.5: 0.8 · (½, 2) + 0.2 · 1.25."""
-        X = np.array([[1.0, 0], [-1, 0], [0, 2], [0, -2], [9, 9], [8, 8], [9, 8], [8, 9]])
-        oracle = Oracle(X, np.repeat(["a", "b"], 4), "mle", shrinkage=0.2)
-        close(oracle.used("a"), np.diag([0.65, 1.85]), 1e-14)
-        close(oracle.used("b"), np.diag([0.25, 0.25]), 1e-14)
-
-    def test_two_rows_along_an_axis(self) -> None:
-        """S = diag(4, 4) and diag(2, 0): pooled diag(1, ⅔), which fills the gap of the second."""
-        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [3, 0], [5, 0]])
-        oracle = Oracle(X, np.array(list("aaaabb")), "mle")
-        close(oracle.used("a"), np.eye(2), 1e-14)
-        close(oracle.used("b"), np.diag([1.0, 2 / 3]), 1e-14)
-        assert [oracle.rank(k) for k in "ab"] == [2, 1]
-
-    def test_two_rows_across_the_axes(self) -> None:
-        """Σ = [1 ⅓; ⅓ 1] has variance 4/3 along (1, −1), where Σ_b = [1 1; 1 1] has none.
-
-        Added is Σaaᵀ Σ / (aᵀΣa) = ⅓ [1 −1; −1 1].
-        """
-        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
-        oracle = Oracle(X, np.array(list("aaaabb")), "mle")
-        close(oracle.used("b"), np.array([[4, 2], [2, 4]]) / 3, 1e-14)
-
-    def test_one_row_and_one_point(self) -> None:
-        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [7, 7], [7, 7]])
-        oracle = Oracle(X, np.array(list("aaaabcc")))
-        for k in "bc":
-            close(oracle.used(k), np.eye(2) * 4 / (7 - 3), 1e-14)
-            assert oracle.rank(k) == 0
-
-    def test_a_hole(self) -> None:
-        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0], [2, 2]])
-        oracle = Oracle(X, np.array(list("aaaabb")), "mle", priors={"a": 0.5, "b": 0.5})
-        found = oracle.log_odds(np.array([np.nan, 2.0]), "a", "b")
-        assert found == pytest.approx(0.5 * math.log(4 / 3) - 2 + 0.5 / (4 / 3), rel=1e-13)
-        assert oracle.posterior(np.array([np.nan, np.nan])) == [0.5, 0.5]
-
-    def test_fractions_count_rows(self) -> None:
-        """w = ½ each: S = 1, D = 1 · (2 − 1)/2."""
-        oracle = Oracle(LINE, LINE_LABELS, weight=np.full(4, 0.5))
-        close([oracle.used("a")[0, 0], oracle.used("b")[0, 0]], [2.0, 8.0], 1e-14)
-
-    def test_parts(self) -> None:
-        """At (2, 1), of N(0, I) and N((1, 1), diag(4, 1)): −2 + ⅛, −½ + 0 and ½ ln 4."""
-        X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [3, 2], [3, 0], [-1, 2], [-1, 0]])
-        oracle = Oracle(X, np.repeat(["a", "b"], 4), "mle")
-        offset, parts = oracle.parts(np.array([2.0, 1.0]), "a", "b")
-        assert offset == pytest.approx(math.log(2), rel=1e-14)
-        close(parts, [-2 + 1 / 8, -0.5], 1e-14)
+def test_missing_values_and_parts_by_hand() -> None:
+    y = np.array(list("aaaabb"))
+    oracle = Oracle(np.array([*SQUARE, [0, 0], [2, 2]]), y, "mle", priors={"a": 0.5, "b": 0.5})
+    found = oracle.log_odds(np.array([np.nan, 2.0]), "a", "b")
+    assert found == pytest.approx(0.5 * math.log(4 / 3) - 2 + 0.5 / (4 / 3), rel=1e-13)
+    assert oracle.posterior(np.array([np.nan, np.nan])) == [0.5, 0.5]
+    # at (2, 1), of N(0, I) and N((1, 1), diag(4, 1)): −2 + ⅛, −½ + 0 and ½ ln 4
+    X = np.array([*SQUARE, [3, 2], [3, 0], [-1, 2], [-1, 0]])
+    offset, parts = Oracle(X, np.repeat(["a", "b"], 4), "mle").parts(np.array([2.0, 1.0]), "a", "b")
+    close([offset, *parts], [math.log(2), -2 + 1 / 8, -0.5], 1e-14)
 
 
 # --- Posteriors ----------------------------------------------------------------------------------
 
 
-def check_model(model: QuadraticDiscriminant, oracle: Oracle, rows: Float) -> None:
-    """Everything the definitions say of a fit."""
+def check_posteriors(model: Any, oracle: Oracle, rows: Float) -> None:
+    """Of either discriminant."""
     close(model.predict_proba(rows), oracle.posteriors(rows))
     close(model.predict_log_proba(rows), oracle.log_posteriors(rows))
     functions = differences(oracle.all_functions(rows))
@@ -172,6 +151,12 @@ def check_model(model: QuadraticDiscriminant, oracle: Oracle, rows: Float) -> No
     assert model.classes_.tolist() == oracle.classes
     close(model.priors_, [oracle.prior(k) for k in oracle.classes], 1e-13)
     close(model.means_, [oracle.means[k] for k in oracle.classes], 1e-12)
+    assert model.shrinkage_ == oracle.shrinkage
+
+
+def check_model(model: QuadraticDiscriminant, oracle: Oracle, rows: Float) -> None:
+    """Everything the definitions say of a fit."""
+    check_posteriors(model, oracle, rows)
     sigmas = np.array([oracle.used(k) for k in oracle.classes])
     assert model.covariances_.shape == sigmas.shape
     close(model.covariances_, sigmas, 1e-11)
@@ -199,24 +184,33 @@ def test_posteriors(norm: str, class_weight: Any) -> None:
         oracle = Oracle(X, y, norm, pooling, shrinkage or 0.0, w, None, class_weight)
         model = QuadraticDiscriminant(norm, pooling, shrinkage, class_weight=class_weight)
         check_model(model.fit(X, y, sample_weight=w), oracle, X[::4])
+        if pooling == 1:
+            linear = LinearDiscriminant(norm, shrinkage, class_weight=class_weight)
+            check_posteriors(linear.fit(X, y, sample_weight=w), oracle, X[::4])
+            close(linear.covariance_, oracle.pooled, 1e-11)
 
 
 @every_mixture
 def test_priors(norm: str, pooling: float, shrinkage: float) -> None:
+    """At fit by label or in order, or at predict: the covariances stay pooled by counts."""
     X, y = make_table(0)
-    priors = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}
+    priors, listed = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}, [0.6, 0.3, 0.1]
     oracle = Oracle(X, y, norm, pooling, shrinkage, priors=priors)
-    model = QuadraticDiscriminant(norm, pooling, shrinkage, priors=priors).fit(X, y)
-    check_model(model, oracle, X[::3])
-    by_order = QuadraticDiscriminant(norm, pooling, shrinkage, priors=[0.6, 0.3, 0.1]).fit(X, y)
-    np.testing.assert_array_equal(by_order.predict_proba(X), model.predict_proba(X))
-    # the same, said at predict
-    plain = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
     expected = oracle.posteriors(X)
-    close(plain.predict_proba(X, priors=priors), expected)
-    logs = plain.predict_log_proba(X, priors=[0.6, 0.3, 0.1])
-    close(logs, oracle.log_posteriors(X))
     said = [oracle.classes[int(np.argmax(row))] for row in expected]
+
+    def make(**more: Any) -> Any:
+        if pooling == 1:
+            return LinearDiscriminant(norm, shrinkage, **more).fit(X, y)
+        return QuadraticDiscriminant(norm, pooling, shrinkage, **more).fit(X, y)
+
+    check_posteriors(make(priors=priors), oracle, X[::3])
+    np.testing.assert_array_equal(
+        make(priors=listed).predict_proba(X), make(priors=priors).predict_proba(X)
+    )
+    plain = make()
+    close(plain.predict_proba(X, priors=priors), expected)
+    close(plain.predict_log_proba(X, priors=listed), oracle.log_posteriors(X))
     assert plain.predict(X, priors=priors).tolist() == said
     close(plain.priors_, [(y == c).mean() for c in oracle.classes], 1e-14)
 
@@ -240,28 +234,6 @@ def test_the_unit_of_fractional_weights_does_not_matter(norm: str, unit: float) 
     other = QuadraticDiscriminant(norm, 0.3, 0.1).fit(X, y, sample_weight=w * unit)
     close(other.covariances_, one.covariances_, 1e-10)
     close(other.predict_proba(X), one.predict_proba(X), 1e-10)
-
-
-@every_norm
-@pytest.mark.parametrize("shrinkage", [None, 0.25, 1.0])
-@pytest.mark.parametrize(("kind", "n_classes"), [("none", 2), ("whole", 4), ("fractional", 3)])
-def test_all_pooled_it_is_linear(
-    norm: str, shrinkage: float | None, kind: str, n_classes: int
-) -> None:
-    X, y = make_table(0, n_classes)
-    w = some_weights(kind, len(X))
-    linear = LinearDiscriminant(norm, shrinkage).fit(X, y, sample_weight=w)
-    model = QuadraticDiscriminant(norm, 1.0, shrinkage).fit(X, y, sample_weight=w)
-    close(model.predict_proba(X), linear.predict_proba(X))
-    close(model.predict_log_proba(X), linear.predict_log_proba(X))
-    for sigma in model.covariances_:
-        close(sigma, linear.covariance_, 1e-12)
-    holed = X.copy()
-    holed[np.random.default_rng(0).uniform(size=X.shape) < 0.3] = np.nan
-    with pytest.warns(MissingValueWarning):
-        found = model.predict_proba(holed)
-    with pytest.warns(MissingValueWarning):
-        close(found, linear.predict_proba(holed))
 
 
 def test_condition_is_that_of_the_pooled_matrix_or_worse() -> None:
@@ -299,8 +271,10 @@ def test_boundaries_are_log_odds(seed: int, norm: str, pooling: float, shrinkage
         close(found.gamma, gamma, 1e-9)
         close(found.gamma, np.transpose(found.gamma), 1e-14)
         close(at(found, X), logs[:, k] - logs[:, l], 1e-8)
-    if pooling == 1:
-        close(found.gamma, np.zeros((3, 3)), 1e-12)
+        if pooling == 1:
+            close(found.gamma, np.zeros((3, 3)), 1e-12)
+            line = LinearDiscriminant(norm, shrinkage).fit(X, y).boundary(NAMES[k], NAMES[l])
+            close([line.beta0, *line.beta], [beta0, *beta], 1e-8)
 
 
 def test_priors_of_a_boundary() -> None:
@@ -349,24 +323,6 @@ def test_two_classes_are_said_as_their_boundary_with_costs_says(seed: int, make:
         value = at(found, grid)
     said = model.predict(grid, priors=priors, costs=costs)
     assert said.tolist() == np.where(value > 0, "ash", "birch").tolist()
-
-
-@every_mixture
-def test_costs_pick_the_least_expected_cost(norm: str, pooling: float, shrinkage: float) -> None:
-    X, y = make_table(0)
-    oracle = Oracle(X, y, norm, pooling, shrinkage)
-    plain = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
-    told = QuadraticDiscriminant(norm, pooling, shrinkage, costs=COSTS).fit(X, y)
-    X = X[np.random.default_rng(0).integers(0, len(X), (200, 3)), np.arange(3)]
-    shares = oracle.posteriors(X)
-    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in shares]
-    assert told.predict(X).tolist() == said
-    assert plain.predict(X, costs=COSTS).tolist() == said
-    assert plain.predict(X).tolist() != said  # or nothing would be tested
-    close(told.predict_proba(X), plain.predict_proba(X), 1e-14)
-    tilted = np.array([0.1, 0.1, 0.8]) * shares / plain.priors_
-    said = [oracle.classes[int(np.argmin(row @ COSTS))] for row in tilted]
-    assert plain.predict(X, priors=[0.1, 0.1, 0.8], costs=COSTS).tolist() == said
 
 
 # --- Reasons -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
@@ -15,7 +15,6 @@ from sortal.learners import assumptions
 from sortal.learners.assumptions import mardia, shape_of, statistics_of
 
 Float: TypeAlias = NDArray[np.float64]
-QUICK: Final = settings(max_examples=50, deadline=None)
 seeds: Final = st.integers(0, 10**9)
 
 
@@ -31,7 +30,6 @@ def all_pairs(X: Float) -> tuple[float, float]:
     return float((D**3).sum() / len(X) ** 2), float((np.diag(D) ** 2).mean())
 
 
-@QUICK
 @given(seeds, st.integers(1, 5), st.integers(8, 40))
 def test_mardia_over_all_pairs(seed: int, p: int, n: int) -> None:
     X = skewed(seed, n, p)
@@ -45,7 +43,6 @@ def test_mardia_over_all_pairs(seed: int, p: int, n: int) -> None:
     assert found.p_kurtosis == pytest.approx(2 * scipy_stats.norm.sf(abs(z)), rel=1e-5)
 
 
-@QUICK
 @given(seeds, st.integers(1, 4))
 def test_mardia_does_not_depend_on_units(seed: int, p: int) -> None:
     X = skewed(seed, 25, p)
@@ -88,7 +85,6 @@ def test_the_limit_of_work_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.kurtosis is not None
 
 
-@QUICK
 @given(seeds, st.integers(20, 200), st.sampled_from([1e-130, 1e-3, 1.0, 1e6, 1e130]))
 def test_shapes_as_scipy_has_them(seed: int, n: int, unit: float) -> None:
     x = skewed(seed, n, 1)[:, 0]
@@ -117,7 +113,6 @@ def test_symmetric_rows_have_no_skewness_at_all() -> None:
     assert (found.chi_squared or 0) == pytest.approx(scipy_stats.kurtosistest(x).statistic ** 2)
 
 
-@QUICK
 @given(seeds, st.sampled_from([0.0, 1e3, 1e8]))
 def test_statistics_of_rows(seed: int, offset: float) -> None:
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -14,7 +14,6 @@ from sortal.learners import separability
 from sortal.learners.separability import Functions, _Search, separate, shared_rows
 
 Float: TypeAlias = NDArray[np.float64]
-QUICK: Final = settings(max_examples=100, deadline=None)
 
 
 def sides(points: Float, a: Float, b: Float) -> Float:
@@ -56,7 +55,6 @@ def as_rows(given_points: Any) -> Float:
     return np.array(given_points, dtype=np.float64)
 
 
-@settings(max_examples=400, deadline=None)
 @given(points, points)
 def test_a_plane_by_brute_force(first: Any, second: Any) -> None:
     a, b = as_rows(first), as_rows(second)
@@ -67,7 +65,6 @@ def test_a_plane_by_brute_force(first: Any, second: Any) -> None:
     assert separate([a, b]).separable == brute_force(a, b)
 
 
-@settings(max_examples=150, deadline=None)
 @given(points, points, st.sampled_from([1e-120, 1e-3, 1.0, 1e6, 1e120]), st.integers(0, 10**6))
 def test_units_turns_and_offsets_change_nothing(
     first: Any, second: Any, unit: float, seed: int
@@ -88,7 +85,6 @@ def test_units_turns_and_offsets_change_nothing(
 floats: Final = st.lists(st.floats(-1e100, 1e100, allow_subnormal=False), min_size=1, max_size=6)
 
 
-@QUICK
 @given(floats, floats)
 def test_one_column_is_a_matter_of_order(first: list[float], second: list[float]) -> None:
     assume(not set(first) & set(second))
@@ -147,7 +143,6 @@ def machine(groups: list[Float]) -> bool:
     return bool(done.status == 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(points, min_size=3, max_size=4))
 def test_several_classes_at_once(given_groups: list[Any]) -> None:
     sets = [set(group) for group in given_groups]
@@ -183,7 +178,6 @@ def test_constant_within_classes_has_no_deviation(seed: int) -> None:
     assert (found.separable, found.margin) == (True, np.inf)
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(8, 40), st.floats(0.0, 4.0))
 def test_many_columns_against_one_program(seed: int, p: int, n: int, gap: float) -> None:
     rng = np.random.default_rng(seed)

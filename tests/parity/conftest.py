@@ -2,15 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from tests.parity.peers import Table
 
 from sortal import datasets
-
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
 
 
 @pytest.fixture(scope="session")

@@ -13,48 +13,15 @@ is positive. `svd` is no attribute of sortal's: it is what the directions leave 
 All of MASS's leave-one-out results, those of MASS::qda too, keep the priors of the full table.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from tests.parity.peers import Table, every_method, every_prior, every_table
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
-
-Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
-every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
-every_method = pytest.mark.parametrize(
-    ("method", "covariance"), [("moment", "unbiased"), ("mle", "mle")]
-)
-
-
-class Case:
-    """One fit of both: what MASS found, and the estimator."""
-
-    def __init__(
-        self, given: dict[str, Any], table: Table, prior: str, method: str, covariance: str
-    ) -> None:
-        self.given = given
-        self.expected = given["fits"][prior][method]["lda"]
-        self.priors = np.array(given["priors"][prior])
-        self.X, self.y = table
-        asked = None if prior == "empirical" else self.priors
-        self.model = LinearDiscriminant(covariance=covariance, priors=asked).fit(self.X, self.y)
-
-
-@pytest.fixture
-def case(
-    mass: dict[str, Any],
-    tables: dict[str, Table],
-    name: str,
-    prior: str,
-    method: str,
-    covariance: str,
-) -> Case:
-    return Case(mass[name], tables[name], prior, method, covariance)
 
 
 def turned(directions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,48 +34,7 @@ def turned(directions: NDArray[np.float64]) -> NDArray[np.float64]:
 @every_table
 @every_prior
 @every_method
-class TestLinear:
-    def test_classes_priors_and_means(self, case: Case) -> None:
-        assert_array_equal(case.model.classes_, case.given["classes"])
-        assert_allclose(case.model.priors_, case.priors, rtol=1e-13)
-        assert_allclose(case.model.means_, case.given["means"], rtol=1e-12)
-
-    def test_posteriors(self, case: Case) -> None:
-        rows, expected = case.given["rows"], case.expected["predicted"]["posterior"]
-        assert_allclose(case.model.predict_proba(case.X[rows]), expected, rtol=1e-9)
-
-    def test_predicted_classes(self, case: Case) -> None:
-        expected = case.expected["predicted"]
-        found = case.model.predict(case.X)
-        numbers = expected["class"]
-        assert_array_equal(found[case.given["rows"]], case.model.classes_[numbers])
-        assert np.sum(found != case.y) == expected["errors"]
-
-    def test_directions(self, case: Case) -> None:
-        found, expected = case.model.scalings_, np.array(case.expected["scaling"])
-        assert_allclose(found * turned(found), expected, rtol=1e-9, atol=1e-9 * abs(expected).max())
-
-    def test_scores(self, case: Case) -> None:
-        center = case.priors @ np.array(case.given["means"])
-        expected = (case.X - center) @ np.array(case.expected["scaling"])
-        found = case.model.transform(case.X) * turned(case.model.scalings_)
-        assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-
-    def test_singular_values(self, case: Case) -> None:
-        K, N = len(case.given["classes"]), len(case.y)
-        divisor = K if case.model.covariance == "mle" else K - 1
-        between = case.priors @ case.model.transform(case.model.means_) ** 2
-        assert_allclose(np.sqrt(N * between / divisor), case.expected["svd"], rtol=1e-9)
-
-    def test_proportion_of_trace(self, case: Case) -> None:
-        expected = case.expected["proportion_of_trace"]
-        assert_allclose(case.model.explained_variance_ratio_, expected, rtol=1e-9)
-
-
-@every_table
-@every_prior
-@every_method
-def test_priors_given_when_predicting(
+def test_linear(
     mass: dict[str, Any],
     tables: dict[str, Table],
     name: str,
@@ -116,12 +42,32 @@ def test_priors_given_when_predicting(
     method: str,
     covariance: str,
 ) -> None:
-    """The pooled covariance does not depend on the priors: they may come as late as that."""
-    X, y = tables[name]
-    rows, expected = mass[name]["rows"], mass[name]["fits"][prior][method]["lda"]["predicted"]
-    model = LinearDiscriminant(covariance=covariance).fit(X, y)
-    found = model.predict_proba(X[rows], priors=mass[name]["priors"][prior])
-    assert_allclose(found, expected["posterior"], rtol=1e-9)
+    given, (X, y) = mass[name], tables[name]
+    expected = given["fits"][prior][method]["lda"]
+    priors, rows, means = np.array(given["priors"][prior]), given["rows"], np.array(given["means"])
+    asked = None if prior == "empirical" else priors
+    model = LinearDiscriminant(covariance=covariance, priors=asked).fit(X, y)
+    assert_array_equal(model.classes_, given["classes"])
+    assert_allclose(model.priors_, priors, rtol=1e-13)
+    assert_allclose(model.means_, means, rtol=1e-12)
+    predicted, found = expected["predicted"], model.predict(X)
+    assert_allclose(model.predict_proba(X[rows]), predicted["posterior"], rtol=1e-9)
+    assert_array_equal(found[rows], model.classes_[predicted["class"]])
+    assert np.sum(found != y) == predicted["errors"]
+    # the pooled covariance does not depend on the priors: they may come as late as at predict
+    late = LinearDiscriminant(covariance=covariance).fit(X, y).predict_proba(X[rows], priors=priors)
+    assert_allclose(late, predicted["posterior"], rtol=1e-9)
+
+    scaling, signs = np.array(expected["scaling"]), turned(model.scalings_)
+    atol = 1e-9 * abs(scaling).max()
+    assert_allclose(model.scalings_ * signs, scaling, rtol=1e-9, atol=atol)
+    scores = (X - priors @ means) @ scaling
+    assert_allclose(model.transform(X) * signs, scores, rtol=1e-9, atol=1e-9)
+    K = len(given["classes"])
+    between = priors @ model.transform(model.means_) ** 2
+    size = len(y) * between / (K if covariance == "mle" else K - 1)
+    assert_allclose(np.sqrt(size), expected["svd"], rtol=1e-9)
+    assert_allclose(model.explained_variance_ratio_, expected["proportion_of_trace"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["lda", "qda"])

@@ -23,12 +23,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
-from tests.estimators.kernel_tables import pairs
+from tests.parity.peers import Table
 
 from sortal import NeighborsClassifier, datasets
 
 Float: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Float, NDArray[np.str_]]
 
 NEAR: Final = 1e-4  # what class::knn takes for a tie
 every_k = pytest.mark.parametrize("k", [1, 3, 5, 15])
@@ -85,7 +84,7 @@ def test_distances(frozen: dict[str, Any], name: str, metric: str, p: float) -> 
 # --- R's votes -----------------------------------------------------------------------------------
 
 
-def compare(model: NeighborsClassifier, proba: Float, apart: Any, expected: dict[str, Any]) -> None:
+def compare(proba: Float, apart: Any, expected: dict[str, Any]) -> None:
     """Shares of the votes, and classes where they are sure."""
     assert apart.mean() > 0.9
     shares, numbers = np.array(expected["share"]), np.array(expected["class"])
@@ -105,26 +104,18 @@ def is_apart(distances: Float) -> Any:
 def test_votes(
     frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
 ) -> None:
-    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all."""
-    X, y = tables["unequal"]
-    X = X / X.std(axis=0) if scale else X
-    model = NeighborsClassifier(k, "euclidean", scale=None).fit(X[::2], y[::2])
-    apart = is_apart(model.kneighbors(X[1::2], k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["asked"]
-    compare(model, model.predict_proba(X[1::2]), apart, expected)
+    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all.
 
-
-@every_k
-@every_scale
-def test_votes_without_each_row(
-    frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
-) -> None:
-    """class::knn.cv on columns over their spread is our default scale."""
+    class::knn.cv, without each row, on columns over their spread is our default scale.
+    """
     X, y = tables["unequal"]
+    Z, expected = X / X.std(axis=0) if scale else X, frozen["votes"][given][str(k)]
+    model = NeighborsClassifier(k, "euclidean", scale=None).fit(Z[::2], y[::2])
+    apart = is_apart(model.kneighbors(Z[1::2], k + 1)[0])
+    compare(model.predict_proba(Z[1::2]), apart, expected["asked"])
     model = NeighborsClassifier(k, "euclidean", scale=scale).fit(X, y)
     apart = is_apart(model.kneighbors(n_neighbors=k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["left_out"]
-    compare(model, model.loo_proba(X, y), apart, expected)
+    compare(model.loo_proba(X, y), apart, expected["left_out"])
 
 
 # --- scikit-learn --------------------------------------------------------------------------------
@@ -137,14 +128,18 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
-@pairs(
-    sizes=[(2, 1), (7, 4), (30, 15)],
-    weights=["uniform", "distance"],
-    measure=[("euclidean", 2.0), ("manhattan", 2.0), ("minkowski", 3.0), ("minkowski", math.inf)],
+@pytest.mark.parametrize(
+    ("d", "k", "weights", "name", "metric", "p"),
+    [
+        (2, 1, "distance", "euclidean", "euclidean", 2.0),
+        (30, 15, "uniform", "euclidean", "euclidean", 2.0),
+        (7, 4, "uniform", "manhattan", "manhattan", 2.0),
+        (30, 15, "distance", "minkowski", "minkowski", 3.0),
+        (7, 4, "distance", "minkowski", "minkowski", 1.5),
+        (2, 4, "uniform", "chebyshev", "minkowski", math.inf),
+    ],
 )
-def test_scikit_learn(sizes: tuple[int, int], weights: str, measure: tuple[str, float]) -> None:
-    (d, k), (metric, p) = sizes, measure
-    name = "chebyshev" if p == math.inf else metric
+def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: float) -> None:
     X, y = drawn(d + k, 300, d)
     queries = np.vstack([drawn(d + k + 100, 40, d)[0], X[:10]])
     more = {"p": p} if name == "minkowski" else {}
@@ -163,15 +158,13 @@ def test_scikit_learn(sizes: tuple[int, int], weights: str, measure: tuple[str, 
     assert_array_equal(ours.predict(fresh), theirs.predict(fresh))
 
 
-def test_scikit_learn_mahalanobis() -> None:
-    k = 5
-    X, y = drawn(k, 300, 5)
-    queries = drawn(k + 50, 60, 5)[0]
-    inverse = np.linalg.inv(np.cov(X.T))
-    theirs = KNeighborsClassifier(
-        k, algorithm="brute", metric="mahalanobis", metric_params={"VI": inverse}
-    ).fit(X, y)
-    ours = NeighborsClassifier(k, "mahalanobis").fit(X, y)
-    assert_allclose(ours.kneighbors(queries)[0], theirs.kneighbors(queries)[0], rtol=1e-9)
-    assert_array_equal(ours.kneighbors(queries)[1], theirs.kneighbors(queries)[1])
-    assert_array_equal(ours.predict(queries), theirs.predict(queries))
+@pytest.mark.parametrize("k", [1, 5, 15])
+def test_scikit_learn_hamming(k: int) -> None:
+    """Its distance is the share of mismatches, and its ties go by chance of the sort."""
+    rng = np.random.default_rng(k)
+    X, y = rng.integers(0, 3, size=(200, 12)).astype(float), rng.integers(0, 2, 200)
+    queries = rng.integers(0, 3, size=(40, 12)).astype(float)
+    theirs = KNeighborsClassifier(k, algorithm="brute", metric="hamming").fit(X, y)
+    ours = NeighborsClassifier(k, "hamming").fit(X, y)
+    expected = theirs.kneighbors(queries)[0] * 12
+    assert_allclose(ours.kneighbors(queries)[0], expected, rtol=1e-12, atol=1e-12)

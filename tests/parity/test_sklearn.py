@@ -20,27 +20,15 @@ compared. Nor is, with shrinkage,
   it keeps all p directions for them.
 """
 
-import re
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
-from sklearn.covariance import ledoit_wolf_shrinkage, oas
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tests.parity.peers import COVARIANCE, Table, every_prior, every_table
 
 from sortal import LinearDiscriminant
-
-Floats: TypeAlias = NDArray[np.float64]
-Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
-
-VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
-COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"
-
-every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
-every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
 
 
 def fitted(table: Table, priors: list[float] | None) -> tuple[Any, Any]:
@@ -49,36 +37,26 @@ def fitted(table: Table, priors: list[float] | None) -> tuple[Any, Any]:
     return ours, LinearDiscriminantAnalysis(priors=priors).fit(*table)
 
 
-@pytest.fixture
-def pair(
-    mass: dict[str, Any], tables: dict[str, Table], name: str, prior: str
-) -> tuple[Any, Any, Floats]:
-    priors = None if prior == "empirical" else mass[name]["priors"][prior]
-    return *fitted(tables[name], priors), tables[name][0]
-
-
 @every_table
 @every_prior
-class TestPlain:
-    def test_posteriors(self, pair: tuple[Any, Any, Floats]) -> None:
-        ours, theirs, X = pair
-        assert_array_equal(ours.classes_, theirs.classes_)
-        assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
-        assert_array_equal(ours.predict(X), theirs.predict(X))
-
-    def test_differences_of_functions(self, pair: tuple[Any, Any, Floats]) -> None:
-        """Only differences between classes mean something: a common term is anyone's choice."""
-        ours, theirs, X = pair
-        found, expected = ours.decision_function(X), theirs.decision_function(X)
-        assert_allclose(found - found[:, :1], expected - expected[:, :1], rtol=1e-9, atol=1e-9)
-
-    def test_transform(self, pair: tuple[Any, Any, Floats]) -> None:
-        ours, theirs, X = pair
-        found, expected = ours.transform(X), theirs.transform(X)
-        signs = np.sign(np.sum(found * expected, axis=0))
-        assert_allclose(found * signs, expected, rtol=1e-9, atol=1e-9)
-        assert_allclose(ours.xbar_, theirs.xbar_, rtol=1e-12)
-        assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
+def test_without_shrinkage(
+    mass: dict[str, Any], tables: dict[str, Table], name: str, prior: str
+) -> None:
+    X, _ = tables[name]
+    ours, theirs = fitted(
+        tables[name], None if prior == "empirical" else mass[name]["priors"][prior]
+    )
+    assert_array_equal(ours.classes_, theirs.classes_)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    assert_array_equal(ours.predict(X), theirs.predict(X))
+    # only differences between classes mean something: a common term is anyone's choice
+    found, expected = ours.decision_function(X), theirs.decision_function(X)
+    assert_allclose(found - found[:, :1], expected - expected[:, :1], rtol=1e-9, atol=1e-9)
+    found, expected = ours.transform(X), theirs.transform(X)
+    signs = np.sign(np.sum(found * expected, axis=0))
+    assert_allclose(found * signs, expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(ours.xbar_, theirs.xbar_, rtol=1e-12)
+    assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("priors", [None, [0.9, 0.1]])
@@ -102,19 +80,3 @@ def test_shrinkage(tables: dict[str, Table], name: str, solver: str, shrinkage: 
     largest = abs(theirs.covariance_).max()
     assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-9, atol=1e-12 * largest)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
-
-
-@every_table
-def test_shrinkage_found(tables: dict[str, Table], name: str) -> None:
-    """Ledoit and Wolf's number, and Chen's: of the rows less the mean of their class."""
-    X, y = tables[name]
-    classes, number = np.unique(y, return_inverse=True)
-    means = np.array([X[number == k].mean(axis=0) for k in range(len(classes))])
-    rest = X - means[number]
-    expected = {
-        "ledoit_wolf": ledoit_wolf_shrinkage(rest, assume_centered=True),
-        "oas": oas(rest, assume_centered=True)[1],
-    }
-    for rule, number_used in expected.items():
-        model = LinearDiscriminant(shrinkage=rule).fit(X, y)
-        assert_allclose(model.shrinkage_, number_used, rtol=1e-9)

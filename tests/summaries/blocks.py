@@ -98,6 +98,16 @@ class Table:
     units: list[int] | None = None
     exponent: int = 0
 
+    def rows(self, part: Sequence[int]) -> Table:
+        """Some of the rows, as a table of their own."""
+        return Table(
+            [self.labels[i] for i in part],
+            [[cells[i] for i in part] for cells in self.numbers],
+            [[cells[i] for i in part] for cells in self.categories],
+            None if self.units is None else [self.units[i] for i in part],
+            self.exponent,
+        )
+
 
 def ranked(cells: Sequence[Any]) -> CategoryColumn:
     values = sort_values(cell for cell in cells if cell is not None)

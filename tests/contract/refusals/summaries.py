@@ -117,41 +117,23 @@ def lost(words: str, rest: Callable[[], Any], part: Callable[[], Any], what: str
 
 
 FAR: Final = [1e6, -1e6]
+UP: Final = [1.0, 2.0, 3.0]
 SPREADS: Final = [
-    lost(
-        "the spread of 'n0', 'n2', so",
-        lambda: columns([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),
-        lambda: columns(FAR, [2.0, 2.5], FAR),
-        "nearly all the spread of two columns",
-    ),
+    lost("the spread of 'n0', 'n2', so", lambda: columns(UP, UP, [0.0, 1.0, 2.0]),
+         lambda: columns(FAR, [2.0, 2.5], FAR), "the spread of two columns"),
     lost("'n0'", lambda: columns([1.0]), lambda: columns([4.0]), "the last row but one"),
-    lost(
-        "nearly all the spread of 'length'.*'height', so",
-        lambda: of_numbers([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),
-        lambda: of_numbers(FAR, [2.0, 2.5], FAR),
-        "nearly all the spread of two columns of class moments",
-    ),
-    lost(  # powers of four are still known where the squares of one column alone are lost
-        "the spread of 'length', so",
-        lambda: of_numbers(
-            [1e-3 * math.cos(i) for i in range(2000)], [1e3 * math.sin(i) for i in range(2000)]
-        ),
-        lambda: of_numbers([1.0, -1.0], [0.0, 1.0]),
-        "a column beside one of which enough is left",
-    ),
-    lost(
-        "the spread of 'length', so",
-        lambda: of_numbers([0.1 * i for i in range(99)]),
-        lambda: of_numbers([150.0]),
-        "powers of four, which are lost before squares are",
-    ),
-    lost(
-        "the spread of 'color', so",
-        lambda: words("u", "v", "w", "w"),
-        lambda: words(*["u", "v"] * 4000),
-        "a category, which is named once",
-    ),
-]
+    lost("nearly all the spread of 'length'.*'height', so",
+         lambda: of_numbers(UP, UP, [0.0, 1.0, 2.0]),
+         lambda: of_numbers(FAR, [2.0, 2.5], FAR), "the spread of two columns of class moments"),
+    # powers of four are still known where the squares of one column alone are lost
+    lost("the spread of 'length', so",
+         lambda: of_numbers(*([s * math.cos(i) for i in range(2000)] for s in (1e-3, 1e3))),
+         lambda: of_numbers([1.0, -1.0], [0.0, 1.0]), "a column beside one that keeps enough"),
+    lost("the spread of 'length', so", lambda: of_numbers([0.1 * i for i in range(99)]),
+         lambda: of_numbers([150.0]), "powers of four, which are lost before squares are"),
+    lost("the spread of 'color', so", lambda: words("u", "v", "w", "w"),
+         lambda: words(*["u", "v"] * 4000), "a category, which is named once"),
+]  # fmt: skip
 SUBTRACT: Final[dict[str, Any]] = {"error": SubtractError}
 COMBINE: Final = [
     *(refuse(f"because {kind} would fall below zero", take_out, kind, "aa", "u", **SUBTRACT)

@@ -1,0 +1,21 @@
+"""What is compared with R's MASS and scikit-learn: tables, priors, ways to divide."""
+
+import re
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
+
+VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
+COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"  # what scikit-learn divides by
+
+every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
+every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
+every_method = pytest.mark.parametrize(
+    ("method", "covariance"), [("moment", "unbiased"), ("mle", "mle")]
+)
