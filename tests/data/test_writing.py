@@ -130,17 +130,16 @@ def test_what_others_write_or_have_written_is_left_alone(tmp_path: Path) -> None
     path = tmp_path / "out.csv"
     with writing(path):
         (hidden,) = tmp_path.iterdir()
-        like_ours = hidden.with_name(hidden.name.replace("-", "-x", 1))
-        like_ours.mkdir()
-        ends_otherwise = hidden.with_name(f"{hidden.name}.mine")
-        ends_otherwise.mkdir()
-        is_file = hidden.with_name(
-            f"{hidden.name[:-6]}{'1' if hidden.name[-6] == '0' else '0'}.part"
-        )
+        others = [hidden.with_name(hidden.name.replace("-", "-x", 1))]
+        others.append(hidden.with_name(f"{hidden.name}.mine"))
+        for other in others:
+            other.mkdir()
+        digit = "1" if hidden.name[-6] == "0" else "0"
+        is_file = hidden.with_name(f"{hidden.name[:-6]}{digit}.part")
         is_file.write_text("a file")
         _fill(path, "meanwhile")
         assert (hidden / "draft").read_text() == "half"
-    assert {*tmp_path.iterdir()} == {path, hidden, like_ours, ends_otherwise, is_file}
+    assert {*tmp_path.iterdir()} == {path, hidden, *others, is_file}
 
 
 IN_FOLDER = """
