@@ -27,11 +27,11 @@ def source_of(table: Table, **more: Any) -> TableSource:
 
 
 def test_a_block_of_an_array_of_numbers_is_a_slice_of_it() -> None:
-    for dtype in (np.float32, np.float64):
+    for dtype in ("f4", "f8"):
         array = np.arange(12, dtype=dtype).reshape(4, 3)
         block = ArrayTable(array).matrix(range(3), 1, 3)
         assert np.shares_memory(block, array)
-        assert (block.dtype, block.tolist()) == (dtype, array[1:3].tolist())
+        assert (block.dtype.str[1:], block.tolist()) == (dtype, array[1:3].tolist())
 
 
 def test_other_arrays_become_numbers_without_loss() -> None:
