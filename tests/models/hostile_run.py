@@ -40,7 +40,6 @@ class TooSlowError(BaseException):
 
 
 def table(n: int = 24) -> tuple[pd.DataFrame, list[str]]:
-    """A small table with all kinds of columns and holes."""
     rng = np.random.default_rng(4)
     k = np.arange(n) % 3
     frame = pd.DataFrame(
@@ -59,7 +58,6 @@ def table(n: int = 24) -> tuple[pd.DataFrame, list[str]]:
 
 
 def fitted() -> dict[str, Any]:
-    """Small models of all estimators."""
     frame, y = table()
     costs = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
     few: dict[str, Any] = {"leaf_size": 3, "pruning": None}
@@ -100,7 +98,6 @@ def fitted() -> dict[str, Any]:
 
 
 def asked() -> pd.DataFrame:
-    """Rows to ask about, with holes and unknown values."""
     frame = table()[0][:9].copy()
     frame.loc[8, "word"] = "new"
     return frame
@@ -180,12 +177,10 @@ def bounded() -> None:
 
 
 def too_slow(*_: object) -> None:
-    """The alarm."""
     raise TooSlowError
 
 
 def run(numbers: range, say: Callable[[str], object]) -> None:
-    """The files of some numbers."""
     frame = asked()
     signal.signal(signal.SIGPROF, too_slow)
     with tempfile.TemporaryDirectory() as name:

@@ -69,9 +69,6 @@ def test_no_such_file_is_an_os_error(tmp_path: Path) -> None:
         read_archive(tmp_path / "none.sortal")
     with pytest.raises(IsADirectoryError):
         read_archive(tmp_path)
-
-
-def test_json_is_read_as_the_standard_has_it() -> None:
     assert parse_json(b'{"a": [1, 2.5, "\\u00e4"]}') == {"a": [1, 2.5, "ä"]}
 
 
@@ -117,26 +114,6 @@ def test_equal_arrays_are_kept_once() -> None:
     reader.get("a", "f8")
     with pytest.raises(FormatError, match="'arrays/c' belongs to nothing"):
         reader.check_all_used()
-
-
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path)
-    old = path.read_bytes()
-    count = iter(range(9))
-
-    def fail(*args: Any) -> None:
-        if next(count) == 2:
-            raise KeyboardInterrupt
-        writestr(*args)
-
-    writestr = ZipFile.writestr
-    monkeypatch.setattr(ZipFile, "writestr", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_archive(path, PARTS)
-    assert path.read_bytes() == old
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # A writer that never rests: version after version of a file, each of many small writes. It says
