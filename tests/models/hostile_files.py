@@ -429,38 +429,8 @@ def as_stored(data: bytes) -> bytes:
     return bytes(changed)
 
 
-def aimed(rng: Rng, draft: Draft, bases: Bases) -> str:
-    column = pick(rng, draft.manifest["schema"]["columns"])
-    entry = pick(rng, draft.entries())
-    option = ("options", pick(rng, draft.manifest["options"]))
-    name = str(pick(rng, AIMED))
-    if name == "one hash":  # sets and dictionaries of such numbers take the square of their time
-        same = [(i + 1) * (2**61 - 1) for i in range(12_000)]
-        column["kind"], column["values"], column["order"] = "category", same, []
-        if rng.random() < 0.5:
-            draft.set(option, {"pairs": [[x, 1] for x in same]})
-    elif name == "nothing of a large shape":
-        draft.members["arrays/" + entry["name"]] = b""
-        entry["shape"] = pick(rng, [[0, *[2**24] * 3], [2**24, 0], [0, *[2**24] * 2]])
-    elif name == "long labels":
-        place = pick(rng, [p for p in ("labels", "label_dtype") if p in draft.manifest["state"]])
-        draft.set(("state", place), pick(rng, ["<U999999999", "<U9999999", "<U0", "<f2", "|O"]))
-    elif name == "many threads":
-        draft.set(("options", "n_jobs"), pick(rng, [10**6, 2**31, 10**18, -(10**9), 10**40]))
-    elif name == "deep":
-        n = int(rng.integers(100, 990))
-        draft.set(pick(rng, [option, ("state", "fitted")]), Raw("[" * n + "]" * n))
-    else:
-        draft.set(option, [[1] * 400] * 400)
-    return name
-
-
-AIMED = ["one hash", "nothing of a large shape", "long labels", "many threads", "deep", "much"]
-
-
 FORGERIES: list[Callable[[Rng, Draft, Bases], Any]] = [
     *(odd_value, odd_model, odd_numbers, odd_tree, other_number, other_item, odd_model, odd_option),
     *(odd_shape, odd_summary, other_reference, all_numbers, other_schema, odd_tree),
     *(other_estimator, other_length, odd_member, odd_numbers, falsified_zip, odd_summary),
-    *(aimed, aimed),
 ]
