@@ -76,6 +76,7 @@ def test_the_record() -> None:
     assert found == (hashlib.sha256(long).hexdigest(), len(long))
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_dialects() -> None:
     for content in (
         *("a,b\n1,x\n2,y\n", "a;b\n1;x\n2;y", "a\tb\r\n1\tx\r\n2\ty\r\n", "a|b\n1|x\n2|y\n"),
@@ -159,6 +160,7 @@ NOTED: list[tuple[str, dict[str, list[Any]], str]] = [
 ]
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_cells_as_they_are_read() -> None:
     for content, options, expected in READ:
         assert cells(take(content, **options)) == expected, (content, options)
@@ -183,6 +185,7 @@ def test_every_double_survives() -> None:
     assert file.frame["x"].tolist() == numbers
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_text_that_is_nearly_numbers_says_why() -> None:
     for values, why in (
         (["1", "01234", "7"], "1 of 3 values has leading zeros, such as '01234'"),
@@ -234,6 +237,7 @@ def test_odd_names() -> None:
     assert list(take(line + "\n" + ",".join("1234567") + "\n").frame) == odd
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_one_bad_cell_among_numbers_is_said() -> None:
     for mark, other in (".,", ",."):
         lines = "".join(f"{i}{mark}{i % 7};{i}\n" for i in range(20))
@@ -243,6 +247,7 @@ def test_one_bad_cell_among_numbers_is_said() -> None:
         assert f"'a' is text: 1 of 21 values is no number, such as '7{other}5'." in mixed.notes
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_encodings() -> None:
     words = "a,b\nÅse,“x”\n"
     for encoding in ("cp1252", "utf-16-be"):
