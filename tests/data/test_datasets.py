@@ -12,43 +12,22 @@ from sortal.data import datasets
 BACKENDS = ["pandas", "polars", "pyarrow"]
 MEASURES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 BODY = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+PENGUINS = ["species", "island", *BODY, "sex", "year"]
+SPECIES = ["setosa", "versicolor", "virginica"]
+WEATHER = ["Outlook", "Temperature", "Humidity", "Wind"]
+LOVES = ["LovesOpera", "LovesMovies"]
 
 # function: (rows, columns in order, counts of the classes in the last column, whole numbers)
 TABLES: dict[str, tuple[int, list[str], dict[Any, int], set[str]]] = {
-    "iris": (
-        150,
-        [*MEASURES, "species"],
-        {"setosa": 50, "versicolor": 50, "virginica": 50},
-        set(),
-    ),
-    "discretized_iris": (
-        150,
-        ["sepal_length", "sepal_width", "species"],
-        {"setosa": 50, "other": 100},
-        set(),
-    ),
-    "play_tennis": (
-        14,
-        ["Outlook", "Temperature", "Humidity", "Wind", "PlayTennis"],
-        {"Yes": 9, "No": 5},
-        set(),
-    ),
-    "loves_sports": (
-        7,
-        ["LovesOpera", "LovesMovies", "Age", "LovesSports"],
-        {"Yes": 3, "No": 4},
-        {"Age"},
-    ),
+    "iris": (150, [*MEASURES, "species"], dict.fromkeys(SPECIES, 50), set()),
+    "discretized_iris": (150, [*MEASURES[:2], "species"], {"setosa": 50, "other": 100}, set()),
+    "play_tennis": (14, [*WEATHER, "PlayTennis"], {"Yes": 9, "No": 5}, set()),
+    "loves_sports": (7, [*LOVES, "Age", "LovesSports"], {"Yes": 3, "No": 4}, {"Age"}),
     "table_19_3": (6, ["Age", "Car", "Risk"], {"H": 4, "L": 2}, {"Age"}),
     "table_19_4": (9, ["a1", "a2", "a3", "Class"], {"Y": 4, "N": 5}, set()),
     "table_19_5": (8, ["A", "B", "Class"], {"H": 5, "L": 3}, set()),
     "table_20_1": (4, ["X1", "X2", "y"], {1: 2, -1: 2}, {"y"}),
-    "penguins": (
-        344,
-        ["species", "island", *BODY, "sex", "year"],
-        {2007: 110, 2008: 114, 2009: 120},
-        {"year"},
-    ),
+    "penguins": (344, PENGUINS, {2007: 110, 2008: 114, 2009: 120}, {"year"}),
 }
 
 

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sortal import DiscreteBayes, datasets
 from sortal.data.files import csv_rows, csv_survey, duck, plain_files
 from sortal.data.files.reader import FileTable, read_file
 from sortal.data.table import read_table
@@ -55,6 +54,10 @@ def cells(file: FileTable) -> dict[str, list[Any]]:
     }
 
 
+def rows(file: FileTable) -> list[tuple[Any, ...]]:
+    return list(zip(*cells(file).values(), strict=True))
+
+
 def kinds(file: FileTable) -> str:
     return "".join(column.dtype.kind for _, column in file.frame.items())
 
@@ -64,14 +67,8 @@ def test_the_record() -> None:
     file = take(content)
     assert (file.name, file.format, file.n_bytes) == ("t.csv", "csv", len(content))
     assert file.sha256 == hashlib.sha256(content).hexdigest()
-    assert file.dialect == {
-        "delimiter": ",",
-        "quote": '"',
-        "header": True,
-        "decimal": None,
-        "newline": "\n",
-        "encoding": "utf-8",
-    }
+    assert list(file.dialect) == ["delimiter", "quote", "header", "decimal", "newline", "encoding"]
+    assert list(file.dialect.values()) == [",", '"', True, None, "\n", "utf-8"]
     assert file.notes == ()
     assert cells(file) == {"a": [1, 2], "b": ["x", "y"]}
     long = bytes(plain_files.BLOCK) + content
@@ -79,6 +76,7 @@ def test_the_record() -> None:
     assert found == (hashlib.sha256(long).hexdigest(), len(long))
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_dialects() -> None:
     for content in (
         *("a,b\n1,x\n2,y\n", "a;b\n1;x\n2;y", "a\tb\r\n1\tx\r\n2\ty\r\n", "a|b\n1|x\n2|y\n"),
@@ -129,21 +127,55 @@ READ: list[tuple[str, dict[str, Any], dict[str, list[Any]]]] = [
 ]
 
 
+# A file, its cells, and a note on them.
+NOTED: list[tuple[str, dict[str, list[Any]], str]] = [
+    ("a;b\n3,5;1\n-,5;2\n", {"a": [3.5, -0.5], "b": [1, 2]}, r"^A comma is the decimal mark\.$"),
+    ("a;b\n1,5;1.5\n2,5;2.5\n", {"a": [1.5, 2.5], "b": ["1.5", "2.5"]}, "'b' is text.*a point"),
+    (
+        "a;b\n1,234;x\n12;y\n",
+        {"a": ["1,234", "12"], "b": ["x", "y"]},
+        r"could part thousands or fractions.*\(--decimal\)",
+    ),
+    (
+        ",a\n0,1\n1,2\n",
+        {"column_1": [0, 1], "a": [1, 2]},
+        r"^Columns without a name in the first line are called column_1\.$",
+    ),
+    (
+        "5.1,setosa\n4.9,setosa\n",
+        {"column_1": [5.1, 4.9], "column_2": ["setosa"] * 2},
+        r"give header=True \(--header\) if it has the names",
+    ),
+    (
+        "63,?,a\n2,1,b\n3,2,a\n",
+        {"column_1": [63, 2, 3], "column_2": [None, 1, 2], "column_3": [*"aba"]},
+        "so it was read as a row",
+    ),
+    # where numbers do not tell, it is said
+    (
+        "x,?\ny,z\n",
+        {"x": ["y"], "?": ["z"]},
+        r"'\?' is one of them.*give header=False \(--no-header\)\.$",
+    ),
+]
+
+
+@pytest.mark.usefixtures("one_duck")
 def test_cells_as_they_are_read() -> None:
     for content, options, expected in READ:
         assert cells(take(content, **options)) == expected, (content, options)
+    for content, expected, words in NOTED:
+        file = take(content)
+        assert cells(file) == expected, content
+        assert re.search(words, file.notes[0]), file.notes
+    assert take("x,?\ny,z\n", header=True).notes == ()
+    assert len(take("5.1,setosa\n4.9,setosa\n", header=True).frame) == 1
 
 
 def test_numbers() -> None:
     file = take("w,f,e,s,h\n1,1.5,1e5,+1,1\n-2,.5,2E-3,-1,\n30,7.,3,0,3\n")
-    assert cells(file) == {
-        "w": [1, -2, 30],
-        "f": [1.5, 0.5, 7.0],
-        "e": [1e5, 2e-3, 3.0],
-        "s": [1, -1, 0],
-        "h": [1.0, None, 3.0],
-    }
-    assert kinds(file) == "iffif"
+    expected = [(1, 1.5, 1e5, 1, 1.0), (-2, 0.5, 2e-3, -1, None), (30, 7.0, 3.0, 0, 3.0)]
+    assert (rows(file), kinds(file)) == (expected, "iffif")
 
 
 def test_every_double_survives() -> None:
@@ -153,6 +185,7 @@ def test_every_double_survives() -> None:
     assert file.frame["x"].tolist() == numbers
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_text_that_is_nearly_numbers_says_why() -> None:
     for values, why in (
         (["1", "01234", "7"], "1 of 3 values has leading zeros, such as '01234'"),
@@ -171,37 +204,22 @@ def test_text_that_is_nearly_numbers_says_why() -> None:
 
 
 def test_a_value_far_down_decides() -> None:
-    rows = "".join(f"{i},true,2024-01-01\n" for i in range(1, 3000))
-    file = take(f"a,b,c\n{rows}007,maybe,soon\n")
+    lines = "".join(f"{i},true,2024-01-01\n" for i in range(1, 3000))
+    file = take(f"a,b,c\n{lines}007,maybe,soon\n")
     assert kinds(file) == "OOO"
     assert file.frame["a"].tolist()[-1] == "007"
 
 
 def test_dates_and_truth() -> None:
     file = take("d,t,b,h,o\n2024-01-31,2024-02-29 12:30,true,True,01/02/2024\n,?,false,,x\n")
-    assert cells(file) == {
-        "d": [datetime(2024, 1, 31), None],
-        "t": [datetime(2024, 2, 29, 12, 30), None],
-        "b": [True, False],
-        "h": [True, None],
-        "o": ["01/02/2024", "x"],
-    }
+    assert rows(file) == [
+        (datetime(2024, 1, 31), datetime(2024, 2, 29, 12, 30), True, True, "01/02/2024"),
+        (None, None, False, None, "x"),
+    ]
     assert kinds(file)[:3] == "MMb"
+    assert [read_table(file.frame).column_schema(j).kind for j in (0, 3)] == ["date", "category"]
     assert kinds(take("d\n2024-02-30\n")) == "O"
     assert kinds(take("d\n2024-01-31T10:11:12.123456Z\n1066-10-14\n")) == "M"
-
-
-def test_decimal_commas() -> None:
-    file = take("a;b;c\n3,5;1;1,234\n-,5;2;12\n")
-    assert cells(file) == {"a": [3.5, -0.5], "b": [1, 2], "c": [1.234, 12.0]}
-    assert file.dialect["decimal"] == ","
-    assert file.notes == ("A comma is the decimal mark.",)
-    unclear = take("a;b\n1,234;x\n12;y\n")
-    assert cells(unclear)["a"] == ["1,234", "12"]
-    assert re.search(r"could part thousands or fractions.*\(--decimal\)", unclear.notes[0])
-    both = take("a;b\n1,5;1.5\n2,5;2.5\n")
-    assert cells(both) == {"a": [1.5, 2.5], "b": ["1.5", "2.5"]}
-    assert "'b' is text: its numbers have a point" in both.notes[0]
 
 
 def test_missing_values() -> None:
@@ -213,53 +231,28 @@ def test_missing_values() -> None:
     assert kinds(take("a,b\n,1\nNA,2\n")) == "fi"
 
 
-def test_names() -> None:
-    file = take(",a\n0,1\n1,2\n")
-    assert list(file.frame) == ["column_1", "a"]
-    assert file.notes == ("Columns without a name in the first line are called column_1.",)
+def test_odd_names() -> None:
     odd = ["a'b", 'c"d', "SELECT", "日本", "x; DROP TABLE raw", "rowid", "c0"]
     line = ",".join('"' + name.replace('"', '""') + '"' for name in odd)
     assert list(take(line + "\n" + ",".join("1234567") + "\n").frame) == odd
 
 
-def test_a_file_without_names() -> None:
-    file = take("5.1,3.5,setosa\n4.9,3.0,setosa\n")
-    assert list(file.frame) == ["column_1", "column_2", "column_3"]
-    assert len(file.frame) == 2
-    assert not file.dialect["header"]
-    assert "give header=True (--header) if it has the names" in file.notes[0]
-    assert len(take("5.1,3.5,setosa\n4.9,3.0,setosa\n", header=True).frame) == 1
-
-
-def test_a_first_row_with_a_missing_value_is_no_line_of_names() -> None:
-    file = take("63,?,2.5,a\n2,1,?,b\n3,2,1.5,a\n")
-    assert cells(file)["column_2"] == [None, 1, 2]
-    assert "so it was read as a row" in file.notes[0]
-    # where numbers do not tell, it is said
-    words = take("x,?\ny,z\n")
-    assert list(words.frame) == ["x", "?"]
-    assert "'?' is one of them" in words.notes[0]
-    assert words.notes[0].endswith("give header=False (--no-header).")
-    assert take("x,?\ny,z\n", header=True).notes == ()
-
-
+@pytest.mark.usefixtures("one_duck")
 def test_one_bad_cell_among_numbers_is_said() -> None:
     for mark, other in (".,", ",."):
-        rows = [f"{i}{mark}{i % 7};{i}\n" for i in range(20)]
-        file = take("a;b\n" + "".join(rows) + "bad;1\n")
+        lines = "".join(f"{i}{mark}{i % 7};{i}\n" for i in range(20))
+        file = take(f"a;b\n{lines}bad;1\n")
         assert file.notes == ("'a' is text: 1 of 21 values is no number, such as 'bad'.",)
-        mixed = take("a;b\n" + "".join(rows) + f"7{other}5;1\n")
+        mixed = take(f"a;b\n{lines}7{other}5;1\n")
         assert f"'a' is text: 1 of 21 values is no number, such as '7{other}5'." in mixed.notes
 
 
+@pytest.mark.usefixtures("one_duck")
 def test_encodings() -> None:
     words = "a,b\nÅse,“x”\n"
     for encoding in ("cp1252", "utf-16-be"):
-        assert cells(take(words.encode(encoding), encoding=encoding)) == {
-            "a": ["Åse"],
-            "b": ["“x”"],
-        }
-    assert cells(take("a,b\ncafé,1\n".encode("latin-1"), encoding="latin-1"))["a"] == ["café"]
+        assert rows(take(words.encode(encoding), encoding=encoding)) == [("Åse", "“x”")]
+    assert rows(take("a,b\ncafé,1\n".encode("latin-1"), encoding="latin-1")) == [("café", 1)]
     assert take(words.encode("utf-16")).dialect["encoding"] == "utf-16"
 
 
@@ -303,16 +296,11 @@ def test_json_lines() -> None:
     )
     file = take(content, "t.jsonl")
     assert file.format == "jsonl"
-    assert cells(file) == {
-        "n": [1.0, 2.5],
-        "w": ["01", "2"],
-        "d": [datetime(2024, 1, 31), None],
-        "b": [True, None],
-        "m": ["1", "1"],
-        "x/~y": [None, None],
-        "late": [None, 1000.0],
-        "i": [None, "12345678901234567890"],
-    }
+    assert list(file.frame) == ["n", "w", "d", "b", "m", "x/~y", "late", "i"]
+    assert rows(file) == [
+        (1.0, "01", datetime(2024, 1, 31), True, "1", None, None, None),
+        (2.5, "2", None, None, "1", None, 1000.0, "12345678901234567890"),
+    ]
     assert any("beyond 2^53" in note for note in file.notes)
     assert cells(take('{"a": 1}\n{"a": NaN}\n', "t.csv"))["a"] == [1.0, None]
     assert cells(take(b'\xef\xbb\xbf{"a": "1"}\n', "t.json", text=["a"])) == {"a": ["1"]}
@@ -325,16 +313,11 @@ def test_parquet() -> None:
         "(NULL, 2, 'NA', NULL, NULL, 1, 2)) t(a, b, c, d, e, f, g)) TO 't.parquet'"
     )
     file = read_file("t.parquet")
-    assert (file.format, file.dialect) == ("parquet", {})
-    assert cells(file) == {
-        "a": [1.0, None],
-        "b": [1.5, 2.0],
-        "c": ["x", None],
-        "d": [True, None],
-        "e": [datetime(2024, 1, 31), None],
-        "f": ["9007199254740993", "1"],
-        "g": [1, 2],
-    }
+    assert (file.format, file.dialect, list(file.frame)) == ("parquet", {}, [*"abcdefg"])
+    assert rows(file) == [
+        (1.0, 1.5, "x", True, datetime(2024, 1, 31), "9007199254740993", 1),
+        (None, 2.0, None, None, None, "1", 2),
+    ]
     assert "'f' is text: 1 of 2 values is beyond 2^53" in file.notes[0]
     assert file.notes[1:] == ("'NA' was read as a missing value: 'c' 1.",)
     assert cells(read_file("t.parquet", text=["a", "d"]))["a"] == ["1", None]
@@ -351,8 +334,8 @@ def test_parquet_decimals_are_never_rounded() -> None:
         ("DECIMAL(18,18)", ["0.123456789012345678", "0.5"], True),
         ("DECIMAL(20,2)", ["100000000000000000.00", "1"], True),
     ):
-        rows = ", ".join(f"('{value}'::{type_})" for value in (*values, "0"))
-        duckdb.connect().execute(f"COPY (FROM (VALUES {rows}, (NULL)) t(a)) TO 't.parquet'")
+        given = ", ".join(f"('{value}'::{type_})" for value in (*values, "0"))
+        duckdb.connect().execute(f"COPY (FROM (VALUES {given}, (NULL)) t(a)) TO 't.parquet'")
         file = read_file("t.parquet")
         found = cells(file)["a"]
         assert found.pop() is None
@@ -414,21 +397,6 @@ def test_many_columns() -> None:
     file = take(",".join(names) + "\n" + ",".join("1" if j % 2 else "x" for j in range(130)) + "\n")
     assert list(file.frame) == names
     assert file.frame.iloc[0].tolist() == ["x", 1] * 65
-
-
-def test_what_was_read_can_be_fitted() -> None:
-    """Missing truth values, words, dates and numbers are missing to the estimators, too."""
-    rows = "true,x,2024-01-31,1,yes\nfalse,,2024-02-01,2,no\n,y,,,yes\ntrue,x,2024-03-01,3,no\n"
-    frame = take("b,w,d,n,y\n" + rows).frame
-    table = read_table(frame)
-    assert [table.column_schema(j).kind for j in range(4)] == ["category"] * 2 + ["date", "number"]
-    model = DiscreteBayes().fit(frame, "y")
-    assert dict(model.fit_report_.missing) == {"b": 1, "w": 1, "d": 1, "n": 1}
-    penguins = datasets.penguins()
-    penguins.to_csv("penguins.csv", index=False)
-    again = read_file("penguins.csv").frame
-    for name in ("bill_length_mm", "year"):
-        np.testing.assert_array_equal(again[name], penguins[name])
 
 
 def _change_there_and_back(path: Path) -> None:

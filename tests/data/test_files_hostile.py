@@ -7,41 +7,19 @@ import io
 import random
 import re
 from collections import Counter
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pytest
 from tests.data.hostile_csv import DAMAGES, damaged, table
 
-from sortal.data.files import csv_rows
 from sortal.data.files.missing_words import NA_WORDS
 from sortal.data.files.reader import read_file
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 FULL, EVIDENCE = pytest.mark.full, pytest.mark.evidence
-
-
-@pytest.fixture
-def one_duck(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One database for all files, as opening many takes long; tables are of each call."""
-    database = duckdb.connect(":memory:", config={"threads": 1})
-
-    @contextmanager
-    def duck_for(path: str) -> Iterator[duckdb.DuckDBPyConnection]:
-        con = database.cursor()
-        try:
-            yield con
-        finally:
-            con.close()
-
-    monkeypatch.setattr(csv_rows, "duck_for", duck_for)
-    yield
-    database.close()
 
 
 def strict_rows(data: bytes, delimiter: str) -> list[list[str]] | None:

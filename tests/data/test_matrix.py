@@ -26,35 +26,22 @@ def source_of(table: Table, **more: Any) -> TableSource:
     return TableSource(table, Schema(columns), tuple(range(len(columns))), **more)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_block_of_an_array_of_numbers_is_a_slice_of_it(dtype: Any) -> None:
-    array = np.arange(12, dtype=dtype).reshape(4, 3)
-    block = ArrayTable(array).matrix(range(3), 1, 3)
-    assert block.dtype == dtype
-    assert np.shares_memory(block, array)
-    assert block.tolist() == array[1:3].tolist()
+def test_a_block_of_an_array_of_numbers_is_a_slice_of_it() -> None:
+    for dtype in ("f4", "f8"):
+        array = np.arange(12, dtype=dtype).reshape(4, 3)
+        block = ArrayTable(array).matrix(range(3), 1, 3)
+        assert np.shares_memory(block, array)
+        assert (block.dtype.str[1:], block.tolist()) == (dtype, array[1:3].tolist())
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        (np.float16, np.float32),
-        (np.int8, np.float64),
-        (np.int64, np.float64),
-        (np.dtype(">f4"), np.float32),
-        (object, np.float64),
-    ],
-)
-def test_other_arrays_become_numbers_without_loss(given: Any, kept: Any) -> None:
-    array = np.array([[1, 2], [3, 4], [5, 6]]).astype(given)
-    table = ArrayTable(array)
-    assert table.matrix_type((0, 1)) == kept
-    block = table.matrix((1, 0), 0, 3)
-    assert (block.dtype, block.tolist()) == (kept, [[2, 1], [4, 3], [6, 5]])
-    assert block.flags.c_contiguous
-
-
-def test_columns_in_another_memory_order_lie_row_by_row() -> None:
+def test_other_arrays_become_numbers_without_loss() -> None:
+    cases: list[tuple[Any, Any]] = [("f2", "f4"), ("i1", "f8"), ("i8", "f8"), (">f4", "f4")]
+    for given, kept in [*cases, (object, "f8")]:
+        table = ArrayTable(np.array([[1, 2], [3, 4], [5, 6]]).astype(given))
+        assert table.matrix_type((0, 1)) == kept
+        block = table.matrix((1, 0), 0, 3)
+        assert (block.dtype, block.tolist()) == (kept, [[2, 1], [4, 3], [6, 5]])
+        assert block.flags.c_contiguous
     array = np.asfortranarray(np.arange(6.0).reshape(3, 2))
     block = ArrayTable(array).matrix((0, 1), 0, 3)
     assert block.flags.c_contiguous

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sortal.data.arrays import ArrayTable
 from sortal.data.columns import HOLE, as_categories
 from sortal.data.schema import ColumnSchema, Kind, Schema
-from sortal.data.values import Value, Values, order_of, sort_values
+from sortal.data.values import Value, order_of, sort_values
 
 WORDS = st.text("abcdef", max_size=2)
 VALUES = st.one_of(WORDS, st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, -1.5]))
@@ -81,27 +81,15 @@ def test_codes_are_ranks_in_the_sorted_union_for_any_blocks(
     assert codes == [HOLE if cell is None else ranks.index(cell) for cell in cells]
 
 
-def test_values_outside_a_declared_order_follow_it_sorted() -> None:
+def test_kinds_names_and_the_order_of_values() -> None:
     sizes = ColumnSchema("size", "category", ("S", "M", "L"), ("S", "M", "L"))
     for late in (("XL", "XS"), ("XL",)):
         sizes = sizes.merge(ColumnSchema("size", "category", late))
-    assert sizes.values == ("S", "M", "L", "XL", "XS")
-    assert sizes.ordered
-
-
-def test_an_empty_column_agrees_with_every_kind() -> None:
-    kinds: list[Kind] = ["number", "date", "category"]
-    for kind in kinds:
-        column = ColumnSchema("a", kind)
-        assert ColumnSchema("a", "empty").merge(column) == column
-
-
-def test_classes_are_merged_sorted() -> None:
-    classes: Values = Schema((), (2, "b")).merge(Schema((), (1, "a"))).classes
-    assert classes == (1, 2, "a", "b")
-
-
-def test_names_and_kinds() -> None:
+    assert (sizes.values, sizes.ordered) == (("S", "M", "L", "XL", "XS"), True)
+    assert Schema((), (2, "b")).merge(Schema((), (1, "a"))).classes == (1, 2, "a", "b")
     kinds: list[Kind] = ["number", "date", "category", "empty"]
     assert [ColumnSchema("a", kind).is_number for kind in kinds] == [True, True, False, False]
+    for kind in kinds:  # an empty column agrees with every kind
+        column = ColumnSchema("a", kind)
+        assert ColumnSchema("a", "empty").merge(column) == column
     assert Schema((ColumnSchema("b", "number"), ColumnSchema("a", "empty"))).names == ("b", "a")

@@ -69,7 +69,8 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize(
-    "script", ["arrays", "polars", pytest.param("pyarrow", marks=pytest.mark.full)]
+    "script",
+    ["polars", *(pytest.param(name, marks=pytest.mark.full) for name in ("arrays", "pyarrow"))],
 )
 def test_arrays_and_frames_of_other_libraries_need_no_pandas(script: str) -> None:
     command = [sys.executable, "-c", WITHOUT + SCRIPTS[script]]

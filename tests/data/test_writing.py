@@ -26,24 +26,17 @@ def _fill(path: Path, words: str, error: BaseException | None = None) -> None:
             raise error
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError("disk full"), SystemExit()])
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, error: BaseException
-) -> None:
-    path = tmp_path / "out.csv"
-    _fill(path, "old")
-    with pytest.raises(type(error)):
-        _fill(path, "half", error)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_old_file_is_seen_until_the_new_one_is_whole(tmp_path: Path) -> None:
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     with pytest.raises(KeyboardInterrupt):
         _fill(path, "half", KeyboardInterrupt())
     assert list(tmp_path.iterdir()) == []
     _fill(path, "old")
+    for error in (KeyboardInterrupt(), OSError("disk full"), SystemExit()):
+        with pytest.raises(type(error)):
+            _fill(path, "half", error)
+        assert path.read_text() == "old"
+        assert list(tmp_path.iterdir()) == [path]
     with replace_file(path) as draft:
         draft.write_text("new")
         assert path.read_text() == "old"
@@ -130,17 +123,16 @@ def test_what_others_write_or_have_written_is_left_alone(tmp_path: Path) -> None
     path = tmp_path / "out.csv"
     with writing(path):
         (hidden,) = tmp_path.iterdir()
-        like_ours = hidden.with_name(hidden.name.replace("-", "-x", 1))
-        like_ours.mkdir()
-        ends_otherwise = hidden.with_name(f"{hidden.name}.mine")
-        ends_otherwise.mkdir()
-        is_file = hidden.with_name(
-            f"{hidden.name[:-6]}{'1' if hidden.name[-6] == '0' else '0'}.part"
-        )
+        others = [hidden.with_name(hidden.name.replace("-", "-x", 1))]
+        others.append(hidden.with_name(f"{hidden.name}.mine"))
+        for other in others:
+            other.mkdir()
+        digit = "1" if hidden.name[-6] == "0" else "0"
+        is_file = hidden.with_name(f"{hidden.name[:-6]}{digit}.part")
         is_file.write_text("a file")
         _fill(path, "meanwhile")
         assert (hidden / "draft").read_text() == "half"
-    assert {*tmp_path.iterdir()} == {path, hidden, like_ours, ends_otherwise, is_file}
+    assert {*tmp_path.iterdir()} == {path, hidden, *others, is_file}
 
 
 IN_FOLDER = """

@@ -11,18 +11,13 @@ from sortal.data.files.reader import read_file
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-ROWS = 400
-
-
-def _version(k: int) -> bytes:
-    """A table whose every row says which version it is of."""
-    return b"version,row\n" + b"".join(b"v%d,%d\n" % (k % 10, i) for i in range(ROWS))
-
-
-VERSIONS = [_version(k) for k in range(10)]
+# Tables whose every row says which version it is of.
+VERSIONS = [
+    b"version,row\n" + b"".join(b"v%d,%d\n" % (k, i) for i in range(400)) for k in range(10)
+]
 
 
 def _replaced(path: Path, data: bytes) -> None:
@@ -53,13 +48,7 @@ def _gone(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-WAYS: tuple[Callable[[Path, bytes], None], ...] = (
-    _replaced,
-    _overwritten,
-    _emptied,
-    _shortened,
-    _gone,
-)
+WAYS = (_replaced, _overwritten, _emptied, _shortened, _gone)
 
 
 def findings(count: int, seed: int, folder: Path) -> Iterator[str]:

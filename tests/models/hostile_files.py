@@ -6,7 +6,7 @@ the others have right checksums, so that all that stands behind is asked. See `h
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -54,14 +54,14 @@ def make(number: int, bases: Bases) -> Case:
     rng = np.random.default_rng([20, number])
     base, turn = list(bases)[number // 2 % len(bases)], number // 2 // len(bases)
     if number % 2:
-        kind = list(DAMAGES)[turn % len(DAMAGES)]
-        return Case(f"{number} {base}: {kind}", base, False, DAMAGES[kind](rng, bases[base]))  # noqa: FBT003
-    kind = list(FORGERIES)[turn % len(FORGERIES)]
+        damage = DAMAGES[turn % len(DAMAGES)]
+        data = damage(rng, bases[base])
+        return Case(f"{number} {base}: {damage.__name__}", base, renewed=False, data=data)
+    forge = FORGERIES[turn % len(FORGERIES)]
     draft = Draft(members_of(bases[base]))
-    done = FORGERIES[kind](rng, draft, bases)
-    if isinstance(done, bytes):
-        return Case(f"{number} {base}: {kind}", base, True, done)  # noqa: FBT003
-    return Case(f"{number} {base}: {kind} {done}", base, True, packed(draft.renewed()))  # noqa: FBT003
+    done = forge(rng, draft, bases)
+    data, said = (done, "") if isinstance(done, bytes) else (packed(draft.renewed()), done)
+    return Case(f"{number} {base}: {forge.__name__} {said}", base, renewed=True, data=data)
 
 
 def members_of(data: bytes) -> Members:
@@ -161,19 +161,12 @@ def compress(rng: Rng, data: bytes) -> bytes:
     return packed(pick(rng, [members, [*members, bomb], [bomb]]), ZIP_DEFLATED)
 
 
-DAMAGES: dict[str, Callable[[Rng, bytes], bytes]] = {
-    "bytes flipped": flip_bytes,
-    "structure flipped": flip_structure,
-    "field falsified": falsify_field,
-    "cut": cut,
-    "joined": join,
-    "members swapped": swap_members,
-    "member spoiled": spoil_member,
-    "compressed": compress,
-}
+DAMAGES = [
+    *(flip_bytes, flip_structure, falsify_field, cut, join, swap_members, spoil_member, compress)
+]
 
 
-# --- Forgeries: checksums are right ---------------------------------------------------------------
+# --- Forgeries: checksums are right
 
 
 def odd_value(rng: Rng, draft: Draft, bases: Bases) -> str:
@@ -230,15 +223,21 @@ def other_reference(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def odd_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
-    entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
-    array = draft.array(entry)
-    flat, said = array.reshape(-1), []
-    for _ in range(int(rng.integers(1, 4))):
-        i = int(rng.integers(len(flat)))
+    entry, array, flat = some_array(rng, draft)
+    places = rng.integers(0, len(flat), int(rng.integers(1, 4))).tolist()
+    for i in places:
         flat[i] = odd_like(rng, flat, i)
-        said.append((i, flat[i]))
     draft.put(entry, array)
-    return f"{entry['name']}{said}"
+    return f"{entry['name']}{[(i, flat[i]) for i in places]}"
+
+
+def some_array(rng: Rng, draft: Draft, names: Collection[str] = ()) -> tuple[Any, Any, Any]:
+    """The entry of an array that is not empty, the array, and its numbers in a row."""
+    entries = [e for e in draft.entries() if 0 not in e["shape"]]
+    named = [e for e in entries if e["name"].split(".")[-1] in names]
+    entry = pick(rng, named or entries)
+    array = draft.array(entry)
+    return entry, array, array.reshape(-1)
 
 
 def odd_like(rng: Rng, flat: Any, i: int) -> Any:
@@ -253,33 +252,30 @@ def odd_like(rng: Rng, flat: Any, i: int) -> Any:
 
 
 def all_numbers(rng: Rng, draft: Draft, bases: Bases) -> str:
-    entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
-    array = draft.array(entry)
-    flat = array.reshape(-1)
+    entry, array, flat = some_array(rng, draft)
     how = int(rng.integers(3))
     flat[:] = [odd_like(rng, flat, 0), flat[::-1].copy(), rng.permutation(flat)][how]
     draft.put(entry, array)
     return f"{entry['name']} way {how}"
 
 
+TREE = (
+    *("children", "child_start", "values", "value_start", "branches", "heavier", "missing"),
+    *("kind", "attribute", "threshold", "units", "rows", "sizes"),
+)
+
+
 def odd_tree(rng: Rng, draft: Draft, bases: Bases) -> str:
-    names = {"children", "child_start", "values", "value_start", "branches", "heavier", "missing"}
-    names |= {"kind", "attribute", "threshold", "units", "rows", "sizes"}
-    entries = [e for e in draft.entries() if e["name"].split(".")[-1] in names]
-    entries = [e for e in entries if 0 not in e["shape"]]
-    if not entries:
-        return odd_numbers(rng, draft, bases)
-    entry = pick(rng, entries)
-    array = draft.array(entry)
-    flat = array.reshape(-1)
-    i, j = rng.integers(0, len(flat), 2).tolist()
+    """Nodes in circles, twice, before those above them; lists that descend; codes out of range."""
+    entry, array, flat = some_array(rng, draft, TREE)
+    i, j = sorted(rng.integers(0, len(flat), 2).tolist())
     how = int(rng.integers(4))
     if how == 0:
         flat[i], flat[j] = flat[j], flat[i]
     elif how == 1:
         flat[i] = flat[j]
     elif how == 2:
-        flat[min(i, j) : max(i, j) + 1] = flat[min(i, j) : max(i, j) + 1][::-1].copy()
+        flat[i : j + 1] = flat[i : j + 1][::-1].copy()
     else:
         flat[i] = odd_like(rng, flat, i)
     draft.put(entry, array)
@@ -306,8 +302,7 @@ def odd_shape(rng: Rng, draft: Draft, bases: Bases) -> str:
 
 
 def other_length(rng: Rng, draft: Draft, bases: Bases) -> str:
-    entry = pick(rng, [e for e in draft.entries() if 0 not in e["shape"]])
-    array = draft.array(entry)
+    entry, array, _ = some_array(rng, draft)
     axis = int(rng.integers(array.ndim))
     taken = pick(rng, [range(array.shape[axis] - 1), [*range(array.shape[axis]), 0]])
     draft.put(entry, np.take(array, list(taken), axis))
@@ -434,56 +429,8 @@ def as_stored(data: bytes) -> bytes:
     return bytes(changed)
 
 
-def aimed(rng: Rng, draft: Draft, bases: Bases) -> str:
-    column = pick(rng, draft.manifest["schema"]["columns"])
-    entry = pick(rng, draft.entries())
-    option = ("options", pick(rng, draft.manifest["options"]))
-    name = str(pick(rng, AIMED))
-    if name == "one hash":  # sets and dictionaries of such numbers take the square of their time
-        same = [(i + 1) * (2**61 - 1) for i in range(12_000)]
-        column["kind"], column["values"], column["order"] = "category", same, []
-        if rng.random() < 0.5:
-            draft.set(option, {"pairs": [[x, 1] for x in same]})
-    elif name == "nothing of a large shape":
-        draft.members["arrays/" + entry["name"]] = b""
-        entry["shape"] = pick(rng, [[0, *[2**24] * 3], [2**24, 0], [0, *[2**24] * 2]])
-    elif name == "long labels":
-        place = pick(rng, [p for p in ("labels", "label_dtype") if p in draft.manifest["state"]])
-        draft.set(("state", place), pick(rng, ["<U999999999", "<U9999999", "<U0", "<f2", "|O"]))
-    elif name == "many threads":
-        draft.set(("options", "n_jobs"), pick(rng, [10**6, 2**31, 10**18, -(10**9), 10**40]))
-    elif name == "deep":
-        n = int(rng.integers(100, 990))
-        draft.set(pick(rng, [option, ("state", "fitted")]), Raw("[" * n + "]" * n))
-    else:
-        draft.set(option, [[1] * 400] * 400)
-    return name
-
-
-AIMED = ["one hash", "nothing of a large shape", "long labels", "many threads", "deep", "much"]
-
-
-FORGERIES: dict[str, Callable[[Rng, Draft, Bases], Any]] = {
-    "odd value": odd_value,
-    "odd value of the model": odd_model,
-    "odd numbers": odd_numbers,
-    "odd tree": odd_tree,
-    "other number": other_number,
-    "other item": other_item,
-    "odd value again": odd_model,
-    "odd option": odd_option,
-    "odd shape": odd_shape,
-    "odd summary": odd_summary,
-    "other reference": other_reference,
-    "all numbers": all_numbers,
-    "other schema": other_schema,
-    "odd tree again": odd_tree,
-    "other estimator": other_estimator,
-    "other length": other_length,
-    "odd member": odd_member,
-    "odd numbers again": odd_numbers,
-    "falsified zip": falsified_zip,
-    "odd summary again": odd_summary,
-    "aimed": aimed,
-    "aimed again": aimed,
-}
+FORGERIES: list[Callable[[Rng, Draft, Bases], Any]] = [
+    *(odd_value, odd_model, odd_numbers, odd_tree, other_number, other_item, odd_model, odd_option),
+    *(odd_shape, odd_summary, other_reference, all_numbers, other_schema, odd_tree),
+    *(other_estimator, other_length, odd_member, odd_numbers, falsified_zip, odd_summary),
+]

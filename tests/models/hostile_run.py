@@ -20,16 +20,7 @@ import numpy as np
 import pandas as pd
 from tests.models.hostile_files import make
 
-from sortal import (
-    DiscreteBayes,
-    FisherDiscriminant,
-    IndicatorRegression,
-    KernelDiscriminant,
-    LinearDiscriminant,
-    NeighborsClassifier,
-    QuadraticDiscriminant,
-    TreeClassifier,
-)
+import sortal
 from sortal.errors import SortalError
 from sortal.estimators.keeping import DataFile, FitCall
 from sortal.models.archive import read_archive
@@ -49,7 +40,6 @@ class TooSlowError(BaseException):
 
 
 def table(n: int = 24) -> tuple[pd.DataFrame, list[str]]:
-    """A small table with all kinds of columns and holes."""
     rng = np.random.default_rng(4)
     k = np.arange(n) % 3
     frame = pd.DataFrame(
@@ -68,34 +58,37 @@ def table(n: int = 24) -> tuple[pd.DataFrame, list[str]]:
 
 
 def fitted() -> dict[str, Any]:
-    """Small models of all estimators."""
     frame, y = table()
     costs = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
     few: dict[str, Any] = {"leaf_size": 3, "pruning": None}
     models: dict[str, Any] = {
-        "tree": TreeClassifier(**few),
-        "linear": LinearDiscriminant(),
-        "spread": TreeClassifier(missing="fractional", categorical_split="multiway", **few),
-        "quadratic": QuadraticDiscriminant(pooling=0.5, shrinkage=0.2),
-        "bayes": DiscreteBayes(),
-        "fisher": FisherDiscriminant(),
-        "costs": TreeClassifier(costs=costs, smoothing="shrinkage", class_weight="balanced"),
-        "indicator": IndicatorRegression(),
-        "joint": DiscreteBayes(structure="joint", priors={"no": 0.5, "perhaps": 0.25, "yes": 0.25}),
-        "chosen": LinearDiscriminant(shrinkage="loo", costs=costs),
-        "neighbors": NeighborsClassifier([1, 3], costs=costs),
-        "kernel": KernelDiscriminant(ridge="loo", penalty="coefficients", costs=costs),
-        "landmarks": KernelDiscriminant("poly", coef0=1.0, n_landmarks=5, solver="landmarks"),
-        "values": NeighborsClassifier(metric="hamming", weights="rank"),
+        "tree": sortal.TreeClassifier(**few),
+        "linear": sortal.LinearDiscriminant(),
+        "spread": sortal.TreeClassifier(missing="fractional", categorical_split="multiway", **few),
+        "quadratic": sortal.QuadraticDiscriminant(pooling=0.5, shrinkage=0.2),
+        "bayes": sortal.DiscreteBayes(),
+        "fisher": sortal.FisherDiscriminant(),
+        "costs": sortal.TreeClassifier(costs=costs, smoothing="shrinkage", class_weight="balanced"),
+        "indicator": sortal.IndicatorRegression(),
+        "joint": sortal.DiscreteBayes(
+            structure="joint", priors={"no": 0.5, "perhaps": 0.25, "yes": 0.25}
+        ),
+        "chosen": sortal.LinearDiscriminant(shrinkage="loo", costs=costs),
+        "neighbors": sortal.NeighborsClassifier([1, 3], costs=costs),
+        "kernel": sortal.KernelDiscriminant(ridge="loo", penalty="coefficients", costs=costs),
+        "landmarks": sortal.KernelDiscriminant(
+            "poly", coef0=1.0, n_landmarks=5, solver="landmarks"
+        ),
+        "values": sortal.NeighborsClassifier(metric="hamming", weights="rank"),
     }
     models = {name: model.fit(frame, y) for name, model in models.items()}
-    models["near"] = NeighborsClassifier(3, "mahalanobis", weights="gaussian").fit(
+    models["near"] = sortal.NeighborsClassifier(3, "mahalanobis", weights="gaussian").fit(
         np.arange(24, dtype=np.float32).reshape(12, 2) ** 2 % 17, y[:12], np.arange(12) / 4 + 0.5
     )
-    models["given"] = KernelDiscriminant("precomputed").fit(
+    models["given"] = sortal.KernelDiscriminant("precomputed").fit(
         np.eye(8) + np.arange(8) % 2 * np.arange(8)[:, None] % 2, np.arange(8) % 2
     )
-    models["known"] = LinearDiscriminant.from_moments(
+    models["known"] = sortal.LinearDiscriminant.from_moments(
         [[0.0, 0.0], [1.0, 2.0]], covariances=[[1.0, 0.2], [0.2, 2.0]]
     )
     file = DataFile("rows.csv", 321, "0" * 64, "csv", ";", ",", ("-999", "n/a "))
@@ -105,7 +98,6 @@ def fitted() -> dict[str, Any]:
 
 
 def asked() -> pd.DataFrame:
-    """Rows to ask about, with holes and unknown values."""
     frame = table()[0][:9].copy()
     frame.loc[8, "word"] = "new"
     return frame
@@ -185,12 +177,10 @@ def bounded() -> None:
 
 
 def too_slow(*_: object) -> None:
-    """The alarm."""
     raise TooSlowError
 
 
 def run(numbers: range, say: Callable[[str], object]) -> None:
-    """The files of some numbers."""
     frame = asked()
     signal.signal(signal.SIGPROF, too_slow)
     with tempfile.TemporaryDirectory() as name:

@@ -57,7 +57,6 @@ class PlainReader:
         return [self.cell(column, row.get(column["name"])) for column in self.columns]
 
     def cell(self, column: Any, value: Any) -> Any:
-        """One of them."""
         if value is None or value != value:  # noqa: PLR0124  (NaN)
             return HOLE
         if column["kind"] in {"number", "date"}:
@@ -65,7 +64,6 @@ class PlainReader:
         return column["values"].index(value) if value in column["values"] else UNKNOWN
 
     def probabilities(self, row: Row) -> list[float]:
-        """P(class), in the order of the classes."""
         if self.estimator == "TreeClassifier":
             return self.tree_shares(self.cells(row))
         joint = self.joint(row)
@@ -75,7 +73,6 @@ class PlainReader:
         return [part / math.fsum(parts) for part in parts]
 
     def predict(self, row: Row) -> Any:
-        """The label that is said."""
         P, costs, good = self.probabilities(row), None, []
         if self.estimator == "TreeClassifier":
             costs = self.model["costs"]
@@ -222,23 +219,19 @@ class PlainReader:
         return [] if branch == -1 else [children[branch]]
 
     def counts(self, t: int) -> list[float]:
-        """The counts of a node's classes."""
         factors = self.model["factors"] or [1.0] * len(self.classes)
         unit = 2.0 ** -self.model["exponent"]
         return [n * unit * f for n, f in zip(self.model["units"][t], factors, strict=True)]
 
     def weight(self, t: int) -> float:
-        """By which a row is parted."""
         costs = self.model["costs"] or [[1.0]] * len(self.classes)
         return math.fsum(n * math.fsum(c) for n, c in zip(self.counts(t), costs, strict=True))
 
     def plain(self, t: int) -> list[float]:
-        """The share of each class in a node."""
         counts = self.counts(t)
         return [c / math.fsum(counts) for c in counts]
 
     def size(self, t: int) -> float:
-        """How many effective rows a node has."""
         units, effective = self.model["units"][t], self.model["effective"]
         if effective is None:
             unit: float = 2.0 ** -self.model["exponent"]
@@ -247,7 +240,6 @@ class PlainReader:
         return math.fsum(units) ** 2 / squares
 
     def path(self, t: int) -> list[int]:
-        """A node and those above it."""
         m = self.model
         above = [
             i for i in range(t) if t in m["children"][m["child_start"][i] : m["child_start"][i + 1]]
@@ -255,7 +247,6 @@ class PlainReader:
         return [t, *(self.path(above[0]) if above else [])]
 
     def shares(self, t: int, above: int | None, drawn_to: list[float] | None) -> list[float]:
-        """P(class) in a node, smoothed."""
         smoothing, plain, root = self.model["smoothing"], self.plain(t), self.plain(0)
         n, K = self.size(t), len(plain)
         if smoothing is None or (smoothing["kind"] == "shrinkage" and above is None):
@@ -281,5 +272,4 @@ def nested(flat: list[Any], shape: list[int]) -> list[Any]:
 
 
 def log(x: float) -> float:
-    """The logarithm; of 0, -∞."""
     return math.log(x) if x > 0 else -math.inf

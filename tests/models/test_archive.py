@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -52,26 +51,11 @@ def test_what_is_written_is_read_and_other_tools_check_it(tmp_path: Path) -> Non
     assert done.stdout.count(": OK") == 3
 
 
-def test_any_flipped_byte_of_a_member_is_noticed(tmp_path: Path) -> None:
-    good = bytearray(written(tmp_path).read_bytes())
-    with ZipFile(io.BytesIO(good)) as archive:
-        places = [i.header_offset + 30 + len(i.filename) for i in archive.infolist()]
-    for place in places:
-        bad = good.copy()
-        bad[place] ^= 1
-        (tmp_path / "bad.sortal").write_bytes(bad)
-        with pytest.raises(FormatError):
-            read_archive(tmp_path / "bad.sortal")
-
-
 def test_no_such_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_archive(tmp_path / "none.sortal")
     with pytest.raises(IsADirectoryError):
         read_archive(tmp_path)
-
-
-def test_json_is_read_as_the_standard_has_it() -> None:
     assert parse_json(b'{"a": [1, 2.5, "\\u00e4"]}') == {"a": [1, 2.5, "ä"]}
 
 
@@ -117,26 +101,6 @@ def test_equal_arrays_are_kept_once() -> None:
     reader.get("a", "f8")
     with pytest.raises(FormatError, match="'arrays/c' belongs to nothing"):
         reader.check_all_used()
-
-
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path)
-    old = path.read_bytes()
-    count = iter(range(9))
-
-    def fail(*args: Any) -> None:
-        if next(count) == 2:
-            raise KeyboardInterrupt
-        writestr(*args)
-
-    writestr = ZipFile.writestr
-    monkeypatch.setattr(ZipFile, "writestr", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_archive(path, PARTS)
-    assert path.read_bytes() == old
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # A writer that never rests: version after version of a file, each of many small writes. It says

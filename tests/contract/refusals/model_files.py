@@ -1,17 +1,16 @@
 """Bytes that are no model file, parts of one that cannot be, and predictions that are none."""
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 import numpy as np
 from tests.contract.refusals.table import Refusal
+from tests.models.hostile_drafts import packed, sums
 
 from sortal import FisherDiscriminant, LinearDiscriminant
 from sortal.errors import FormatError, InputError, LabelError
@@ -32,14 +31,9 @@ def read(data: bytes) -> object:
         return read_archive(path)
 
 
-def zipped(*members: tuple[str, bytes], method: int = ZIP_STORED, sums: bool = True) -> bytes:
+def zipped(*members: tuple[str, bytes], method: int = ZIP_STORED, summed: bool = True) -> bytes:
     """A zip of any members, with right checksums."""
-    lines = [f"{sha256(data).hexdigest()}  {name}\n" for name, data in members]
-    buffer = io.BytesIO()
-    with ZipFile(buffer, "w") as archive:
-        for name, data in [*members, *([("SHA256SUMS", "".join(lines).encode())] if sums else [])]:
-            archive.writestr(ZipInfo(name), data, method)
-    return buffer.getvalue()
+    return packed([*members, *[("SHA256SUMS", sums(dict(members)))] * summed], method)
 
 
 def manifest(data: bytes, **more: Any) -> bytes:
@@ -48,7 +42,7 @@ def manifest(data: bytes, **more: Any) -> bytes:
 
 def longer_than_the_file() -> bytes:
     """One stored member that several names of the directory share would be read many times."""
-    data = zipped(("manifest.json", GOOD), ("summary", b"\0" * 4000), sums=False)
+    data = zipped(("manifest.json", GOOD), ("summary", b"\0" * 4000), summed=False)
     first, last, end = data.index(b"PK\1\2"), data.rindex(b"PK\1\2"), data.rindex(b"PK\5\6")
     copies = [data[last:end].replace(b"summary", b"summar%d" % i) for i in range(5)]
     directory, tail = data[first:end] + b"".join(copies), bytearray(data[end:])
@@ -63,7 +57,7 @@ ARCHIVES: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
     "a pickle": (lambda: b"\x80\x04\x95", "no model file"),
     "no manifest": (lambda: zipped(("arrays/a", b"")), "no manifest.json"),
     "compressed": (lambda: manifest(GOOD * 999, method=ZIP_DEFLATED), "compressed"),
-    "no sums": (lambda: manifest(GOOD, sums=False), "checksum of 'manifest.json'"),
+    "no sums": (lambda: manifest(GOOD, summed=False), "checksum of 'manifest.json'"),
     "another format": (lambda: manifest(b'{"format": "x"}'), "does not say"),
     "newer": (lambda: manifest(GOOD.replace(b"1", b"2")), "install a newer release"),
     "absurd version": (lambda: manifest(GOOD.replace(b"1", b"9" * 999)), "newer"),
