@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib.pyplot as plt
@@ -14,8 +13,6 @@ from matplotlib.collections import LineCollection, PolyCollection
 from tests.views.drawing import legend_of, rendered
 
 from sortal import TreeClassifier, datasets
-from sortal.models.tree import TreeModel
-from sortal.native.trees import CUT, LEAF
 from sortal.views.partition import PartitionDisplay
 
 if TYPE_CHECKING:
@@ -44,10 +41,16 @@ def region_at(display: PartitionDisplay, x: float, y: float) -> Any:
     return found
 
 
-def grid(display: PartitionDisplay, seed: int = 0) -> NDArray[np.float64]:
-    rng = np.random.default_rng(seed)
-    low, high = display.box
-    return rng.uniform(low, high, size=(200, 2))
+def grid(display: PartitionDisplay) -> NDArray[np.float64]:
+    return np.random.default_rng(0).uniform(*display.box, size=(200, 2))
+
+
+def check(display: PartitionDisplay, model: TreeClassifier, at: dict[str, Any]) -> None:
+    """The regions decide as the tree does, where other columns are held fixed."""
+    points = grid(display)
+    rows = pd.DataFrame(points, columns=list(display.rows.names)).assign(**at)
+    said = model.predict(rows[list(model.feature_names_in_)]).tolist()
+    assert [region_at(display, *point).label for point in points] == said
 
 
 # Figure 19.1
@@ -97,9 +100,7 @@ def test_the_regions_decide_as_the_tree_does() -> None:
     X, y = frame[["petal_width", "sepal_width"]], frame["species"]
     model = TreeClassifier(pruning=None).fit(X, y)
     display = PartitionDisplay.from_estimator(model, X, y)
-    points = grid(display)
-    said = model.predict(pd.DataFrame(points, columns=X.columns))
-    assert [region_at(display, *point).label for point in points] == said.tolist()
+    check(display, model, {})
 
 
 def test_the_regions_fill_the_picture_once() -> None:
@@ -126,10 +127,7 @@ def test_other_attributes_are_held_at_given_values(island: str) -> None:
     display = PartitionDisplay.from_estimator(
         model, frame, "species", features=["bill_depth_mm", "bill_length_mm"], at=at
     )
-    points = grid(display)
-    rows = pd.DataFrame(points, columns=["bill_depth_mm", "bill_length_mm"]).assign(**at)
-    said = model.predict(rows[["bill_length_mm", "island", "bill_depth_mm", "body_mass_g"]])
-    assert [region_at(display, *point).label for point in points] == said.tolist()
+    check(display, model, at)
     assert display.ax_.get_title().endswith(f"at island = {island}, body_mass_g = 4000")
     assert display.ax_.get_xlabel() == "bill_depth_mm"
 
@@ -142,10 +140,7 @@ def test_lines_are_those_that_are_met() -> None:
     for w in "uv":
         display = PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"w": w})
         lines[w] = {cut.node for cut in display.lines}
-        points = grid(display)
-        rows = pd.DataFrame({"a": points[:, 0], "w": w, "b": points[:, 1]})
-        said = model.predict(rows).tolist()
-        assert [region_at(display, *point).label for point in points] == said
+        check(display, model, {"w": w})
     nodes = model.to_frame()
     asked = set(nodes["node"][nodes["test"].str.startswith(("a", "b"))])
     assert lines["u"] | lines["v"] == asked
@@ -163,10 +158,7 @@ def test_one_branch_a_value_and_what_a_node_keeps() -> None:
         display = PartitionDisplay.from_estimator(
             model, tennis, "PlayTennis", features=["a", "b"], at=at
         )
-        points = grid(display)
-        rows = pd.DataFrame(points, columns=["a", "b"]).assign(**at)
-        said = model.predict(rows[["Outlook", "Temperature", "a", "b"]]).tolist()
-        assert [region_at(display, *point).label for point in points] == said
+        check(display, model, at)
 
 
 def test_dates_are_days_and_can_be_held_fixed() -> None:
@@ -180,9 +172,7 @@ def test_dates_are_days_and_can_be_held_fixed() -> None:
         display = PartitionDisplay.from_estimator(
             model, X, y, features=["a", "b"], at={"day": when}
         )
-        points = grid(display)
-        rows = pd.DataFrame({"day": pd.Timestamp(when), "a": points[:, 0], "b": points[:, 1]})
-        assert [region_at(display, *p).label for p in points] == model.predict(rows).tolist()
+        check(display, model, {"day": pd.Timestamp(when)})
 
 
 def test_numbers_that_were_taken_as_categories_cannot_be_shown() -> None:
@@ -249,48 +239,14 @@ def test_names_are_written_where_they_are_few() -> None:
     assert words_of(few.ax_) == []
 
 
-# Holes
-
-
-def with_holes() -> TreeClassifier:
-    """Node 1: x <= 1; 2: x > 1, and y is known (3) or missing (4); 5: x is missing, y is cut."""
-    made = TreeClassifier(pruning=None).fit([[0.0, 0.0], [2.0, 3.0]], ["a", "b"])
-    old = made._model
-    units = np.array([[9, 6], [3, 1], [4, 3], [4, 1], [0, 2], [2, 2], [2, 0], [0, 2]])
-    is_leaf = np.array([0, 1, 0, 1, 1, 0, 1, 1], dtype=bool)
-    made._model = TreeModel(
-        **{f.name: getattr(old, f.name) for f in fields(old) if f.name in KEPT},
-        kind=np.where(is_leaf, LEAF, CUT).astype(np.int8),
-        attribute=np.array([0, -1, 1, -1, -1, 1, -1, -1], dtype=np.int32),
-        threshold=np.array([1.0, nan, inf, nan, nan, 2.0, nan, nan]),
-        child_start=np.array([0, 3, 3, 5, 5, 5, 7, 7, 7]),
-        children=np.array([1, 2, 5, 3, 4, 6, 7], dtype=np.int32),
-        value_start=np.zeros(9, dtype=np.int64),
-        values=np.empty(0, dtype=np.int32),
-        branches=np.empty(0, dtype=np.int32),
-        heavier=np.where(is_leaf, -1, 0).astype(np.int32),
-        units=units,
-        sizes=units.sum(axis=1),
-        score=np.zeros(8),
-        gain=np.zeros(8),
-        exact=np.ones(8, dtype=bool),
-        candidates=np.zeros(8),
-        missing=np.array([2, -1, 1, -1, -1, -1, -1, -1], dtype=np.int32),
-        holes=(4, 2),
-        policy="branch",
-    )
-    return made
-
-
-KEPT: Final = ("schema", "column_kinds", "unseen", "exponent", "ranges")
-nan, inf = math.nan, math.inf
-
-
 def test_the_plane_shows_where_known_values_lead() -> None:
-    X, y = pd.DataFrame({"x0": [0.0, 2.0, 3.0], "x1": [0.0, 3.0, 1.0]}), ["a", "b", "a"]
-    display = PartitionDisplay.from_estimator(with_holes(), X.to_numpy(), y)
-    assert [(r.name, r.label) for r in display.regions] == [("leaf 1", "a"), ("leaf 3", "a")]
-    assert [(cut.node, cut.x1, cut.x2) for cut in display.lines] == [(0, 1.0, 1.0)]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    y = np.where((X["a"] > 0) ^ (X["b"] > 0.5), "p", "q")
+    model = TreeClassifier(missing="branch", pruning=None)
+    model.fit(X.where(rng.random(X.shape) > 0.2), y)
+    display = PartitionDisplay.from_estimator(model, X, y)
     assert display.note == "known values only"
-    assert rendered(display)
+    assert len(display.regions) < model.get_n_leaves()
+    check(display, model, {})
     assert PartitionDisplay.from_estimator(tree(), *iris()).note == ""
