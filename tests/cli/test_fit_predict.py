@@ -33,27 +33,13 @@ def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: 
 
 def test_notes_of_how_a_file_is_read(run: Callable[..., Any], here: Path) -> None:
     (here / "a.csv").write_text("a,id,y\n" + "1,p,no\n-9,q,yes\n2,r,\n" * 9, encoding="utf-8")
-    done = run(
-        *[
-            "fit",
-            "a.csv",
-            "-t",
-            "y",
-            "-l",
-            "bayes",
-            "--drop",
-            "id",
-            "-o",
-            "a.sortal",
-            "--na-values",
-            "-9,none",
-        ]
-    )
+    fit = "fit a.csv -t y -l bayes --drop id -o a.sortal --na-values -9,none"
+    done = run(*fit.split())
     assert "note: 9 of 27 rows have no 'y' and are left out." in done.err
     assert "note: na_values (--na-values): no column of a.csv holds 'none', which" in done.err
-    fit = PlainReader(here / "a.sortal").fit
-    assert (fit["target"], fit["dropped"], fit["library"]) == ("y", ["id"], sortal.__version__)
-    assert fit["file"]["na_values"] == ["-9", "none"]
+    kept = PlainReader(here / "a.sortal").fit
+    assert (kept["target"], kept["dropped"], kept["library"]) == ("y", ["id"], sortal.__version__)
+    assert kept["file"]["na_values"] == ["-9", "none"]
     alike = ("predict", "a.sortal", "a.csv", "--proba")
     assert "is read otherwise" not in run(*alike).err
     assert "(--na-values) none instead of '-9', 'none'" in run(*alike, "--na-values", "").err

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import PathPatch
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from tests.views.drawing import legend_of, rendered
 
 from sortal import LinearDiscriminant, datasets
@@ -241,16 +240,6 @@ def test_estimators_with_probabilities() -> None:
     assert RocDisplay.from_estimator(model, X, Y).roc == RocDisplay.from_predictions(Y, shares).roc
     first = ReliabilityDisplay.from_estimator(model, X, Y).reliability
     assert first == ReliabilityDisplay.from_predictions(Y, shares).reliability
-
-
-def test_the_code_that_draws_rows_left_out() -> None:
-    """Predictions of scikit-learn's cross-validation are all that is needed."""
-    X, Y = iris()
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    shares = cross_val_predict(LinearDiscriminant(), X, Y, cv=folds, method="predict_proba")
-    said = cross_val_predict(LinearDiscriminant(), X, Y, cv=folds)
-    assert ConfusionDisplay.from_predictions(Y, said).confusion.accuracy > 0.95
-    assert RocDisplay.from_predictions(Y, shares).roc.macro == pytest.approx(1, abs=0.01)
 
 
 # Comparison
