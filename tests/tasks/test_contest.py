@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import balanced_accuracy_score, log_loss
@@ -68,16 +67,6 @@ def test_a_fold_is_scored_as_scikit_learn_would() -> None:
     assert (result.size, result.rows, result.error) == (15, 100, "")
     assert 0 < result.fit_seconds < 10
     assert 0 < result.predict_seconds < 10
-
-
-def test_the_library_of_the_table_does_not_matter() -> None:
-    frame = pl.DataFrame(flowers().to_dict("list"))
-    for entrant in (learner("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
-        expected = run_fold(problem(), entrant, 0, None).scores
-        for other in (frame, frame.to_arrow()):
-            assert run_fold(problem(other), entrant, 0, None).scores == expected
-    for other in (frame, frame.to_arrow()):
-        assert run_fold(problem(other, tune=True), learner("bayes"), 0, 60).chosen
 
 
 def test_a_class_that_a_fit_never_met_has_no_probability() -> None:

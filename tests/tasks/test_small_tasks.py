@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import sortal
 from sortal import TreeClassifier, datasets
 from sortal.errors import MissingValueWarning, OptionError
 from sortal.tasks import registry
@@ -21,11 +20,9 @@ from sortal.tasks.show import show
 from sortal.tasks.work import work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 LIBRARIES = ["pandas", "polars", "pyarrow"]
-QUIET = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -106,7 +103,7 @@ def test_the_working_of_a_node_and_the_ways_of_rows() -> None:
     assert [table.name for table in found.tables[-2:]] == ["row 1", "row 51"]
 
 
-@QUIET
+@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 @pytest.mark.parametrize("learner", [learner.name for learner in registry.learners()])
 def test_every_model_can_be_shown(learner: str, tmp_path: Path) -> None:
     model = fit(datasets.penguins(), "species", learner)
@@ -140,30 +137,8 @@ def test_a_long_model_is_cut_and_says_so() -> None:
     assert len(show(fit(named, "y", "bayes")).tables) == 3  # attributes, not functions
 
 
-class ToyTree(TreeClassifier):
-    """A tree of one's own."""
-
-
-@pytest.fixture
-def toy() -> Iterator[str]:
-    """A learner of one's own, registered for a test."""
-    facts = registry.Facts(probabilistic=True, reads="As any tree.")
-    registry.register(registry.Learner("toy", ToyTree, "toy tree", facts))
-    yield "toy"
-    registry.unregister("toy")
-
-
-def test_a_learner_of_ones_own_is_in_every_task(toy: str, tmp_path: Path) -> None:
-    iris = datasets.iris()
-    model = fit(iris, "species", toy)
-    model.save(tmp_path / "toy.sortal")
-    assert isinstance(sortal.load(tmp_path / "toy.sortal"), ToyTree)
-    assert str(show(tmp_path / "toy.sortal")).startswith("Toy tree\n")
-    assert len(predict(tmp_path / "toy.sortal", iris)) == 150
-    assert explain(tmp_path / "toy.sortal", iris, [1])[0].label == "setosa"
-    assert work(iris, "species", toy)["node"].rows
-
-
 def test_an_estimator_that_is_not_registered_is_shown_by_its_class() -> None:
-    model = ToyTree().fit(datasets.iris(), "species")
-    assert str(show(model)).startswith("ToyTree\n")
+    class OwnTree(TreeClassifier):
+        """A tree of one's own."""
+
+    assert str(show(OwnTree().fit(datasets.iris(), "species"))).startswith("OwnTree\n")

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import OptionError
 from sortal.views.displays import ComplexityDisplay
 
 
@@ -59,12 +58,3 @@ def test_of_many_trees_some_are_named() -> None:
     n = np.arange(1, 200)
     display = ComplexityDisplay(n, 1 / n, strength=1 / n).plot()
     assert len(display.ax_.get_xticks()) <= 12
-
-
-def test_numbers_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"error has the shape \(3,\) and n_leaves \(2,\)"):
-        ComplexityDisplay([1, 2], [1.0, 0.5, 0.2])
-    with pytest.raises(OptionError, match="chosen=2 is no tree"):
-        ComplexityDisplay([1, 2], [1.0, 0.5], chosen=2)
-    with pytest.raises(OptionError, match="no complexity_"):
-        ComplexityDisplay.from_estimator(TreeClassifier(pruning=None))

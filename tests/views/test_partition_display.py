@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import math
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
+from tests.views.drawing import legend_of, rendered
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import ColumnError, OptionError
-from sortal.models.tree import TreeModel
-from sortal.native.trees import CUT, LEAF
 from sortal.views.partition import PartitionDisplay
 
 if TYPE_CHECKING:
@@ -40,28 +35,22 @@ def words_of(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-def legend_of(ax: Axes) -> list[str]:
-    legend = ax.get_legend()
-    assert legend is not None
-    return [text.get_text() for text in legend.get_texts()]
-
-
-def rendered(display: Any) -> bytes:
-    into = io.BytesIO()
-    display.figure_.savefig(into, format="png")
-    return into.getvalue()
-
-
 def region_at(display: PartitionDisplay, x: float, y: float) -> Any:
     """The one region that holds a point."""
     (found,) = (r for r in display.regions if r.low1 < x <= r.high1 and r.low2 < y <= r.high2)
     return found
 
 
-def grid(display: PartitionDisplay, seed: int = 0) -> NDArray[np.float64]:
-    rng = np.random.default_rng(seed)
-    low, high = display.box
-    return rng.uniform(low, high, size=(200, 2))
+def grid(display: PartitionDisplay) -> NDArray[np.float64]:
+    return np.random.default_rng(0).uniform(*display.box, size=(200, 2))
+
+
+def check(display: PartitionDisplay, model: TreeClassifier, at: dict[str, Any]) -> None:
+    """The regions decide as the tree does, where other columns are held fixed."""
+    points = grid(display)
+    rows = pd.DataFrame(points, columns=list(display.rows.names)).assign(**at)
+    said = model.predict(rows[list(model.feature_names_in_)]).tolist()
+    assert [region_at(display, *point).label for point in points] == said
 
 
 # Figure 19.1
@@ -69,30 +58,13 @@ def grid(display: PartitionDisplay, seed: int = 0) -> NDArray[np.float64]:
 
 def test_figure_19_1() -> None:
     display = PartitionDisplay.from_estimator(tree(), *iris(), z=(6.75, 4.25))
-    assert [(r.name, r.label) for r in display.regions] == [
-        ("leaf 3", "c1"),
-        ("leaf 4", "c2"),
-        ("leaf 5", "c1"),
-        ("leaf 7", "c2"),
-        ("leaf 9", "c1"),
-        ("leaf 10", "c2"),
-    ]
-    assert [(cut.node, cut.depth) for cut in display.lines] == [
-        (0, 0),
-        (1, 1),
-        (2, 2),
-        (6, 1),
-        (8, 2),
-    ]
+    said = " ".join(f"{r.name.removeprefix('leaf ')}:{r.label}" for r in display.regions)
+    assert said == "3:c1 4:c2 5:c1 7:c2 9:c1 10:c2"
+    depths = [(cut.node, cut.depth) for cut in display.lines]
+    assert depths == [(0, 0), (1, 1), (2, 2), (6, 1), (8, 2)]
     assert region_at(display, 6.75, 4.25).name == "leaf 10"
-    assert legend_of(display.ax_) == [
-        "c1 (50)",
-        "c2 (100)",
-        "test at depth 0",
-        "test at depth 1",
-        "test at depth 2",
-        "z",
-    ]
+    tests = [f"test at depth {d}" for d in range(3)]
+    assert legend_of(display.ax_) == ["c1 (50)", "c2 (100)", *tests, "z"]
     words = words_of(display.ax_)
     assert [word for word in words if word.startswith("h")] == ["h0", "h1", "h2", "h6", "h8"]
     assert "leaf 7" in words
@@ -128,9 +100,7 @@ def test_the_regions_decide_as_the_tree_does() -> None:
     X, y = frame[["petal_width", "sepal_width"]], frame["species"]
     model = TreeClassifier(pruning=None).fit(X, y)
     display = PartitionDisplay.from_estimator(model, X, y)
-    points = grid(display)
-    said = model.predict(pd.DataFrame(points, columns=X.columns))
-    assert [region_at(display, *point).label for point in points] == said.tolist()
+    check(display, model, {})
 
 
 def test_the_regions_fill_the_picture_once() -> None:
@@ -157,10 +127,7 @@ def test_other_attributes_are_held_at_given_values(island: str) -> None:
     display = PartitionDisplay.from_estimator(
         model, frame, "species", features=["bill_depth_mm", "bill_length_mm"], at=at
     )
-    points = grid(display)
-    rows = pd.DataFrame(points, columns=["bill_depth_mm", "bill_length_mm"]).assign(**at)
-    said = model.predict(rows[["bill_length_mm", "island", "bill_depth_mm", "body_mass_g"]])
-    assert [region_at(display, *point).label for point in points] == said.tolist()
+    check(display, model, at)
     assert display.ax_.get_title().endswith(f"at island = {island}, body_mass_g = 4000")
     assert display.ax_.get_xlabel() == "bill_depth_mm"
 
@@ -173,10 +140,7 @@ def test_lines_are_those_that_are_met() -> None:
     for w in "uv":
         display = PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"w": w})
         lines[w] = {cut.node for cut in display.lines}
-        points = grid(display)
-        rows = pd.DataFrame({"a": points[:, 0], "w": w, "b": points[:, 1]})
-        said = model.predict(rows).tolist()
-        assert [region_at(display, *point).label for point in points] == said
+        check(display, model, {"w": w})
     nodes = model.to_frame()
     asked = set(nodes["node"][nodes["test"].str.startswith(("a", "b"))])
     assert lines["u"] | lines["v"] == asked
@@ -194,10 +158,7 @@ def test_one_branch_a_value_and_what_a_node_keeps() -> None:
         display = PartitionDisplay.from_estimator(
             model, tennis, "PlayTennis", features=["a", "b"], at=at
         )
-        points = grid(display)
-        rows = pd.DataFrame(points, columns=["a", "b"]).assign(**at)
-        said = model.predict(rows[["Outlook", "Temperature", "a", "b"]]).tolist()
-        assert [region_at(display, *point).label for point in points] == said
+        check(display, model, at)
 
 
 def test_dates_are_days_and_can_be_held_fixed() -> None:
@@ -211,41 +172,13 @@ def test_dates_are_days_and_can_be_held_fixed() -> None:
         display = PartitionDisplay.from_estimator(
             model, X, y, features=["a", "b"], at={"day": when}
         )
-        points = grid(display)
-        rows = pd.DataFrame({"day": pd.Timestamp(when), "a": points[:, 0], "b": points[:, 1]})
-        assert [region_at(display, *p).label for p in points] == model.predict(rows).tolist()
-    with pytest.raises(OptionError, match="give a date"):
-        PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at={"day": "soon"})
-
-
-def test_attributes_that_are_asked_must_be_shown_or_fixed() -> None:
-    frame, model = penguins()
-    draw = PartitionDisplay.from_estimator
-    with pytest.raises(OptionError, match=r"This tree also asks 'island'.*fix it by at=\{'island'"):
-        draw(model, frame, "species", at={"body_mass_g": 4000})
-    with pytest.raises(
-        OptionError, match=r"'Mars' for 'island', which no row .* 'Biscoe', 'Dream'"
-    ):
-        draw(model, frame, "species", at={"body_mass_g": 4000, "island": "Mars"})
-    deep = {"bill_depth_mm": "deep", "island": "Dream"}
-    with pytest.raises(OptionError, match="give a number"):
-        draw(model, frame, "species", features=[0, 3], at=deep)
-    with pytest.raises(ColumnError, match="at names 'moon'"):
-        draw(model, frame, "species", at={"moon": 1})
-    with pytest.raises(OptionError, match="at fixes 'bill_length_mm', which the picture shows"):
-        draw(model, frame, "species", at={"bill_length_mm": 1})
-    with pytest.raises(ColumnError, match="words or truth values"):
-        draw(model, frame, "species", features=["island", "body_mass_g"])
-    with pytest.raises(OptionError, match="has no rules"):
-        draw(object(), frame, "species")
+        check(display, model, {"day": pd.Timestamp(when)})
 
 
 def test_numbers_that_were_taken_as_categories_cannot_be_shown() -> None:
     X = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [1.0, 2, 3, 4, 5, 6], "c": [0.0, 1] * 3})
     y = ["p", "q", "p", "p", "q", "p"]
     model = TreeClassifier(categorical_features=["a"], pruning=None).fit(X, y)
-    with pytest.raises(ColumnError, match="'a' is no number that this tree was fitted with"):
-        PartitionDisplay.from_estimator(model, X, y, features=["a", "b"])
     shown = PartitionDisplay.from_estimator(model, X, y, at={"a": 2})
     assert shown.rows.names == ("b", "c")
 
@@ -283,26 +216,12 @@ def test_plain_arrays() -> None:
     lines = [(0.5, -math.inf, 0.5, math.inf, 0, 0), (70, 0, 70, 1, 1, 1), (0, 80, 2, 80, 2, 1)]
     figure, ax = plt.subplots()
     display = PartitionDisplay(points, ["a", "b", "b"], regions, lines, note="a note")
-    display.plot(ax, title="Mine", legend=False, s=99)
+    display.plot(ax, title="Mine", legend=False)
     assert [r.name for r in display.regions] == ["R1", "R2"]
     assert [cut.node for cut in display.lines] == [0]
     assert (display.ax_, display.figure_) == (ax, figure)
     assert ax.get_title() == "Mine\na note"
-    sizes = {float(c.get_sizes()[0]) for c in ax.collections if isinstance(c, PathCollection)}
-    assert sizes == {99.0}
     assert words_of(ax) == ["R1", "R2", "h0"]
-
-
-def test_wrong_arrays_are_refused() -> None:
-    points, labels = [(0.0, 0.0), (1.0, 1.0)], ["a", "b"]
-    with pytest.raises(OptionError, match="regions has the classes 'c'"):
-        PartitionDisplay(points, labels, [(0, 1, 0, 1, "c", "R")])
-    with pytest.raises(OptionError, match="along no axis"):
-        PartitionDisplay(points, labels, [], [(0, 0, 1, 1, 0, 0)])
-    wrong: list[Any] = [(1, 2, 3), [[1, 2], [3, math.nan]], "ab"]
-    for z in wrong:
-        with pytest.raises(OptionError, match="no point of the picture"):
-            PartitionDisplay(points, labels, [], z=z)
 
 
 def test_names_are_written_where_they_are_few() -> None:
@@ -320,82 +239,14 @@ def test_names_are_written_where_they_are_few() -> None:
     assert words_of(few.ax_) == []
 
 
-def test_many_points_are_thinned() -> None:
-    display = PartitionDisplay.from_estimator(tree(), *iris(), max_points=50)
-    assert display.ax_.get_title().endswith("50 of 150 points drawn")
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, np.array])
-def test_tables_of_every_kind(make: Any) -> None:
-    X, y = iris()
-    columns = {name: X[name].to_list() for name in PLANE}
-    table = make(X.to_numpy()) if make is np.array else make(columns)
-    display = PartitionDisplay.from_estimator(
-        TreeClassifier(max_depth=2, pruning=None).fit(table, y), table, y
-    )
-    assert display.ax_.get_xlabel() == ("x0" if make is np.array else "sepal_length")
-    assert len(display.regions) == 4
-
-
-def test_an_array_for_a_tree_fitted_with_names() -> None:
-    X, y = iris()
-    display = PartitionDisplay.from_estimator(tree(), X.to_numpy(), y, features=(1, 0))
-    assert display.ax_.get_xlabel() == "sepal_width"
-    assert region_at(display, 4.25, 6.75).name == "leaf 10"
-
-
-def test_names_from_data_are_harmless() -> None:
-    X, y = iris()
-    odd = X.set_axis([r"$\frac{1}", "_hidden\n" + 40 * "x"], axis=1)
-    labels = np.where(y == "c1", "$a$ $b", "_b")
-    model = TreeClassifier(max_depth=2, pruning=None).fit(odd, labels)
-    display = PartitionDisplay.from_estimator(model, odd, labels)
-    assert rendered(display)
-    assert legend_of(display.ax_)[0].startswith(r"\$a")
-
-
-# Holes
-
-
-def with_holes() -> TreeClassifier:
-    """Node 1: x <= 1; 2: x > 1, and y is known (3) or missing (4); 5: x is missing, y is cut."""
-    made = TreeClassifier(pruning=None).fit([[0.0, 0.0], [2.0, 3.0]], ["a", "b"])
-    old = made._model
-    units = np.array([[9, 6], [3, 1], [4, 3], [4, 1], [0, 2], [2, 2], [2, 0], [0, 2]])
-    is_leaf = np.array([0, 1, 0, 1, 1, 0, 1, 1], dtype=bool)
-    made._model = TreeModel(
-        **{f.name: getattr(old, f.name) for f in fields(old) if f.name in KEPT},
-        kind=np.where(is_leaf, LEAF, CUT).astype(np.int8),
-        attribute=np.array([0, -1, 1, -1, -1, 1, -1, -1], dtype=np.int32),
-        threshold=np.array([1.0, nan, inf, nan, nan, 2.0, nan, nan]),
-        child_start=np.array([0, 3, 3, 5, 5, 5, 7, 7, 7]),
-        children=np.array([1, 2, 5, 3, 4, 6, 7], dtype=np.int32),
-        value_start=np.zeros(9, dtype=np.int64),
-        values=np.empty(0, dtype=np.int32),
-        branches=np.empty(0, dtype=np.int32),
-        heavier=np.where(is_leaf, -1, 0).astype(np.int32),
-        units=units,
-        sizes=units.sum(axis=1),
-        score=np.zeros(8),
-        gain=np.zeros(8),
-        exact=np.ones(8, dtype=bool),
-        candidates=np.zeros(8),
-        missing=np.array([2, -1, 1, -1, -1, -1, -1, -1], dtype=np.int32),
-        holes=(4, 2),
-        policy="branch",
-    )
-    return made
-
-
-KEPT: Final = ("schema", "column_kinds", "unseen", "exponent", "ranges")
-nan, inf = math.nan, math.inf
-
-
 def test_the_plane_shows_where_known_values_lead() -> None:
-    X, y = pd.DataFrame({"x0": [0.0, 2.0, 3.0], "x1": [0.0, 3.0, 1.0]}), ["a", "b", "a"]
-    display = PartitionDisplay.from_estimator(with_holes(), X.to_numpy(), y)
-    assert [(r.name, r.label) for r in display.regions] == [("leaf 1", "a"), ("leaf 3", "a")]
-    assert [(cut.node, cut.x1, cut.x2) for cut in display.lines] == [(0, 1.0, 1.0)]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    y = np.where((X["a"] > 0) ^ (X["b"] > 0.5), "p", "q")
+    model = TreeClassifier(missing="branch", pruning=None)
+    model.fit(X.where(rng.random(X.shape) > 0.2), y)
+    display = PartitionDisplay.from_estimator(model, X, y)
     assert display.note == "known values only"
-    assert rendered(display)
+    assert len(display.regions) < model.get_n_leaves()
+    check(display, model, {})
     assert PartitionDisplay.from_estimator(tree(), *iris()).note == ""

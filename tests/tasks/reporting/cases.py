@@ -29,6 +29,7 @@ def model(name: str, mean: float, size: float, *, eligible: bool = True) -> Mode
     title = TITLES[name] if baseline else find(name).title
     turn = len(name)  # else one would lead by the same in every fold
     spread = (0.0,) * 10 if name == "majority" else (*SPREAD[turn % 10 :], *SPREAD[: turn % 10])
+    none: dict[str, Any] = dict.fromkeys(("log_loss", "behind", "p"))
     return ModelResult(
         name=name,
         title=title,
@@ -36,40 +37,23 @@ def model(name: str, mean: float, size: float, *, eligible: bool = True) -> Mode
         score=mean if eligible else None,
         low=mean - 0.02,
         high=mean + 0.015,
-        log_loss=None,
         size=size,
         fit_seconds=0.1 if eligible else None,
         predict_seconds=0.1,
         rows=90,
         status="" if eligible else "error: no",
         eligible=eligible,
-        behind=None,
-        p=None,
         scores=tuple(mean + d for d in spread) if eligible else (),
+        **none,
     )
 
 
 def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given: Any) -> Comparison:
     """These models, judged."""
-    fields: dict[str, Any] = {
-        "target": "kind",
-        "metric": metric,
-        "folds": Folds(10, 1, 0),
-        "level": 0.05,
-        "budget": 150.0,
-        "tune": False,
-        "drop": (),
-        "categories": (),
-        "rows": 100,
-        "left_out": 0,
-        "classes": CLASSES,
-        "counts": (50, 30, 20),
-        "n_jobs": 1,
-        "seconds": 1.0,
-        "backend": "pandas",
-        "path": None,
-        "entrants": (),
-    }
+    fields: dict[str, Any] = {"target": "kind", "metric": metric, "folds": Folds(10, 1, 0)}
+    fields |= {"level": 0.05, "budget": 150.0, "tune": False, "drop": (), "categories": ()}
+    fields |= {"rows": 100, "left_out": 0, "classes": CLASSES, "counts": (50, 30, 20), "n_jobs": 1}
+    fields |= {"seconds": 1.0, "backend": "pandas", "path": None, "entrants": ()}
     settings = Settings(**(fields | given))
     sign = METRICS[metric].higher_is_better
     contestants = [
@@ -99,23 +83,10 @@ def facts(
         shares[np.arange(len(said)), said] = sure
         reliability = Reliability.of(truth, said, shares)
     learner = find(name)
-    return ModelFacts(
-        name=name,
-        title=learner.title,
-        reads=learner.facts.reads,
-        result=found[name],
-        facts=None,
-        pictures=(),
-        rules=None,
-        tables=(),
-        more="",
-        judged="",
-        confusion=confusion,
-        reliability=reliability,
-        roc=None,
-        errors=None,
-        judged_pictures=(),
-    )
+    empty: dict[str, Any] = dict.fromkeys(("facts", "rules", "roc", "errors"))
+    empty |= dict.fromkeys(("pictures", "tables", "judged_pictures"), ())
+    empty |= {"more": "", "judged": "", "confusion": confusion, "reliability": reliability}
+    return ModelFacts(name, learner.title, learner.facts.reads, result=found[name], **empty)
 
 
 def entrant(name: str) -> Entrant:

@@ -5,26 +5,32 @@ from __future__ import annotations
 import re
 import warnings
 from functools import cache
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import PathCollection
+from tests.views.drawing import clouds
 
-from sortal import DiscreteBayes, TreeClassifier, datasets
-from sortal.errors import MissingValueWarning, OptionError
+from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
+from sortal.errors import MissingValueWarning
+from sortal.models.judged import Confusion, Reliability, Roc
 from sortal.tasks import registry
 from sortal.tasks.registry import Facts, Learner
 from sortal.views.evidence import EvidenceDisplay, evidence_of, information, tables_of
 from sortal.views.importances import ImportancesDisplay
 from sortal.views.pictures.coarse import CELLS
+from sortal.views.pictures.judged import comparison_pictures, judged_pictures
 from sortal.views.pictures.scene import Pictures, Plan, Scene, Words
 from sortal.views.pictures.telling import between_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from matplotlib.collections import PathCollection
 
     from sortal.views.pictures.picture import Picture
 
@@ -98,16 +104,22 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
-# Not every learner for every table: what is drawn by the same parts is drawn once.
+# Not every learner for every table: what is drawn by the same parts is drawn once; the first of
+# each by the quick tier.
 LEARNERS = {
-    "one column": NAMES,
-    "words": ["tree", "bayes", "qda", "fisher", "neighbors", "kernel"],
+    "one column": ["bayes", "tree", "fisher", "neighbors", "kernel"],
+    "words": ["neighbors", "tree", "qda", "kernel"],
     "60 columns": ["bayes", "lda"],
-    "30 classes": ["tree", "lda", "qda", "kernel"],
-    "mixed": ["tree", "bayes", "lda", "qda", "neighbors", "kernel"],
-    "hostile": ["tree", "bayes", "fisher", "neighbors", "kernel"],
-    "array": ["tree", "bayes", "qda", "indicator", "kernel"],
+    "30 classes": ["qda", "tree", "kernel"],
+    "mixed": ["tree", "bayes", "lda", "kernel"],
+    "hostile": ["fisher", "tree", "bayes", "neighbors"],
+    "array": ["kernel", "tree", "indicator"],
 }
+DRAWN = [
+    pytest.param(what, name, marks=[pytest.mark.full] if place else [])
+    for what, names in LEARNERS.items()
+    for place, name in enumerate(names)
+]
 
 
 @cache
@@ -173,10 +185,6 @@ def test_no_single_row_is_seen_unless_it_may(name: str) -> None:
     assert seen or name == "bayes"
 
 
-def clouds(ax: Any) -> list[PathCollection]:
-    return [c for c in ax.collections if isinstance(c, PathCollection)]
-
-
 def shares_of(ax: Any, cloud: PathCollection) -> np.ndarray:
     offsets = np.asarray(cloud.get_offsets(), dtype=float)
     return np.asarray(ax.transAxes.inverted().transform(ax.transData.transform(offsets)))
@@ -195,9 +203,7 @@ def test_rows_are_drawn_where_they_lie_if_they_may_be_seen() -> None:
     assert "grid" not in found["fisher-regions"].note
 
 
-@pytest.mark.parametrize(
-    ("what", "name"), [(what, name) for what, names in LEARNERS.items() for name in names]
-)
+@pytest.mark.parametrize(("what", "name"), DRAWN)
 def test_any_table_has_its_pictures_or_reasons(what: str, name: str) -> None:
     X, y = case(what)
     found = drawn(name, X, y)
@@ -214,10 +220,10 @@ def test_any_table_has_its_pictures_or_reasons(what: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tree", "lda"])
 def test_of_many_rows_some_are_drawn_and_it_is_said(name: str) -> None:
-    X, y = blobs(100_000, 4, 2)
-    options: dict[str, Any] = {"max_leaf_nodes": 50, "pruning": None} if name == "tree" else {}
+    X, y = blobs(5_000, 4, 2)
+    options: dict[str, Any] = {"max_leaf_nodes": 9, "pruning": None} if name == "tree" else {}
     found = drawn(name, X, y, **options)
-    told = [picture for picture in found if "2,000 of 100,000 rows are drawn" in picture.note]
+    told = [picture for picture in found if "2,000 of 5,000 rows are drawn" in picture.note]
     assert told
     assert all("max_points=len(X)" in picture.code for picture in told)
     assert all(len(picture.svg().encode()) < SHORT for picture in found)
@@ -301,16 +307,6 @@ def test_evidence_may_be_a_proof() -> None:
     assert "at the edge" in display.plot().ax_.get_xlabel()
 
 
-def test_displays_refuse_what_does_not_fit() -> None:
-    with pytest.raises(OptionError, match="one finite number a column"):
-        ImportancesDisplay([1.0, 2.0], ["a"])
-    with pytest.raises(OptionError, match="a row a value"):
-        EvidenceDisplay(np.eye(2), [1.0], values=["a", "b"], classes=["x", "y"])
-    model = DiscreteBayes().fit(datasets.play_tennis(), "PlayTennis")
-    with pytest.raises(OptionError, match="no category column"):
-        EvidenceDisplay.from_estimator(model, feature="Sky")
-
-
 def test_importances_are_drawn_longest_first_and_cut() -> None:
     display = ImportancesDisplay([0.1, 0.6, 0.0, 0.3], list("abcd")).plot(max_bars=2)
     assert display.names == ("b", "d", "a", "c")
@@ -335,8 +331,6 @@ def toy() -> Iterator[None]:
 @pytest.mark.usefixtures("toy")
 def test_a_learner_of_ones_own_brings_its_pictures() -> None:
     facts = Facts(probabilistic=False, reads="Not at all.")
-    with pytest.raises(OptionError, match="module:function"):
-        registry.register(Learner("toy", Toy, "toy", facts, pictures="nowhere"))
     registry.register(Learner("toy", Toy, "toy", facts))
     assert registry.find("toy").draw(None, 1, 2, rows=True) is None
     registry.unregister("toy")
@@ -359,3 +353,82 @@ def test_words_say_what_is_seen() -> None:
     assert "Torgersen" in picture_named(bayes, "bayes-evidence-1").alt
     lda = of_penguins("lda")[1]
     assert "Class centers: Adelie at (" in picture_named(lda, "lda-canonical").alt
+
+
+# Of judged predictions and of a comparison
+
+
+def judge(n: int, K: int) -> tuple[Confusion, Reliability, Roc]:
+    rng = np.random.default_rng(K)
+    truth = rng.integers(0, K, n)
+    logits = rng.normal(size=(n, K))
+    logits[np.arange(n), truth] += 3
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    said, classes = shares.argmax(axis=1), [f"class {k}" for k in range(K)]
+    return (
+        Confusion.of(truth, said, classes),
+        Reliability.of(truth, said, shares),
+        Roc.of(truth, shares, classes),
+    )
+
+
+@pytest.mark.parametrize("K", [2, 30])
+def test_pictures_of_what_was_judged(K: int) -> None:
+    confusion, reliability, roc = judge(2000, K)
+    found = judged_pictures("lda", confusion, reliability, roc)
+    names = [picture.name for picture in found]
+    assert names == ["lda-judged-confusion", "lda-judged-reliability", "lda-judged-roc"]
+    assert not found.left_out
+    for picture in found:
+        assert len(picture.svg().encode()) < 40_000
+        assert picture.table is not None
+        assert len(picture.table.rows) <= 60
+    first, second, third = (picture.alt for picture in found)
+    assert f"{2000 - confusion.n_wrong:,} of 2,000 rows are said right" in first
+    assert "expected calibration error" in second
+    assert "area under the curve" in third
+
+
+def test_letters_in_cells_stay_light_where_cells_are_dark() -> None:
+    truth = np.repeat([0, 1], [20, 40])
+    said = np.where(np.arange(60) == 59, 0, truth)
+    (picture,) = judged_pictures("x", Confusion.of(truth, said, ["a", "b"]))
+    root = ET.fromstring(picture.svg())  # noqa: S314  (our own)
+    texts = {e.text: e.get("fill") for e in root.iter() if e.text}
+    assert texts["20"] == texts["39"] == "#ffffff"
+    assert texts["1"] == "currentColor"  # a pale cell: as dark or light as the page's letters
+
+
+def test_the_code_of_judged_pictures_draws_the_like() -> None:
+    X = datasets.iris()
+    y = X.pop(X.columns[-1])
+    names = {"model": LinearDiscriminant(), "X": X, "y": y}
+    for picture in judged_pictures("lda", *judge(50, 3)):
+        exec(picture.code, dict(names))  # noqa: S102
+        assert len(plt.get_fignums()) == 1
+        plt.close("all")
+
+
+def test_nothing_judged_has_no_picture() -> None:
+    assert len(judged_pictures("fisher", None)) == 0
+    empty = Roc.of([0, 0], [[1.0, 0.0], [1.0, 0.0]], ["a", "b"])
+    found = judged_pictures("fisher", None, None, empty)
+    assert len(found) == 0
+    assert "is not drawn: There is no curve" in found.left_out[0]
+
+
+def test_a_comparison_is_a_picture() -> None:
+    def model(name: str, score: float | None, *, baseline: bool = False) -> SimpleNamespace:
+        low, high = (None, None) if score is None else (score - 0.05, score + 0.02)
+        told = {"score": score, "low": low, "high": high, "baseline": baseline}
+        return SimpleNamespace(name=name, title=name, eligible=True, **told)
+
+    models = [model("tree", 0.91), model("forest", 0.9, baseline=True), model("lda", None)]
+    choice = SimpleNamespace(best="tree", chosen="tree", learner="tree")
+    settings = SimpleNamespace(head="accuracy ↑")
+    comparison = SimpleNamespace(models=models, choice=choice, settings=settings)
+    (picture,) = comparison_pictures(comparison)
+    assert "tree 0.91 (0.86 to 0.93), best and chosen" in picture.alt
+    assert picture.table is not None
+    assert [row[0] for row in picture.table.rows] == ["tree", "forest"]
+    assert len(picture.svg()) < 20_000

@@ -1,0 +1,396 @@
+"""What pictures refuse to draw."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from tests.contract.refusals.table import Refusal
+
+from sortal import (
+    DiscreteBayes,
+    FisherDiscriminant,
+    IndicatorRegression,
+    LinearDiscriminant,
+    QuadraticDiscriminant,
+    TreeClassifier,
+    datasets,
+    displays,
+)
+from sortal.errors import ColumnError, InputError, LabelError, OptionError
+from sortal.views.pictures.figures import svg_of
+
+PLANE: Final = ["bill_length_mm", "bill_depth_mm"]
+COSTS: Final = [[0, 1, 1], [10, 0, 10], [1, 1, 0]]
+POINTS: Final = [[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]]
+
+
+@cache
+def penguins() -> Any:
+    return datasets.penguins().drop(columns="year").dropna().reset_index(drop=True)
+
+
+@cache
+def iris() -> Any:
+    return datasets.iris()
+
+
+@cache
+def flowers(*columns: str) -> tuple[Any, Any]:
+    """Columns of iris, and setosa against the rest."""
+    names = list(columns or ("sepal_length", "sepal_width"))
+    return iris()[names], np.where(iris()["species"] == "setosa", "setosa", "rest")
+
+
+def projection(w: Any = (0.551, -0.834), y: Any = None, **given: Any) -> Any:
+    X, labels = flowers()
+    return displays.ProjectionDisplay(X, labels if y is None else y, w, **given)
+
+
+def densities(**given: Any) -> Any:
+    return displays.DensitiesDisplay(**{"along": [1.0, 2.0], "labels": ["a", "b"]} | given)
+
+
+def regions(**given: Any) -> Any:
+    usual = {"coef": np.eye(3)[:, :2], "intercept": np.zeros(3)}
+    return displays.RegionsDisplay(POINTS, list("abc"), **usual | given)
+
+
+def decisions(**given: Any) -> Any:
+    usual: dict[str, Any] = {"points": [[0, 0], [1, 1]], "labels": [0, 1], "functions": lambda p: p}
+    return displays.DecisionsDisplay(**usual | given)
+
+
+def canonical(**given: Any) -> Any:
+    return displays.CanonicalDisplay(**{"points": POINTS, "labels": list("aab")} | given)
+
+
+def partition(regions: Any = (), lines: Any = (), **given: Any) -> Any:
+    return displays.PartitionDisplay(POINTS[:2], ["a", "b"], regions, lines, **given)
+
+
+@cache
+def fitted(kind: Any, columns: str = "all", **options: Any) -> Any:
+    names = [*PLANE, "species"] if columns == "plane" else list(penguins())
+    return kind(**options).fit(penguins()[names], "species")
+
+
+@cache
+def tree() -> tuple[Any, Any]:
+    names = ["bill_length_mm", "island", "bill_depth_mm", "body_mass_g", "species"]
+    table = penguins()[names]
+    return TreeClassifier(max_depth=5, pruning=None).fit(table, "species"), table
+
+
+def of_penguins(display: Any, model: Any, **given: Any) -> Any:
+    return display.from_estimator(model(), penguins(), "species", **given)
+
+
+def of_tree(**given: Any) -> Any:
+    return displays.PartitionDisplay.from_estimator(*tree(), "species", **given)
+
+
+def of_flowers(display: Any, kind: Any, X: Any = None, y: Any = None, **given: Any) -> Any:
+    rows, labels = flowers()
+    model = kind.fit(rows, labels)
+    return display.from_estimator(
+        model, rows if X is None else X, labels if y is None else y, **given
+    )
+
+
+def of_three(display: Any, kind: Any, **given: Any) -> Any:
+    return display.from_estimator(kind().fit(iris(), "species"), iris(), "species", **given)
+
+
+def foreign(make: str, **given: Any) -> Any:
+    """The decisions of an estimator of scikit-learn."""
+    from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    from sklearn.neighbors import NearestCentroid
+
+    class Silent(NearestCentroid):
+        decision_function = predict_proba = predict_log_proba = property()
+
+    kinds = (LogisticRegression, RidgeClassifier, Silent)
+    kind: Any = {one.__name__: one for one in kinds}[make]
+    model = kind().fit(penguins()[PLANE], penguins()["species"])
+    return displays.DecisionsDisplay.from_estimator(model, penguins(), "species", **given)
+
+
+def dated(at: Any) -> Any:
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D")
+    X = pd.DataFrame({"day": days, "a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
+    y = np.where((X["day"] > "2024-01-20") & (X["a"] > 3) | (X["b"] > 3), "p", "q")
+    model = TreeClassifier(pruning=None).fit(X, y)
+    return displays.PartitionDisplay.from_estimator(model, X, y, features=["a", "b"], at=at)
+
+
+def coded(kind: Any) -> Any:
+    X = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [1.0, 2, 3, 4, 5, 6], "c": [0.0, 1] * 3})
+    display = displays.PartitionDisplay if kind is TreeClassifier else displays.DecisionsDisplay
+    y = ["p", "q", "p", "p", "q", "p"]
+    model = kind(categorical_features=["a"]).fit(X, y)
+    return display.from_estimator(model, X, y, features=["a", "b"])
+
+
+def one_direction() -> Any:
+    two = iris().query("species != 'setosa'")
+    model = LinearDiscriminant().fit(two, "species")
+    return displays.CanonicalDisplay.from_estimator(model, two, "species", components=1)
+
+
+def all_but_features() -> Any:
+    two = iris().query("species != 'setosa'")
+    model = FisherDiscriminant().fit(two, "species")
+    return displays.DirectionsDisplay.from_estimator(model, two, "species", features=(0, 1))
+
+
+def wide_axes() -> Any:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2)
+    try:
+        return displays.DirectionsDisplay(*flowers()).plot(axes)
+    finally:
+        plt.close(figure)
+
+
+def pixels() -> Any:
+    figure = Figure()
+    figure.add_subplot().imshow([[1, 2]])
+    return svg_of(figure, "a", "")
+
+
+def shapeless(display: Any) -> Any:
+    return display.from_predictions(list("abc"), np.ones((3, 2)) / 2)
+
+
+lda = partial(fitted, LinearDiscriminant, shrinkage=0.1)
+qda = partial(fitted, QuadraticDiscriminant, "plane")
+REGIONS: Final = displays.RegionsDisplay
+DECISIONS: Final = displays.DecisionsDisplay
+CANONICAL: Final = displays.CanonicalDisplay
+Cases = list[tuple[str, Any, dict[str, Any], type[Exception], str]]
+COMPONENTS: Final = [
+    ((0, 2), "names a direction that was not fitted: there are 2, counted from 0"),
+    ((0, 0), "names 2 directions: give one, or two that differ"),
+    ((), "names 0 directions"),
+    (-1, "was not fitted"),
+    ("first", "components='first' cannot be read"),
+    (True, "cannot be read"),
+]
+OF_LDA: Final[Cases] = [
+    ("a column that is none", REGIONS, {"features": (PLANE[0], "bill")}, ColumnError,
+     "names 'bill', which is no column"),
+    ("a place beyond", REGIONS, {"features": (1, 99)}, ColumnError,
+     "column 99, and the table has 6 columns"),
+    ("words", REGIONS, {"features": (1, "island")}, ColumnError, "'island', which holds words"),
+    ("a column twice", REGIONS, {"features": (1, 1)}, OptionError, "give 2 different columns"),
+    ("a name for names", REGIONS, {"features": PLANE[0]}, OptionError, "is not a list"),
+    ("to fix no term", REGIONS, {"at": {"weight": 3}}, ColumnError, "'weight' = 3, which is no te"),
+    ("to fix no value", REGIONS, {"at": {"island": "Atlantis"}}, ColumnError,
+     "'Atlantis', which is no term"),
+    ("to fix what is shown", REGIONS, {"at": {PLANE[0]: 40}}, OptionError,
+     "which the picture shows"),
+    ("a word for a number", REGIONS, {"at": {"body_mass_g": "heavy"}}, OptionError,
+     "'heavy' for 'body_mass_g': give a number"),
+    ("to fix no column", DECISIONS, {"at": {"weight": 3}}, ColumnError,
+     "at names 'weight', which is no column"),
+    ("to fix what no row has", DECISIONS, {"at": {"island": "Atlantis"}}, ColumnError,
+     "'Atlantis' for 'island', which no row has"),
+    ("a word for an amount", DECISIONS, {"at": {"body_mass_g": "heavy"}}, OptionError,
+     "'heavy' for 'body_mass_g': give a number"),
+]  # fmt: skip
+OF_QDA: Final[list[tuple[str, dict[str, Any], str]]] = [
+    ("priors beyond 1", {"priors": [1, 1, 1]}, "are no probabilities"),
+    ("costs of a row", {"costs": [[0, 1]]}, "costs has the shape"),
+    ("to fix what is decided", {"at": {PLANE[0]: 3}}, "which the picture shows"),
+    ("one column", {"features": PLANE[:1]}, "give 2 different columns"),
+]
+OF_TREE: Final[list[tuple[str, dict[str, Any], type[Exception], str]]] = [
+    ("a column that is asked too", {"at": {"body_mass_g": 4000}}, OptionError,
+     r"This tree also asks 'island'.*fix it by at=\{'island'"),
+    ("what no row has", {"at": {"body_mass_g": 4000, "island": "Mars"}}, OptionError,
+     "'Mars' for 'island', which no row .* 'Biscoe', 'Dream'"),
+    ("a word for a number",
+     {"features": [0, 3], "at": {"bill_depth_mm": "deep", "island": "Dream"}}, OptionError,
+     "give a number"),
+    ("to fix no column", {"at": {"moon": 1}}, ColumnError, "at names 'moon'"),
+    ("to fix what is shown", {"at": {PLANE[0]: 1}}, OptionError,
+     "at fixes 'bill_length_mm', which the picture shows"),
+    ("words", {"features": ["island", "body_mass_g"]}, ColumnError, "words or truth values"),
+]  # fmt: skip
+PLAIN: Final[Cases] = [
+    ("a direction in three columns", projection, {"w": (1, 2, 3)}, OptionError,
+     r"w=\(1, 2, 3\) is no direction in 2 attributes: give 2 finite numbers"),
+    ("no direction", projection, {"w": (0, 0)}, OptionError, "not all zero"),
+    ("an infinite direction", projection, {"w": (1, np.inf)}, OptionError, "no direction"),
+    ("fewer labels than rows", projection, {"y": ["a"] * 149}, LabelError,
+     "150 rows and y 149 labels"),
+    ("labels of no class", projection, {"classes": ["setosa"]}, LabelError,
+     "labels 'rest' are none of the classes 'setosa'"),
+    ("a missing label", projection, {"y": [None, *["a"] * 149]}, LabelError,
+     "A missing label is none of"),
+    ("labels in a column", projection, {"y": np.ones((150, 1))}, LabelError, r"shape \(150, 1\)"),
+    ("no such point", densities, {"threshold": "middle"}, OptionError,
+     "threshold='middle' cannot be read"),
+    ("too few means", densities, {"means": [1.0]}, OptionError,
+     r"means has the shape \(1,\), and there are 2 classes"),
+    ("densities of two columns", densities, {"along": [[1.0], [2.0]]}, OptionError,
+     "one coordinate a row"),
+    ("too many coefficients", regions, {"coef": np.eye(3)}, OptionError,
+     r"coef has the shape \(3, 3\), and with 3 classes"),
+    ("too few constants", regions, {"intercept": [0.0]}, OptionError,
+     r"intercept has the shape \(1,\)"),
+    ("a covariance of three", regions, {"covariance": np.eye(3)}, OptionError,
+     "covariance has the shape"),
+    ("a level in percent", regions, {"level": 95}, OptionError,
+     "level=95 is no share: give a number between 0 and 1"),
+    ("too few names", regions, {"names": ["a"]}, OptionError,
+     "has 1 names, and there are 2 attributes"),
+    ("values of one class", decisions, {"functions": lambda p: p[:, :1]}, OptionError,
+     r"gave values of the shape \(40000, 1\)"),
+    ("values that are none", decisions, {"functions": lambda p: p * np.nan}, OptionError,
+     "maybe with NaN"),
+    ("a grid of a line", decisions, {"resolution": 1}, OptionError, "resolution=1 cannot be drawn"),
+    ("three coordinates", canonical, {"points": np.eye(3)}, OptionError,
+     "Points with 3 coordinates were given"),
+    ("a share of 1", canonical, {"level": 1.0}, OptionError, "level=1.0 is no share"),
+    ("too few centroids", canonical, {"centroids": [[0, 0]]}, OptionError,
+     r"centroids has the shape \(1, 2\)"),
+    ("an arrow without a name", canonical, {"arrows": [[1, 1]]}, OptionError,
+     "a name for each arrow"),
+    ("an arrow to nowhere", canonical, {"arrows": [[1, np.nan]], "arrow_names": ["a"]}, OptionError,
+     "two finite numbers"),
+    ("a region of no class", partition, {"regions": [(0, 1, 0, 1, "c", "R")]}, OptionError,
+     "regions has the classes 'c'"),
+    ("a line across", partition, {"lines": [(0, 0, 1, 1, 0, 0)]}, OptionError, "along no axis"),
+    ("a point of three", partition, {"z": (1, 2, 3)}, OptionError, "no point of the picture"),
+]  # fmt: skip
+
+REFUSALS: Final = [
+    *(Refusal(f"arrays: {what}", partial(draw, **given), error, words)
+      for what, draw, given, error, words in PLAIN),
+    *(Refusal(f"linear: {what}", partial(of_penguins, display, lda, **given), error, words)
+      for what, display, given, error, words in OF_LDA),
+    *(Refusal(f"curved: {what}", partial(of_penguins, DECISIONS, qda, **given), OptionError, words)
+      for what, given, words in OF_QDA),
+    *(Refusal(f"the plane of a tree: {what}", partial(of_tree, **given), error, words)
+      for what, given, error, words in OF_TREE),
+    *(Refusal(f"components={components!r}",
+              partial(of_three, CANONICAL, LinearDiscriminant, components=components),
+              OptionError, words) for components, words in COMPONENTS),
+    *(Refusal(f"probabilities of another shape in {display.__name__}", partial(shapeless, display),
+              InputError, "probabilities has the shape")
+      for display in (displays.RocDisplay, displays.ReliabilityDisplay)),
+    *(Refusal(f"{display.__name__} without probabilities",
+              partial(of_three, display, FisherDiscriminant), OptionError,
+              "FisherDiscriminant has no predict_proba")
+      for display in (displays.RocDisplay, displays.ReliabilityDisplay)),
+    *(Refusal(f"{display.__name__} of what is not fitted",
+              partial(of_penguins, display, LinearDiscriminant), OptionError, "fit it first")
+      for display in (REGIONS, DECISIONS, CANONICAL)),
+    Refusal("a second component of two classes", one_direction, OptionError,
+            "there is 1, counted from 0"),
+    Refusal("a third component", partial(of_three, displays.DensitiesDisplay, FisherDiscriminant,
+                                         component=2), OptionError,
+            "component=2 .* there are 2, counted from 0"),
+    Refusal("four terms in a plane", partial(of_three, displays.ProjectionDisplay,
+                                             FisherDiscriminant), OptionError,
+            "fitted with 4 terms .* and the picture shows 2"),
+    Refusal("some columns of directions", all_but_features, OptionError, "Show all of them"),
+    Refusal("three classes along directions",
+            partial(of_three, displays.DirectionsDisplay, FisherDiscriminant), OptionError,
+            "shows two classes, and there are 3"),
+    Refusal("a class without rows along directions",
+            lambda: displays.DirectionsDisplay(POINTS, ["a"] * 3, classes=["a", "b"]), InputError,
+            "No row of class 'b'"),
+    Refusal("directions of one mean",
+            lambda: displays.DirectionsDisplay([[0, 1], [0, 1]], ["a", "b"]), InputError,
+            "same mean"),
+    Refusal("directions on two axes", wide_axes, OptionError,
+            "ax has 2 axes.*give three axes, or six"),
+    Refusal("violins", lambda: densities().plot(kind="violin"), OptionError,
+            "'histogram' or 'rug'"),
+    Refusal("one column of numbers",
+            lambda: displays.ProjectionDisplay(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
+                                               [0, 1], (1, 1)),
+            InputError, "needs 2 columns of numbers, and the table has 1"),
+    Refusal("rows that all have missing values",
+            lambda: displays.ProjectionDisplay([[np.nan, 1.0]], ["a"], (1, 1)), InputError,
+            "nothing to draw"),
+    Refusal("a number that was not fitted",
+            partial(of_flowers, REGIONS, LinearDiscriminant(), iris(), features=(0, 3)),
+            ColumnError, "'petal_width' is no number that this"),
+    Refusal("no such column of labels",
+            partial(of_flowers, REGIONS, LinearDiscriminant(), y="sort"), ColumnError,
+            "y='sort' is no column of this table: it has 'sepal"),
+    Refusal("labels by name in an array",
+            lambda: of_flowers(REGIONS, LinearDiscriminant(), flowers()[0].to_numpy(), "kind"),
+            ColumnError, "columns without names"),
+    Refusal("labels of other classes",
+            partial(of_flowers, REGIONS, LinearDiscriminant(), y=["oak"] * 150), LabelError,
+            "labels 'oak' are none of the classes"),
+    Refusal("directions of regressions",
+            partial(of_flowers, displays.ProjectionDisplay, IndicatorRegression()), OptionError,
+            "This IndicatorRegression has no scalings_"),
+    Refusal("straight boundaries with costs",
+            partial(of_flowers, REGIONS, LinearDiscriminant(costs=[[0, 1], [5, 0]])), OptionError,
+            "decides by costs"),
+    Refusal("curved boundaries as straight ones", partial(of_penguins, REGIONS, qda), OptionError,
+            "are not linear.*show it by DecisionsDisplay"),
+    Refusal("canonical coordinates of QDA", partial(of_penguins, CANONICAL, qda), OptionError,
+            "This QuadraticDiscriminant has no explained_variance"),
+    Refusal("arrows where all is shrunk",
+            partial(of_three, CANONICAL, partial(LinearDiscriminant, shrinkage=1), arrows=True),
+            OptionError, "shrinkage 1"),
+    Refusal("other priors of logistic regression",
+            partial(foreign, "LogisticRegression", priors=[0.2, 0.3, 0.5]), OptionError,
+            "has no parameter priors"),
+    Refusal("other costs of ridge regression", partial(foreign, "RidgeClassifier", costs=COSTS),
+            OptionError, "RidgeClassifier has no probabilities"),
+    Refusal("decisions without functions", partial(foreign, "Silent"), OptionError,
+            "neither predict_proba nor decision_function"),
+    Refusal("other priors of Fisher's discriminant",
+            partial(of_three, DECISIONS, FisherDiscriminant, priors=[0.2, 0.3, 0.5]), OptionError,
+            "has no probabilities"),
+    Refusal("a tree that is none",
+            partial(of_penguins, displays.PartitionDisplay, object), OptionError, "has no rules"),
+    Refusal("a date that is none", partial(dated, {"day": "soon"}), OptionError, "give a date"),
+    Refusal("categories of a tree as numbers", partial(coded, TreeClassifier), ColumnError,
+            "'a' is no number that this tree was fitted with"),
+    Refusal("categories as numbers", partial(coded, LinearDiscriminant), ColumnError,
+            "'a' is no number that this LinearDiscriminant"),
+    Refusal("more errors than trees", lambda: displays.ComplexityDisplay([1, 2], [1.0, 0.5, 0.2]),
+            OptionError, r"error has the shape \(3,\) and n_leaves \(2,\)"),
+    Refusal("a tree that is not there",
+            lambda: displays.ComplexityDisplay([1, 2], [1.0, 0.5], chosen=2), OptionError,
+            "chosen=2 is no tree"),
+    Refusal("complexity that was not asked for",
+            lambda: displays.ComplexityDisplay.from_estimator(TreeClassifier()), OptionError,
+            "no complexity_"),
+    Refusal("importances without names", lambda: displays.ImportancesDisplay([1.0, 2.0], ["a"]),
+            OptionError, "one finite number a column"),
+    Refusal("evidence without priors",
+            lambda: displays.EvidenceDisplay(np.eye(2), [1.0], values=["a", "b"], classes=[0, 1]),
+            OptionError, "a row a value"),
+    Refusal("evidence of no column",
+            lambda: displays.EvidenceDisplay.from_estimator(fitted(DiscreteBayes), feature="Sky"),
+            OptionError, "no category column"),
+    Refusal("confusion of an unknown class",
+            lambda: displays.ConfusionDisplay.from_predictions(["a"], ["c"], classes=["a", "b"]),
+            LabelError, "'c' are none of the classes"),
+    Refusal("confusion of unpaired labels",
+            lambda: displays.ConfusionDisplay.from_predictions(["a", "b"], ["a"]), LabelError,
+            "X has 2 rows and y 1 label"),
+    Refusal("a curve of one class",
+            lambda: displays.RocDisplay.from_predictions(["a"], [[1.0, 0.0]], classes=["a", "b"]),
+            OptionError, "no class has rows of its own beside"),
+    Refusal("pixels in a page", pixels, OptionError, "pcolormesh"),
+    Refusal("a picture of two words", lambda: svg_of(Figure(), "No Name", ""), OptionError,
+            "small letters"),
+    Refusal("a comparison of nothing", lambda: displays.ComparisonDisplay([], "accuracy ↑"),
+            OptionError, "no model with a score"),
+]  # fmt: skip
