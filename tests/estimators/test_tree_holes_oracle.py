@@ -53,6 +53,8 @@ from sortal import TreeClassifier, datasets
 # What is told of holes and unknown values when they are met is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
+__all__ = ["limits", "tables"]  # which the tests of the working draw from, too
+
 every_pair = pytest.mark.parametrize(("criterion", "policy"), PAIRS)
 every_policy = pytest.mark.parametrize("policy", POLICIES)
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -191,9 +193,6 @@ def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
         found = TreeClassifier(missing=policy, pruning=None).fit(X, y)
         assert_same_arrays(found, wanted)
         np.testing.assert_array_equal(found.predict_proba(X), wanted.predict_proba(plain))
-
-
-# --- Bad input -----------------------------------------------------------------------------------
 
 
 def test_holes_of_rows_without_weight_do_not_count() -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 NO_BOUND: Final = 2**62
-COMPLETE: Final = {"rates": (0.0,), "styles": ("", "", "one value")}
+COMPLETE: Final[dict[str, Any]] = {"rates": (0.0,), "styles": ("", "", "one value")}
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 
 # --- The whole tree ------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 
 X1, X2 = "sepal_length", "sepal_width"
 
-# --- The models of the textbook ------------------------------------------------------------------
-
 
 def iris_model(backend: str = "pandas") -> Any:
     """Zaki & Meira, Example 19.2: setosa (c1) against the rest (c2)."""
@@ -69,49 +67,19 @@ def one_line(text: str) -> str:
 INF: Final = math.inf
 # Rule, leaf, path, merged, label, rows: as the tree has them, from the left.
 BOOK: Final[list[tuple[int, list[Any], list[Any], str, int]]] = [
-    (
-        3,  # R3
-        [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, -INF, 4.7)],
-        [(X1, -INF, 4.7), (X2, -INF, 2.8)],
-        "c1",
-        1,
-    ),
-    (
-        4,  # R4
-        [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, 4.7, INF)],
-        [(X1, 4.7, 5.45), (X2, -INF, 2.8)],
-        "c2",
-        6,
-    ),
-    (
-        5,  # R1
-        [(X1, -INF, 5.45), (X2, 2.8, INF)],
-        [(X1, -INF, 5.45), (X2, 2.8, INF)],
-        "c1",
-        45,
-    ),
-    (
-        7,  # R2
-        [(X1, 5.45, INF), (X2, -INF, 3.45)],
-        [(X1, 5.45, INF), (X2, -INF, 3.45)],
-        "c2",
-        90,
-    ),
-    (
-        9,  # R5
-        [(X1, 5.45, INF), (X2, 3.45, INF), (X1, -INF, 6.5)],
-        [(X1, 5.45, 6.5), (X2, 3.45, INF)],
-        "c1",
-        5,
-    ),
-    (
-        10,  # R6
-        [(X1, 5.45, INF), (X2, 3.45, INF), (X1, 6.5, INF)],
-        [(X1, 6.5, INF), (X2, 3.45, INF)],
-        "c2",
-        3,
-    ),
-]
+    # R3, R4, R1
+    (3, [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, -INF, 4.7)],
+     [(X1, -INF, 4.7), (X2, -INF, 2.8)], "c1", 1),
+    (4, [(X1, -INF, 5.45), (X2, -INF, 2.8), (X1, 4.7, INF)],
+     [(X1, 4.7, 5.45), (X2, -INF, 2.8)], "c2", 6),
+    (5, [(X1, -INF, 5.45), (X2, 2.8, INF)], [(X1, -INF, 5.45), (X2, 2.8, INF)], "c1", 45),
+    # R2, R5, R6
+    (7, [(X1, 5.45, INF), (X2, -INF, 3.45)], [(X1, 5.45, INF), (X2, -INF, 3.45)], "c2", 90),
+    (9, [(X1, 5.45, INF), (X2, 3.45, INF), (X1, -INF, 6.5)],
+     [(X1, 5.45, 6.5), (X2, 3.45, INF)], "c1", 5),
+    (10, [(X1, 5.45, INF), (X2, 3.45, INF), (X1, 6.5, INF)],
+     [(X1, 6.5, INF), (X2, 3.45, INF)], "c2", 3),
+]  # fmt: skip
 
 IRIS_TEXT: Final = """\
 root: n 150, c1: 50, c2: 100, purity 0.667, error 0.333
@@ -164,19 +132,16 @@ def test_the_rules_print_as_in_the_book() -> None:
     assert len(path) == len(merged) == 6
 
 
-def test_the_text_of_the_books_tree() -> None:
-    assert iris_model().to_text() == IRIS_TEXT
-
-
-@pytest.mark.parametrize("depth", [0, 1, 2, 3, 9])
-def test_a_text_is_cut_where_told(depth: int) -> None:
-    cut = {0: {0: 6}, 1: {1: 3, 6: 3}, 2: {2: 2, 8: 2}}.get(depth, {})
-    expected = [
-        line + (f" … {cut[t]} leaves below" if t in cut else "")
-        for t, line in enumerate(IRIS_TEXT.splitlines())
-        if line.count("|  ") <= depth
-    ]
-    assert iris_model().to_text(max_depth=depth).splitlines() == expected
+def test_the_text_of_the_books_tree_and_where_it_is_cut() -> None:
+    model, lines = iris_model(), IRIS_TEXT.splitlines()
+    assert model.to_text() == IRIS_TEXT
+    for depth, cut in enumerate([{0: 6}, {1: 3, 6: 3}, {2: 2, 8: 2}, {}, {}]):
+        expected = [
+            line + (f" … {cut[t]} leaves below" if t in cut else "")
+            for t, line in enumerate(lines)
+            if line.count("|  ") <= depth
+        ]
+        assert model.to_text(max_depth=depth).splitlines() == expected
 
 
 def test_the_boxes_of_the_books_regions() -> None:
@@ -215,17 +180,6 @@ def test_the_books_point_reaches_its_leaf() -> None:
     assert record.fallback is False
     assert (record.counts, record.probabilities) == ((0, 3), (0.0, 1.0))
     assert record.classes == ("c1", "c2")
-
-
-def test_an_explanation_prints_its_conditions() -> None:
-    records = iris_model().explain(pd.DataFrame({X1: [6.75, 5.0], X2: [4.25, 3.0]}))
-    text = str(records)
-    for said in ("sepal_length > 5.45", "sepal_width > 3.45", "sepal_length > 6.5"):
-        assert said in text
-    assert "sepal_width > 2.8" in text
-    frame = records.to_frame()
-    assert isinstance(frame, pd.DataFrame)
-    assert set(frame["row"]) == {0, 1}
 
 
 # --- Play Tennis ---------------------------------------------------------------------------------
@@ -290,9 +244,6 @@ def test_a_day_of_unknown_outlook_stays_at_the_root() -> None:
     assert tuple(record.rule) == model.rules().unlisted[0].merged
 
 
-# --- Loves Sports --------------------------------------------------------------------------------
-
-
 def test_who_loves_no_sports() -> None:
     no, yes = sports_model().rules(by="class")
     assert [pairs(rule.merged[:1]) for rule in no.rules] == [
@@ -319,9 +270,6 @@ def test_the_branch_of_larger_weight_takes_other_values_too() -> None:
     assert record.node == third.leaf
     assert [move.mark for move in record.path] == ["unknown", ""]
     assert record.fallback is True
-
-
-# --- How conditions are written ------------------------------------------------------------------
 
 
 def branches(model: Any) -> list[str]:
@@ -418,21 +366,6 @@ def test_signs_of_a_sentence_stand_in_quotes(text: str) -> None:
     assert [json.loads(said) for said in by_value if said != "zz"] == [text]
 
 
-@pytest.mark.parametrize("text", SIGNS)
-def test_labels_with_signs_of_a_sentence_stand_in_quotes(text: str) -> None:
-    model = fitted({"x": [1.0, 2.0, 3.0]}, [text, "zz", "zz"])
-    line = next(line for line in model.to_text().split("\n") if "x <= 1.5" in line)
-    assert json.loads(line.rpartition(" -> ")[2]) == text
-    rule = str(model.rules()).split("\n")[0]
-    assert json.loads(rule.rpartition("then class is ")[2].rpartition("  (n ")[0]) == text
-
-
-@pytest.mark.parametrize("text", ["setosa", "Day of week", "größe", "日本", "x_1", "5.1 cm", "a-b"])
-def test_plain_names_stand_as_they_are(text: str) -> None:
-    assert branches(fitted({text: [1.0, 2.0]}, [0, 1]))[0] == f"{text} <= 1.5"
-    assert sorted(values_said(fitted({"x": [text, "zz"]}, [0, 1]))) == sorted([text, "zz"])
-
-
 @pytest.mark.parametrize("text", ["0", "5.1", "-1e3", "True", "nan", "inf", ".5"])
 def test_words_that_read_as_numbers_stand_in_quotes(text: str) -> None:
     assert branches(fitted({text: [1.0, 2.0]}, [0, 1]))[0] == f'"{text}" <= 1.5'
@@ -464,9 +397,6 @@ def test_a_value_that_ends_in_and_is_told_from_a_conjunction() -> None:
     assert firsts[0] != firsts[1]
 
 
-# --- How much is said ----------------------------------------------------------------------------
-
-
 def many_words() -> Any:
     words = [f"w{i:02}" for i in range(40)]
     return fitted({"word": words}, [i % 2 for i in range(40)], max_depth=1)
@@ -478,6 +408,8 @@ def test_all_values_are_said_unless_told() -> None:
     for text in (model.to_text(), str(model.rules()), model.rules().to_text()):
         assert "…" not in text
         assert ", ".join(odd) in text
+    assert model.to_frame()["test"].tolist() == model.to_frame(max_values=10)["test"].tolist()
+    assert "…" not in model.to_frame(max_values=None)["test"].iloc[0]
     assert "…" not in model.rules().to_markdown()
     assert not model.rules().to_frame()["if"].str.contains("…").any()
 
@@ -499,12 +431,6 @@ def test_of_many_values_no_more_than_told_are_named(most: int) -> None:
         ]
         assert len([word for word in named if word != "word"]) <= most
         assert "… (20 values)" in text
-
-
-def test_the_table_of_nodes_names_ten_values_at_most() -> None:
-    model = many_words()
-    assert model.to_frame()["test"].tolist() == model.to_frame(max_values=10)["test"].tolist()
-    assert "…" not in model.to_frame(max_values=None)["test"].iloc[0]
 
 
 def test_levels_that_no_row_had_are_no_values_of_a_rule() -> None:
@@ -530,25 +456,11 @@ def test_a_tree_of_one_leaf() -> None:
     assert (record.path, record.start, record.fallback) == ((), 1, False)
 
 
-# --- Marks ---------------------------------------------------------------------------------------
-
-
 def test_an_unknown_value_of_a_column_that_is_not_asked_is_no_fallback() -> None:
     model = fitted({"x": [1.0, 2.0], "word": ["a", "a"]}, [0, 1])
     with pytest.warns(UnknownCategoryWarning):
         (record,) = model.explain(pd.DataFrame({"x": [1.0], "word": ["b"]}))
     assert record.fallback is False
-
-
-def test_an_absent_level_of_an_ordered_category_has_its_place() -> None:
-    x = pd.Categorical(["S", "S", "XL"], categories=["S", "M", "L", "XL"], ordered=True)
-    model = fitted({"x": x}, [0, 0, 1])
-    records = model.explain(pd.DataFrame({"x": ["M", "L"]}))
-    assert [record.label for record in records] == [0, 1]
-    assert not any(record.fallback for record in records)
-
-
-# --- Sequences and records -----------------------------------------------------------------------
 
 
 def test_rules_are_a_sequence() -> None:
@@ -588,20 +500,6 @@ def test_records_are_frozen(record: Callable[[], Any], field: str) -> None:
         setattr(its, field, getattr(its, field))
 
 
-def test_rules_as_plain_lists() -> None:
-    plain = json.loads(json.dumps(tennis_model().rules().to_dict(), allow_nan=False))
-    text = json.dumps(plain)
-    assert "Overcast" in text
-    assert "Humidity" in text
-    record = json.loads(json.dumps(iris_model().rules()[2].to_dict(), allow_nan=False))
-    assert (record["leaf"], record["label"], record["n"], record["counts"]) == (
-        5,
-        "c1",
-        45,
-        [44, 1],
-    )
-
-
 def test_rules_as_a_frame() -> None:
     frame = iris_model().rules().to_frame()
     assert isinstance(frame, pd.DataFrame)
@@ -611,20 +509,7 @@ def test_rules_as_a_frame() -> None:
     assert frame["purity"].iloc[2] == pytest.approx(44 / 45)
 
 
-# --- Pages ---------------------------------------------------------------------------------------
-
-
-def test_a_markdown_table_survives_pipes_and_lines() -> None:
-    model = fitted({"a|b\nc": ["x|y", "z", "\\|"]}, ["p|q", "r\ns", "t"])
-    lines = model.rules().to_markdown().split("\n")
-    bare = [line.replace("\\\\", "").replace("\\|", "") for line in lines if line]
-    assert len({line.count("|") for line in bare}) == 1
-    assert len(bare) == 2 + 3
-
-
-# --- Size ----------------------------------------------------------------------------------------
-
-
+@pytest.mark.full
 def test_a_tree_of_ten_thousand_leaves_is_read() -> None:
     rng, n = np.random.default_rng(0), 20_000
     columns: dict[str, Any] = {f"x{j}": rng.normal(size=n) for j in range(3)}
