@@ -6,7 +6,7 @@ The oracle (tree_oracle_holes.py) was written from the definitions alone.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final
@@ -30,7 +30,7 @@ from tests.estimators.tree_oracle_holes import (
     SPREAD,
     SUBSET,
     WEIGHTINGS,
-    Cells,
+    Amount,
     Column,
     Guide,
     Oracle,
@@ -204,270 +204,189 @@ def test_holes_of_rows_without_weight_do_not_count() -> None:
         assert_same_arrays(found, TreeClassifier(missing=policy, pruning=None).fit(*full))
 
 
-# --- By hand: one table, four policies -----------------------------------------------------------
+TOLD: Final = {
+    n: (known + "????", "aaaabbbb") for n, known in ((1, "0000"), (2, "0101"), (4, "0123"))
+}
 
+# "?" is a missing value.
+#
 # x      1 1 1  2 2  3 3  ? ? ?
-# class  a a a  b b  b a  b b a      five of each; known (4, 3), holes (1, 2).
+# class  a a a  b b  b a  b b a      five of each; known (4, 3), missing (1, 2).
 #
 # Gini, n times: an impurity is n - (a² + b²) / n. All: 10 - 50/10 = 5. Known: 7 - 25/7 = 24/7.
-# The holes: 3 - 5/3, which is 4/3.
-HAND_X: Final = (1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, None, None, None)
-HAND_Y: Final = (0, 0, 0, 1, 1, 1, 0, 1, 1, 0)
+# The missing: 3 - 5/3, which is 4/3.
+TEN: Final = ("1112233???", "aaabbbabba")
+SIX: Final = ("1122??", "aabbbb")
+# Values are as in the other class; what is missing is always class b.
+TOLD: Final = {
+    1: ("0000????", "aaaabbbb"),
+    2: ("0101????", "aaaabbbb"),
+    4: ("0123????", "aaaabbbb"),
+}
+THIRDS: Final = ((3, 0), (2, 5))
+HALVES: Final = ((4, 0), (0, 4))
 
 
-def hand(kind: int = CUT, X: Cells = HAND_X, y: tuple[int, ...] = HAND_Y) -> Table:
-    return Table((Column(kind, "number" if kind == CUT else "word", X),), y, (1,) * len(y))
+@dataclass(frozen=True)
+class Hand:
+    """One column; what its root asks (a threshold, or values of each branch), None for a leaf."""
+
+    kind: int
+    cells: tuple[str, str]
+    policy: str
+    asks: str | None
+    missing: int | None = None
+    score: Fraction | int | None = None
+    below: tuple[tuple[Amount, ...], ...] | None = None
+    criterion: str = "gini"
+    least: int = 1
+
+    @property
+    def table(self) -> Table:
+        return hand(self.kind, *self.cells)
+
+    @property
+    def question(self) -> Any:
+        """A threshold, or the codes of each branch."""
+        if self.asks is None or self.kind == CUT:
+            return self.asks and float(self.asks)
+        values = sorted(set(self.cells[0]) - {"?"})
+        return tuple(tuple(float(values.index(v)) for v in side) for side in self.asks.split("|"))
 
 
-def assert_root(
-    table: Table, rules: Rules, signature: tuple[Any, ...], score: Fraction | float, below: Any
-) -> None:
-    """The oracle's root and the fitted one both ask this, score this and part like this."""
-    root = Oracle(table, rules).grow()
-    assert root.test is not None
-    assert root.test.signature == signature
-    assert root.score == pytest.approx(float(score), abs=1e-12)
-    assert [list(child.counts) for child in root.children] == below
-    model = fit(table, rules)
-    assert_same_tree(model, root, rules)
+def hand(kind: int = CUT, cells: str = TEN[0], labels: str = TEN[1]) -> Table:
+    numbers = tuple(None if cell == "?" else float(cell) for cell in cells)
+    column = Column(kind, "number" if kind == CUT else "word", numbers)
+    return Table((column,), tuple(map("ab".index, labels)), (1,) * len(labels))
 
 
-def test_by_hand_direction() -> None:
-    """Holes on the yes side and on the no side of every cut, and known against missing.
-
-    x <= 1.5, no:  (3, 0) | (2, 5): 0 + (7 - 29/7) = 20/7; 5 - 20/7 = 15/7   the best, 3/14
-    x <= 1.5, yes: (4, 2) | (1, 3): (6 - 20/6) + (4 - 10/4) = 25/6; 5 - 25/6 = 5/6
-    x <= 2.5, no:  (3, 2) | (2, 3): 2 (5 - 13/5) = 24/5; 5 - 24/5 = 1/5
-    x <= 2.5, yes: (4, 4) | (1, 1): nothing
-    x is known:    (4, 3) | (1, 2): 24/7 + 4/3 = 100/21; 5 - 100/21 = 5/21
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (CUT, 0, 1.5, (), 1)
-    assert_root(hand(), rules, signature, Fraction(3, 14), [[3, 0], [2, 5]])
-    found = Oracle(hand(), rules).tests(0, hand().held)
-    amounts = [Fraction(n, d) for n, d in ((5, 6), (15, 7), (1, 5), (5, 21))]
-    assert [test.amount for test in found] == amounts
-
-
-def test_by_hand_direction_of_a_subset() -> None:
-    """The hole is a fourth value, after 1, 2 and 3: (3, 0), (0, 2), (1, 1), (1, 2).
-
-    {1}: 15/7 as above. {2}: (0, 2) | (5, 3): 0 + (8 - 34/8) = 15/4; 5/4. {3}: nothing.
-    {?}: 5/21. {1, 2}: 1/5. {1, 3}: (4, 1) | (1, 4): 2 (5 - 17/5) = 16/5; 9/5.
-    {1, ?}: 5/6. Two values of four: V is the side that has 1.
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0)), 1)
-    assert_root(hand(SUBSET), rules, signature, Fraction(3, 14), [[3, 0], [2, 5]])
-    found = Oracle(hand(SUBSET), rules).tests(0, hand().held)
-    amounts = [Fraction(n, d) for n, d in ((15, 7), (5, 4), (5, 21), (1, 5), (9, 5), (5, 6))]
-    assert [test.amount for test in found] == amounts
-
-
-def test_by_hand_direction_of_a_multiway_test() -> None:
-    """Impurities of (3, 0), (0, 2), (1, 1) are 0, 0, 1; the holes (1, 2) join one of them.
-
-    (4, 2): 6 - 20/6 = 8/3, in all 11/3. (1, 4): 5 - 17/5 = 8/5, in all 13/5: the best.
-    (2, 3): 5 - 13/5 = 12/5, in all 12/5: 5 - 12/5 = 13/5 is more than 5 - 13/5 = 12/5.
-    So holes go with the value 3: score (13/5)/10.
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,)), 2)
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(13, 50), [[3, 0], [0, 2], [2, 3]])
-
-
-def test_by_hand_branch() -> None:
-    """Known: x <= 1.5 leaves (3, 0) | (1, 3): 0 + (4 - 10/4) = 3/2; x <= 2.5 leaves 12/5 + 1.
-
-    With the branch of holes: 5 - 3/2 - 4/3 = 13/6.
-    """
-    rules = Rules("gini", "branch", max_depth=1)
-    below = [[3, 0], [1, 3], [1, 2]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), 2), Fraction(13, 60), below)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0), ()), 2)
-    assert_root(hand(SUBSET), rules, signature, Fraction(13, 60), below)
-    # One branch a value: 5 - (0 + 0 + 1) - 4/3 = 8/3.
-    signature = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,), ()), 3)
-    below = [[3, 0], [0, 2], [1, 1], [1, 2]]
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(8, 30), below)
-
-
-def test_by_hand_majority() -> None:
-    """Known: 24/7 - 3/2 = 27/14, over all ten rows 27/140; four known rows say no, three yes."""
-    rules = Rules("gini", "majority", max_depth=1)
-    below = [[3, 0], [2, 5]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), 1), Fraction(27, 140), below)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0)), 1)
-    assert_root(hand(SUBSET), rules, signature, Fraction(27, 140), below)
+BY_HAND: Final = [
+    # On the yes side and on the no side of every cut, and known against missing:
+    #   x <= 1.5, no:  (3, 0) | (2, 5): 0 + (7 - 29/7) = 20/7; 5 - 20/7 = 15/7   the best, 3/14
+    #   x <= 1.5, yes: (4, 2) | (1, 3): (6 - 20/6) + (4 - 10/4) = 25/6; 5 - 25/6 = 5/6
+    #   x <= 2.5, no:  (3, 2) | (2, 3): 2 (5 - 13/5) = 24/5; 5 - 24/5 = 1/5
+    #   x <= 2.5, yes: (4, 4) | (1, 1): nothing
+    #   x is known:    (4, 3) | (1, 2): 24/7 + 4/3 = 100/21; 5 - 100/21 = 5/21
+    Hand(CUT, TEN, "direction", "1.5", 1, Fraction(3, 14), THIRDS),
+    # "?" is a fourth value, after 1, 2 and 3: (3, 0), (0, 2), (1, 1), (1, 2).
+    #   {1}: 15/7 as above. {2}: (0, 2) | (5, 3): 0 + (8 - 34/8) = 15/4; 5/4. {3}: nothing.
+    #   {?}: 5/21. {1, 2}: 1/5. {1, 3}: (4, 1) | (1, 4): 2 (5 - 17/5) = 16/5; 9/5.
+    #   {1, ?}: 5/6. Two values of four: V is the side that has 1.
+    Hand(SUBSET, TEN, "direction", "1|23", 1, Fraction(3, 14), THIRDS),
+    # Impurities of (3, 0), (0, 2), (1, 1) are 0, 0, 1; (1, 2) joins one of them.
+    #   (4, 2): 6 - 20/6 = 8/3, in all 11/3. (1, 4): 5 - 17/5 = 8/5, in all 13/5.
+    #   (2, 3): 5 - 13/5 = 12/5, in all 12/5: 5 - 12/5 = 13/5 is the most, with the value 3.
+    Hand(MULTIWAY, TEN, "direction", "1|2|3", 2, Fraction(13, 50), ((3, 0), (0, 2), (2, 3))),
+    # Known: x <= 1.5 leaves (3, 0) | (1, 3): 0 + (4 - 10/4) = 3/2; x <= 2.5 leaves 12/5 + 1.
+    # With the branch of the missing: 5 - 3/2 - 4/3 = 13/6; one branch a value: 5 - 1 - 4/3 = 8/3.
+    Hand(CUT, TEN, "branch", "1.5", 2, Fraction(13, 60), ((3, 0), (1, 3), (1, 2))),
+    Hand(SUBSET, TEN, "branch", "1|23|", 2, Fraction(13, 60), ((3, 0), (1, 3), (1, 2))),
+    Hand(MULTIWAY, TEN, "branch", "1|2|3|", 3, Fraction(8, 30), ((3, 0), (0, 2), (1, 1), (1, 2))),
+    # Known: 24/7 - 3/2 = 27/14, over all ten rows 27/140; four known rows say no, three yes.
     # One branch a value: 24/7 - 1 = 17/7; most known rows have the value 1.
-    signature = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,)), 0)
-    below = [[4, 2], [0, 2], [1, 1]]
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(17, 70), below)
+    Hand(CUT, TEN, "majority", "1.5", 1, Fraction(27, 140), THIRDS),
+    Hand(SUBSET, TEN, "majority", "1|23", 1, Fraction(27, 140), THIRDS),
+    Hand(MULTIWAY, TEN, "majority", "1|2|3", 0, Fraction(17, 70), ((4, 2), (0, 2), (1, 1))),
+    # The score is that of majority; 3/7 of (1, 2) go with (3, 0), 4/7 with (1, 3).
+    Hand(CUT, TEN, "fractional", "1.5", SPREAD, Fraction(27, 140),
+         ((Fraction(24, 7), Fraction(6, 7)), (Fraction(11, 7), Fraction(29, 7)))),
+    # (1, 0) (0, 1) and a missing (1, 1): x <= 1.5 has (2, 1) | (0, 1) and (1, 0) | (1, 2), which
+    # score the same, and known against missing nothing: the yes side comes first.
+    *(Hand(CUT, ("12??", "abab"), "direction", "1.5", 0, criterion=c) for c in CRITERIA),
+    # a | b b | a and a missing b: right of 1.5 it leaves (1, 0) | (1, 3), left of 2.5 (1, 3) |
+    # (1, 0), which score the same. The smaller threshold comes first.
+    Hand(CUT, ("1223?", "abbab"), "direction", "1.5", 1),
+    # Only known against missing is pure.
+    Hand(CUT, ("12?", "aab"), "direction", "inf", 1, criterion="gain"),
+    # x <= 1.5 with the missing right leaves (1, 0) | (1, 2), known against missing (2, 1) | (0, 1),
+    # which mirrors it. The cut comes first.
+    *(Hand(CUT, ("122?", "aabb"), "direction", "1.5", 1, criterion=c) for c in CRITERIA),
+    # x <= 1.5 has 2 | 4 or 4 | 2 rows, and known against missing 4 | 2: never three a side.
+    *(Hand(CUT, SIX, policy, "1.5", least=2) for policy in POLICIES),
+    *(Hand(CUT, SIX, policy, None, least=3) for policy in POLICIES),
+    # A branch of the missing alone may be small, but not beside known rows without a test.
+    Hand(CUT, ("1122?", "aabbb"), "branch", "1.5", 2, None, ((2, 0), (0, 2), (0, 1)), least=2),
+    Hand(CUT, ("1111?", "aaaab"), "branch", None, least=2),
+    Hand(CUT, ("1111?", "aaaab"), "branch", "inf", 1),
+    # 1 is (2, 0), 2 is (0, 3): with the missing (1, 0) on the yes side three rows a side.
+    Hand(CUT, ("11222?", "aabbba"), "direction", "1.5", 0, Fraction(1, 2), least=3),
+    *(Hand(CUT, ("11222?", "aabbba"), policy, None, least=3) for policy in POLICIES[1:]),
+    # That a value is missing tells all, where a policy can ask for it: a number is known
+    # (threshold +inf, the missing on the no side), V holds nothing but the missing (no value takes
+    # branch 0), or, of one known value, V is the side with the smaller code.
+    *(Hand(CUT, cells, policy, "inf", 1, 1, HALVES, "gain")
+      for cells in TOLD.values() for policy in ("direction", "branch")),
+    Hand(SUBSET, TOLD[1], "direction", "0|", 1, 1, HALVES, "gain"),
+    Hand(SUBSET, TOLD[2], "direction", "|01", 0, 1, HALVES[::-1], "gain"),
+    *(Hand(SUBSET, TOLD[n], "branch", known, 1, 1, HALVES, "gain")
+      for n, known in ((1, "0|"), (2, "01|"), (4, "0123|"))),
+    # One known value is enough beside the missing, but not where these join a branch.
+    Hand(MULTIWAY, TOLD[1], "branch", "0|", 1, 1, HALVES, "gain"),
+    Hand(MULTIWAY, TOLD[1], "direction", None),
+    *(Hand(kind, cells, policy, None) for kind in (CUT, SUBSET, MULTIWAY)
+      for cells in TOLD.values() for policy in ("majority", "fractional")),
+    *(Hand(kind, ("????", "abab"), policy, None)
+      for kind in (CUT, SUBSET, MULTIWAY) for policy in POLICIES),
+]  # fmt: skip
 
 
-def test_by_hand_fractional() -> None:
-    """The score is that of majority; 3/7 of the holes (1, 2) go with (3, 0), 4/7 with (1, 3)."""
-    rules = Rules("gini", "fractional", max_depth=1)
-    sevenths = [[Fraction(24, 7), Fraction(6, 7)], [Fraction(11, 7), Fraction(29, 7)]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), SPREAD), Fraction(27, 140), sevenths)
-    # A row with a hole: 3/7 of it says (4/5, 1/5), 4/7 says (11/40, 29/40): (1/2, 1/2) in all,
-    # which are the shares of all rows.
-    model = fit(hand(), rules)
-    asked = model.predict_proba(hand().frame([(1.0,), (3.0,), (None,)]))
+@pytest.mark.parametrize("row", BY_HAND, ids=lambda row: f"{row.kind} {row.cells[0]} {row.policy}")
+def test_roots_by_hand(row: Hand) -> None:
+    """The oracle's root and the fitted one both ask this, score this and part like this."""
+    rules = Rules(row.criterion, row.policy, max_depth=1, min_samples_leaf=row.least)
+    root, model = Oracle(row.table, rules).grow(), fit(row.table, rules)
+    assert_same_tree(model, root, rules)
+    if root.test is None or row.asks is None:
+        assert (root.test, row.asks) == (None, None)
+        return
+    found = root.test.threshold if row.kind == CUT else root.test.sides
+    assert found == row.question
+    assert row.missing in (None, root.test.missing)
+    assert row.score is None or root.score == pytest.approx(float(row.score), abs=1e-12)
+    assert row.below in (None, tuple(child.counts for child in root.children))
+
+
+def test_all_tests_of_direction_by_hand() -> None:
+    for kind, amounts in (
+        (CUT, ((5, 6), (15, 7), (1, 5), (5, 21))),
+        (SUBSET, ((15, 7), (5, 4), (5, 21), (1, 5), (9, 5), (5, 6))),
+    ):
+        found = Oracle(hand(kind), Rules("gini", "direction")).tests(0, hand().held)
+        assert [test.amount for test in found] == [Fraction(n, d) for n, d in amounts]
+
+
+def test_answers_by_hand() -> None:
+    """3/7 of a row says (4/5, 1/5), 4/7 says (11/40, 29/40): the shares of all rows."""
+    asked = fit(hand(), Rules("gini", "fractional", max_depth=1)).predict_proba(
+        hand().frame([(1.0,), (3.0,), (None,)])
+    )
     np.testing.assert_allclose(asked, [[4 / 5, 1 / 5], [11 / 40, 29 / 40], [1 / 2, 1 / 2]])
+    known = hand(CUT, *TOLD[2])
+    rows = known.frame([(0.0,), (1e300,), (-1e300,), (None,)])
+    assert fit(known, Rules("gain", "direction")).predict(rows).tolist() == ["c0"] * 3 + ["c1"]
 
 
 def entropy(*counts: int) -> float:
     return float(content(counts)) / sum(counts)
 
 
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-def test_by_hand_split_information_counts_the_holes(policy: str) -> None:
-    """Known gain of x <= 1.5, seven times: 7 H(4, 3) - 4 H(1, 3); parts of 3, 4 and 3 rows."""
-    model = fit(hand(), Rules("gain_ratio", policy, max_depth=1))
-    gained = (7 * entropy(4, 3) - 4 * entropy(1, 3)) / 10
-    assert gained == pytest.approx(0.36514844544, abs=1e-11)
-    assert entropy(3, 4, 3) == pytest.approx(1.57095059445, abs=1e-11)
-    assert model._model.gain[0] == pytest.approx(gained, abs=1e-12)
-    assert model._model.score[0] == pytest.approx(gained / entropy(3, 4, 3), abs=1e-12)
-
-
-@pytest.mark.parametrize(("policy", "sizes"), [("direction", (3, 7)), ("branch", (3, 4, 3))])
-def test_by_hand_split_information_of_the_branches(policy: str, sizes: tuple[int, ...]) -> None:
-    """The parts are the branches themselves, holes where they went."""
+@pytest.mark.parametrize(
+    ("policy", "parts"),
+    [
+        ("majority", (3, 4, 3)),  # the missing are a part beside the known
+        ("fractional", (3, 4, 3)),
+        ("direction", (3, 7)),  # the branches themselves
+        ("branch", (3, 4, 3)),
+    ],
+)
+def test_split_information_by_hand(policy: str, parts: tuple[int, ...]) -> None:
+    """Known gain of x <= 1.5, seven times: 7 H(4, 3) - 4 H(1, 3)."""
     tree = fit(hand(), Rules("gain_ratio", policy, max_depth=1))._model
-    information = float(content(sizes)) / 10
-    assert tree.score[0] == pytest.approx(tree.gain[0] / information, abs=1e-12)
-
-
-def test_by_hand_ties_of_direction() -> None:
-    """Three cuts and sides of one score: the smaller threshold, and the yes side of one threshold.
-
-    (1, 0) (0, 1) and a hole of weight (1, 1): x <= 1.5 has (2, 1) | (0, 1) and (1, 0) | (1, 2),
-    which score the same, and known against missing nothing.
-    """
-    table = hand(CUT, (1.0, 2.0, None, None), (0, 1, 0, 1))
-    for criterion in CRITERIA:
-        tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-        assert (tree.threshold[0], tree.missing[0]) == (1.5, 0)
-    # a | b b | a and a hole of b: holes right of 1.5 leave (1, 0) | (1, 3), left of 2.5 (1, 3) |
-    # (1, 0), which score the same. The smaller threshold comes first.
-    table = hand(CUT, (1.0, 2.0, 2.0, 3.0, None), (0, 1, 1, 0, 1))
-    tree = fit(table, Rules("gini", "direction", max_depth=1))._model
-    assert (tree.threshold[0], tree.missing[0]) == (1.5, 1)
-
-
-def test_by_hand_known_against_missing_comes_last() -> None:
-    """Values 1 and 2 of one class, a hole of the other: no cut is pure, x is known is.
-
-    (1 | 2, hole) and (1, hole | 2) are mixed; only known against missing is pure.
-    """
-    table = hand(CUT, (1.0, 2.0, None), (0, 0, 1))
-    tree = fit(table, Rules("gain", "direction"))._model
-    assert (tree.threshold[0], tree.missing[0]) == (math.inf, 1)
-    # 1 is (1, 0), 2 is (1, 1), the hole is (0, 1): x <= 1.5 with the hole right leaves
-    # (1, 0) | (1, 2), known against missing (2, 1) | (0, 1), which mirrors it. The cut comes first.
-    table = hand(CUT, (1.0, 2.0, 2.0, None), (0, 0, 1, 1))
-    for criterion in CRITERIA:
-        tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-        assert (tree.threshold[0], tree.missing[0]) == (1.5, 1)
-
-
-def test_by_hand_limits_count_the_holes_of_direction_only() -> None:
-    """Two known rows and two holes of one class a side: three rows a side need the holes.
-
-    1 is (2, 0), 2 is (0, 2), the holes are (0, 2): x <= 1.5 has 2 | 4 or 4 | 2 rows.
-    """
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, None, None), (0, 0, 1, 1, 1, 1))
-    for policy in ("direction", "branch", "majority", "fractional"):
-        tree = fit(table, Rules("gini", policy, min_samples_leaf=2))._model
-        assert tree.threshold[0] == 1.5
-    # Of three rows a side no test has them, but known | missing has 4 | 2, which is too few too.
-    for policy in ("direction", "branch", "majority", "fractional"):
-        assert fit(table, Rules("gini", policy, min_samples_leaf=3))._model.kind[0] == LEAF
-    # A branch of holes alone may be small.
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, None), (0, 0, 1, 1, 1))
-    tree = fit(table, Rules("gini", "branch", min_samples_leaf=2))._model
-    assert tree.missing[0] == 2
-    assert tree.units[1:].tolist() == [[2, 0], [0, 2], [0, 1]]
-    # But not beside known rows that have no test of their own.
-    table = hand(CUT, (1.0, 1.0, 1.0, 1.0, None), (0, 0, 0, 0, 1))
-    assert fit(table, Rules("gini", "branch", min_samples_leaf=2))._model.kind[0] == LEAF
-    assert fit(table, Rules("gini", "branch"))._model.threshold[0] == math.inf
-    # 1 is (2, 0), 2 is (0, 3), the hole is (1, 0): with it on the yes side three rows a side.
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, 2.0, None), (0, 0, 1, 1, 1, 0))
-    tree = fit(table, Rules("gini", "direction", min_samples_leaf=3))._model
-    assert (tree.threshold[0], tree.missing[0], tree.score[0]) == (1.5, 0, 0.5)
-    for policy in ("branch", "majority", "fractional"):
-        assert fit(table, Rules("gini", policy, min_samples_leaf=3))._model.kind[0] == LEAF
-
-
-# --- Holes that tell something -------------------------------------------------------------------
-
-
-def told_by_holes(kind: int, n_values: int = 2) -> Table:
-    """Values are as in the other class; a hole is always class b. Four known rows, four holes."""
-    cells = (*(float(i % n_values) for i in range(4)), None, None, None, None)
-    return hand(kind, cells, (0, 0, 0, 0, 1, 1, 1, 1))
-
-
-@pytest.mark.parametrize("policy", ["direction", "branch"])
-def test_a_number_is_known(policy: str) -> None:
-    """x is known: threshold +inf, holes on the no side, one bit."""
-    rules = Rules("gain", policy)
-    for n_values in (1, 2, 4):
-        table = told_by_holes(CUT, n_values)
-        assert_root(table, rules, (CUT, 0, math.inf, (), 1), 1, [[4, 0], [0, 4]])
-        model = fit(table, rules)
-        rows = table.frame([(0.0,), (1e300,), (-1e300,), (None,)])
-        assert model.predict(rows).tolist() == ["c0", "c0", "c0", "c1"]
-
-
-def test_a_category_is_missing() -> None:
-    """V holds nothing but the hole: no value takes branch 0."""
-    rules = Rules("gain", "direction")
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((), (0.0, 1.0)), 0)
-    assert_root(told_by_holes(SUBSET), rules, signature, 1, [[0, 4], [4, 0]])
-    # Of one known value and the hole, V is the side with the smaller code.
-    signature = (SUBSET, 0, None, ((0.0,), ()), 1)
-    assert_root(told_by_holes(SUBSET, 1), rules, signature, 1, [[4, 0], [0, 4]])
-
-
-def test_a_category_is_known_or_missing_with_a_branch_of_holes() -> None:
-    """Branch 0 has all known values."""
-    rules = Rules("gain", "branch")
-    for n_values in (1, 2, 4):
-        codes = tuple(float(code) for code in range(n_values))
-        signature: tuple[Any, ...] = (SUBSET, 0, None, (codes, ()), 1)
-        table = told_by_holes(SUBSET, n_values)
-        assert_root(table, rules, signature, 1, [[4, 0], [0, 4]])
-
-
-def test_one_branch_a_value_and_one_of_holes() -> None:
-    """One known value is enough beside the holes, but not where holes join a branch."""
-    rules = Rules("gain", "branch")
-    signature: tuple[Any, ...] = (MULTIWAY, 0, None, ((0.0,), ()), 1)
-    assert_root(told_by_holes(MULTIWAY, 1), rules, signature, 1, [[4, 0], [0, 4]])
-    for policy in ("direction", "majority", "fractional"):
-        assert fit(told_by_holes(MULTIWAY, 1), Rules("gain", policy))._model.kind[0] == LEAF
-
-
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-@pytest.mark.parametrize("kind", [CUT, SUBSET, MULTIWAY])
-def test_policies_that_take_holes_for_nothing(policy: str, kind: int) -> None:
-    for n_values in (1, 2, 4):
-        tree = fit(told_by_holes(kind, n_values), Rules("gain", policy))._model
-        assert tree.kind.tolist() == [LEAF]
-        assert tree.weights().tolist() == [[4, 4]]
-
-
-@every_policy
-@pytest.mark.parametrize("kind", [CUT, SUBSET, MULTIWAY])
-def test_a_column_of_holes_alone_says_nothing(policy: str, kind: int) -> None:
-    table = hand(kind, (None,) * 4, (0, 1, 0, 1))
-    model = fit(table, Rules("gain", policy))
-    assert model._model.kind.tolist() == [LEAF]
-    assert model.predict_proba(table.frame()).tolist() == [[0.5, 0.5]] * 4
+    if policy in ("majority", "fractional"):
+        gained = (7 * entropy(4, 3) - 4 * entropy(1, 3)) / 10
+        assert gained == pytest.approx(0.36514844544, abs=1e-11)
+        assert tree.gain[0] == pytest.approx(gained, abs=1e-12)
+    assert tree.score[0] == pytest.approx(tree.gain[0] / entropy(*parts), abs=1e-12)
 
 
 # --- C4.5: Play Tennis without the outlook of day 12 ---------------------------------------------
@@ -572,12 +491,12 @@ def test_quinlans_tree() -> None:
 @every_pair
 def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy: str) -> None:
     """Grown without holes; with fractional they are spread all the same."""
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(CUT, "11222", "aabbb")
     model = fit(table, Rules(criterion, policy))
     expected = [0.4, 0.6] if policy == "fractional" else [0.0, 1.0]
     assert model.predict_proba(table.frame([(None,)]))[0].tolist() == pytest.approx(expected)
     assert model._model.missing[0] == (SPREAD if policy == "fractional" else NONE_MET)
-    table = hand(SUBSET, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(SUBSET, "11222", "aabbb")
     model = fit(table, Rules(criterion, policy))
     rows = table.frame([(None,), (NEVER,)])
     assert model.predict_proba(rows)[0].tolist() == pytest.approx(expected)
@@ -587,7 +506,7 @@ def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy
 @every_policy
 def test_holes_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
     """All of the node's rows are asked: that is also what spreading them gives here."""
-    table = hand(MULTIWAY, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(MULTIWAY, "11222", "aabbb")
     model = fit(table, Rules("gain", policy))
     for cell in (None, NEVER):
         asked = model.predict_proba(table.frame([(cell,)]))
