@@ -169,41 +169,6 @@ def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
     assert ((tree.missing[tree.kind != LEAF] == SPREAD) == (policy == "fractional")).all()
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
-    """NaN and the NA of pandas' own types; None, NaN and NA among words and truth values."""
-    plain = pd.DataFrame(
-        {
-            "n": [1.0, 2.0, math.nan, 2.0, 1.0, math.nan, 3.0, 3.0],
-            "w": pd.Series(["p", None, "q", "q", "p", "p", None, "q"], dtype=object),
-            "t": pd.Series([True, False, None, True, None, False, True, True], dtype=object),
-        }
-    )
-    other = pd.DataFrame(
-        {
-            "n": plain["n"].astype("Int64"),
-            "w": pd.Categorical(plain["w"]),
-            "t": plain["t"].astype("boolean"),
-        }
-    )
-    nans = plain.assign(w=pd.Series(["p", math.nan, "q", "q", "p", "p", pd.NA, "q"], dtype=object))
-    y = list("abababba")
-    wanted = TreeClassifier(missing=policy, pruning=None).fit(plain, y)
-    for X in (other, nans):
-        found = TreeClassifier(missing=policy, pruning=None).fit(X, y)
-        assert_same_arrays(found, wanted)
-        np.testing.assert_array_equal(found.predict_proba(X), wanted.predict_proba(plain))
-
-
-def test_holes_of_rows_without_weight_do_not_count() -> None:
-    X, y = small_frame()
-    weights = (~X.isna().any(axis=1)).astype(float)
-    full = X[weights > 0], [c for c, w in zip(y, weights, strict=True) if w]
-    for policy in POLICIES:
-        found = TreeClassifier(missing=policy, pruning=None).fit(X, y, sample_weight=weights)
-        assert_same_arrays(found, TreeClassifier(missing=policy, pruning=None).fit(*full))
-
-
 TOLD: Final = {
     n: (known + "????", "aaaabbbb") for n, known in ((1, "0000"), (2, "0101"), (4, "0123"))
 }
@@ -423,36 +388,6 @@ def test_quinlans_gain_split_information_and_ratio() -> None:
     assert float(content((5, 3, 5, 1)) / 14) == pytest.approx(1.809, abs=0.0005)
 
 
-def test_the_oracle_finds_quinlans_numbers() -> None:
-    table, _ = tennis_table()
-    (test,) = Oracle(table, Rules("gain_ratio", "fractional")).tests(0, table.held)
-    assert float(test.amount / 14) == pytest.approx(0.199, abs=0.0005)
-    assert float(test.spread / 14) == pytest.approx(1.809, abs=0.0005)
-    assert float(test.amount / test.spread) == pytest.approx(0.110, abs=0.0005)
-
-
-def tennis_table() -> tuple[Table, list[str]]:
-    """The same as a table of the oracle: words are numbered as they sort."""
-    X, y = tennis()
-    columns = []
-    for name in X.columns:
-        words = sorted({str(word) for word in X[name] if word is not None})
-        cells = tuple(None if w is None else float(words.index(str(w))) for w in X[name])
-        columns.append(Column(MULTIWAY, "word", cells))
-    labels = sorted(set(y))
-    return Table(tuple(columns), tuple(labels.index(c) for c in y), (1,) * 14), list(X.columns)
-
-
-@every_policy
-@pytest.mark.parametrize("criterion", CRITERIA[:3])
-def test_play_tennis_with_a_hole_under_every_policy(criterion: str, policy: str) -> None:
-    table, _ = tennis_table()
-    for options in ({}, {"min_samples_leaf": 2}):
-        check(table, Rules(criterion, policy, **options))
-        sets = tuple(replace(column, kind=SUBSET) for column in table.columns)
-        check(replace(table, columns=sets), Rules(criterion, policy, **options))
-
-
 def test_quinlans_tree() -> None:
     """With two rows a branch C4.5 prints these leaves: rows, and those of them in error.
 
@@ -540,33 +475,6 @@ def test_order_threads_leaves_and_a_column_that_comes_twice_change_no_bit(
         assert_same_arrays(model, fit(replace(table, columns=table.columns * 2), rules))
 
 
-@given(data=st.data(), pair=st.sampled_from([(c, p) for c, p in PAIRS if p != "fractional"]))
-def test_whole_weights_are_copies(pair: tuple[str, str], data: Any) -> None:
-    table = data.draw(tables(criterion=pair[0], weightings=("whole",)))
-    rows = [i for i, w in enumerate(table.weights) for _ in range(int(w))]
-    copied = replace(table.take(rows), weights=(1,) * len(rows))
-    rules = Rules(*pair, min_samples_leaf=data.draw(st.integers(1, 4)))
-    assert_same_arrays(fit(table, rules), fit(copied, rules))
-
-
-@every_criterion
-def test_whole_weights_are_copies_of_spread_rows(criterion: str) -> None:
-    """Rounding may differ in the last unit, so that answers are close and questions the same."""
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        classes = rng.integers(0, 2, 50)
-        columns = tuple(make_column("many", rng, classes, 3, 0.2, "") for _ in range(3))
-        weights = tuple(rng.integers(1, 4, 50).tolist())
-        table = Table(columns, tuple(classes.tolist()), weights)
-        rows = [i for i, w in enumerate(weights) for _ in range(w)]
-        copied = replace(table.take(rows), weights=(1,) * len(rows))
-        rules = Rules(criterion, "fractional", max_depth=3, min_samples_leaf=3)
-        one, other = fit(table, rules), fit(copied, rules)
-        assert_same_arrays(one, other, ("kind", "attribute", "threshold", "children"))
-        frame = table.frame()
-        np.testing.assert_allclose(one.predict_proba(frame), other.predict_proba(frame), atol=1e-8)
-
-
 @given(data=st.data(), criterion=st.sampled_from(CRITERIA))
 def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any) -> None:
     """Also brute force's, whatever its policy; only fractional marks its tests."""
@@ -583,91 +491,6 @@ def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any
         assert (model._model.missing[tests] == marked).all()
         shallow = Rules(criterion, policy, max_depth=2)
         check(table, shallow)
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_direction_takes_the_hole_of_a_category_for_one_more_word(
-    criterion: str, data: Any
-) -> None:
-    """A table of words grows as it does with a last word in the place of its holes.
-
-    Words that a node lacks go elsewhere where holes are alone, since they are no holes.
-    """
-    table = data.draw(tables(criterion=criterion, looks=("subset",)))
-    worded = filled(table, 9.0)  # a word that sorts last
-    options = data.draw(limits)
-    holes = fit(table, Rules(criterion, "direction", **options))
-    words = fit(worded, Rules(criterion, "error", **options))
-    assert_same_arrays(holes, words, ("kind", "attribute", "children", "units", "score", "gain"))
-    np.testing.assert_array_equal(holes._model.missing >= 0, met_holes(words, table))
-
-
-def met_holes(words: Any, table: Table) -> Any:
-    """Which nodes ask a column and have rows with the word in the place of its holes."""
-    tree = words._model
-    last = [len(column.values) - 1 for column in tree.schema.columns]
-    rows = [i for i, w in enumerate(table.weights) if w]
-    had = [any(column.cells[i] is None for i in rows) for column in table.columns]
-    met = np.zeros(tree.n_nodes, dtype=bool)
-    for t in np.flatnonzero(tree.kind != LEAF).tolist():
-        j = int(tree.attribute[t])
-        values = tree.values[tree.value_start[t] : tree.value_start[t + 1]]
-        met[t] = had[j] and last[j] in values
-    return met
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA[:3]))
-def test_a_branch_of_holes_is_that_of_one_more_word(criterion: str, data: Any) -> None:
-    """Where every word has a branch, the holes' is one like others."""
-    table = data.draw(tables(looks=("multiway",)))
-    worded = filled(table, 9.0)  # a word that sorts last
-    least = data.draw(st.integers(1, 4))
-    holes = fit(table, Rules(criterion, "branch", min_samples_leaf=least))
-    words = fit(worded, Rules(criterion, "error", min_samples_leaf=least))
-    assert_same_arrays(holes, words, ("kind", "attribute", "children", "units", "score", "gain"))
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_direction_of_a_number_is_the_better_of_two_fillings(criterion: str, data: Any) -> None:
-    """Holes below all numbers or above them: one has the best root of one column.
-
-    Of the gain ratio too: gains are compared within a column, and the ratio is that of the best.
-    """
-    table = data.draw(tables(criterion=criterion, looks=("few", "many")))
-    table = replace(table, columns=table.columns[:1])
-    tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-    rules = Rules(criterion, "error", max_depth=1)
-    gains = [fit(filled(table, at), rules)._model.gain[0] for at in (-1e6, 1e6)]
-    assert tree.gain[0] == pytest.approx(max(gains), abs=1e-12)
-
-
-def filled(table: Table, at: float) -> Table:
-    columns = (
-        replace(column, cells=tuple(at if c is None else c for c in column.cells))
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(columns))
-
-
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_the_root_of_one_column_is_that_of_its_known_rows(
-    criterion: str, policy: str, data: Any
-) -> None:
-    """Its gain is theirs by their share of all rows."""
-    table = data.draw(tables(criterion=criterion, rates=(0.1, 0.3), styles=("",)))
-    table = replace(table, columns=table.columns[:1])
-    known = [i for i, _ in table.held if table.columns[0].cells[i] is not None]
-    if len({table.classes[i] for i in known}) < len(table.labels):
-        return
-    tree = fit(table, Rules(criterion, policy, max_depth=1))._model
-    alone = fit(table.take(known), Rules(criterion, "error", max_depth=1))._model
-    share = alone.weights()[0].sum() / tree.weights()[0].sum()
-    assert tree.kind[0] == alone.kind[0]
-    np.testing.assert_array_equal(tree.threshold[0], alone.threshold[0])
-    assert tree.values.tolist() == alone.values.tolist()
-    assert tree.branches.tolist() == alone.branches.tolist()
-    assert tree.gain[0] == pytest.approx(alone.gain[0] * share, abs=1e-12)
 
 
 @every_policy
