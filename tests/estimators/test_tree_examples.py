@@ -30,8 +30,6 @@ CRITERIA: Final = ("gain", "gain_ratio", "gini", "cart")
 EACH: Final[dict[str, Any]] = {"categorical_split": "multiway"}
 NUMERIC, SUBSET, MULTIWAY = 1, 2, 3
 
-# --- Tables --------------------------------------------------------------------------------------
-
 
 def plane() -> Any:
     """Ex. 19.1: sepal length (X1) and width (X2); c1 is setosa, c2 the other two species."""
@@ -77,8 +75,6 @@ def close(found: Any, printed: str) -> None:
     half = 0.5000001 * 10.0 ** -len(printed.partition(".")[2])
     assert abs(found - float(printed)) <= half, f"{found} is not {printed}"
 
-
-# --- Numbers -------------------------------------------------------------------------------------
 
 GINIS: Final = ("9.5 0.429", "15 0.343", "26.5 0.476", "36.5 0.476", "44 0.343", "66.5 0.429")
 # Table, rows of it, what parts them, and what is printed of the parts.
@@ -164,9 +160,6 @@ def test_table_19_2() -> None:
         # Gains are differences of rounded entropies, hence one more in the last place.
         assert abs(split.gain - gain) <= 1e-3
         assert abs(0.918 - split_entropy - gain) <= 1.0001e-3
-
-
-# --- Trees ---------------------------------------------------------------------------------------
 
 
 def sketch(model: Any, X: Any, node: int = 0) -> Sketch:
@@ -387,8 +380,6 @@ def test_play_tennis_of_the_slides() -> None:
     assert grown("days", **TWO, max_depth=1)[0]._model.attribute[0] == 1
 
 
-# --- Q1: entropy and purity; multiway against binary ---------------------------------------------
-
 parted_rows = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.sampled_from("xyz")), min_size=2, max_size=40
 )
@@ -418,8 +409,6 @@ def test_q1_b_multiway_is_at_least_as_pure_as_the_best_subset(
     if X["v"].nunique() == 2:
         assert many == two
 
-
-# --- Q3: the range of the CART measure -----------------------------------------------------------
 
 two_tables = st.integers(1, 4).flatmap(
     lambda K: st.tuples(

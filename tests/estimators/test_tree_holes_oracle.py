@@ -65,8 +65,6 @@ ARRAYS: Final = (
     *("branches", "heavier", "units", "score", "gain", "exact", "missing"),
 )
 
-# --- Random tables -------------------------------------------------------------------------------
-
 
 @every_criterion
 @given(data=st.data())
@@ -141,9 +139,6 @@ def test_ties_go_to_the_first_in_the_order_of_the_rule(criterion: str, policy: s
         best = max(amounts, default=Fraction(0))
         tied += sum(is_same(amount, best) for amount in amounts) > 1
     assert tied >= 4
-
-
-# --- What a model keeps --------------------------------------------------------------------------
 
 
 def small_frame() -> tuple[Any, list[str]]:
@@ -354,9 +349,6 @@ def test_split_information_by_hand(policy: str, parts: tuple[int, ...]) -> None:
     assert tree.score[0] == pytest.approx(tree.gain[0] / entropy(*parts), abs=1e-12)
 
 
-# --- C4.5: Play Tennis without the outlook of day 12 ---------------------------------------------
-
-
 def tennis() -> tuple[Any, Any]:
     """Day 12 is overcast, mild, of high humidity and strong wind, and played."""
     data = datasets.play_tennis()
@@ -420,9 +412,6 @@ def test_quinlans_tree() -> None:
     assert min(shares) == pytest.approx(0.44, abs=0.005)
 
 
-# --- At predict ----------------------------------------------------------------------------------
-
-
 @every_pair
 def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy: str) -> None:
     """Grown without holes; with fractional they are spread all the same."""
@@ -446,9 +435,6 @@ def test_holes_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
     for cell in (None, NEVER):
         asked = model.predict_proba(table.frame([(cell,)]))
         assert asked[0].tolist() == pytest.approx([0.4, 0.6])
-
-
-# --- Laws ----------------------------------------------------------------------------------------
 
 
 def assert_same_arrays(one: Any, other: Any, names: tuple[str, ...] = ARRAYS) -> None:
@@ -477,7 +463,7 @@ def test_order_threads_leaves_and_a_column_that_comes_twice_change_no_bit(
 
 @given(data=st.data(), criterion=st.sampled_from(CRITERIA))
 def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any) -> None:
-    """Also brute force's, whatever its policy; only fractional marks its tests."""
+    """Only fractional marks its tests."""
     table = data.draw(tables(criterion=criterion, rates=(0.0,), styles=("", "one value")))
     plain = fit(table, Rules(criterion, "error"))
     tests = plain._model.kind != LEAF
@@ -489,8 +475,6 @@ def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any
         np.testing.assert_array_equal(model._model.weights(), plain._model.weights())
         marked = SPREAD if policy == "fractional" else NONE_MET
         assert (model._model.missing[tests] == marked).all()
-        shallow = Rules(criterion, policy, max_depth=2)
-        check(table, shallow)
 
 
 @every_policy
@@ -507,9 +491,6 @@ def test_weight_is_neither_made_nor_lost(policy: str) -> None:
     for t in np.flatnonzero(tree.kind):
         below = weights[Guide(tree, int(t)).children].sum(axis=0)
         np.testing.assert_allclose(below, weights[t], rtol=1e-9, atol=1e-9)
-
-
-# --- Large tables --------------------------------------------------------------------------------
 
 
 @cache

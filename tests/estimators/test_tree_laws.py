@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 # Trees of one class are grown on purpose, or by chance.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 
-# --- What must not matter ------------------------------------------------------------------------
-
 
 @given(tables)
 def test_names_of_classes_and_words_that_sort_alike(data: Data) -> None:
@@ -120,8 +118,6 @@ def test_columns_that_no_test_asks_do_not_mislead_rows(place: int, unasked: str)
     assert only.predict(X[["unasked", "x"]]).tolist() == (y // 2).tolist()
 
 
-# --- Weights and bounds --------------------------------------------------------------------------
-
 sizes_matter: Final = st.fixed_dictionaries(
     {},
     optional={
@@ -152,9 +148,6 @@ def test_fractional_weights_times_a_power_of_two(
     np.testing.assert_array_equal(one.predict_proba(data.X), other.predict_proba(data.X))
     assert one._model.sizes[0] == len(data.y)
     assert n[0] == pytest.approx(weights.sum(), rel=1e-9)  # weights are rounded to 2**-40
-
-
-# --- Questions, paths, shares: one tree ----------------------------------------------------------
 
 
 @given(tables, seeds, st.sampled_from([None, 2, 5, 8]))
@@ -254,8 +247,6 @@ def check_rows(model: Any, data: Data, rows: NDArray[np.int64]) -> None:
     np.testing.assert_allclose(np.exp(logs), shares, rtol=1e-14)
 
 
-# --- Thresholds ----------------------------------------------------------------------------------
-
 any_numbers: Final = st.lists(
     st.tuples(
         st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9).map(float),
@@ -320,9 +311,6 @@ def test_minus_zero_is_zero() -> None:
     signed = TreeClassifier(pruning=None).fit([[-1.0], [0.0], [-0.0], [1.0]], [0, 1, 1, 0])
     assert signed.get_n_leaves() == 3
     assert len(set(signed.apply([[0.0], [-0.0]]).tolist())) == 1
-
-
-# --- scikit-learn --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("gini", "gini"), ("gain", "entropy")])

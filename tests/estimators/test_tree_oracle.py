@@ -44,8 +44,6 @@ NO_BOUND: Final = 2**62
 COMPLETE: Final[dict[str, Any]] = {"rates": (0.0,), "styles": ("", "", "one value")}
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 
-# --- The whole tree ------------------------------------------------------------------------------
-
 
 @every_criterion
 @given(data=st.data())
@@ -107,9 +105,6 @@ def test_best_first_never_has_more_leaves_with_multiway_tests() -> None:
     for most in range(1, 12):
         leaves = fit(table, Rules("gain", "error"), max_leaf_nodes=most).get_n_leaves()
         assert 1 <= leaves <= most
-
-
-# --- Every node against best_test ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,6 @@ def ends(conditions: Iterable[Any]) -> list[tuple[str, float, float]]:
     return [(c.attribute, c.low, c.high) for c in conditions]
 
 
-# --- Zaki & Meira, Examples 19.2 and 19.3 --------------------------------------------------------
-
 INF: Final = math.inf
 
 IRIS_TEXT: Final = """\
@@ -147,9 +145,6 @@ def test_the_books_point_reaches_its_leaf() -> None:
     assert record.fallback is False
     assert (record.counts, record.probabilities) == ((0, 3), (0.0, 1.0))
     assert record.classes == ("c1", "c2")
-
-
-# --- Play Tennis ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["path", "merged"])

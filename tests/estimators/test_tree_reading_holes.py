@@ -62,8 +62,6 @@ CELLS: Final[tuple[tuple[Cell, ...], ...]] = (
     (-1.0, 0.5, 2.0, None),
 )
 
-# --- Trees made by hand --------------------------------------------------------------------------
-
 
 @dataclass
 class Part:
@@ -201,9 +199,6 @@ def walked(model: TreeModel, rows: Sequence[Row]) -> Walked:
     return Walked(ends, cells_read.columns, tuple(given), cells_read.holes, cells_read.unknown)
 
 
-# --- The walk ------------------------------------------------------------------------------------
-
-
 def ends_of(model: TreeModel, row: Row) -> dict[int, float]:
     """Where a row ends and with which part of its weight; first where the heaviest branches end."""
     found: dict[int, float] = {}
@@ -246,9 +241,6 @@ def branch(model: TreeModel, t: int, cell: Cell) -> int:
     return int(model.branches[inside][known.index(cell)]) if cell in known else heavier
 
 
-# --- Conditions, judged by their fields ----------------------------------------------------------
-
-
 def holds(condition: Any, x: Cell) -> bool:
     if x is None:
         return bool(condition.missing)
@@ -270,9 +262,6 @@ def only_holes(condition: Any) -> bool:
 
 def says_missing(text: str) -> bool:
     return text.endswith(("(or missing)", "or missing)", " is missing"))
-
-
-# --- Rules ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -323,9 +312,6 @@ def test_a_tree_of_complete_rows_says_nothing_of_holes(policy: str) -> None:
         assert node_table(told, "pandas", None) == node_table(model, "pandas", None)
 
 
-# --- Explanations --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", POLICIES)
 @given(st.integers(0, 10**9))
 def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
@@ -372,9 +358,6 @@ def mark(model: TreeModel, t: int, row: Row) -> str:
         return "unknown"
     is_cut = model.kind[t] == CUT
     return "" if is_cut or column.values.index(cell) in known else "absent"
-
-
-# --- Words, by hand ------------------------------------------------------------------------------
 
 
 def leaf(*units: int) -> Part:

@@ -37,8 +37,6 @@ Row: TypeAlias = tuple[Cell, ...]
 TICKS: Final = {"s": 86_400, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 STRANGERS: Final = {"word": "never seen", "ordered": "never seen", "truth": "maybe", "code": 99}
 
-# --- Tables --------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class Column:
@@ -151,8 +149,6 @@ def printed_days(when: Any) -> float:
     ticks, per_day = ticks_of(when)
     return ticks / per_day
 
-
-# --- Strategies ----------------------------------------------------------------------------------
 
 PLAIN_NAMES: Final = ("size", "color", "x0", "sepal_length", "Day of week", "größe")
 PLAIN_WORDS: Final = ("red", "green", "blue", "dark red", "S", "M", "L", "XL", "7", "Żółć")
@@ -290,9 +286,6 @@ def cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
     return Case(columns, y, draw_weights(draw, n), draw_options(draw, columns))
 
 
-# --- Conditions, judged by their fields ----------------------------------------------------------
-
-
 def is_interval(condition: Any) -> bool:
     return hasattr(condition, "low")
 
@@ -327,9 +320,6 @@ def shares_of_weighted(case: Case, model: Any, X: Any) -> Any:
     assert shares.shape == (len(X), len(every))
     assert (np.delete(shares, at, axis=1) == 0).all()
     return shares[:, at]
-
-
-# --- Rows to ask for -----------------------------------------------------------------------------
 
 
 def near(column: Column, threshold: float) -> list[Cell]:
@@ -367,9 +357,6 @@ def rows_to_ask(case: Case, rules: Any, seed: int) -> list[Row]:
             asked.append((*row[:j], cell, *row[j + 1 :]))
     drawn = [tuple(cells[rng.integers(len(cells))] for cells in specials) for _ in range(40)]
     return asked + drawn
-
-
-# --- The rules part the space, and tell what the tree tells --------------------------------------
 
 
 def the_only_one(rules: list[Any], row: dict[str, Cell], form: str) -> int:
@@ -482,8 +469,6 @@ def check_boxes(case: Case, model: Any, rules: Any) -> None:
             else:
                 assert set(side.values) <= {*cells, *column.levels}
 
-
-# --- The parser ----------------------------------------------------------------------------------
 
 # A bare word holds none of the signs of a sentence; others stand in the quotes of JSON.
 TERM: Final = r'(?:"(?:[^"\\]|\\.)*"|[^<>={}"|,]+?)'
@@ -606,9 +591,6 @@ def lines_of(text: str, n: int) -> list[str]:
     return lines
 
 
-# --- Text ----------------------------------------------------------------------------------------
-
-
 def check_node_line(line: str, node: Any, rule: Any) -> re.Match[str]:
     """The numbers of a line are the node's; a leaf says its class."""
     found = NODE.fullmatch(line)
@@ -682,9 +664,6 @@ def check_markdown(rules: Any) -> None:
     assert len([line for line in text.split("\n") if line.startswith("|")]) == len(lines)
 
 
-# --- Explanations --------------------------------------------------------------------------------
-
-
 def expected_mark(column: Column, cell: Cell, known: set[Cell], here: set[Cell]) -> str:
     """A number has its place always, and so has a level of an ordered category that is cut."""
     if column.is_number or (column.is_ranked and cell in column.levels):
@@ -749,9 +728,6 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
         assert [move.mark for move in record.path] == marks
         assert record.fallback == any(marks)
         check_sum(record, nodes)
-
-
-# --- Records and frames --------------------------------------------------------------------------
 
 
 @given(cases())

@@ -47,8 +47,6 @@ def grow(X: Any, y: Any, weights: Any = None, **options: Any) -> TreeClassifier:
     return TreeClassifier(**{"pruning": None, **options}).fit(X, y, weights)
 
 
-# --- Tables of the wild --------------------------------------------------------------------------
-
 N: Final = 1100
 SAID: Final = {"no": 0, "yes": 1, "later": 2}
 
@@ -226,8 +224,6 @@ def test_a_column_may_lose_all_values_or_gain_its_first(missing: str) -> None:
         first = model.predict(rows.assign(**{"no word": "first"}))
     assert_array_equal(first, model.predict(rows))
 
-
-# --- Laws across features ------------------------------------------------------------------------
 
 CLASSES: Final = np.array(["ash", "birch", "elm"])
 COSTS: Final = np.array([[0.0, 1, 4], [2, 0, 1], [3, 5, 0]])
