@@ -61,12 +61,6 @@ def test_the_tables_of_textbooks_keep_every_split(name: str, split: str) -> None
     assert tree.get_n_leaves() > 2
 
 
-def test_tennis_is_the_tree_of_the_slides() -> None:
-    tree = TreeClassifier(categorical_split="multiway").fit(datasets.play_tennis(), "PlayTennis")
-    tests = tree.to_frame().query("parent <= 0")["test"].tolist()
-    assert [test.split(":")[0] for test in tests] == ["Outlook", "", "Wind", "Humidity"]
-
-
 @QUIET
 @pytest.mark.parametrize(
     ("n", "weight", "level"),

@@ -103,8 +103,6 @@ def test_large_numbers_are_no_infinities() -> None:
     assert grown(X, [0, 1, 0, 1]).predict(X).tolist() == [0, 1, 0, 1]
 
 
-# --- Ordered categories --------------------------------------------------------------------------
-
 SIZES = ["S", "M", "L", "XL"]
 
 
@@ -131,9 +129,6 @@ def test_a_declared_rank_that_no_row_had_has_its_place() -> None:
     assert model.predict(sizes("M", "L")).tolist() == [0, 1]
     frame = pl.DataFrame({"size": pl.Series(["S", "L", "XL"], dtype=pl.Enum(SIZES))})
     assert asked_by(grown(frame, [0, 1, 1])) == ["size <= M"]  # halfway between S and L
-
-
-# --- Unknown and absent values -------------------------------------------------------------------
 
 
 def colors(*given: Any) -> pd.DataFrame:
@@ -187,9 +182,6 @@ def test_a_warning_points_at_the_line_that_led_to_it() -> None:
         with pytest.warns(UnknownCategoryWarning) as caught:
             getattr(fitted(), method)(stranger)
         assert [warning.filename for warning in caught] == [__file__]
-
-
-# --- Weights and bounds --------------------------------------------------------------------------
 
 
 def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:

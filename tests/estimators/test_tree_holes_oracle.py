@@ -6,7 +6,7 @@ The oracle (tree_oracle_holes.py) was written from the definitions alone.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final
@@ -30,7 +30,7 @@ from tests.estimators.tree_oracle_holes import (
     SPREAD,
     SUBSET,
     WEIGHTINGS,
-    Cells,
+    Amount,
     Column,
     Guide,
     Oracle,
@@ -53,6 +53,8 @@ from sortal import TreeClassifier, datasets
 # What is told of holes and unknown values when they are met is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
+__all__ = ["limits", "tables"]  # which the tests of the working draw from, too
+
 every_pair = pytest.mark.parametrize(("criterion", "policy"), PAIRS)
 every_policy = pytest.mark.parametrize("policy", POLICIES)
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -62,8 +64,6 @@ ARRAYS: Final = (
     *("kind", "attribute", "threshold", "child_start", "children", "value_start", "values"),
     *("branches", "heavier", "units", "score", "gain", "exact", "missing"),
 )
-
-# --- Random tables -------------------------------------------------------------------------------
 
 
 @every_criterion
@@ -141,9 +141,6 @@ def test_ties_go_to_the_first_in_the_order_of_the_rule(criterion: str, policy: s
     assert tied >= 4
 
 
-# --- What a model keeps --------------------------------------------------------------------------
-
-
 def small_frame() -> tuple[Any, list[str]]:
     X = pd.DataFrame(
         {
@@ -167,311 +164,189 @@ def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
     assert ((tree.missing[tree.kind != LEAF] == SPREAD) == (policy == "fractional")).all()
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_holes_of_other_types_are_the_same_holes(policy: str) -> None:
-    """NaN and the NA of pandas' own types; None, NaN and NA among words and truth values."""
-    plain = pd.DataFrame(
-        {
-            "n": [1.0, 2.0, math.nan, 2.0, 1.0, math.nan, 3.0, 3.0],
-            "w": pd.Series(["p", None, "q", "q", "p", "p", None, "q"], dtype=object),
-            "t": pd.Series([True, False, None, True, None, False, True, True], dtype=object),
-        }
-    )
-    other = pd.DataFrame(
-        {
-            "n": plain["n"].astype("Int64"),
-            "w": pd.Categorical(plain["w"]),
-            "t": plain["t"].astype("boolean"),
-        }
-    )
-    nans = plain.assign(w=pd.Series(["p", math.nan, "q", "q", "p", "p", pd.NA, "q"], dtype=object))
-    y = list("abababba")
-    wanted = TreeClassifier(missing=policy, pruning=None).fit(plain, y)
-    for X in (other, nans):
-        found = TreeClassifier(missing=policy, pruning=None).fit(X, y)
-        assert_same_arrays(found, wanted)
-        np.testing.assert_array_equal(found.predict_proba(X), wanted.predict_proba(plain))
+TOLD: Final = {
+    n: (known + "????", "aaaabbbb") for n, known in ((1, "0000"), (2, "0101"), (4, "0123"))
+}
 
-
-# --- Bad input -----------------------------------------------------------------------------------
-
-
-def test_holes_of_rows_without_weight_do_not_count() -> None:
-    X, y = small_frame()
-    weights = (~X.isna().any(axis=1)).astype(float)
-    full = X[weights > 0], [c for c, w in zip(y, weights, strict=True) if w]
-    for policy in POLICIES:
-        found = TreeClassifier(missing=policy, pruning=None).fit(X, y, sample_weight=weights)
-        assert_same_arrays(found, TreeClassifier(missing=policy, pruning=None).fit(*full))
-
-
-# --- By hand: one table, four policies -----------------------------------------------------------
-
+# "?" is a missing value.
+#
 # x      1 1 1  2 2  3 3  ? ? ?
-# class  a a a  b b  b a  b b a      five of each; known (4, 3), holes (1, 2).
+# class  a a a  b b  b a  b b a      five of each; known (4, 3), missing (1, 2).
 #
 # Gini, n times: an impurity is n - (a² + b²) / n. All: 10 - 50/10 = 5. Known: 7 - 25/7 = 24/7.
-# The holes: 3 - 5/3, which is 4/3.
-HAND_X: Final = (1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, None, None, None)
-HAND_Y: Final = (0, 0, 0, 1, 1, 1, 0, 1, 1, 0)
+# The missing: 3 - 5/3, which is 4/3.
+TEN: Final = ("1112233???", "aaabbbabba")
+SIX: Final = ("1122??", "aabbbb")
+# Values are as in the other class; what is missing is always class b.
+TOLD: Final = {
+    1: ("0000????", "aaaabbbb"),
+    2: ("0101????", "aaaabbbb"),
+    4: ("0123????", "aaaabbbb"),
+}
+THIRDS: Final = ((3, 0), (2, 5))
+HALVES: Final = ((4, 0), (0, 4))
 
 
-def hand(kind: int = CUT, X: Cells = HAND_X, y: tuple[int, ...] = HAND_Y) -> Table:
-    return Table((Column(kind, "number" if kind == CUT else "word", X),), y, (1,) * len(y))
+@dataclass(frozen=True)
+class Hand:
+    """One column; what its root asks (a threshold, or values of each branch), None for a leaf."""
+
+    kind: int
+    cells: tuple[str, str]
+    policy: str
+    asks: str | None
+    missing: int | None = None
+    score: Fraction | int | None = None
+    below: tuple[tuple[Amount, ...], ...] | None = None
+    criterion: str = "gini"
+    least: int = 1
+
+    @property
+    def table(self) -> Table:
+        return hand(self.kind, *self.cells)
+
+    @property
+    def question(self) -> Any:
+        """A threshold, or the codes of each branch."""
+        if self.asks is None or self.kind == CUT:
+            return self.asks and float(self.asks)
+        values = sorted(set(self.cells[0]) - {"?"})
+        return tuple(tuple(float(values.index(v)) for v in side) for side in self.asks.split("|"))
 
 
-def assert_root(
-    table: Table, rules: Rules, signature: tuple[Any, ...], score: Fraction | float, below: Any
-) -> None:
-    """The oracle's root and the fitted one both ask this, score this and part like this."""
-    root = Oracle(table, rules).grow()
-    assert root.test is not None
-    assert root.test.signature == signature
-    assert root.score == pytest.approx(float(score), abs=1e-12)
-    assert [list(child.counts) for child in root.children] == below
-    model = fit(table, rules)
-    assert_same_tree(model, root, rules)
+def hand(kind: int = CUT, cells: str = TEN[0], labels: str = TEN[1]) -> Table:
+    numbers = tuple(None if cell == "?" else float(cell) for cell in cells)
+    column = Column(kind, "number" if kind == CUT else "word", numbers)
+    return Table((column,), tuple(map("ab".index, labels)), (1,) * len(labels))
 
 
-def test_by_hand_direction() -> None:
-    """Holes on the yes side and on the no side of every cut, and known against missing.
-
-    x <= 1.5, no:  (3, 0) | (2, 5): 0 + (7 - 29/7) = 20/7; 5 - 20/7 = 15/7   the best, 3/14
-    x <= 1.5, yes: (4, 2) | (1, 3): (6 - 20/6) + (4 - 10/4) = 25/6; 5 - 25/6 = 5/6
-    x <= 2.5, no:  (3, 2) | (2, 3): 2 (5 - 13/5) = 24/5; 5 - 24/5 = 1/5
-    x <= 2.5, yes: (4, 4) | (1, 1): nothing
-    x is known:    (4, 3) | (1, 2): 24/7 + 4/3 = 100/21; 5 - 100/21 = 5/21
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (CUT, 0, 1.5, (), 1)
-    assert_root(hand(), rules, signature, Fraction(3, 14), [[3, 0], [2, 5]])
-    found = Oracle(hand(), rules).tests(0, hand().held)
-    amounts = [Fraction(n, d) for n, d in ((5, 6), (15, 7), (1, 5), (5, 21))]
-    assert [test.amount for test in found] == amounts
-
-
-def test_by_hand_direction_of_a_subset() -> None:
-    """The hole is a fourth value, after 1, 2 and 3: (3, 0), (0, 2), (1, 1), (1, 2).
-
-    {1}: 15/7 as above. {2}: (0, 2) | (5, 3): 0 + (8 - 34/8) = 15/4; 5/4. {3}: nothing.
-    {?}: 5/21. {1, 2}: 1/5. {1, 3}: (4, 1) | (1, 4): 2 (5 - 17/5) = 16/5; 9/5.
-    {1, ?}: 5/6. Two values of four: V is the side that has 1.
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0)), 1)
-    assert_root(hand(SUBSET), rules, signature, Fraction(3, 14), [[3, 0], [2, 5]])
-    found = Oracle(hand(SUBSET), rules).tests(0, hand().held)
-    amounts = [Fraction(n, d) for n, d in ((15, 7), (5, 4), (5, 21), (1, 5), (9, 5), (5, 6))]
-    assert [test.amount for test in found] == amounts
-
-
-def test_by_hand_direction_of_a_multiway_test() -> None:
-    """Impurities of (3, 0), (0, 2), (1, 1) are 0, 0, 1; the holes (1, 2) join one of them.
-
-    (4, 2): 6 - 20/6 = 8/3, in all 11/3. (1, 4): 5 - 17/5 = 8/5, in all 13/5: the best.
-    (2, 3): 5 - 13/5 = 12/5, in all 12/5: 5 - 12/5 = 13/5 is more than 5 - 13/5 = 12/5.
-    So holes go with the value 3: score (13/5)/10.
-    """
-    rules = Rules("gini", "direction", max_depth=1)
-    signature: tuple[Any, ...] = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,)), 2)
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(13, 50), [[3, 0], [0, 2], [2, 3]])
-
-
-def test_by_hand_branch() -> None:
-    """Known: x <= 1.5 leaves (3, 0) | (1, 3): 0 + (4 - 10/4) = 3/2; x <= 2.5 leaves 12/5 + 1.
-
-    With the branch of holes: 5 - 3/2 - 4/3 = 13/6.
-    """
-    rules = Rules("gini", "branch", max_depth=1)
-    below = [[3, 0], [1, 3], [1, 2]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), 2), Fraction(13, 60), below)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0), ()), 2)
-    assert_root(hand(SUBSET), rules, signature, Fraction(13, 60), below)
-    # One branch a value: 5 - (0 + 0 + 1) - 4/3 = 8/3.
-    signature = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,), ()), 3)
-    below = [[3, 0], [0, 2], [1, 1], [1, 2]]
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(8, 30), below)
-
-
-def test_by_hand_majority() -> None:
-    """Known: 24/7 - 3/2 = 27/14, over all ten rows 27/140; four known rows say no, three yes."""
-    rules = Rules("gini", "majority", max_depth=1)
-    below = [[3, 0], [2, 5]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), 1), Fraction(27, 140), below)
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((0.0,), (1.0, 2.0)), 1)
-    assert_root(hand(SUBSET), rules, signature, Fraction(27, 140), below)
+BY_HAND: Final = [
+    # On the yes side and on the no side of every cut, and known against missing:
+    #   x <= 1.5, no:  (3, 0) | (2, 5): 0 + (7 - 29/7) = 20/7; 5 - 20/7 = 15/7   the best, 3/14
+    #   x <= 1.5, yes: (4, 2) | (1, 3): (6 - 20/6) + (4 - 10/4) = 25/6; 5 - 25/6 = 5/6
+    #   x <= 2.5, no:  (3, 2) | (2, 3): 2 (5 - 13/5) = 24/5; 5 - 24/5 = 1/5
+    #   x <= 2.5, yes: (4, 4) | (1, 1): nothing
+    #   x is known:    (4, 3) | (1, 2): 24/7 + 4/3 = 100/21; 5 - 100/21 = 5/21
+    Hand(CUT, TEN, "direction", "1.5", 1, Fraction(3, 14), THIRDS),
+    # "?" is a fourth value, after 1, 2 and 3: (3, 0), (0, 2), (1, 1), (1, 2).
+    #   {1}: 15/7 as above. {2}: (0, 2) | (5, 3): 0 + (8 - 34/8) = 15/4; 5/4. {3}: nothing.
+    #   {?}: 5/21. {1, 2}: 1/5. {1, 3}: (4, 1) | (1, 4): 2 (5 - 17/5) = 16/5; 9/5.
+    #   {1, ?}: 5/6. Two values of four: V is the side that has 1.
+    Hand(SUBSET, TEN, "direction", "1|23", 1, Fraction(3, 14), THIRDS),
+    # Impurities of (3, 0), (0, 2), (1, 1) are 0, 0, 1; (1, 2) joins one of them.
+    #   (4, 2): 6 - 20/6 = 8/3, in all 11/3. (1, 4): 5 - 17/5 = 8/5, in all 13/5.
+    #   (2, 3): 5 - 13/5 = 12/5, in all 12/5: 5 - 12/5 = 13/5 is the most, with the value 3.
+    Hand(MULTIWAY, TEN, "direction", "1|2|3", 2, Fraction(13, 50), ((3, 0), (0, 2), (2, 3))),
+    # Known: x <= 1.5 leaves (3, 0) | (1, 3): 0 + (4 - 10/4) = 3/2; x <= 2.5 leaves 12/5 + 1.
+    # With the branch of the missing: 5 - 3/2 - 4/3 = 13/6; one branch a value: 5 - 1 - 4/3 = 8/3.
+    Hand(CUT, TEN, "branch", "1.5", 2, Fraction(13, 60), ((3, 0), (1, 3), (1, 2))),
+    Hand(SUBSET, TEN, "branch", "1|23|", 2, Fraction(13, 60), ((3, 0), (1, 3), (1, 2))),
+    Hand(MULTIWAY, TEN, "branch", "1|2|3|", 3, Fraction(8, 30), ((3, 0), (0, 2), (1, 1), (1, 2))),
+    # Known: 24/7 - 3/2 = 27/14, over all ten rows 27/140; four known rows say no, three yes.
     # One branch a value: 24/7 - 1 = 17/7; most known rows have the value 1.
-    signature = (MULTIWAY, 0, None, ((0.0,), (1.0,), (2.0,)), 0)
-    below = [[4, 2], [0, 2], [1, 1]]
-    assert_root(hand(MULTIWAY), rules, signature, Fraction(17, 70), below)
+    Hand(CUT, TEN, "majority", "1.5", 1, Fraction(27, 140), THIRDS),
+    Hand(SUBSET, TEN, "majority", "1|23", 1, Fraction(27, 140), THIRDS),
+    Hand(MULTIWAY, TEN, "majority", "1|2|3", 0, Fraction(17, 70), ((4, 2), (0, 2), (1, 1))),
+    # The score is that of majority; 3/7 of (1, 2) go with (3, 0), 4/7 with (1, 3).
+    Hand(CUT, TEN, "fractional", "1.5", SPREAD, Fraction(27, 140),
+         ((Fraction(24, 7), Fraction(6, 7)), (Fraction(11, 7), Fraction(29, 7)))),
+    # (1, 0) (0, 1) and a missing (1, 1): x <= 1.5 has (2, 1) | (0, 1) and (1, 0) | (1, 2), which
+    # score the same, and known against missing nothing: the yes side comes first.
+    *(Hand(CUT, ("12??", "abab"), "direction", "1.5", 0, criterion=c) for c in CRITERIA),
+    # a | b b | a and a missing b: right of 1.5 it leaves (1, 0) | (1, 3), left of 2.5 (1, 3) |
+    # (1, 0), which score the same. The smaller threshold comes first.
+    Hand(CUT, ("1223?", "abbab"), "direction", "1.5", 1),
+    # Only known against missing is pure.
+    Hand(CUT, ("12?", "aab"), "direction", "inf", 1, criterion="gain"),
+    # x <= 1.5 with the missing right leaves (1, 0) | (1, 2), known against missing (2, 1) | (0, 1),
+    # which mirrors it. The cut comes first.
+    *(Hand(CUT, ("122?", "aabb"), "direction", "1.5", 1, criterion=c) for c in CRITERIA),
+    # x <= 1.5 has 2 | 4 or 4 | 2 rows, and known against missing 4 | 2: never three a side.
+    *(Hand(CUT, SIX, policy, "1.5", least=2) for policy in POLICIES),
+    *(Hand(CUT, SIX, policy, None, least=3) for policy in POLICIES),
+    # A branch of the missing alone may be small, but not beside known rows without a test.
+    Hand(CUT, ("1122?", "aabbb"), "branch", "1.5", 2, None, ((2, 0), (0, 2), (0, 1)), least=2),
+    Hand(CUT, ("1111?", "aaaab"), "branch", None, least=2),
+    Hand(CUT, ("1111?", "aaaab"), "branch", "inf", 1),
+    # 1 is (2, 0), 2 is (0, 3): with the missing (1, 0) on the yes side three rows a side.
+    Hand(CUT, ("11222?", "aabbba"), "direction", "1.5", 0, Fraction(1, 2), least=3),
+    *(Hand(CUT, ("11222?", "aabbba"), policy, None, least=3) for policy in POLICIES[1:]),
+    # That a value is missing tells all, where a policy can ask for it: a number is known
+    # (threshold +inf, the missing on the no side), V holds nothing but the missing (no value takes
+    # branch 0), or, of one known value, V is the side with the smaller code.
+    *(Hand(CUT, cells, policy, "inf", 1, 1, HALVES, "gain")
+      for cells in TOLD.values() for policy in ("direction", "branch")),
+    Hand(SUBSET, TOLD[1], "direction", "0|", 1, 1, HALVES, "gain"),
+    Hand(SUBSET, TOLD[2], "direction", "|01", 0, 1, HALVES[::-1], "gain"),
+    *(Hand(SUBSET, TOLD[n], "branch", known, 1, 1, HALVES, "gain")
+      for n, known in ((1, "0|"), (2, "01|"), (4, "0123|"))),
+    # One known value is enough beside the missing, but not where these join a branch.
+    Hand(MULTIWAY, TOLD[1], "branch", "0|", 1, 1, HALVES, "gain"),
+    Hand(MULTIWAY, TOLD[1], "direction", None),
+    *(Hand(kind, cells, policy, None) for kind in (CUT, SUBSET, MULTIWAY)
+      for cells in TOLD.values() for policy in ("majority", "fractional")),
+    *(Hand(kind, ("????", "abab"), policy, None)
+      for kind in (CUT, SUBSET, MULTIWAY) for policy in POLICIES),
+]  # fmt: skip
 
 
-def test_by_hand_fractional() -> None:
-    """The score is that of majority; 3/7 of the holes (1, 2) go with (3, 0), 4/7 with (1, 3)."""
-    rules = Rules("gini", "fractional", max_depth=1)
-    sevenths = [[Fraction(24, 7), Fraction(6, 7)], [Fraction(11, 7), Fraction(29, 7)]]
-    assert_root(hand(), rules, (CUT, 0, 1.5, (), SPREAD), Fraction(27, 140), sevenths)
-    # A row with a hole: 3/7 of it says (4/5, 1/5), 4/7 says (11/40, 29/40): (1/2, 1/2) in all,
-    # which are the shares of all rows.
-    model = fit(hand(), rules)
-    asked = model.predict_proba(hand().frame([(1.0,), (3.0,), (None,)]))
+@pytest.mark.parametrize("row", BY_HAND, ids=lambda row: f"{row.kind} {row.cells[0]} {row.policy}")
+def test_roots_by_hand(row: Hand) -> None:
+    """The oracle's root and the fitted one both ask this, score this and part like this."""
+    rules = Rules(row.criterion, row.policy, max_depth=1, min_samples_leaf=row.least)
+    root, model = Oracle(row.table, rules).grow(), fit(row.table, rules)
+    assert_same_tree(model, root, rules)
+    if root.test is None or row.asks is None:
+        assert (root.test, row.asks) == (None, None)
+        return
+    found = root.test.threshold if row.kind == CUT else root.test.sides
+    assert found == row.question
+    assert row.missing in (None, root.test.missing)
+    assert row.score is None or root.score == pytest.approx(float(row.score), abs=1e-12)
+    assert row.below in (None, tuple(child.counts for child in root.children))
+
+
+def test_all_tests_of_direction_by_hand() -> None:
+    for kind, amounts in (
+        (CUT, ((5, 6), (15, 7), (1, 5), (5, 21))),
+        (SUBSET, ((15, 7), (5, 4), (5, 21), (1, 5), (9, 5), (5, 6))),
+    ):
+        found = Oracle(hand(kind), Rules("gini", "direction")).tests(0, hand().held)
+        assert [test.amount for test in found] == [Fraction(n, d) for n, d in amounts]
+
+
+def test_answers_by_hand() -> None:
+    """3/7 of a row says (4/5, 1/5), 4/7 says (11/40, 29/40): the shares of all rows."""
+    asked = fit(hand(), Rules("gini", "fractional", max_depth=1)).predict_proba(
+        hand().frame([(1.0,), (3.0,), (None,)])
+    )
     np.testing.assert_allclose(asked, [[4 / 5, 1 / 5], [11 / 40, 29 / 40], [1 / 2, 1 / 2]])
+    known = hand(CUT, *TOLD[2])
+    rows = known.frame([(0.0,), (1e300,), (-1e300,), (None,)])
+    assert fit(known, Rules("gain", "direction")).predict(rows).tolist() == ["c0"] * 3 + ["c1"]
 
 
 def entropy(*counts: int) -> float:
     return float(content(counts)) / sum(counts)
 
 
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-def test_by_hand_split_information_counts_the_holes(policy: str) -> None:
-    """Known gain of x <= 1.5, seven times: 7 H(4, 3) - 4 H(1, 3); parts of 3, 4 and 3 rows."""
-    model = fit(hand(), Rules("gain_ratio", policy, max_depth=1))
-    gained = (7 * entropy(4, 3) - 4 * entropy(1, 3)) / 10
-    assert gained == pytest.approx(0.36514844544, abs=1e-11)
-    assert entropy(3, 4, 3) == pytest.approx(1.57095059445, abs=1e-11)
-    assert model._model.gain[0] == pytest.approx(gained, abs=1e-12)
-    assert model._model.score[0] == pytest.approx(gained / entropy(3, 4, 3), abs=1e-12)
-
-
-@pytest.mark.parametrize(("policy", "sizes"), [("direction", (3, 7)), ("branch", (3, 4, 3))])
-def test_by_hand_split_information_of_the_branches(policy: str, sizes: tuple[int, ...]) -> None:
-    """The parts are the branches themselves, holes where they went."""
+@pytest.mark.parametrize(
+    ("policy", "parts"),
+    [
+        ("majority", (3, 4, 3)),  # the missing are a part beside the known
+        ("fractional", (3, 4, 3)),
+        ("direction", (3, 7)),  # the branches themselves
+        ("branch", (3, 4, 3)),
+    ],
+)
+def test_split_information_by_hand(policy: str, parts: tuple[int, ...]) -> None:
+    """Known gain of x <= 1.5, seven times: 7 H(4, 3) - 4 H(1, 3)."""
     tree = fit(hand(), Rules("gain_ratio", policy, max_depth=1))._model
-    information = float(content(sizes)) / 10
-    assert tree.score[0] == pytest.approx(tree.gain[0] / information, abs=1e-12)
-
-
-def test_by_hand_ties_of_direction() -> None:
-    """Three cuts and sides of one score: the smaller threshold, and the yes side of one threshold.
-
-    (1, 0) (0, 1) and a hole of weight (1, 1): x <= 1.5 has (2, 1) | (0, 1) and (1, 0) | (1, 2),
-    which score the same, and known against missing nothing.
-    """
-    table = hand(CUT, (1.0, 2.0, None, None), (0, 1, 0, 1))
-    for criterion in CRITERIA:
-        tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-        assert (tree.threshold[0], tree.missing[0]) == (1.5, 0)
-    # a | b b | a and a hole of b: holes right of 1.5 leave (1, 0) | (1, 3), left of 2.5 (1, 3) |
-    # (1, 0), which score the same. The smaller threshold comes first.
-    table = hand(CUT, (1.0, 2.0, 2.0, 3.0, None), (0, 1, 1, 0, 1))
-    tree = fit(table, Rules("gini", "direction", max_depth=1))._model
-    assert (tree.threshold[0], tree.missing[0]) == (1.5, 1)
-
-
-def test_by_hand_known_against_missing_comes_last() -> None:
-    """Values 1 and 2 of one class, a hole of the other: no cut is pure, x is known is.
-
-    (1 | 2, hole) and (1, hole | 2) are mixed; only known against missing is pure.
-    """
-    table = hand(CUT, (1.0, 2.0, None), (0, 0, 1))
-    tree = fit(table, Rules("gain", "direction"))._model
-    assert (tree.threshold[0], tree.missing[0]) == (math.inf, 1)
-    # 1 is (1, 0), 2 is (1, 1), the hole is (0, 1): x <= 1.5 with the hole right leaves
-    # (1, 0) | (1, 2), known against missing (2, 1) | (0, 1), which mirrors it. The cut comes first.
-    table = hand(CUT, (1.0, 2.0, 2.0, None), (0, 0, 1, 1))
-    for criterion in CRITERIA:
-        tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-        assert (tree.threshold[0], tree.missing[0]) == (1.5, 1)
-
-
-def test_by_hand_limits_count_the_holes_of_direction_only() -> None:
-    """Two known rows and two holes of one class a side: three rows a side need the holes.
-
-    1 is (2, 0), 2 is (0, 2), the holes are (0, 2): x <= 1.5 has 2 | 4 or 4 | 2 rows.
-    """
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, None, None), (0, 0, 1, 1, 1, 1))
-    for policy in ("direction", "branch", "majority", "fractional"):
-        tree = fit(table, Rules("gini", policy, min_samples_leaf=2))._model
-        assert tree.threshold[0] == 1.5
-    # Of three rows a side no test has them, but known | missing has 4 | 2, which is too few too.
-    for policy in ("direction", "branch", "majority", "fractional"):
-        assert fit(table, Rules("gini", policy, min_samples_leaf=3))._model.kind[0] == LEAF
-    # A branch of holes alone may be small.
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, None), (0, 0, 1, 1, 1))
-    tree = fit(table, Rules("gini", "branch", min_samples_leaf=2))._model
-    assert tree.missing[0] == 2
-    assert tree.units[1:].tolist() == [[2, 0], [0, 2], [0, 1]]
-    # But not beside known rows that have no test of their own.
-    table = hand(CUT, (1.0, 1.0, 1.0, 1.0, None), (0, 0, 0, 0, 1))
-    assert fit(table, Rules("gini", "branch", min_samples_leaf=2))._model.kind[0] == LEAF
-    assert fit(table, Rules("gini", "branch"))._model.threshold[0] == math.inf
-    # 1 is (2, 0), 2 is (0, 3), the hole is (1, 0): with it on the yes side three rows a side.
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, 2.0, None), (0, 0, 1, 1, 1, 0))
-    tree = fit(table, Rules("gini", "direction", min_samples_leaf=3))._model
-    assert (tree.threshold[0], tree.missing[0], tree.score[0]) == (1.5, 0, 0.5)
-    for policy in ("branch", "majority", "fractional"):
-        assert fit(table, Rules("gini", policy, min_samples_leaf=3))._model.kind[0] == LEAF
-
-
-# --- Holes that tell something -------------------------------------------------------------------
-
-
-def told_by_holes(kind: int, n_values: int = 2) -> Table:
-    """Values are as in the other class; a hole is always class b. Four known rows, four holes."""
-    cells = (*(float(i % n_values) for i in range(4)), None, None, None, None)
-    return hand(kind, cells, (0, 0, 0, 0, 1, 1, 1, 1))
-
-
-@pytest.mark.parametrize("policy", ["direction", "branch"])
-def test_a_number_is_known(policy: str) -> None:
-    """x is known: threshold +inf, holes on the no side, one bit."""
-    rules = Rules("gain", policy)
-    for n_values in (1, 2, 4):
-        table = told_by_holes(CUT, n_values)
-        assert_root(table, rules, (CUT, 0, math.inf, (), 1), 1, [[4, 0], [0, 4]])
-        model = fit(table, rules)
-        rows = table.frame([(0.0,), (1e300,), (-1e300,), (None,)])
-        assert model.predict(rows).tolist() == ["c0", "c0", "c0", "c1"]
-
-
-def test_a_category_is_missing() -> None:
-    """V holds nothing but the hole: no value takes branch 0."""
-    rules = Rules("gain", "direction")
-    signature: tuple[Any, ...] = (SUBSET, 0, None, ((), (0.0, 1.0)), 0)
-    assert_root(told_by_holes(SUBSET), rules, signature, 1, [[0, 4], [4, 0]])
-    # Of one known value and the hole, V is the side with the smaller code.
-    signature = (SUBSET, 0, None, ((0.0,), ()), 1)
-    assert_root(told_by_holes(SUBSET, 1), rules, signature, 1, [[4, 0], [0, 4]])
-
-
-def test_a_category_is_known_or_missing_with_a_branch_of_holes() -> None:
-    """Branch 0 has all known values."""
-    rules = Rules("gain", "branch")
-    for n_values in (1, 2, 4):
-        codes = tuple(float(code) for code in range(n_values))
-        signature: tuple[Any, ...] = (SUBSET, 0, None, (codes, ()), 1)
-        table = told_by_holes(SUBSET, n_values)
-        assert_root(table, rules, signature, 1, [[4, 0], [0, 4]])
-
-
-def test_one_branch_a_value_and_one_of_holes() -> None:
-    """One known value is enough beside the holes, but not where holes join a branch."""
-    rules = Rules("gain", "branch")
-    signature: tuple[Any, ...] = (MULTIWAY, 0, None, ((0.0,), ()), 1)
-    assert_root(told_by_holes(MULTIWAY, 1), rules, signature, 1, [[4, 0], [0, 4]])
-    for policy in ("direction", "majority", "fractional"):
-        assert fit(told_by_holes(MULTIWAY, 1), Rules("gain", policy))._model.kind[0] == LEAF
-
-
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-@pytest.mark.parametrize("kind", [CUT, SUBSET, MULTIWAY])
-def test_policies_that_take_holes_for_nothing(policy: str, kind: int) -> None:
-    for n_values in (1, 2, 4):
-        tree = fit(told_by_holes(kind, n_values), Rules("gain", policy))._model
-        assert tree.kind.tolist() == [LEAF]
-        assert tree.weights().tolist() == [[4, 4]]
-
-
-@every_policy
-@pytest.mark.parametrize("kind", [CUT, SUBSET, MULTIWAY])
-def test_a_column_of_holes_alone_says_nothing(policy: str, kind: int) -> None:
-    table = hand(kind, (None,) * 4, (0, 1, 0, 1))
-    model = fit(table, Rules("gain", policy))
-    assert model._model.kind.tolist() == [LEAF]
-    assert model.predict_proba(table.frame()).tolist() == [[0.5, 0.5]] * 4
-
-
-# --- C4.5: Play Tennis without the outlook of day 12 ---------------------------------------------
+    if policy in ("majority", "fractional"):
+        gained = (7 * entropy(4, 3) - 4 * entropy(1, 3)) / 10
+        assert gained == pytest.approx(0.36514844544, abs=1e-11)
+        assert tree.gain[0] == pytest.approx(gained, abs=1e-12)
+    assert tree.score[0] == pytest.approx(tree.gain[0] / entropy(*parts), abs=1e-12)
 
 
 def tennis() -> tuple[Any, Any]:
@@ -503,36 +378,6 @@ def test_quinlans_gain_split_information_and_ratio() -> None:
     known = Fraction(13, 14) * (content((8, 5)) / 13 - (content((2, 3)) + content((3, 2))) / 13)
     assert tree.score[0] == pytest.approx(float(known), abs=1e-12)
     assert float(content((5, 3, 5, 1)) / 14) == pytest.approx(1.809, abs=0.0005)
-
-
-def test_the_oracle_finds_quinlans_numbers() -> None:
-    table, _ = tennis_table()
-    (test,) = Oracle(table, Rules("gain_ratio", "fractional")).tests(0, table.held)
-    assert float(test.amount / 14) == pytest.approx(0.199, abs=0.0005)
-    assert float(test.spread / 14) == pytest.approx(1.809, abs=0.0005)
-    assert float(test.amount / test.spread) == pytest.approx(0.110, abs=0.0005)
-
-
-def tennis_table() -> tuple[Table, list[str]]:
-    """The same as a table of the oracle: words are numbered as they sort."""
-    X, y = tennis()
-    columns = []
-    for name in X.columns:
-        words = sorted({str(word) for word in X[name] if word is not None})
-        cells = tuple(None if w is None else float(words.index(str(w))) for w in X[name])
-        columns.append(Column(MULTIWAY, "word", cells))
-    labels = sorted(set(y))
-    return Table(tuple(columns), tuple(labels.index(c) for c in y), (1,) * 14), list(X.columns)
-
-
-@every_policy
-@pytest.mark.parametrize("criterion", CRITERIA[:3])
-def test_play_tennis_with_a_hole_under_every_policy(criterion: str, policy: str) -> None:
-    table, _ = tennis_table()
-    for options in ({}, {"min_samples_leaf": 2}):
-        check(table, Rules(criterion, policy, **options))
-        sets = tuple(replace(column, kind=SUBSET) for column in table.columns)
-        check(replace(table, columns=sets), Rules(criterion, policy, **options))
 
 
 def test_quinlans_tree() -> None:
@@ -567,18 +412,15 @@ def test_quinlans_tree() -> None:
     assert min(shares) == pytest.approx(0.44, abs=0.005)
 
 
-# --- At predict ----------------------------------------------------------------------------------
-
-
 @every_pair
 def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy: str) -> None:
     """Grown without holes; with fractional they are spread all the same."""
-    table = hand(CUT, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(CUT, "11222", "aabbb")
     model = fit(table, Rules(criterion, policy))
     expected = [0.4, 0.6] if policy == "fractional" else [0.0, 1.0]
     assert model.predict_proba(table.frame([(None,)]))[0].tolist() == pytest.approx(expected)
     assert model._model.missing[0] == (SPREAD if policy == "fractional" else NONE_MET)
-    table = hand(SUBSET, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(SUBSET, "11222", "aabbb")
     model = fit(table, Rules(criterion, policy))
     rows = table.frame([(None,), (NEVER,)])
     assert model.predict_proba(rows)[0].tolist() == pytest.approx(expected)
@@ -588,14 +430,11 @@ def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy
 @every_policy
 def test_holes_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
     """All of the node's rows are asked: that is also what spreading them gives here."""
-    table = hand(MULTIWAY, (1.0, 1.0, 2.0, 2.0, 2.0), (0, 0, 1, 1, 1))
+    table = hand(MULTIWAY, "11222", "aabbb")
     model = fit(table, Rules("gain", policy))
     for cell in (None, NEVER):
         asked = model.predict_proba(table.frame([(cell,)]))
         assert asked[0].tolist() == pytest.approx([0.4, 0.6])
-
-
-# --- Laws ----------------------------------------------------------------------------------------
 
 
 def assert_same_arrays(one: Any, other: Any, names: tuple[str, ...] = ARRAYS) -> None:
@@ -622,36 +461,9 @@ def test_order_threads_leaves_and_a_column_that_comes_twice_change_no_bit(
         assert_same_arrays(model, fit(replace(table, columns=table.columns * 2), rules))
 
 
-@given(data=st.data(), pair=st.sampled_from([(c, p) for c, p in PAIRS if p != "fractional"]))
-def test_whole_weights_are_copies(pair: tuple[str, str], data: Any) -> None:
-    table = data.draw(tables(criterion=pair[0], weightings=("whole",)))
-    rows = [i for i, w in enumerate(table.weights) for _ in range(int(w))]
-    copied = replace(table.take(rows), weights=(1,) * len(rows))
-    rules = Rules(*pair, min_samples_leaf=data.draw(st.integers(1, 4)))
-    assert_same_arrays(fit(table, rules), fit(copied, rules))
-
-
-@every_criterion
-def test_whole_weights_are_copies_of_spread_rows(criterion: str) -> None:
-    """Rounding may differ in the last unit, so that answers are close and questions the same."""
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        classes = rng.integers(0, 2, 50)
-        columns = tuple(make_column("many", rng, classes, 3, 0.2, "") for _ in range(3))
-        weights = tuple(rng.integers(1, 4, 50).tolist())
-        table = Table(columns, tuple(classes.tolist()), weights)
-        rows = [i for i, w in enumerate(weights) for _ in range(w)]
-        copied = replace(table.take(rows), weights=(1,) * len(rows))
-        rules = Rules(criterion, "fractional", max_depth=3, min_samples_leaf=3)
-        one, other = fit(table, rules), fit(copied, rules)
-        assert_same_arrays(one, other, ("kind", "attribute", "threshold", "children"))
-        frame = table.frame()
-        np.testing.assert_allclose(one.predict_proba(frame), other.predict_proba(frame), atol=1e-8)
-
-
 @given(data=st.data(), criterion=st.sampled_from(CRITERIA))
 def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any) -> None:
-    """Also brute force's, whatever its policy; only fractional marks its tests."""
+    """Only fractional marks its tests."""
     table = data.draw(tables(criterion=criterion, rates=(0.0,), styles=("", "one value")))
     plain = fit(table, Rules(criterion, "error"))
     tests = plain._model.kind != LEAF
@@ -663,93 +475,6 @@ def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any
         np.testing.assert_array_equal(model._model.weights(), plain._model.weights())
         marked = SPREAD if policy == "fractional" else NONE_MET
         assert (model._model.missing[tests] == marked).all()
-        shallow = Rules(criterion, policy, max_depth=2)
-        check(table, shallow)
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_direction_takes_the_hole_of_a_category_for_one_more_word(
-    criterion: str, data: Any
-) -> None:
-    """A table of words grows as it does with a last word in the place of its holes.
-
-    Words that a node lacks go elsewhere where holes are alone, since they are no holes.
-    """
-    table = data.draw(tables(criterion=criterion, looks=("subset",)))
-    worded = filled(table, 9.0)  # a word that sorts last
-    options = data.draw(limits)
-    holes = fit(table, Rules(criterion, "direction", **options))
-    words = fit(worded, Rules(criterion, "error", **options))
-    assert_same_arrays(holes, words, ("kind", "attribute", "children", "units", "score", "gain"))
-    np.testing.assert_array_equal(holes._model.missing >= 0, met_holes(words, table))
-
-
-def met_holes(words: Any, table: Table) -> Any:
-    """Which nodes ask a column and have rows with the word in the place of its holes."""
-    tree = words._model
-    last = [len(column.values) - 1 for column in tree.schema.columns]
-    rows = [i for i, w in enumerate(table.weights) if w]
-    had = [any(column.cells[i] is None for i in rows) for column in table.columns]
-    met = np.zeros(tree.n_nodes, dtype=bool)
-    for t in np.flatnonzero(tree.kind != LEAF).tolist():
-        j = int(tree.attribute[t])
-        values = tree.values[tree.value_start[t] : tree.value_start[t + 1]]
-        met[t] = had[j] and last[j] in values
-    return met
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA[:3]))
-def test_a_branch_of_holes_is_that_of_one_more_word(criterion: str, data: Any) -> None:
-    """Where every word has a branch, the holes' is one like others."""
-    table = data.draw(tables(looks=("multiway",)))
-    worded = filled(table, 9.0)  # a word that sorts last
-    least = data.draw(st.integers(1, 4))
-    holes = fit(table, Rules(criterion, "branch", min_samples_leaf=least))
-    words = fit(worded, Rules(criterion, "error", min_samples_leaf=least))
-    assert_same_arrays(holes, words, ("kind", "attribute", "children", "units", "score", "gain"))
-
-
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_direction_of_a_number_is_the_better_of_two_fillings(criterion: str, data: Any) -> None:
-    """Holes below all numbers or above them: one has the best root of one column.
-
-    Of the gain ratio too: gains are compared within a column, and the ratio is that of the best.
-    """
-    table = data.draw(tables(criterion=criterion, looks=("few", "many")))
-    table = replace(table, columns=table.columns[:1])
-    tree = fit(table, Rules(criterion, "direction", max_depth=1))._model
-    rules = Rules(criterion, "error", max_depth=1)
-    gains = [fit(filled(table, at), rules)._model.gain[0] for at in (-1e6, 1e6)]
-    assert tree.gain[0] == pytest.approx(max(gains), abs=1e-12)
-
-
-def filled(table: Table, at: float) -> Table:
-    columns = (
-        replace(column, cells=tuple(at if c is None else c for c in column.cells))
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(columns))
-
-
-@pytest.mark.parametrize("policy", ["majority", "fractional"])
-@given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_the_root_of_one_column_is_that_of_its_known_rows(
-    criterion: str, policy: str, data: Any
-) -> None:
-    """Its gain is theirs by their share of all rows."""
-    table = data.draw(tables(criterion=criterion, rates=(0.1, 0.3), styles=("",)))
-    table = replace(table, columns=table.columns[:1])
-    known = [i for i, _ in table.held if table.columns[0].cells[i] is not None]
-    if len({table.classes[i] for i in known}) < len(table.labels):
-        return
-    tree = fit(table, Rules(criterion, policy, max_depth=1))._model
-    alone = fit(table.take(known), Rules(criterion, "error", max_depth=1))._model
-    share = alone.weights()[0].sum() / tree.weights()[0].sum()
-    assert tree.kind[0] == alone.kind[0]
-    np.testing.assert_array_equal(tree.threshold[0], alone.threshold[0])
-    assert tree.values.tolist() == alone.values.tolist()
-    assert tree.branches.tolist() == alone.branches.tolist()
-    assert tree.gain[0] == pytest.approx(alone.gain[0] * share, abs=1e-12)
 
 
 @every_policy
@@ -766,9 +491,6 @@ def test_weight_is_neither_made_nor_lost(policy: str) -> None:
     for t in np.flatnonzero(tree.kind):
         below = weights[Guide(tree, int(t)).children].sum(axis=0)
         np.testing.assert_allclose(below, weights[t], rtol=1e-9, atol=1e-9)
-
-
-# --- Large tables --------------------------------------------------------------------------------
 
 
 @cache

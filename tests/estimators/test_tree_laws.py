@@ -15,10 +15,8 @@ from tests.estimators.tree_tables import (
     CRITERIA,
     CUT,
     LEAF,
-    MULTIWAY,
     QUESTIONS,
     SCORES,
-    SUBSET,
     Data,
     children_of,
     depths_of,
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 # Trees of one class are grown on purpose, or by chance.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
-
-# --- What must not matter ------------------------------------------------------------------------
 
 
 @given(tables)
@@ -122,8 +118,6 @@ def test_columns_that_no_test_asks_do_not_mislead_rows(place: int, unasked: str)
     assert only.predict(X[["unasked", "x"]]).tolist() == (y // 2).tolist()
 
 
-# --- Weights and bounds --------------------------------------------------------------------------
-
 sizes_matter: Final = st.fixed_dictionaries(
     {},
     optional={
@@ -154,35 +148,6 @@ def test_fractional_weights_times_a_power_of_two(
     np.testing.assert_array_equal(one.predict_proba(data.X), other.predict_proba(data.X))
     assert one._model.sizes[0] == len(data.y)
     assert n[0] == pytest.approx(weights.sum(), rel=1e-9)  # weights are rounded to 2**-40
-
-
-@given(tables, sizes_matter)
-def test_bounds_hold(data: Data, options: dict[str, Any]) -> None:
-    """No side of a binary test is smaller than allowed, no V larger, no small node is split."""
-    model = data.fit(**options)
-    tree, n = model._model, len(data.y)
-    least = max(
-        options.get("min_samples_leaf", 1),
-        math.ceil(n * options.get("min_weight_fraction_leaf", 0.0)),
-    )
-    for t in np.flatnonzero(tree.kind != LEAF).tolist():
-        sides = tree.sizes[children_of(tree, t)]
-        assert tree.sizes[t] == sides.sum()
-        assert np.array_equal(tree.units[t], tree.units[children_of(tree, t)].sum(axis=0))
-        assert tree.sizes[t] > options.get("leaf_size", 1)
-        assert np.sort(sides)[-2] >= least
-        assert tree.score[t] > 0
-        if tree.kind[t] != MULTIWAY:
-            assert sides.min() >= least
-        if tree.kind[t] == SUBSET:
-            branches = tree.branches[tree.value_start[t] : tree.value_start[t + 1]]
-            inside = int((branches == 0).sum())
-            assert 1 <= inside <= min(len(branches) // 2, options.get("max_subset", len(branches)))
-            assert 2 * inside < len(branches) or branches[0] == 0
-    assert model.get_n_leaves() <= options.get("max_leaf_nodes", n)
-
-
-# --- Questions, paths, shares: one tree ----------------------------------------------------------
 
 
 @given(tables, seeds, st.sampled_from([None, 2, 5, 8]))
@@ -272,7 +237,6 @@ def check_rows(model: Any, data: Data, rows: NDArray[np.int64]) -> None:
         row = path[[i]].toarray()[0]
         assert np.flatnonzero(row).tolist() == up[::-1]
         assert set(row[row != 0].tolist()) == {1}
-        assert follow(model, X.iloc[i], data.X) == t
     shares = tree.units[leaf] / tree.units[leaf].sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-15)
     said = model.classes_[tree.units[leaf].argmax(axis=1)]
@@ -282,23 +246,6 @@ def check_rows(model: Any, data: Data, rows: NDArray[np.int64]) -> None:
     np.testing.assert_array_equal(np.isneginf(logs), shares == 0)
     np.testing.assert_allclose(np.exp(logs), shares, rtol=1e-14)
 
-
-def follow(model: Any, row: Any, X: Any) -> int:
-    """The leaf of one row, by asking the questions one by one."""
-    tree, t = model._model, 0
-    while tree.kind[t] != LEAF:
-        name = model.feature_names_in_[tree.attribute[t]]
-        if tree.kind[t] == CUT:
-            branch = 0 if row[name] <= tree.threshold[t] else 1
-        else:
-            code = sorted(set(X[name])).index(row[name])
-            here = slice(tree.value_start[t], tree.value_start[t + 1])
-            branch = int(tree.branches[here][tree.values[here].tolist().index(code)])
-        t = children_of(tree, t)[branch]
-    return t
-
-
-# --- Thresholds ----------------------------------------------------------------------------------
 
 any_numbers: Final = st.lists(
     st.tuples(
@@ -364,9 +311,6 @@ def test_minus_zero_is_zero() -> None:
     signed = TreeClassifier(pruning=None).fit([[-1.0], [0.0], [-0.0], [1.0]], [0, 1, 1, 0])
     assert signed.get_n_leaves() == 3
     assert len(set(signed.apply([[0.0], [-0.0]]).tolist())) == 1
-
-
-# --- scikit-learn --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("gini", "gini"), ("gain", "entropy")])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,8 +30,9 @@ from tests.estimators.tree_oracle_holes import (
     make_column,
     tables,
 )
+from tests.estimators.tree_oracle_large import Large
 
-from sortal import TreeClassifier, native
+from sortal import native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 NO_BOUND: Final = 2**62
-COMPLETE: Final = {"rates": (0.0,), "styles": ("", "", "one value")}
+COMPLETE: Final[dict[str, Any]] = {"rates": (0.0,), "styles": ("", "", "one value")}
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
-
-# --- The whole tree ------------------------------------------------------------------------------
 
 
 @every_criterion
@@ -109,51 +107,11 @@ def test_best_first_never_has_more_leaves_with_multiway_tests() -> None:
         assert 1 <= leaves <= most
 
 
-# --- Every node against best_test ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A table as arrays: numbers, or codes of words; units of weight; sizes are rows or copies."""
-
-    columns: tuple[NDArray[Any], ...]
-    kinds: tuple[int, ...]
-    classes: NDArray[np.int64]
-    weights: NDArray[np.float64] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def frame(self) -> Any:
-        columns = {
-            f"x{j}": x if kind == CUT else np.array(word_list(int(x.max()) + 1))[x]
-            for j, (x, kind) in enumerate(zip(self.columns, self.kinds, strict=True))
-        }
-        return pd.DataFrame(columns)
-
-    def fit(self) -> Any:
-        words = {SUBSET: "subset", MULTIWAY: "multiway"}
-        split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
-        options = {"categorical_split": split or "subset", **self.options}
-        model = TreeClassifier(**{"pruning": None, **options})
-        return model.fit(self.frame, self.classes, sample_weight=self.weights)
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """Fewest rows a side, and the most values of V."""
-        most = self.options.get("max_subset")
-        return self.options.get("min_samples_leaf", 1), NO_BOUND if most is None else most
-
-
-def word_list(m: int) -> list[str]:
-    """Words that sort like their codes."""
-    return [f"v{i:05d}" for i in range(m)]
-
-
 @dataclass(frozen=True)
 class Checker:
     """The fitted tree of a table, and the rows of each of its nodes."""
 
-    plain: Plain
+    plain: Large
     model: Any
 
     @property
@@ -192,19 +150,19 @@ class Checker:
 
     def best_test(self, rows: NDArray[np.int64]) -> Any:
         tables = [self.table(j, rows) for j in range(len(self.plain.columns))]
-        min_size, max_subset = self.plain.limits
+        options = self.plain.options
+        most = options.get("max_subset")
         total = int(self.units.sum())
-        fraction = self.plain.options.get("min_weight_fraction_leaf", 0.0)
         return native.best_test(
             list(self.plain.kinds),
             [values for values, _, _ in tables],
             [counts for _, counts, _ in tables],
             [None if self.is_copies else sizes for _, _, sizes in tables],
             total=total,
-            criterion=CRITERIA.index(self.plain.options.get("criterion", "gain")),
-            min_size=min_size,
-            min_units=math.ceil(fraction * total),
-            max_subset=max_subset,
+            criterion=CRITERIA.index(options.get("criterion", "gain")),
+            min_size=options.get("min_samples_leaf", 1),
+            min_units=math.ceil(options.get("min_weight_fraction_leaf", 0.0) * total),
+            max_subset=NO_BOUND if most is None else most,
         )
 
     def table(self, j: int, rows: NDArray[np.int64]) -> tuple[Any, Any, Any]:
@@ -268,11 +226,11 @@ class Checker:
         assert self.tree.candidates[t] == 0
 
 
-def check_nodes(plain: Plain) -> Counter[str]:
+def check_nodes(plain: Large) -> Counter[str]:
     return Checker(plain, plain.fit()).check()
 
 
-def random_plain(seed: int) -> Plain:
+def random_plain(seed: int) -> Large:
     """Mixed columns of few or many values, two to six classes, some weighted, some constrained."""
     rng = np.random.default_rng(seed)
     # Importances are counted in very many units, and best_test prepares for each of them.
@@ -294,7 +252,7 @@ def random_plain(seed: int) -> Plain:
             "min_gain": float(rng.choice([0.0, 0.02])),
             "max_depth": [None, 4, 7][int(rng.integers(3))],
         }
-    return Plain(columns, wanted, classes, weights, options)
+    return Large(columns, wanted, classes, options, weights)
 
 
 def make_weights(weighting: str, rng: Any, n: int) -> NDArray[np.float64] | None:
@@ -358,7 +316,7 @@ every_large = pytest.mark.parametrize("options", LARGE_OPTIONS, ids=CRITERIA)
 @pytest.mark.parametrize("K", [2, pytest.param(5, marks=pytest.mark.full)])
 def test_large_nodes_of_many_distinct_values(options: dict[str, Any], K: int) -> None:
     X, classes = signal(np.random.default_rng(K), 30_000, K, 4)
-    seen = check_nodes(Plain(tuple(X.T), (CUT,) * 4, classes, None, options))
+    seen = check_nodes(Large(tuple(X.T), (CUT,) * 4, classes, options))
     assert seen["exact"] >= 10
     assert seen["heuristic"] == 0
 
@@ -372,7 +330,7 @@ def test_large_mixed_nodes(options: dict[str, Any]) -> None:
     for j, m in ((2, 3), (3, 12), (4, 60)):
         columns.append(np.argsort(rng.random(m))[np.digitize(X[:, j], np.linspace(-2, 2, m - 1))])
     kinds = (CUT, CUT, SUBSET if criterion == "cart" else MULTIWAY, SUBSET, SUBSET)
-    large = Plain(tuple(columns), kinds, classes, None, {"criterion": criterion, "max_depth": 6})
+    large = Large(tuple(columns), kinds, classes, {"criterion": criterion, "max_depth": 6})
     seen = check_nodes(large)
     assert seen["exact"] >= 10
     assert seen["heuristic"] == 0  # three classes: lines and sign vectors are exact
@@ -388,13 +346,13 @@ def test_large_weighted_nodes(criterion: str, weighting: str) -> None:
     weights = make_weights(weighting, rng, 24_000)
     columns = (X[:, 0], np.rint(X[:, 1] * 8), X[:, 2])
     options = {"criterion": criterion, "max_depth": 5, "leaf_size": 50, "min_samples_leaf": 9}
-    assert check_nodes(Plain(columns, (CUT,) * 3, classes, weights, options))["exact"] >= 10
+    assert check_nodes(Large(columns, (CUT,) * 3, classes, options, weights))["exact"] >= 10
 
 
 def test_more_distinct_values_than_sixteen_bits_count() -> None:
     X, classes = signal(np.random.default_rng(4), 70_000, 3, 2)
     assert len(np.unique(X[:, 0])) == 70_000
-    seen = check_nodes(Plain(tuple(X.T), (CUT,) * 2, classes, None, {"max_depth": 5}))
+    seen = check_nodes(Large(tuple(X.T), (CUT,) * 2, classes, {"max_depth": 5}))
     assert seen["exact"] == 31
 
 
@@ -404,9 +362,7 @@ def test_a_large_tree_without_stops() -> None:
     X, classes = signal(rng, 21_000, 2, 3)
     columns = (X[:, 0], np.rint(X[:, 1] * 30), X[:, 2])
     classes = np.where(rng.random(21_000) < 0.05, 1 - classes, classes)
-    seen = check_nodes(
-        Plain(columns, (CUT,) * 3, classes, None, {"criterion": "gini", "leaf_size": 40})
-    )
+    seen = check_nodes(Large(columns, (CUT,) * 3, classes, {"criterion": "gini", "leaf_size": 40}))
     assert seen["exact"] > 200
 
 
@@ -418,9 +374,7 @@ def test_many_values_and_classes_may_be_heuristic_and_say_so() -> None:
                      rng.integers(0, 60, 20_500))  # fmt: skip
     for criterion in ("gain", "gini"):
         options = {"criterion": criterion, "max_depth": 4}
-        seen = check_nodes(Plain((codes,), (SUBSET,), classes, None, options))
+        seen = check_nodes(Large((codes,), (SUBSET,), classes, options))
         assert seen["heuristic"] > 0
-    sure = check_nodes(
-        Plain((codes,), (SUBSET,), classes, None, {"criterion": "cart", "max_depth": 4})
-    )
+    sure = check_nodes(Large((codes,), (SUBSET,), classes, {"criterion": "cart", "max_depth": 4}))
     assert sure["heuristic"] == 0  # sign vectors

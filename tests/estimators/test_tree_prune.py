@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from sortal import TreeClassifier, datasets
@@ -110,39 +109,6 @@ def test_progress_is_told_and_may_end_it() -> None:
     assert {
         name: str(value) for name, value in vars(grown.set_params(pruning=None)).items()
     } == before
-
-
-@pytest.mark.parametrize(
-    ("pruning", "options", "needs_rows"),
-    [
-        ("cost_complexity", {"strength": "one_se"}, True),
-        ("cost_complexity", {"strength": "least", "cv": 5}, True),
-        ("cost_complexity", {"strength": 0.02}, False),
-        ("pessimistic", {"raising": True}, True),
-        ("pessimistic", {"confidence": 0.1, "raising": True}, True),
-        ("pessimistic", {"raising": False}, False),
-        ("pessimistic", {"raising": False, "join_leaves": True}, False),
-    ],
-)
-def test_prune_makes_what_fit_makes(
-    pruning: str, options: dict[str, Any], needs_rows: bool
-) -> None:
-    X, y = noisy()
-    grown = TreeClassifier(pruning=None).fit(X, y)
-    text = grown.to_text()
-    pruned = grown.prune(pruning, *((X, y) if needs_rows else ()), **options)
-    fitted = TreeClassifier(pruning=pruning, **options).fit(X, y)
-    assert pruned.to_text() == fitted.to_text()
-    assert pruned.get_params() == fitted.get_params()
-    assert str(pruned.fit_report_) == str(fitted.fit_report_)
-    assert getattr(pruned, "complexity_", None) == getattr(fitted, "complexity_", None)
-    assert pruned.get_n_leaves() < grown.get_n_leaves()
-    assert f"pruned from {grown.get_n_leaves()} to" in str(pruned.fit_report_)
-    assert grown.to_text() == text
-    assert grown.pruning is None
-    assert not hasattr(grown, "complexity_")
-    assert clone(pruned).fit(X, y).to_text() == fitted.to_text()
-    assert pruned.predict(X).shape == (300,)
 
 
 def test_reduced_error_holds_rows_out() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sortal import TreeClassifier
@@ -33,13 +33,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 Cell: TypeAlias = Any
 Row: TypeAlias = tuple[Cell, ...]
 
-LAW: Final = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-FEW: Final = settings(LAW, max_examples=50)
 
 TICKS: Final = {"s": 86_400, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 STRANGERS: Final = {"word": "never seen", "ordered": "never seen", "truth": "maybe", "code": 99}
-
-# --- Tables --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -154,28 +150,13 @@ def printed_days(when: Any) -> float:
     return ticks / per_day
 
 
-# --- Strategies ----------------------------------------------------------------------------------
-
 PLAIN_NAMES: Final = ("size", "color", "x0", "sepal_length", "Day of week", "größe")
 PLAIN_WORDS: Final = ("red", "green", "blue", "dark red", "S", "M", "L", "XL", "7", "Żółć")
 SLY_TEXT: Final = (
     *("", " ", " a", "a ", "a, b", "{a}", "a}", '"', '"a"', "\\", "'", "a\nb", "a\r\nb", "\t"),
     *("<b>", "<script>alert(1)</script>", "&amp;", "a < b", "x <= 5", "x > 1", "x = a", "x != a"),
-    *(
-        "a and b",
-        "a or b",
-        "a or other",
-        "a (or other)",
-        "x not",
-        "not x",
-        "b) ∨ (a",
-        "x in {a}",
-        "x not in {a}",
-        "a | b",
-        "||",
-        "\\|",
-        "a\\",
-    ),
+    *("a and b", "a or b", "a or other", "a (or other)", "x not", "not x", "b) ∨ (a", "x in {a}"),
+    *("x not in {a}", "a | b", "||", "\\|", "a\\"),
     *("If a", "then class is b", "root", ": n 5", "a -> b", "…", "a ∧ b", "a ∨ b", "(a)", ")"),
     *("\u2028", "\x85", "\x00", "\x1b[31m", "\u202e", "é", "日本", "🌲", "nan", "None", "other"),
     *("a and", "and a", "a or", "or a", "a in", "in a", "a not in", "not in a", "a (n 1", "a: n 1"),
@@ -305,9 +286,6 @@ def cases(draw: st.DrawFn, *, plain: bool = False) -> Case:
     return Case(columns, y, draw_weights(draw, n), draw_options(draw, columns))
 
 
-# --- Conditions, judged by their fields ----------------------------------------------------------
-
-
 def is_interval(condition: Any) -> bool:
     return hasattr(condition, "low")
 
@@ -342,9 +320,6 @@ def shares_of_weighted(case: Case, model: Any, X: Any) -> Any:
     assert shares.shape == (len(X), len(every))
     assert (np.delete(shares, at, axis=1) == 0).all()
     return shares[:, at]
-
-
-# --- Rows to ask for -----------------------------------------------------------------------------
 
 
 def near(column: Column, threshold: float) -> list[Cell]:
@@ -384,22 +359,27 @@ def rows_to_ask(case: Case, rules: Any, seed: int) -> list[Row]:
     return asked + drawn
 
 
-# --- The rules part the space, and tell what the tree tells --------------------------------------
-
-
 def the_only_one(rules: list[Any], row: dict[str, Cell], form: str) -> int:
     met = [i for i, rule in enumerate(rules) if all_hold(getattr(rule, form), row)]
     assert len(met) == 1, (form, row, [getattr(rules[i], form) for i in met])
     return met[0]
 
 
-@LAW
 @given(cases(), seeds)
-def test_a_row_meets_one_rule_and_it_is_that_of_its_leaf(case: Case, seed: int) -> None:
-    model = case.fit()
+def test_rules_tell_what_the_tree_does(case: Case, seed: int) -> None:
+    model = case.fit(smoothing=None)
     rules = model.rules()
-    rows, listed = rows_to_ask(case, rules, seed), every_rule(rules)
-    X = case.frame(rows)
+    check_rows_meet_rules(case, model, rules, rows_to_ask(case, rules, seed))
+    check_conditions(case, rules)
+    check_numbers(case, rules)
+    check_order(model, rules)
+    check_classes(case, model, rules)
+    check_boxes(case, model, rules)
+
+
+def check_rows_meet_rules(case: Case, model: Any, rules: Any, rows: list[Row]) -> None:
+    """A row meets one rule, and it is that of its leaf."""
+    listed, X = every_rule(rules), case.frame(rows)
     leaves, said = ask(model.apply, X), ask(model.predict, X)
     shares = shares_of_weighted(case, model, X)
     for i, row in enumerate(rows):
@@ -407,32 +387,23 @@ def test_a_row_meets_one_rule_and_it_is_that_of_its_leaf(case: Case, seed: int) 
         met = the_only_one(listed, read, "path")
         assert the_only_one(listed, read, "merged") == met
         rule = listed[met]
-        assert rule.leaf == leaves[i]
-        assert rule.label == said[i]
+        assert (rule.leaf, rule.label) == (leaves[i], said[i])
         assert tuple(rule.probabilities) == tuple(shares[i])
         assert list(rule.classes) == case.classes
 
 
-@LAW
-@given(cases())
-def test_merged_conditions_are_one_an_attribute_in_order_of_appearance(case: Case) -> None:
-    rules = case.fit().rules()
+def check_conditions(case: Case, rules: Any) -> None:
+    """Merged conditions are one an attribute, in order of appearance."""
+    kinds = {c.name: c.is_number for c in case.columns}
     for rule in every_rule(rules):
         seen = dict.fromkeys(c.attribute for c in rule.path)
         assert [c.attribute for c in rule.merged] == list(seen)
-        kinds = {c.name: c.is_number for c in case.columns}
-        for c in (*rule.path, *rule.merged):
-            assert is_interval(c) == kinds[c.attribute]
+        assert all(is_interval(c) == kinds[c.attribute] for c in (*rule.path, *rule.merged))
 
 
-# --- What rules count ----------------------------------------------------------------------------
-
-
-@LAW
-@given(cases())
-def test_numbers_of_a_rule_are_those_of_its_rows(case: Case) -> None:
-    model = case.fit(smoothing=None)
-    rules, rows, labels, weights = model.rules(), case.rows, case.labels, case.kept_weights
+def check_numbers(case: Case, rules: Any) -> None:
+    """The numbers of a rule are those of its rows."""
+    rows, labels, weights = case.rows, case.labels, case.kept_weights
     total = sum(weights)
     exact = partial(pytest.approx, rel=0 if case.has_copies else 1e-9, abs=0)
     for rule in rules:
@@ -450,11 +421,9 @@ def test_numbers_of_a_rule_are_those_of_its_rows(case: Case) -> None:
     assert sum(rule.size for rule in rules) == (total if case.has_copies else len(rows))
 
 
-@LAW
-@given(cases())
-def test_rules_are_the_leaves_in_the_order_of_nodes(case: Case) -> None:
-    model = case.fit()
-    nodes, rules = model.to_frame(), model.rules()
+def check_order(model: Any, rules: Any) -> None:
+    """Rules are the leaves in the order of nodes."""
+    nodes = model.to_frame()
     leaves = [int(t) for t, test in zip(nodes["node"], nodes["test"], strict=True) if not test]
     assert [rule.leaf for rule in rules] == leaves
     assert len(rules) == len(leaves) == model.get_n_leaves()
@@ -467,13 +436,10 @@ def test_rules_are_the_leaves_in_the_order_of_nodes(case: Case) -> None:
         assert len(rule.path) == nodes["depth"].iloc[rule.leaf] + 1
 
 
-@LAW
-@given(cases())
-def test_rules_of_a_class_are_the_rules_that_say_it(case: Case) -> None:
-    model = case.fit()
-    rules, classes = model.rules(), model.rules(by="class")
+def check_classes(case: Case, model: Any, rules: Any) -> None:
+    """Rules of a class are the rules that say it."""
+    classes, total = model.rules(by="class"), sum(case.kept_weights)
     assert [record.label for record in classes] == case.classes
-    total = sum(case.kept_weights)
     for record in classes:
         mine = [rule for rule in rules if rule.label == record.label]
         assert list(record.rules) == mine
@@ -481,7 +447,28 @@ def test_rules_of_a_class_are_the_rules_that_say_it(case: Case) -> None:
         assert record.share == pytest.approx(record.n / total)
 
 
-# --- The parser ----------------------------------------------------------------------------------
+def in_side(side: Any, x: Cell) -> bool:
+    """A side that begins with the data is closed below."""
+    return holds(side, x) or (is_interval(side) and side.closed and side.low == x <= side.high)
+
+
+def check_boxes(case: Case, model: Any, rules: Any) -> None:
+    """A row of the fit lies in the box of its leaf alone; a box has a side a column in the data."""
+    rows = [case.read(row) for row in case.rows]
+    leaves = model.apply(case.frame(case.rows))
+    for row, leaf in zip(rows, leaves, strict=True):
+        inside = [r.leaf for r in rules if all(in_side(s, row[s.attribute]) for s in r.box)]
+        assert inside == [leaf]
+    for rule in rules:
+        assert [side.attribute for side in rule.box] == [c.name for c in case.columns]
+        for side, column in zip(rule.box, case.columns, strict=True):
+            assert is_interval(side) == column.is_number
+            cells = [row[column.name] for row in rows]
+            if column.is_number:
+                assert min(cells) <= side.low <= side.high <= max(cells)
+            else:
+                assert set(side.values) <= {*cells, *column.levels}
+
 
 # A bare word holds none of the signs of a sentence; others stand in the quotes of JSON.
 TERM: Final = r'(?:"(?:[^"\\]|\\.)*"|[^<>={}"|,]+?)'
@@ -604,9 +591,6 @@ def lines_of(text: str, n: int) -> list[str]:
     return lines
 
 
-# --- Text ----------------------------------------------------------------------------------------
-
-
 def check_node_line(line: str, node: Any, rule: Any) -> re.Match[str]:
     """The numbers of a line are the node's; a leaf says its class."""
     found = NODE.fullmatch(line)
@@ -621,8 +605,7 @@ def check_node_line(line: str, node: Any, rule: Any) -> re.Match[str]:
     return found
 
 
-def check_text_of_nodes(case: Case) -> None:
-    model = case.fit()
+def check_text_of_nodes(case: Case, model: Any) -> None:
     columns, nodes = {c.name: c for c in case.columns}, model.to_frame()
     conditions, rules = conditions_of_nodes(model), {rule.leaf: rule for rule in model.rules()}
     for t, line in enumerate(lines_of(model.to_text(), len(nodes))):
@@ -639,20 +622,7 @@ def check_text_of_nodes(case: Case) -> None:
             assert [float(c) for _, c in counts] == pytest.approx([c for _, c in shown], rel=1e-3)
 
 
-@LAW
-@given(cases(plain=True))
-def test_the_text_of_a_tree_reads_back(case: Case) -> None:
-    check_text_of_nodes(case)
-
-
-@LAW
-@given(cases())
-def test_the_text_of_a_tree_with_sly_names_reads_back(case: Case) -> None:
-    check_text_of_nodes(case)
-
-
-def check_text_of_rules(case: Case, form: str) -> None:
-    model = case.fit()
+def check_text_of_rules(case: Case, model: Any, form: str) -> None:
     rules, columns = model.rules(form=form), {c.name: c for c in case.columns}
     assert str(rules) == rules.to_text()
     for rule, line in zip(rules, rules.to_text().splitlines(), strict=False):
@@ -666,18 +636,32 @@ def check_text_of_rules(case: Case, form: str) -> None:
         assert read == [said_of(c, columns[c.attribute]) for c in getattr(rule, form)]
 
 
-@pytest.mark.parametrize("form", ["path", "merged"])
-@pytest.mark.parametrize("plain", [True, False])
-def test_the_text_of_rules_reads_back(form: str, plain: bool) -> None:
-    @LAW
-    @given(cases(plain=plain))
-    def law(case: Case) -> None:
-        check_text_of_rules(case, form)
+@given(cases() | cases(plain=True))
+def test_texts_read_back(case: Case) -> None:
+    model = case.fit()
+    check_text_of_nodes(case, model)
+    for form in ("path", "merged"):
+        check_text_of_rules(case, model, form)
+        check_markdown(model.rules(form=form))
+    check_json(model, case.frame(case.rows[:3]))
 
-    law()
+
+def check_json(model: Any, X: Any) -> None:
+    """Every record is ready for JSON."""
+    rules, classes, records = model.rules(), model.rules(by="class"), model.explain(X)
+    for record in (rules, classes, records, *rules, *rules.unlisted, *classes, *records):
+        plain = record.to_dict()
+        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
-# --- Explanations --------------------------------------------------------------------------------
+def check_markdown(rules: Any) -> None:
+    """As many cells in every line."""
+    text = rules.to_markdown()
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"\|", re.sub(r"\\.", "", line))) for line in lines}) == 1
+    assert len(lines) >= len(rules) + 2
+    assert re.fullmatch(r"\|(?:\s*:?-+:?\s*\|)+", lines[1])
+    assert len([line for line in text.split("\n") if line.startswith("|")]) == len(lines)
 
 
 def expected_mark(column: Column, cell: Cell, known: set[Cell], here: set[Cell]) -> str:
@@ -712,7 +696,6 @@ def check_sum(record: Any, nodes: Any) -> None:
     assert share == pytest.approx(record.probabilities[k], abs=1e-12)
 
 
-@LAW
 @given(cases(), seeds)
 def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
     model = case.fit()
@@ -725,6 +708,7 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
     leaves, said = ask(model.apply, X), ask(model.predict, X)
     shares = shares_of_weighted(case, model, X)
     by_leaf = {rule.leaf: rule for rule in every_rule(rules)}
+    columns = {column.name: column for column in case.columns}
     assert len(records) == len(rows)
     for i, (row, record) in enumerate(zip(rows, records, strict=True)):
         rule, read = by_leaf[leaves[i]], case.read(row)
@@ -737,63 +721,15 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
         assert tuple(move.condition for move in record.path) == tuple(rule.path)
         assert tuple(record.rule) == tuple(rule.merged)
         assert all(holds(m.condition, read[m.condition.attribute]) for m in record.path)
+        for move in record.path:
+            name = move.condition.attribute
+            assert columns[name].kind == "date" or move.value == read[name]
         marks = expected_marks(case, row, record.path, fitted)
         assert [move.mark for move in record.path] == marks
         assert record.fallback == any(marks)
         check_sum(record, nodes)
 
 
-@FEW
-@given(cases(), seeds)
-def test_the_values_of_an_explanation_are_the_rows(case: Case, seed: int) -> None:
-    model = case.fit()
-    rows = rows_to_ask(case, model.rules(), seed)
-    place = {c.name: j for j, c in enumerate(case.columns)}
-    for row, record in zip(rows, ask(model.explain, case.frame(rows)), strict=True):
-        for move in record.path:
-            column = case.columns[place[move.condition.attribute]]
-            cell = row[place[column.name]]
-            if column.kind != "date":
-                assert move.value == column.read(cell)
-
-
-# --- Whatever names and words look like ----------------------------------------------------------
-
-
-@FEW
-@given(cases())
-def test_every_record_is_ready_for_json(case: Case) -> None:
-    model = case.fit()
-    rules, classes = model.rules(), model.rules(by="class")
-    records = model.explain(case.frame(case.rows[:3]))
-    for record in (rules, classes, records, *rules, *rules.unlisted, *classes, *records):
-        plain = record.to_dict()
-        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
-
-
-@FEW
-@given(cases())
-def test_a_markdown_table_has_as_many_cells_in_every_line(case: Case) -> None:
-    model = case.fit()
-    for form in ("path", "merged"):
-        rules = model.rules(form=form)
-        text = rules.to_markdown()
-        lines = [line for line in text.splitlines() if line.startswith("|")]
-        pipes = {len(re.findall(r"\|", re.sub(r"\\.", "", line))) for line in lines}
-        assert len(pipes) == 1
-        assert len(lines) >= len(rules) + 2
-        assert re.fullmatch(r"\|(?:\s*:?-+:?\s*\|)+", lines[1])
-        assert len([line for line in text.split("\n") if line.startswith("|")]) == len(lines)
-
-
-def listed(frame: Any) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]]
-    is_polars = isinstance(frame, pl.DataFrame)
-    rows = frame.to_dicts() if is_polars else frame.to_dict("records")
-    return rows
-
-
-@FEW
 @given(cases())
 def test_frames_are_of_the_library_that_the_rows_came_in(case: Case) -> None:
     model = case.fit()
@@ -807,45 +743,7 @@ def test_frames_are_of_the_library_that_the_rows_came_in(case: Case) -> None:
     for frame, twin in zip(*pairs, strict=True):
         assert isinstance(frame, pd.DataFrame)
         assert isinstance(twin, pl.DataFrame)
-        assert listed(frame) == listed(twin)
+        assert frame.to_dict("records") == twin.to_dicts()
     assert len(model.rules().to_frame()) >= len(model.rules())
     assert isinstance(ask(other.explain, table).to_frame(), pl.DataFrame)
     assert list(other.rules()) == list(model.rules())
-
-
-# --- Boxes ---------------------------------------------------------------------------------------
-
-
-def in_side(side: Any, x: Cell) -> bool:
-    """A side that begins with the data is closed below."""
-    return holds(side, x) or (is_interval(side) and side.closed and side.low == x <= side.high)
-
-
-def in_box(rule: Any, row: dict[str, Cell]) -> bool:
-    return all(in_side(side, row[side.attribute]) for side in rule.box)
-
-
-@LAW
-@given(cases())
-def test_a_row_of_the_fit_lies_in_the_box_of_its_leaf_alone(case: Case) -> None:
-    model = case.fit()
-    rules, rows = model.rules(), case.rows
-    leaves = model.apply(case.frame(rows))
-    for row, leaf in zip(rows, leaves, strict=True):
-        read = case.read(row)
-        assert [rule.leaf for rule in rules if in_box(rule, read)] == [leaf]
-
-
-@LAW
-@given(cases())
-def test_a_box_has_a_side_a_column_within_the_data(case: Case) -> None:
-    rows = [case.read(row) for row in case.rows]
-    for rule in case.fit().rules():
-        assert [side.attribute for side in rule.box] == [c.name for c in case.columns]
-        for side, column in zip(rule.box, case.columns, strict=True):
-            assert is_interval(side) == column.is_number
-            cells = [row[column.name] for row in rows]
-            if column.is_number:
-                assert min(cells) <= side.low <= side.high <= max(cells)
-            else:
-                assert set(side.values) <= {*cells, *column.levels}

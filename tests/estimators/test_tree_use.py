@@ -47,8 +47,6 @@ def grow(X: Any, y: Any, weights: Any = None, **options: Any) -> TreeClassifier:
     return TreeClassifier(**{"pruning": None, **options}).fit(X, y, weights)
 
 
-# --- Tables of the wild --------------------------------------------------------------------------
-
 N: Final = 1100
 SAID: Final = {"no": 0, "yes": 1, "later": 2}
 
@@ -227,21 +225,6 @@ def test_a_column_may_lose_all_values_or_gain_its_first(missing: str) -> None:
     assert_array_equal(first, model.predict(rows))
 
 
-@every_policy
-def test_a_table_of_holes_is_one_leaf(missing: str) -> None:
-    table = pd.DataFrame({"a": [None] * 4, "b": np.full(4, np.nan)})
-    model = grow(table, ["u", "v", "v", "v"], missing=missing)
-    assert model.get_n_leaves() == 1
-    assert model.predict_proba(table).tolist() == [[0.25, 0.75]] * 4
-    told = grow(
-        table.assign(b=[1.0, np.nan, np.nan, np.nan]), ["u", "v", "v", "v"], missing=missing
-    )
-    # that a value is missing tells all, where a policy can ask for it
-    assert told.get_n_leaves() == (2 if missing in ("direction", "branch") else 1)
-
-
-# --- Laws across features ------------------------------------------------------------------------
-
 CLASSES: Final = np.array(["ash", "birch", "elm"])
 COSTS: Final = np.array([[0.0, 1, 4], [2, 0, 1], [3, 5, 0]])
 COUNTING: Final[dict[str, dict[str, Any]]] = {
@@ -315,9 +298,7 @@ def nodes(model: TreeClassifier) -> pd.DataFrame:
 @may_meet_words
 @FEW
 @given(seeds, policies, countings, splits)
-@example(
-    0, "fractional", "class_weight", "subset"
-)  # costs of parts that are equal but for rounding
+@example(0, "fractional", "class_weight", "subset")  # costs of parts equal but for rounding
 def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) -> None:
     rows, judges = holed_rows(seed), holed_rows(seed + 1, 40)
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
@@ -372,8 +353,12 @@ def test_to_prune_afterwards_is_to_prune_at_fit(
         assert pruned.to_text() == fitted.to_text(), how
         assert str(pruned.fit_report_) == str(fitted.fit_report_)
         assert str(pruned.get_params()) == str(fitted.get_params())
+        assert getattr(pruned, "complexity_", None) == getattr(fitted, "complexity_", None)
+        told = f"pruned from {grown.get_n_leaves()} to"
+        assert told in str(pruned.fit_report_) or how["pruning"] is None
         assert_array_equal(pruned.predict_proba(rows.X), fitted.predict_proba(rows.X))
-    assert grown.to_text() == before
+    assert (grown.to_text(), grown.pruning) == (before, None)
+    assert not hasattr(grown, "complexity_")
 
 
 def recount(model: TreeClassifier, rows: Rows) -> NDArray[np.float64]:

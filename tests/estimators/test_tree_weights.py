@@ -1,8 +1,8 @@
 """What classes count for in a tree: priors, class weights, costs, and shares that are smoothed.
 
-The oracle of altered priors is read aloud in fractions: the rows of a class count for
-prior · Σ costs of its row, the test of largest Gini decrease is asked, and a node says the class of
-least expected cost, by priors without the costs.
+The oracle of altered priors is that of rows which weigh as their class counts, for
+prior · Σ costs of its row; a node says the class of least expected cost, by priors without the
+costs.
 """
 
 from __future__ import annotations
@@ -10,13 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.estimators.tree_oracle_holes import (
+    PAIRS,
+    Guide,
+    Node,
+    Oracle,
+    Rules,
+    Table,
+    fit,
+    preorder,
+)
+from tests.estimators.tree_oracle_holes import tables as few_rows
 from tests.estimators.tree_tables import (
     CRITERIA,
     CUT,
@@ -36,8 +47,6 @@ from sortal.models.tree import TreeModel
 from sortal.models.tree_shares import Smoothing, laplace, m_estimate, reweigh, say, shrink
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 # Trees of one class are grown on purpose, or by chance.
@@ -64,144 +73,79 @@ kinds: Final = st.sampled_from(KINDS)
 smoothings: Final = st.sampled_from(["laplace", "m_estimate", "shrinkage"])
 
 
-# --- The oracle of altered priors ----------------------------------------------------------------
-
-
 @dataclass(frozen=True)
-class Tiny:
-    """Whole numbers in two columns, whole weights; priors and costs as fractions."""
+class Counted:
+    """A table of few rows; priors and costs of its classes in whole numbers and fractions."""
 
-    x: tuple[tuple[int, int], ...]
-    y: tuple[int, ...]
-    copies: tuple[int, ...]
+    table: Table
+    rules: Rules
     priors: tuple[Fraction, ...] | None
-    costs: tuple[tuple[int, ...], ...] | None
-
-    @property
-    def K(self) -> int:  # noqa: N802
-        return max(self.y) + 1
+    costs: tuple[tuple[int, ...], ...]
 
     @cached_property
     def factors(self) -> list[Fraction]:
-        if self.priors is None:
-            return [Fraction(1)] * self.K
-        total = [sum(c for c, k in zip(self.copies, self.y, strict=True) if k == j) for j in self.k]
-        return [p * sum(total) / n for p, n in zip(self.priors, total, strict=True)]
-
-    @property
-    def k(self) -> range:
-        return range(self.K)
-
-    def cost(self, i: int, j: int) -> int:
-        return int(i != j) if self.costs is None else self.costs[i][j]
-
-    def counts(self, rows: Sequence[int], by: Sequence[Fraction]) -> list[Fraction]:
-        found = [Fraction(0)] * self.K
-        for i in rows:
-            found[self.y[i]] += self.copies[i] * by[self.y[i]]
-        return found
+        """What a row of each class counts for, costs apart."""
+        n = Oracle(self.table, self.rules).part_of(self.table.held)[:-1]
+        shares = [Fraction(c, sum(n)) for c in n]
+        return [p / share for p, share in zip(self.priors or shares, shares, strict=True)]
 
     @cached_property
     def pull(self) -> list[Fraction]:
-        sums = [sum(self.cost(i, j) for j in self.k) for i in self.k]
-        return [f * s for f, s in zip(self.factors, sums, strict=True)]
+        return [f * sum(row) for f, row in zip(self.factors, self.costs, strict=True)]
 
-    def label(self, rows: Sequence[int]) -> int:
-        counts = self.counts(rows, self.factors)
-        expected = [sum(n * self.cost(i, j) for i, n in enumerate(counts)) for j in self.k]
-        return expected.index(min(expected))
+    def grow(self) -> list[Node]:
+        """The oracle's tree of rows that weigh as their classes count."""
+        of = dict(zip(self.table.labels, self.pull, strict=True))
+        cells = zip(self.table.weights, self.table.classes, strict=True)
+        weights = tuple(w * of[k] for w, k in cells)
+        return preorder(Oracle(replace(self.table, weights=weights), self.rules).grow())
 
-    def gini(self, rows: Sequence[int]) -> Fraction:
-        """n (1 - Σ p²) of the rows as they count."""
-        counts = self.counts(rows, self.pull)
-        n = sum(counts, Fraction(0))
-        return n - sum((c * c for c in counts), Fraction(0)) / n
-
-    def best(self, rows: Sequence[int]) -> tuple[int, Fraction, Fraction] | None:
-        """Column, threshold and decrease; the earlier column, the smaller threshold of equals."""
-        found = None
-        for j in (0, 1):
-            for a, b in pairwise(sorted({self.x[i][j] for i in rows})):
-                yes = [i for i in rows if self.x[i][j] <= a]
-                no = [i for i in rows if self.x[i][j] > a]
-                gained = self.gini(rows) - self.gini(yes) - self.gini(no)
-                if gained > 0 and (found is None or gained > found[2]):
-                    found = j, Fraction(a + b, 2), gained
-        return found
-
-    def grow(self, rows: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Nodes in preorder: column, threshold, score, label."""
-        counts = self.counts(rows, self.pull)
-        test = None if max(counts) == sum(counts) or len(rows) == 1 else self.best(rows)
-        if test is None:
-            return [(-1, None, Fraction(0), self.label(rows))]
-        j, v, gained = test
-        yes = [i for i in rows if self.x[i][j] <= v]
-        no = [i for i in rows if self.x[i][j] > v]
-        return [
-            (j, v, gained / sum(counts), self.label(rows)),
-            *self.grow(yes),
-            *self.grow(no),
-        ]
+    def fit(self) -> TreeModel:
+        priors = None if self.priors is None else [float(p) for p in self.priors]
+        model: TreeModel = fit(self.table, self.rules, priors=priors, costs=self.costs)._model
+        return model
 
 
 @st.composite
-def tiny_tables(draw: Any) -> Tiny:
-    K = draw(st.integers(2, 3))
-    n = draw(st.integers(K, 9))
-    y = [*range(K), *(draw(st.integers(0, K - 1)) for _ in range(n - K))]
-    cell = st.integers(0, 4)
-    x = tuple((draw(cell), draw(cell)) for _ in range(n))
-    copies = tuple(draw(st.integers(1, 3)) for _ in range(n))
-    priors = costs = None
+def counted_tables(draw: st.DrawFn) -> Counted:
+    criterion, policy = draw(st.sampled_from([pair for pair in PAIRS if pair[1] != "fractional"]))
+    # Few rows: what classes count for is a ratio of small numbers, which a tree keeps exactly.
+    table = draw(few_rows(criterion=criterion, weightings=("none",), most=12, max_classes=3))
+    copies = draw(st.lists(st.integers(1, 3), min_size=len(table.classes), max_size=12))
+    k = range(len(table.labels))
+    priors, costs = None, tuple(tuple(int(i != j) for j in k) for i in k)
     if draw(st.booleans()):
-        parts = [draw(st.integers(1, 6)) for _ in range(K)]
+        parts = [draw(st.integers(1, 6)) for _ in k]
         priors = tuple(Fraction(p, sum(parts)) for p in parts)
     if draw(st.booleans()):
-        costs = tuple(
-            tuple(0 if i == j else draw(st.integers(1, 5)) for j in range(K)) for i in range(K)
-        )
-    return Tiny(x, tuple(y), copies, priors, costs)
+        costs = tuple(tuple(draw(st.integers(1, 5)) * c for c in row) for row in costs)
+    table = replace(table, weights=tuple(copies[: len(table.classes)]))
+    return Counted(table, Rules(criterion, policy, leaf_size=0), priors, costs)
 
 
-def fit_tiny(tiny: Tiny, **options: Any) -> TreeClassifier:
-    priors = None if tiny.priors is None else [float(p) for p in tiny.priors]
-    plain: Any = {"costs": tiny.costs, "priors": priors, "pruning": None, "smoothing": None}
-    model = TreeClassifier("gini", **plain, **options)
-    return model.fit(np.array(tiny.x, float), np.array(tiny.y), np.array(tiny.copies, float))
-
-
-@given(tiny_tables())
-def test_a_tree_by_altered_priors(tiny: Tiny) -> None:
-    """Tests, scores and labels of every node, in fractions."""
-    tree, expected = fit_tiny(tiny)._model, tiny.grow(range(len(tiny.y)))
-    assert tree.attribute.tolist() == [node[0] for node in expected]
-    cuts = tree.kind == CUT
-    assert tree.threshold[cuts].tolist() == [float(node[1]) for node in expected if node[0] >= 0]
-    np.testing.assert_allclose(tree.score, [float(node[2]) for node in expected], rtol=1e-9)
-    assert tree.labels().tolist() == [node[3] for node in expected]
-
-
-@given(tiny_tables())
-def test_shares_risk_purity_and_error_by_hand(tiny: Tiny) -> None:
-    model = fit_tiny(tiny, max_depth=2)
-    tree, path = model._model, model.decision_path(np.array(tiny.x, float))
-    one_cost = tiny.costs[0][1] if tiny.costs and tree.costs is None else 1  # as good as 1
-    for t in range(tree.n_nodes):
-        rows = path[:, [t]].nonzero()[0].tolist()
-        counts, label = tiny.counts(rows, tiny.factors), tiny.label(rows)
-        total = sum(counts)
+@given(counted_tables().filter(lambda case: len(case.table.labels) > 1))
+def test_a_tree_by_altered_priors(case: Counted) -> None:
+    """Tests, scores, labels, shares and risk of every node, in fractions."""
+    tree, nodes = case.fit(), case.grow()
+    assert tree.n_nodes == len(nodes)
+    one_cost = case.costs[0][1] if tree.costs is None else 1  # a single cost is as good as 1
+    for t, node in enumerate(nodes):
+        assert Guide(tree, t).signature == (node.test and node.test.signature)
+        assert tree.score[t] == pytest.approx(node.score, rel=1e-9, abs=1e-12)
+        plain = [c / p for c, p in zip(node.counts, case.pull, strict=True)]
+        assert tree.units[t].tolist() == plain
+        counts = [c * f for c, f in zip(plain, case.factors, strict=True)]
+        total, expected = sum(counts), [Fraction(0)] * len(counts)
+        for i, j in product(range(len(counts)), repeat=2):
+            expected[j] += counts[i] * case.costs[i][j]
+        label = expected.index(min(expected))
+        assert tree.labels()[t] == label
         shares = [float(c / total) for c in counts]
         np.testing.assert_allclose(tree.shares()[t], shares, rtol=1e-12, atol=1e-15)
-        cost = sum(c * tiny.cost(i, label) for i, c in enumerate(counts))
-        assert one_cost * tree.risk()[t] == pytest.approx(float(cost), rel=1e-12, abs=1e-12)
-        assert tree.purity()[t] == pytest.approx(float(max(counts) / total))
-        assert tree.error()[t] == pytest.approx(float(1 - counts[label] / total), abs=1e-12)
-        plain = tiny.counts(rows, [Fraction(1)] * tiny.K)
-        assert tree.units[t].tolist() == plain
-
-
-# --- What changes nothing ------------------------------------------------------------------------
+        risk = float(expected[label])
+        assert one_cost * tree.risk()[t] == pytest.approx(risk, rel=1e-12, abs=1e-12)
+        assert tree.purity()[t] == pytest.approx(max(shares))
+        assert tree.error()[t] == pytest.approx(1 - shares[label], abs=1e-12)
 
 
 @given(tables, st.integers(2, 5))
@@ -243,9 +187,6 @@ def test_costs_times_a_number(data: Data, seed: int, kind: str, times: float) ->
     np.testing.assert_array_equal(one._model.labels(), other._model.labels())
     if other._model.costs is not None:  # a single cost is as good as 1
         np.testing.assert_allclose(one._model.risk() * times, other._model.risk(), rtol=1e-12)
-
-
-# --- Weights are copies --------------------------------------------------------------------------
 
 
 # rows of weight 0 may have words that no other row has
@@ -326,9 +267,6 @@ def test_the_least_weight_of_a_leaf_is_a_share_of_what_counts() -> None:
     assert balanced.predict(X).tolist() == y.tolist()
 
 
-# --- Whole numbers for classes -------------------------------------------------------------------
-
-
 def test_multiples_are_the_smallest_whole_numbers_that_leave_room_for_the_sum() -> None:
     units = np.array([10, 20, 30])
     assert multiples(np.array([1.0, 2.0, 3.0]), units, 2.0**45).tolist() == [1, 2, 3]  # type: ignore[union-attr]
@@ -374,9 +312,6 @@ def test_class_weights_as_in_scikit_learn() -> None:
     ).fit(X, y)
     theirs = DecisionTreeClassifier(max_depth=3, class_weight=weights, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
-
-
-# --- What is said --------------------------------------------------------------------------------
 
 
 def test_labels_of_least_expected_cost() -> None:
@@ -442,9 +377,6 @@ def test_a_class_that_cannot_be_leaves_the_priors() -> None:
         np.array([[1.0, 0, 0], [0.5, 0.5, 0]]), np.full(3, 1 / 3), np.array([0, 0.2, 0.8])
     )
     np.testing.assert_allclose(found, np.array([[0, 0.2, 0.8], [0, 1.0, 0]]))
-
-
-# --- Smoothing -----------------------------------------------------------------------------------
 
 
 def test_formulas_by_hand() -> None:
@@ -585,9 +517,6 @@ def test_smoothing_can_turn_what_is_said() -> None:
     np.testing.assert_allclose(shrunken.predict_proba(X[-1:])[0, 1], 0.1 + 0.9 / 3)
     assert shrunken._model.risk().tolist() == [1.0, 0.0, 0.0]
     assert shrunken._model.error().tolist() == [0.1, 0.0, 1.0]
-
-
-# --- Reading -------------------------------------------------------------------------------------
 
 
 WEIGHTINGS: Final = (None, "fractions", "copies")

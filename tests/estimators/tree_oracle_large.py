@@ -105,23 +105,21 @@ class Large:
     classes: Int
     options: dict[str, Any] = field(default_factory=dict)
 
+    weights: NDArray[np.float64] | None = None
+
     @cached_property
     def frame(self) -> Any:
-        columns: dict[str, Any] = {}
-        for j, (x, kind) in enumerate(zip(self.columns, self.kinds, strict=True)):
-            words = np.array(
-                [*(f"v{i:03d}" for i in range(int(np.max(np.nan_to_num(x, nan=-1.0))) + 1)), None],
-                object,
-            )
-            columns[f"x{j}"] = x if kind == CUT else words[x.astype(np.int64)]
-        return pd.DataFrame(columns)
+        cells = zip(self.columns, self.kinds, strict=True)
+        return pd.DataFrame(
+            {f"x{j}": x if kind == CUT else as_words(x) for j, (x, kind) in enumerate(cells)}
+        )
 
     def fit(self, **options: Any) -> Any:
         words = {SUBSET: "subset", MULTIWAY: "multiway"}
         split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
         plain = {"pruning": None, "smoothing": None, "categorical_split": split or "subset"}
         model = TreeClassifier(**{**plain, **self.options, **options})
-        return model.fit(self.frame, self.classes)
+        return model.fit(self.frame, self.classes, sample_weight=self.weights)
 
 
 # --- The largest score of a node -----------------------------------------------------------------
