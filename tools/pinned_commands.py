@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+from tools.pinned import timeless
+
 import sortal
 from sortal import datasets
 
@@ -61,7 +63,7 @@ def runs(group: str) -> str:
         code, out, err = run(line, folder())
         told.append(f"$ sortal {line}\n[ends with {code}]\n{out}[standard error]\n{err}")
     text = "\n".join(told).replace(sortal.__version__, "VERSION")
-    text = re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text)
+    text = re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", timeless(text))
     text = re.sub(r'(seconds": )[\d.e-]+', r"\1SECONDS", text)
     text = re.sub(r", about \d+:\d\d left", "", text)
     return re.sub(r"'[^']*pins-[^/']*", "'FOLDER", text)
