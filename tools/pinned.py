@@ -17,8 +17,7 @@ from unittest.mock import patch
 from zipfile import ZipFile
 
 import pandas as pd
-from tools.frozen_models import FOLDER, estimators, said
-from tools.frozen_models import table as every_kind
+from tools.frozen_models import FOLDER, estimators, said, table
 
 import sortal
 from sortal import datasets
@@ -31,6 +30,7 @@ ESTIMATORS = sorted(name for name in sortal.__all__ if isinstance(getattr(sortal
 CHANGING = {"seconds", "fit_seconds", "predict_seconds", "date", "versions", "library"}
 # so few folds are quick; so much time is enough on any machine
 QUICK: dict[str, Any] = {"folds": 2, "repeats": 1, "baselines": False, "n_jobs": 1, "budget": 3600}
+_saved = cache(estimators)
 
 
 class Case(NamedTuple):
@@ -60,7 +60,7 @@ def many() -> Case:
 
 def weighted() -> Case:
     """Columns of every kind, weights with fractions, and costs."""
-    X, y = every_kind()
+    X, y = table()
     weights, costs = [(i % 4 + 1) / 2 for i in range(len(y))], [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
     return Case(X, pd.Series(y, name="wood"), weights, costs)
 
@@ -228,9 +228,6 @@ def drawn(form: str, case: str) -> str:
         return "\n\n".join([tree.rules().to_markdown(), tree.rules("class").to_markdown(), ""])
     told: str = tree.to_svg(theme="light") if form == "svg" else tree.to_text()
     return told.replace("><", ">\n<") + "\n"
-
-
-_saved = cache(estimators)
 
 
 def model_file(name: str) -> dict[str, Any]:
