@@ -175,11 +175,6 @@ def of_task(task: str, case: str, **how: Any) -> dict[str, Any]:
     return dict(told.to_dict())
 
 
-def _is_ours(thing: Any) -> bool:
-    """Whether sortal wrote it: scikit-learn's own methods differ between its releases."""
-    return str(getattr(thing, "__module__", "")).startswith("sortal.")
-
-
 def _call(name: str, thing: Any) -> str:
     """A name and its parameters, one a line; quotes differ between Python's releases."""
     signature = inspect.signature(thing)
@@ -193,14 +188,15 @@ def _call(name: str, thing: Any) -> str:
 
 
 def _members(kind: type) -> Iterator[str]:
-    """The methods and properties of a class, also inherited ones of ours."""
+    """Methods and properties, inherited ones too; scikit-learn's own differ between releases."""
     for name in dir(kind):
         thing = inspect.getattr_static(kind, name)
         if isinstance(thing, property | cached_property) and name[0] != "_":
             yield f".{name}"
         # itself, or what a class method, or one that is there under a condition, wraps
         for inner in (thing, *getattr(thing, "__dict__", {}).values()):
-            if inspect.isfunction(inner) and _is_ours(inner) and name[0] != "_":
+            ours = inspect.isfunction(inner) and inner.__module__.startswith("sortal.")
+            if ours and name[0] != "_":
                 yield _call(f".{name}()", inner)
 
 
@@ -226,8 +222,9 @@ def drawn(form: str, case: str) -> str:
     tree = fitted("TreeClassifier", case)[0]
     if form == "md":
         return "\n\n".join([tree.rules().to_markdown(), tree.rules("class").to_markdown(), ""])
-    told: str = tree.to_svg(theme="light") if form == "svg" else tree.to_text()
-    return told.replace("><", ">\n<") + "\n"
+    told = tree.to_svg(theme="light") if form == "svg" else tree.to_text()
+    # its id is a hash of all: every line would differ
+    return re.sub(r"\btree-\w{12}\b", "tree-ID", told.replace("><", ">\n<")) + "\n"
 
 
 def model_file(name: str) -> dict[str, Any]:
