@@ -61,8 +61,8 @@ def many() -> Case:
 def weighted() -> Case:
     """Columns of every kind, weights with fractions, and costs."""
     X, y = table()
-    weights, costs = [(i % 4 + 1) / 2 for i in range(len(y))], [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
-    return Case(X, pd.Series(y, name="wood"), weights, costs)
+    weights = [(i % 4 + 1) / 2 for i in range(len(y))]
+    return Case(X, pd.Series(y, name="wood"), weights, [[0, 1, 4], [1, 0, 1], [2, 1, 0]])
 
 
 CASES = {
@@ -96,8 +96,7 @@ def fitted(name: str, case: str) -> tuple[Any, list[str]]:
 def of_estimator(name: str, case: str) -> dict[str, Any]:
     """What a fitted estimator says: of itself, of a few rows, and in its own ways."""
     given, (estimator, warned) = CASES[case], fitted(name, case)
-    third = len(given.X) // 3
-    rows = given.X[: 3 * third : third]
+    rows = given.X[:: len(given.X) // 3][:3]
     ask = getattr(estimator, "predict_proba", None) or estimator.decision_function
     told = {
         "fit warns": warned,
@@ -153,8 +152,7 @@ def pinned(make: Callable[..., Any], *given: Any, **how: Any) -> dict[str, Any]:
 
     with ExitStack() as stack:
         for name, kind in record_classes().items():
-            method = noticed(name, vars(kind)["to_dict"])
-            stack.enter_context(patch.object(kind, "to_dict", method))
+            stack.enter_context(patch.object(kind, "to_dict", noticed(name, vars(kind)["to_dict"])))
         made, warned = noting(partial(make, *given, **how))
     return {"records": sorted(met), "warnings": warned, **timeless(made)}
 
@@ -176,15 +174,20 @@ def of_task(task: str, case: str, **how: Any) -> dict[str, Any]:
 
 
 def _call(name: str, thing: Any) -> str:
-    """A name and its parameters, one a line; quotes differ between Python's releases."""
+    """A name and its parameters, one a line."""
     signature = inspect.signature(thing)
     told = [
-        f"    {one}{', by name only' * (one.kind is one.KEYWORD_ONLY)}"
+        f"    {one.replace(annotation=one.empty)}{_kind(': ', one.annotation)}"
+        f"{', by name only' * (one.kind is one.KEYWORD_ONLY)}"
         for one in signature.parameters.values()
     ]
-    returned = signature.return_annotation
-    to = "" if returned is signature.empty else f" -> {inspect.formatannotation(returned)}"
-    return "\n".join([f"{name}{to}", *told]).replace("'", "")
+    return "\n".join([f"{name}{_kind(' -> ', signature.return_annotation)}", *told])
+
+
+def _kind(before: str, kind: Any) -> str:
+    """An annotation as it is written; Python's releases differ in how they quote it."""
+    text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    return "" if kind is inspect.Signature.empty else f"{before}{text}"
 
 
 def _members(kind: type) -> Iterator[str]:
@@ -194,7 +197,8 @@ def _members(kind: type) -> Iterator[str]:
         if isinstance(thing, property | cached_property) and name[0] != "_":
             yield f".{name}"
         # itself, or what a class method, or one that is there under a condition, wraps
-        for inner in (thing, *getattr(thing, "__dict__", {}).values()):
+        wrapped = getattr(thing, "__func__", None)
+        for inner in (thing, wrapped, *getattr(thing, "__dict__", {}).values()):
             ours = inspect.isfunction(inner) and inner.__module__.startswith("sortal.")
             if ours and name[0] != "_":
                 yield _call(f".{name}()", inner)
@@ -212,8 +216,7 @@ def names(part: str) -> str:
     """The public names of a part of the package, or the records that it gives."""
     module = getattr(sortal, part, sortal)
     public = getattr(module, "__all__", [name for name in vars(module) if name[0].isupper()])
-    named = {name: getattr(module, name) for name in public}
-    told = record_classes() if part == "records" else named
+    told = record_classes() if part == "records" else {n: getattr(module, n) for n in public}
     return "\n\n".join(_told(name, thing) for name, thing in sorted(told.items())) + "\n"
 
 
