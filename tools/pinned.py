@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import warnings
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
@@ -16,8 +17,7 @@ from unittest.mock import patch
 from zipfile import ZipFile
 
 import pandas as pd
-from tools.frozen_models import FOLDER, estimators, said
-from tools.frozen_models import table as every_kind
+from tools.frozen_models import FOLDER, estimators, said, table
 
 import sortal
 from sortal import datasets
@@ -30,6 +30,7 @@ ESTIMATORS = sorted(name for name in sortal.__all__ if isinstance(getattr(sortal
 CHANGING = {"seconds", "fit_seconds", "predict_seconds", "date", "versions", "library"}
 # so few folds are quick; so much time is enough on any machine
 QUICK: dict[str, Any] = {"folds": 2, "repeats": 1, "baselines": False, "n_jobs": 1, "budget": 3600}
+_saved = cache(estimators)
 
 
 class Case(NamedTuple):
@@ -59,9 +60,9 @@ def many() -> Case:
 
 def weighted() -> Case:
     """Columns of every kind, weights with fractions, and costs."""
-    X, y = every_kind()
-    weights, costs = [(i % 4 + 1) / 2 for i in range(len(y))], [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
-    return Case(X, pd.Series(y, name="wood"), weights, costs)
+    X, y = table()
+    weights = [(i % 4 + 1) / 2 for i in range(len(y))]
+    return Case(X, pd.Series(y, name="wood"), weights, [[0, 1, 4], [1, 0, 1], [2, 1, 0]])
 
 
 CASES = {
@@ -95,8 +96,7 @@ def fitted(name: str, case: str) -> tuple[Any, list[str]]:
 def of_estimator(name: str, case: str) -> dict[str, Any]:
     """What a fitted estimator says: of itself, of a few rows, and in its own ways."""
     given, (estimator, warned) = CASES[case], fitted(name, case)
-    third = len(given.X) // 3
-    rows = given.X[: 3 * third : third]
+    rows = given.X[:: len(given.X) // 3][:3]
     ask = getattr(estimator, "predict_proba", None) or estimator.decision_function
     told = {
         "fit warns": warned,
@@ -152,14 +152,15 @@ def pinned(make: Callable[..., Any], *given: Any, **how: Any) -> dict[str, Any]:
 
     with ExitStack() as stack:
         for name, kind in record_classes().items():
-            method = noticed(name, vars(kind)["to_dict"])
-            stack.enter_context(patch.object(kind, "to_dict", method))
+            stack.enter_context(patch.object(kind, "to_dict", noticed(name, vars(kind)["to_dict"])))
         made, warned = noting(partial(make, *given, **how))
     return {"records": sorted(met), "warnings": warned, **timeless(made)}
 
 
 def timeless(thing: Any) -> Any:
-    """Without what depends on the day, the machine and versions."""
+    """Without what depends on the day, the processor and versions."""
+    if isinstance(thing, str):  # a fingerprint is of every bit of the moments
+        return re.sub(r"sha256:\w{64}", "sha256:…", thing)
     if isinstance(thing, dict):
         return {k: f"some {k}" if k in CHANGING and v else timeless(v) for k, v in thing.items()}
     return [timeless(part) for part in thing] if isinstance(thing, list | tuple) else thing
@@ -172,32 +173,34 @@ def of_task(task: str, case: str, **how: Any) -> dict[str, Any]:
     return dict(told.to_dict())
 
 
-def _is_ours(thing: Any) -> bool:
-    """Whether sortal wrote it: scikit-learn's own methods differ between its releases."""
-    return str(getattr(thing, "__module__", "")).startswith("sortal.")
-
-
 def _call(name: str, thing: Any) -> str:
-    """A name and its parameters, one a line; quotes differ between Python's releases."""
+    """A name and its parameters, one a line."""
     signature = inspect.signature(thing)
     told = [
-        f"    {one}{', by name only' * (one.kind is one.KEYWORD_ONLY)}"
+        f"    {one.replace(annotation=one.empty)}{_kind(': ', one.annotation)}"
+        f"{', by name only' * (one.kind is one.KEYWORD_ONLY)}"
         for one in signature.parameters.values()
     ]
-    returned = signature.return_annotation
-    to = "" if returned is signature.empty else f" -> {inspect.formatannotation(returned)}"
-    return "\n".join([f"{name}{to}", *told]).replace("'", "")
+    return "\n".join([f"{name}{_kind(' -> ', signature.return_annotation)}", *told])
+
+
+def _kind(before: str, kind: Any) -> str:
+    """An annotation as it is written; Python's releases differ in how they quote it."""
+    text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    return "" if kind is inspect.Signature.empty else f"{before}{text}"
 
 
 def _members(kind: type) -> Iterator[str]:
-    """The methods and properties of a class, also inherited ones of ours."""
+    """Methods and properties, inherited ones too; scikit-learn's own differ between releases."""
     for name in dir(kind):
         thing = inspect.getattr_static(kind, name)
         if isinstance(thing, property | cached_property) and name[0] != "_":
             yield f".{name}"
         # itself, or what a class method, or one that is there under a condition, wraps
-        for inner in (thing, *getattr(thing, "__dict__", {}).values()):
-            if inspect.isfunction(inner) and _is_ours(inner) and name[0] != "_":
+        wrapped = getattr(thing, "__func__", None)
+        for inner in (thing, wrapped, *getattr(thing, "__dict__", {}).values()):
+            ours = inspect.isfunction(inner) and inner.__module__.startswith("sortal.")
+            if ours and name[0] != "_":
                 yield _call(f".{name}()", inner)
 
 
@@ -213,8 +216,7 @@ def names(part: str) -> str:
     """The public names of a part of the package, or the records that it gives."""
     module = getattr(sortal, part, sortal)
     public = getattr(module, "__all__", [name for name in vars(module) if name[0].isupper()])
-    named = {name: getattr(module, name) for name in public}
-    told = record_classes() if part == "records" else named
+    told = record_classes() if part == "records" else {n: getattr(module, n) for n in public}
     return "\n\n".join(_told(name, thing) for name, thing in sorted(told.items())) + "\n"
 
 
@@ -223,11 +225,9 @@ def drawn(form: str, case: str) -> str:
     tree = fitted("TreeClassifier", case)[0]
     if form == "md":
         return "\n\n".join([tree.rules().to_markdown(), tree.rules("class").to_markdown(), ""])
-    told: str = tree.to_svg(theme="light") if form == "svg" else tree.to_text()
-    return told.replace("><", ">\n<") + "\n"
-
-
-_saved = cache(estimators)
+    told = tree.to_svg(theme="light") if form == "svg" else tree.to_text()
+    # its id is a hash of all: every line would differ
+    return re.sub(r"\btree-\w{12}\b", "tree-ID", told.replace("><", ">\n<")) + "\n"
 
 
 def model_file(name: str) -> dict[str, Any]:

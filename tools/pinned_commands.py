@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+from tools.pinned import timeless
+
 import sortal
 from sortal import datasets
 
 LINES = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-GROUPS = {
-    group.partition("\n")[0]: group.strip().split("\n")[1:] for group in LINES.split("# ")[1:]
-}
+GROUPS = {lines.split("\n")[0]: lines.split("\n")[1:-1] for lines in LINES.split("# ")[1:]}
 
 
 @cache
@@ -61,7 +61,7 @@ def runs(group: str) -> str:
         code, out, err = run(line, folder())
         told.append(f"$ sortal {line}\n[ends with {code}]\n{out}[standard error]\n{err}")
     text = "\n".join(told).replace(sortal.__version__, "VERSION")
-    text = re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text)
+    text = re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", timeless(text))
     text = re.sub(r'(seconds": )[\d.e-]+', r"\1SECONDS", text)
     text = re.sub(r", about \d+:\d\d left", "", text)
     return re.sub(r"'[^']*pins-[^/']*", "'FOLDER", text)
@@ -69,7 +69,7 @@ def runs(group: str) -> str:
 
 def _plain_help(text: str) -> str:
     """Without what releases of typer set otherwise: signs of types, and where lines break."""
-    text = re.sub(r"\{([A-Z]+)\}", r"\1", text).replace(" <str>", "")
+    text = re.sub(r"\{([A-Z]+)\}", r"\1", re.sub(" <str>|Value error, ", "", text))
     text = re.sub(r"[\[<](\w+(?:\|\w+)+)[\]>]", r"<\1>", text)
     return re.sub(r"\n {6,}|(?<=\S) {2,}", " ", text)
 

@@ -76,18 +76,17 @@ def _same(before: Any, now: Any) -> bool:
 def _same_text(before: str, now: str) -> bool:
     """Whether two texts agree up to one in the last digit of their fractions."""
     pairs = zip(_NUMBER.findall(before), _NUMBER.findall(now), strict=False)
-    return _NUMBER.sub("#", before) == _NUMBER.sub("#", now) and all(
-        math.isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=_last_digit(a)) for a, b in pairs
-    )
+    alike = _NUMBER.sub("#", before) == _NUMBER.sub("#", now)
+    return alike and all(_close(old, new) for old, new in pairs)
 
 
-def _last_digit(number: str) -> float:
-    """One in the last digit, and a bit, as such numbers are binary."""
-    return 1.01 * 10.0 ** int(Decimal(number).as_tuple().exponent)
+def _close(before: str, now: str) -> bool:
+    last_digit = 1.01 * 10.0 ** int(Decimal(before).as_tuple().exponent)
+    return math.isclose(float(before), float(now), rel_tol=RELATIVE, abs_tol=last_digit)
 
 
 def _brief(thing: Any) -> str:
-    text = "nothing" if thing is None else repr(thing)
+    text = repr(thing)
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
