@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -466,6 +467,19 @@ def test_the_class_that_sorts_first_wins_a_tie() -> None:
     learner = DiscreteBayes().fit(X, np.array(["zebra", "zebra", "ant", "ant"]))
     assert learner.predict_proba(X).tolist() == [[0.5, 0.5]] * 4
     assert learner.predict(X).tolist() == ["ant"] * 4
+
+
+@pytest.mark.parametrize("shares", list(permutations((1, 3, 9)))[1:], ids=str)
+def test_the_same_factors_in_another_order_are_a_tie(shares: tuple[int, ...]) -> None:
+    """Of ten rows a class, so many have u: the sums of logarithms may differ by rounding."""
+    columns = zip((1, 3, 9), shares, strict=True)
+    cells = ["".join("u" * k + "v" * (10 - k) for k in pair) for pair in columns]
+    X = pd.DataFrame({f"x{j}": list(column) for j, column in enumerate(cells)})
+    for labels in ("pq", "qp"):
+        learner = DiscreteBayes(alpha=0).fit(X, np.repeat(list(labels), 10))
+        row = pd.DataFrame({name: ["u"] for name in X})
+        assert learner.predict_proba(row).tolist() == [[0.5, 0.5]]
+        assert learner.predict(row).tolist() == ["p"]
 
 
 def test_balanced_classes_tie_if_nothing_tells_them_apart() -> None:

@@ -13,11 +13,9 @@ import polars as pl
 import pytest
 
 from sortal import DiscreteBayes, datasets
-from sortal.errors import MissingValueWarning, OptionError
+from sortal.errors import MissingValueWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sortal.models.records import Table
 
 # Counts of No and Yes by value; 5 days of No, 9 of Yes.
@@ -129,17 +127,6 @@ def test_gaussians_are_mean_and_variance_of_each_class(weights: Any) -> None:
     assert numbers(table, "mean") == pytest.approx([mean, 3.0, 7.0, 7.0], rel=1e-14)
     assert numbers(table, "variance")[:2] == pytest.approx([variance, floor], rel=1e-12)
     assert table.column("note") == ("", "", "constant, left out", "constant, left out")
-
-
-def test_gaussians_are_those_of_numpy() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(50.0, 2.0, (60, 3)), np.arange(60) % 3
-    table = DiscreteBayes().fit(X, y).working()["gaussians"]
-    by_class = [X[y == k] for k in range(3)]
-    mean = np.array([rows.mean(axis=0) for rows in by_class]).T.ravel()
-    variance = np.array([rows.var(axis=0) for rows in by_class]).T.ravel()
-    np.testing.assert_allclose(numbers(table, "mean"), mean, rtol=1e-13)
-    np.testing.assert_allclose(numbers(table, "variance"), variance, rtol=1e-11)
 
 
 def test_cells_are_the_distinct_complete_rows_with_their_counts() -> None:
@@ -308,35 +295,13 @@ def test_a_label_that_looks_like_another_has_a_head_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_are_of_the_library_that_was_fitted(backend: str, kind: type) -> None:
+def test_frames_are_of_the_library_of_the_rows_or_of_the_fit(backend: str, kind: type) -> None:
     table = datasets.play_tennis(backend)
-    working = DiscreteBayes(alpha=0).fit(table, "PlayTennis").working()
-    frames = working.to_frame()
-    assert list(frames) == ["priors", *TENNIS]
-    assert all(isinstance(frame, kind) for frame in frames.values())
-    for name, frame in frames.items():
-        assert tuple(frame.columns) == working[name].columns
-        assert cells(frame) == [list(row) for row in working[name].rows]
-
-
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_follow_the_library_of_the_rows(backend: str, kind: type) -> None:
-    fitted_on = "polars" if backend == "pandas" else "pandas"
-    model = DiscreteBayes().fit(datasets.play_tennis(fitted_on), "PlayTennis")
-    working = model.working(
-        datasets.play_tennis(backend)[["Outlook", "Temperature", "Humidity", "Wind"]]
-    )
-    assert all(isinstance(frame, kind) for frame in working.to_frame().values())
-    assert cells(working.to_frame()["rule"]) == [list(row) for row in working["rule"].rows]
-
-
-def cells(frame: Any) -> Sequence[Any]:
-    rows: Sequence[Any] = frame.to_numpy().tolist()
-    return rows
-
-
-def test_a_table_that_is_not_there_is_named_with_those_that_are() -> None:
-    working = tennis().working()
-    assert working["Wind"].name == "Wind"
-    with pytest.raises(OptionError, match=r"no table 'rule'.*'priors', 'Outlook', 'Temperature'"):
-        _ = working["rule"]
+    fitted = DiscreteBayes(alpha=0).fit(table, "PlayTennis").working()
+    asked = tennis().working(table[["Outlook", "Temperature", "Humidity", "Wind"]])
+    assert list(fitted.to_frame()) == ["priors", *TENNIS]
+    for working in (fitted, asked):
+        for name, frame in working.to_frame().items():
+            assert isinstance(frame, kind)
+            assert tuple(frame.columns) == working[name].columns
+            assert frame.to_numpy().tolist() == [list(row) for row in working[name].rows]
