@@ -139,16 +139,11 @@ def test_the_boxes_of_a_small_tree() -> None:
     assert (drawing.hidden_leaves, drawing.hidden_nodes, drawing.left_out()) == (0, 0, "")
 
 
-def test_a_tree_of_one_leaf() -> None:
+def test_a_tree_of_one_leaf_and_branches_per_value() -> None:
     drawing = draw_tree(iris(max_depth=0))
-    assert len(drawing.boxes) == 1
-    assert drawing.edges == ()
-    assert drawing.boxes[0].leaf
-
-
-def test_branches_per_value() -> None:
-    drawing = draw_tree(tennis())
-    assert [e.label for e in drawing.edges if e.parent == 0] == ["= Overcast", "= Rain", "= Sunny"]
+    assert ([box.leaf for box in drawing.boxes], drawing.edges) == ([True], ())
+    labels = [edge.label for edge in draw_tree(tennis()).edges if edge.parent == 0]
+    assert labels == ["= Overcast", "= Rain", "= Sunny"]
 
 
 def ends(drawing: Drawing) -> int:

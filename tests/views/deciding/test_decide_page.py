@@ -78,6 +78,15 @@ def decided(page: Page, estimator: Any, rows: pd.DataFrame, **more: Any) -> list
     return found
 
 
+def decided_alike(page: Page, estimator: Any, rows: pd.DataFrame, rtol: float = 1e-9) -> None:
+    """Labels and probabilities, to the digits that the case has."""
+    found = decided(page, estimator, rows)
+    assert [row["said"] for row in found] == [str(label) for label in estimator.predict(rows)]
+    if hasattr(estimator, "predict_proba"):
+        mine, proba = [row["probabilities"] for row in found], estimator.predict_proba(rows)
+        np.testing.assert_allclose(mine, proba, rtol=rtol, atol=1e-12)
+
+
 def part_of(estimator: Any, name: str = "it", **more: Any) -> Part | None:
     known = {"missing": estimator.missing, "unknown": estimator.unknown}
     costs = getattr(estimator, "costs", None)
@@ -351,13 +360,8 @@ def test_narrow_classes_beside_one_far_away(page: Page, kind: type[Any]) -> None
     rows.loc[::3, "c"] = np.nan
     rows.loc[::4, "a"] = np.nan
     estimator = kind().fit(X, y)
-    found = decided(page, estimator, rows)
-    said = estimator.predict(rows)
-    proba = None if kind is FisherDiscriminant else estimator.predict_proba(rows)
-    assert [row["said"] for row in found] == [str(label) for label in said]
-    if proba is not None:
-        mine = [row["probabilities"] for row in found]
-        np.testing.assert_allclose(mine, proba, rtol=1e-6, atol=1e-12)
+    # numbers of 1e9 leave some seven digits of their differences
+    decided_alike(page, estimator, rows, rtol=1e-6)
     if kind is not QuadraticDiscriminant:
         assert estimator._model.scores.nearest is not None
 
@@ -377,9 +381,7 @@ def test_rows_so_far_away_that_squares_are_infinite(page: Page) -> None:
     X = pd.DataFrame({"a": [0.0, 1e-20, 2e-20, 5e-20, 7e-20, 9e-20], "b": [0.0, 1, 0, 1, 1, 0]})
     estimator = QuadraticDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
     rows = pd.DataFrame({"a": [1e135, -1e135, 1e135], "b": [0.0, 0.0, np.nan]})
-    found = decided(page, estimator, rows)
-    said = estimator.predict(rows)
-    assert [row["said"] for row in found] == [str(label) for label in said]
+    decided_alike(page, estimator, rows)
 
 
 def test_products_below_the_smallest_number(page: Page) -> None:
@@ -388,10 +390,8 @@ def test_products_below_the_smallest_number(page: Page) -> None:
     estimator = DiscreteBayes(structure="joint").fit(words, ["yes", "no"] * 99 + ["no"] * 2)
     rows = words.iloc[[0, 5]].copy()
     rows.iloc[0, 0] = "a"  # a cell that no row has
-    found = decided(page, estimator, rows)
-    proba = estimator.predict_proba(rows)
     assert estimator.explain(rows)[0].evidence[0].log2_likelihood[0] < np.log2(1e-290)
-    np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
+    decided_alike(page, estimator, rows)
 
 
 def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
