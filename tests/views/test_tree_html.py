@@ -479,7 +479,9 @@ def test_fields_left_empty_are_holes_as_python_walks_them(page: Page, policy: st
     assert marks >= expected.get(policy, {"spread"}) | {"", "unknown"}
 
 
-@pytest.mark.parametrize("policy", ["direction", "fractional"])
+@pytest.mark.parametrize(
+    "policy", ["direction", pytest.param("fractional", marks=pytest.mark.full)]
+)
 def test_trees_with_holes_are_drawn_alike(page: Page, policy: str) -> None:
     model = holed(policy, 4)
     page.set_content(html_of(model, max_leaves=None))

@@ -203,7 +203,7 @@ VARIANTS: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("name", MODELS)
 def test_a_row_is_decided_as_python_decides_it(page: Page, name: str) -> None:
     estimator = MODELS[name]()
-    compare(page, estimator, at_thresholds(estimator, asked(50)))
+    compare(page, estimator, at_thresholds(estimator, asked(35)))
 
 
 @pytest.mark.full
@@ -384,6 +384,7 @@ def test_rows_so_far_away_that_squares_are_infinite(page: Page) -> None:
     decided_alike(page, estimator, rows)
 
 
+@pytest.mark.full
 def test_products_below_the_smallest_number(page: Page) -> None:
     words = pd.DataFrame(np.full((200, 200), "a", dtype=object)).add_prefix("w")
     words.iloc[:2] = "b"
