@@ -373,10 +373,10 @@ class Slow:
         return [(int(self.attribute), self.units.tolist()), *below]
 
 
-@pytest.mark.parametrize("split", ["subset", "multiway"])
-def test_raising_is_that_of_a_slow_recursion(split: str) -> None:
+@pytest.mark.parametrize(("split", "n_seeds"), [("subset", 60), ("multiway", 30)])
+def test_raising_is_that_of_a_slow_recursion(split: str, n_seeds: int) -> None:
     """Rows, copies of rows, and weights with fractions; classes by themselves, or balanced."""
-    for seed in range(60):
+    for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         n, by = int(rng.integers(20, 80)), (0, 1, 4)[seed % 3]
         weights = rng.integers(1, 5, n) / by if by else None
@@ -412,7 +412,7 @@ def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: 
 
 
 @given(seeds)
-@FEW
+@settings(max_examples=8)  # each prunes twice
 def test_weights_of_rows_to_prune_by_are_copies(seed: int) -> None:
     case = Case(seed, 40, "subset")
     times = np.random.default_rng(seed).integers(0, 4, 40)

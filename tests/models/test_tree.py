@@ -21,7 +21,7 @@ from sortal.models.tree_nodes import node_table
 from sortal.models.tree_text import tree_text
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SUBSET
 
-DEPTH = 100_000
+DEPTH = 30_000
 
 
 def mixed() -> TreeModel:

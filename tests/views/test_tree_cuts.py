@@ -170,8 +170,6 @@ def test_kinds_that_do_not_go_together_have_axes_of_their_own() -> None:
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["S", "M"]
     assert display.figure_.get_suptitle().startswith("Scores of every cut")
     assert rendered(display)
-    dates = FrequenciesDisplay.from_estimator(model, X, y, features="day")
-    assert rendered(dates)
     assert rendered(FrequenciesDisplay.from_estimator(model, X, y, features="size"))
 
 

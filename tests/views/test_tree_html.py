@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from tests.views.some_trees import grown, iris, noise, tennis
 
-from sortal import datasets
 from sortal.data.batch import Batch
 from sortal.data.table import read_table
 from sortal.models.tree_blocks import WalkBlock
@@ -382,43 +381,29 @@ def as_typed(row: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def test_numbers_end_where_python_puts_them(page: Page) -> None:
-    model = grown(datasets.iris(), "species")
-    table = datasets.iris().drop(columns="species")
-    rows = table.sample(25, random_state=0)
-    tree = model._model
-    for t in np.flatnonzero(tree.attribute >= 0):  # thresholds and the numbers beside them
-        v, row = tree.threshold[t], table.iloc[[50]].copy()
-        name = table.columns[tree.attribute[t]]
-        for x in (v, np.nextafter(v, np.inf), np.nextafter(v, -np.inf)):
-            rows = pd.concat([rows, row.assign(**{name: x})])
-    page.set_content(html_of(tree))
-    typed = [{name: repr(float(x)) for name, x in row.items()} for row in rows.to_dict("records")]
-    found = page.evaluate(ROUTE, typed)
-    assert [node for node, _, _ in found] == model.apply(rows).tolist()
-    paths = model.decision_path(rows)
-    for i, (node, said, lit) in enumerate(found):
-        assert lit == paths[i].indices.tolist()
-        label = tree.classes[tree.labels()[node]]
-        assert said.startswith(f"node {node} says {label} (n {tree.units[node].sum()}: {label} ")
-
-
 @pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
 def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
     model, table = varied()
-    assert len(set(model._model.attribute.tolist())) == 8  # every column is asked
+    tree = model._model
+    assert len(set(tree.attribute.tolist())) == 8  # every column is asked
     rng = np.random.default_rng(5)
     rows = table.sample(60, random_state=1).reset_index(drop=True)
     for name in ("color", "kind", "town"):  # values never seen
         rows[name] = rows[name].where(rng.random(60) < 0.7, "never seen")
-    page.set_content(html_of(model._model, max_leaves=None))
+    asked = tree.threshold[tree.attribute == 0]  # thresholds and the numbers beside them
+    beside = np.stack([np.nextafter(asked, to) for to in (-np.inf, asked, np.inf)]).ravel()[:60]
+    rows.loc[: len(beside) - 1, "x"] = beside
+    page.set_content(html_of(tree, max_leaves=None))
     found = page.evaluate(ROUTE, [as_typed(row) for row in rows.to_dict("records")])
     assert [node for node, _, _ in found] == model.apply(rows).tolist()
-    stays = 0
-    for (node, said, _), row in zip(found, model.explain(rows), strict=True):
+    paths, stays = model.decision_path(rows), 0
+    for i, ((node, said, lit), row) in enumerate(zip(found, model.explain(rows), strict=True)):
+        assert lit == paths[i].indices.tolist()
+        label = tree.classes[tree.labels()[node]]
+        assert said.startswith(f"node {node} says {label} (n {tree.units[node].sum()}: ")
         assert ("fallback: value not listed at node" in said) == row.fallback
         assert said.count("fallback") == sum(bool(move.mark) for move in row.path)
-        if model._model.attribute[node] >= 0:
+        if tree.attribute[node] >= 0:
             stays += 1
             assert f"not listed at node {node}, the row stays there" in said
     assert stays > 3
@@ -494,18 +479,9 @@ def test_fields_left_empty_are_holes_as_python_walks_them(page: Page, policy: st
     assert marks >= expected.get(policy, {"spread"}) | {"", "unknown"}
 
 
-def test_a_row_of_holes_can_be_given(page: Page) -> None:
-    model = holed("direction", 4)
-    nothing = dict.fromkeys(model.schema.names)
-    page.set_content(html_of(model, max_leaves=None, values=nothing))
-    said = page.locator("[data-part=result]").text_content() or ""
-    assert "is missing at node 0" in said
-    assert page.get_by_text("A field left empty is a missing value.").is_visible()
-    page.set_content(html_of(varied()[0]._model))
-    assert page.get_by_text("A field left empty").count() == 0
-
-
-@pytest.mark.parametrize("policy", ["direction", "fractional"])
+@pytest.mark.parametrize(
+    "policy", ["direction", pytest.param("fractional", marks=pytest.mark.full)]
+)
 def test_trees_with_holes_are_drawn_alike(page: Page, policy: str) -> None:
     model = holed(policy, 4)
     page.set_content(html_of(model, max_leaves=None))
@@ -574,21 +550,15 @@ def test_values_from_python_stand_in_the_form(page: Page) -> None:
     page.set_content(html_of(model._model, max_leaves=None, values=row | {"kind": "k9", "x": None}))
     assert page.get_by_role("combobox", name="kind").input_value() == "-1"
     assert page.get_by_role("textbox", name="x", exact=True).input_value() == ""
+    assert page.get_by_text("A field left empty").count() == 0
+    model_with_holes = holed("direction", 4)
+    nothing = dict.fromkeys(model_with_holes.schema.names)
+    page.set_content(html_of(model_with_holes, max_leaves=None, values=nothing))
+    assert "is missing at node 0" in (result.text_content() or "")
+    assert page.get_by_text("A field left empty is a missing value.").is_visible()
 
 
-def test_several_trees_in_one_page(page: Page) -> None:
-    small, large = html_of(iris(max_depth=2)), html_of(iris())
-    page.set_content(small + large + large)
-    counts = "roots => roots.map(root => root.querySelectorAll('.box').length)"
-    assert page.eval_on_selector_all(".sortal-tree", counts) == [5, 17, 17]
-    page.locator(".sortal-tree").nth(1).locator("[data-node='3']").click()
-    page.locator(".sortal-tree").nth(2).get_by_role("searchbox").fill("setosa")
-    assert page.eval_on_selector_all(".sortal-tree", counts) == [5, 9, 17]
-    assert page.locator(".hit").count() == 1
-    assert page.evaluate("Object.keys(window).filter(name => /tree/i.test(name))") == []
-
-
-def test_it_works_where_a_notebook_puts_it(page: Page) -> None:
+def test_two_trees_work_where_a_notebook_puts_them(page: Page) -> None:
     """As text into an element, its scripts then made anew and run one by one."""
     page.set_content("<main></main>")
     page.evaluate(
@@ -608,6 +578,9 @@ def test_it_works_where_a_notebook_puts_it(page: Page) -> None:
     )
     page.locator("[data-node='3']").first.click()
     assert len(shown(page)) == 9 + 17
+    page.get_by_role("searchbox").last.fill("setosa")
+    assert page.locator(".hit").count() == 1
+    assert page.evaluate("Object.keys(window).filter(name => /tree/i.test(name))") == []
 
 
 def test_names_from_data_are_words_and_nothing_else(page: Page) -> None:

@@ -126,6 +126,7 @@ def test_what_is_left_out_comes_with_the_code_that_shows_it() -> None:
     assert "leaves drawn" not in tree_part(model).html
 
 
+@pytest.mark.full
 def test_a_thousand_leaves_stay_small() -> None:
     model = noisy(1000)
     part = tree_part(model, max_leaves=None, complexity=complexity_path(model), with_form=False)

@@ -72,6 +72,21 @@ def show(page: Page, *parts: Part | None) -> None:
     )
 
 
+def decided(page: Page, estimator: Any, rows: pd.DataFrame, **more: Any) -> list[dict[str, Any]]:
+    show(page, part_of(estimator, **more))
+    found: list[dict[str, Any]] = page.evaluate(DECIDE, as_sent(rows))
+    return found
+
+
+def decided_alike(page: Page, estimator: Any, rows: pd.DataFrame, rtol: float = 1e-9) -> None:
+    """Labels and probabilities, to the digits that the case has."""
+    found = decided(page, estimator, rows)
+    assert [row["said"] for row in found] == [str(label) for label in estimator.predict(rows)]
+    if hasattr(estimator, "predict_proba"):
+        mine, proba = [row["probabilities"] for row in found], estimator.predict_proba(rows)
+        np.testing.assert_allclose(mine, proba, rtol=rtol, atol=1e-12)
+
+
 def part_of(estimator: Any, name: str = "it", **more: Any) -> Part | None:
     known = {"missing": estimator.missing, "unknown": estimator.unknown}
     costs = getattr(estimator, "costs", None)
@@ -188,7 +203,7 @@ VARIANTS: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("name", MODELS)
 def test_a_row_is_decided_as_python_decides_it(page: Page, name: str) -> None:
     estimator = MODELS[name]()
-    compare(page, estimator, at_thresholds(estimator, asked(50)))
+    compare(page, estimator, at_thresholds(estimator, asked(35)))
 
 
 @pytest.mark.full
@@ -213,8 +228,7 @@ def at_thresholds(estimator: Any, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare(page: Page, estimator: Any, table: pd.DataFrame) -> None:
-    show(page, part_of(estimator))
-    found = page.evaluate(DECIDE, as_sent(table))
+    found = decided(page, estimator, table)
     said, reasons = estimator.predict(table), list(estimator.explain(table))
     proba = getattr(estimator, "predict_proba", lambda _: None)(table)
     assert {row["error"] for row in found} == {""}
@@ -276,9 +290,8 @@ def near(mine: Sequence[float], python: Sequence[float]) -> None:
 
 def test_fractional_rows_end_in_several_leaves(page: Page) -> None:
     estimator = tree(missing="fractional", max_leaf_nodes=12)
-    show(page, part_of(estimator))
     table = asked(60)
-    found = page.evaluate(DECIDE, as_sent(table))
+    found = decided(page, estimator, table)
     rows = estimator._walk(estimator._open(table))
     ends = [len(ends_of(estimator._model, rows, i)) for i in range(len(table))]
     assert [row["ends"] for row in found] == ends
@@ -328,8 +341,7 @@ def test_columns_that_separate_classes_without_error(page: Page) -> None:
     estimator = LinearDiscriminant().fit(X, y)
     rows = X.iloc[:40].copy()
     rows.loc[::3, "a"] = np.nan
-    show(page, part_of(estimator))
-    found, why = page.evaluate(DECIDE, as_sent(rows)), list(estimator.explain(rows))
+    found, why = decided(page, estimator, rows), list(estimator.explain(rows))
     assert [row["said"] for row in found] == [str(one.label) for one in why]
     assert np.abs(why[0].functions).max() > 1e6
     for row, one in zip(found, why, strict=True):
@@ -348,14 +360,8 @@ def test_narrow_classes_beside_one_far_away(page: Page, kind: type[Any]) -> None
     rows.loc[::3, "c"] = np.nan
     rows.loc[::4, "a"] = np.nan
     estimator = kind().fit(X, y)
-    show(page, part_of(estimator))
-    found = page.evaluate(DECIDE, as_sent(rows))
-    said = estimator.predict(rows)
-    proba = None if kind is FisherDiscriminant else estimator.predict_proba(rows)
-    assert [row["said"] for row in found] == [str(label) for label in said]
-    if proba is not None:
-        mine = [row["probabilities"] for row in found]
-        np.testing.assert_allclose(mine, proba, rtol=1e-6, atol=1e-12)
+    # numbers of 1e9 leave some seven digits of their differences
+    decided_alike(page, estimator, rows, rtol=1e-6)
     if kind is not QuadraticDiscriminant:
         assert estimator._model.scores.nearest is not None
 
@@ -375,23 +381,18 @@ def test_rows_so_far_away_that_squares_are_infinite(page: Page) -> None:
     X = pd.DataFrame({"a": [0.0, 1e-20, 2e-20, 5e-20, 7e-20, 9e-20], "b": [0.0, 1, 0, 1, 1, 0]})
     estimator = QuadraticDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
     rows = pd.DataFrame({"a": [1e135, -1e135, 1e135], "b": [0.0, 0.0, np.nan]})
-    show(page, part_of(estimator))
-    found = page.evaluate(DECIDE, as_sent(rows))
-    said = estimator.predict(rows)
-    assert [row["said"] for row in found] == [str(label) for label in said]
+    decided_alike(page, estimator, rows)
 
 
+@pytest.mark.full
 def test_products_below_the_smallest_number(page: Page) -> None:
     words = pd.DataFrame(np.full((200, 200), "a", dtype=object)).add_prefix("w")
     words.iloc[:2] = "b"
     estimator = DiscreteBayes(structure="joint").fit(words, ["yes", "no"] * 99 + ["no"] * 2)
     rows = words.iloc[[0, 5]].copy()
     rows.iloc[0, 0] = "a"  # a cell that no row has
-    show(page, part_of(estimator))
-    found = page.evaluate(DECIDE, as_sent(rows))
-    proba = estimator.predict_proba(rows)
     assert estimator.explain(rows)[0].evidence[0].log2_likelihood[0] < np.log2(1e-290)
-    np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
+    decided_alike(page, estimator, rows)
 
 
 def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
@@ -400,18 +401,16 @@ def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
     assert small is not None
     assert "whole" not in small.data["model"]
     assert small.data["with_holes"]
-    show(page, small)
     table = asked(40)
-    found = page.evaluate(DECIDE, as_sent(table))
+    found = decided(page, estimator, table, most_bytes=8000)
     proba = estimator.predict_proba(table)
     np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
 
 
 def test_without_room_for_holes_the_page_says_so(page: Page) -> None:
     estimator = on_mixed(LinearDiscriminant)
-    show(page, part_of(estimator, most_bytes=2500))
     table = asked(40)
-    found = page.evaluate(DECIDE, as_sent(table))
+    found = decided(page, estimator, table, most_bytes=2500)
     strange = (table["color"] == "mauve") | (table["kind"] == 11)
     with_holes = table.isna().any(axis=1) | strange
     assert [bool(row["error"]) for row in found] == with_holes.tolist()
