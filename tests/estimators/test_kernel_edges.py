@@ -137,36 +137,25 @@ def test_nothing_but_holes_is_the_middle() -> None:
     close(found, model.predict_proba(X.mean(axis=0)[None]), 1e-12)
 
 
-@every_way
-def test_rows_with_holes_are_left_out_of_the_fit(penalty: str, solver: str) -> None:
-    X, y = make_table(0, 3)
-    holed = X.copy()
-    holed[[1, 4, 6], [0, 2, 1]] = np.nan
-    kept = np.delete(np.arange(len(y)), [1, 4, 6])
-    more: dict[str, Any] = {"penalty": penalty, "solver": solver}
-    with pytest.warns(MissingValueWarning, match="3 cells.*left out"):
-        model = KernelDiscriminant(**more).fit(holed, y)
-    other = KernelDiscriminant(**more).fit(X[kept], y[kept])
-    close(model.transform(X), other.transform(X), 1e-10)
-    assert_array_equal(model.basis_ids_, kept[other.basis_ids_])
-    with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
-        found = model.transform(holed[[1]])
-    close(found, other.transform(np.where(np.isnan(holed[[1]]), X[kept].mean(axis=0), X[[1]])))
-
-
-@every_way
-def test_or_take_the_mean(penalty: str, solver: str) -> None:
+@pairs(penalty=PENALTIES, solver=SOLVERS, missing=["drop_rows", "mean"])
+def test_rows_with_holes_are_left_out_of_the_fit_or_take_the_mean(
+    penalty: str, solver: str, missing: str
+) -> None:
     X, y = make_table(0, 3)
     holed = X.copy()
     holed[[1, 4, 6], [0, 2, 0]] = np.nan
+    kept = np.delete(np.arange(len(y)), [1, 4, 6]) if missing == "drop_rows" else np.arange(len(y))
     filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)
-    more: dict[str, Any] = {"penalty": penalty, "solver": solver}
-    with pytest.warns(MissingValueWarning, match="mean of their column"):
-        model = KernelDiscriminant(**more, missing="mean").fit(holed, y)
-    other = KernelDiscriminant(**more).fit(filled, y)
+    told: dict[str, Any] = {"penalty": penalty, "solver": solver}
+    words = "3 cells.*left out" if missing == "drop_rows" else "mean of their column"
+    with pytest.warns(MissingValueWarning, match=words):
+        model = KernelDiscriminant(**told, missing=missing).fit(holed, y)
+    other = KernelDiscriminant(**told).fit(filled[kept], y[kept])
     close(model.transform(X), other.transform(X), 1e-10)
+    assert_array_equal(model.basis_ids_, kept[other.basis_ids_])
+    mean = np.where(np.isnan(holed), filled[kept].mean(axis=0), holed)
     with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
-        close(model.transform(holed), other.transform(filled), 1e-10)
+        close(model.transform(holed), other.transform(mean), 1e-10)
 
 
 # --- Few rows, few columns -----------------------------------------------------------------------

@@ -11,7 +11,6 @@ from sklearn.preprocessing import KernelCenterer
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
-    PENALTIES,
     SOLVERS,
     as_given,
     close,
@@ -22,7 +21,7 @@ from tests.estimators.kernel_tables import (
     same_posteriors,
 )
 
-from sortal import FisherDiscriminant, KernelDiscriminant
+from sortal import KernelDiscriminant
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -33,23 +32,6 @@ def features(X: Float) -> Float:
 
 
 # --- Spaces that can be written down -------------------------------------------------------------
-
-
-@pairs(n_classes=[2, 3, 4], penalty=PENALTIES, solver=SOLVERS, weights=["none", "fractions"])
-def test_the_quadratic_kernel_is_fisher_on_products(
-    n_classes: int, penalty: str, solver: str, weights: str
-) -> None:
-    X, y = make_table(0, n_classes, 2)
-    w = make_weights(weights, len(y))
-    fisher = FisherDiscriminant().fit(features(X), y, sample_weight=w)
-    model = KernelDiscriminant("poly", ridge=0, penalty=penalty, solver=solver)
-    model.fit(X, y, sample_weight=w)
-    close(model.eigenvalues_, fisher.eigenvalues_)
-    rows = np.vstack([X, X[::-1] * 1.3 - 0.2])
-    close(model.transform(rows), fisher.transform(features(rows)))
-    close(model.projected_means_, fisher.projected_means_)
-    close(model.projected_scatters_, fisher.projected_scatters_)
-    close(features(X[model.basis_ids_]).T @ model.dual_coef_, fisher.directions_)
 
 
 @pairs(n_classes=[2, 3, 4], solver=SOLVERS, ridge=[1e-4, 0.02, 1.0])

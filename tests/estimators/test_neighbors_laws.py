@@ -65,20 +65,6 @@ def same_model(found: NeighborsClassifier, expected: NeighborsClassifier, frame:
     assert [[place[i] for i in row] for row in ours[1].tolist()] == theirs[1].tolist()
 
 
-# --- Weights are copies --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("voting", ["uniform", "distance", "triangular", "epanechnikov"])
-def test_all_weights_twice_is_twice_as_many_places(voting: str) -> None:
-    """The other kernels know how many places there are."""
-    X, y = numbers(4)
-    w = np.random.default_rng(4).integers(1, 20, len(X))
-    one = NeighborsClassifier(6, "manhattan", weights=voting).fit(X, y, sample_weight=w)
-    two = NeighborsClassifier(12, "manhattan", weights=voting).fit(X, y, sample_weight=2 * w)
-    queries = numbers(5)[0]
-    assert_allclose(two.predict_proba(queries), one.predict_proba(queries), rtol=1e-9, atol=1e-12)
-
-
 # --- Pieces --------------------------------------------------------------------------------------
 
 
