@@ -6,8 +6,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from tests.estimators.kernel_oracle import Oracle
@@ -128,29 +126,28 @@ def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str)
 
 @pytest.mark.parametrize(("penalty", "solver"), [("rkhs", "dense"), ("coefficients", "landmarks")])
 def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
-    """More rows than a block, and more than landmarks."""
+    """More rows than landmarks."""
     rng = np.random.default_rng(0)
-    k = rng.integers(0, 3, 300)
-    X, y = rng.normal(size=(300, 4)) + 0.8 * k[:, None] * [1, -1, 0, 0], NAMES[k]
-    w = rng.integers(1, 4, 300)
+    k = rng.integers(0, 3, 180)
+    X, y = rng.normal(size=(180, 4)) + 0.8 * k[:, None] * [1, -1, 0, 0], NAMES[k]
+    w = rng.integers(1, 4, 180)
     ridge = {"rkhs": 0.01, "coefficients": 20.0}[penalty]
     oracle = Oracle(X, y, weight=w, penalty=penalty, ridge=ridge)
-    model = fitted(oracle, solver=solver, n_landmarks=60 if solver == "landmarks" else None)
+    model = fitted(oracle, solver=solver, n_landmarks=40 if solver == "landmarks" else None)
     if solver == "landmarks":
         oracle = replace(oracle, basis=model.basis_ids_)
     found = model.loo_proba(X, y, sample_weight=w)
     close(model.transform(X[:5] + 0.2), oracle.project(X[:5] + 0.2))
-    for i in (0, int(model.basis_ids_[-1]), 299):
+    for i in (0, int(model.basis_ids_[-1]), 179):
         close(found[i], np.exp(oracle.without(i).log_posteriors(X[[i]])[0]))
 
 
-@given(st.integers(0, 10**9), st.sampled_from(["rkhs", "coefficients"]),
-       st.sampled_from(["dense", "landmarks"]))  # fmt: skip
-def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
+@pairs(**WAYS)
+def test_rows_in_another_order(penalty: str, solver: str) -> None:
     """Each row keeps its answer, and copies of a row have the same."""
-    X, y = make_table(seed, 3)
+    X, y = make_table(3, 3)
     X, y = np.vstack([X, X[:3]]), np.append(y, y[:3])
-    order = np.random.default_rng(seed).permutation(len(y))
+    order = np.random.default_rng(3).permutation(len(y))
     more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
     model = KernelDiscriminant("laplacian", **more, n_landmarks=FEW[solver])
     found = model.fit(X, y).loo_proba(X, y)

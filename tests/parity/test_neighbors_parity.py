@@ -23,7 +23,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
-from tests.estimators.kernel_tables import pairs
 
 from sortal import NeighborsClassifier, datasets
 
@@ -137,13 +136,18 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
-@pairs(
-    sizes=[(2, 1), (7, 4), (30, 15)],
-    weights=["uniform", "distance"],
-    measure=[("euclidean", 2.0), ("manhattan", 2.0), ("minkowski", 3.0), ("minkowski", math.inf)],
+@pytest.mark.parametrize(
+    ("d", "k", "weights", "metric", "p"),
+    [
+        (2, 1, "uniform", "euclidean", 2.0),
+        (30, 15, "distance", "euclidean", 2.0),
+        (7, 4, "uniform", "manhattan", 2.0),
+        (2, 4, "distance", "manhattan", 2.0),
+        (30, 15, "uniform", "minkowski", 3.0),
+        (7, 1, "distance", "minkowski", math.inf),
+    ],
 )
-def test_scikit_learn(sizes: tuple[int, int], weights: str, measure: tuple[str, float]) -> None:
-    (d, k), (metric, p) = sizes, measure
+def test_scikit_learn(d: int, k: int, weights: str, metric: str, p: float) -> None:
     name = "chebyshev" if p == math.inf else metric
     X, y = drawn(d + k, 300, d)
     queries = np.vstack([drawn(d + k + 100, 40, d)[0], X[:10]])
