@@ -224,10 +224,3 @@ def test_a_ridge_below_rounding_is_none(solver: str, penalty: str) -> None:
     tiny, none = (KernelDiscriminant(ridge=ridge, **told).fit(X, y) for ridge in (1e-300, 0.0))
     assert_allclose(tiny.transform(X), none.transform(X), rtol=1e-9)
     assert_allclose(tiny.loo_proba(X, y), none.loo_proba(X, y), rtol=1e-9)
-
-
-def test_weights_of_any_unit_have_the_same_default_ridge() -> None:
-    X, y = mixed()
-    shares = np.full(60, 1 / 60)
-    assert KernelDiscriminant().fit(X, y, sample_weight=shares).ridge_ == 2 / 60
-    assert KernelDiscriminant().fit(X, y, sample_weight=np.full(60, 3)).ridge_ == 2 / 180

@@ -22,7 +22,6 @@ from tests.estimators.kernel_tables import (
 from sortal import KernelDiscriminant
 
 Float: TypeAlias = NDArray[np.float64]
-Labels: TypeAlias = NDArray[Any]
 
 RIDGES: Final = {"rkhs": 0.01, "coefficients": 0.5}
 

@@ -142,21 +142,6 @@ def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
         close(found[i], np.exp(oracle.without(i).log_posteriors(X[[i]])[0]))
 
 
-@pairs(**WAYS)
-def test_rows_in_another_order(penalty: str, solver: str) -> None:
-    """Each row keeps its answer, and copies of a row have the same."""
-    X, y = make_table(3, 3)
-    X, y = np.vstack([X, X[:3]]), np.append(y, y[:3])
-    order = np.random.default_rng(3).permutation(len(y))
-    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    model = KernelDiscriminant("laplacian", **more, n_landmarks=FEW[solver])
-    found = model.fit(X, y).loo_proba(X, y)
-    close(found[-3:], found[:3], 1e-7)
-    mixed = model.fit(X[order], y[order]).loo_proba(X[order], y[order])
-    if solver == "dense":  # where landmarks are drawn, the order decides
-        close(mixed, found[order], 1e-7)
-
-
 @pairs(**WAYS, missing=["drop_rows", "mean"])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 def test_rows_with_missing_values(penalty: str, solver: str, missing: str) -> None:

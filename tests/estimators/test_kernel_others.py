@@ -16,7 +16,6 @@ from tests.estimators.kernel_tables import (
     close,
     fitted,
     make_table,
-    make_weights,
     pairs,
     same_posteriors,
 )
@@ -77,23 +76,6 @@ def test_two_classes_are_kernel_ridge_regression(
     p = fitted(oracle).transform(asked)[:, 0]
     p = p - p[: len(X)].mean()
     close(p / np.linalg.norm(p), f / np.linalg.norm(f))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_the_same_with_weights(kernel: str) -> None:
-    """[[K + μ diag(1/v), 1], [1ᵀ, 0]] [α; b] = [t; 0]."""
-    X, y = make_table(6, 2)
-    w = make_weights("fractions", len(y))
-    oracle = Oracle(X, y, **KERNELS[kernel], weight=w, class_weight="balanced", ridge=0.02)
-    n = len(y)
-    t, one = np.where(y == "ash", 1.0, -1.0), np.ones((n, 1))
-    bordered = np.block([[oracle.k(X) + oracle.mu * np.diag(1 / oracle.v), one], [one.T, 0.0]])
-    alpha = np.linalg.solve(bordered, np.append(t, 0.0))[:n]
-    alpha = alpha / np.sqrt(alpha @ oracle.k(X) @ alpha)
-    model = fitted(oracle)
-    close(model.transform(X + 0.2)[:, 0], oracle.k(X + 0.2).T @ alpha)
-    if kernel == "rbf":  # K has an inverse, and the coefficients are these
-        close(model.dual_coef_[:, 0], alpha, 1e-6)
 
 
 def test_multi_class_is_optimal_scoring() -> None:

@@ -132,22 +132,6 @@ def test_short_floats(shape: str, d: int, metric: str) -> None:
         assert_array_equal(ours, expected)
 
 
-@pytest.mark.parametrize(
-    ("shape", "d"),
-    [("normal", 2), ("whole", 10), ("near_copies", 60), ("offset", 2), ("cauchy", 10)],
-)
-def test_rows_of_the_fit(shape: str, d: int) -> None:
-    """Without themselves, and with their copies."""
-    X = large(shape, d + 6, 250, d)
-    model = model_of(X, "euclidean", None)
-    rows = X, no_codes(len(X))
-    keys, ids = brute(rows, rows, np.ones(d), 2.0, 15, np.arange(len(X)))
-    for k in (1, 5, 15):
-        distances, found = model.kneighbors(n_neighbors=k)
-        assert_array_equal(found, ids[:, :k])
-        assert_array_equal(distances, np.sqrt(keys[:, :k]))
-
-
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65])
 def test_widths_lengths_and_numbers_of_queries(d: int) -> None:
     """Around the sizes of registers, leaves and blocks."""
@@ -220,25 +204,6 @@ def test_mahalanobis(shape: str, d: int) -> None:
         own = np.take_along_axis(expected, ids, axis=1)
         assert_allclose(distances, nearest, rtol=digits, atol=apart)
         assert_allclose(own, nearest, rtol=digits, atol=apart)
-
-
-@pytest.mark.parametrize("d", [1, 10, 33])
-def test_mahalanobis_of_equal_rows(d: int) -> None:
-    """Distance 0, and in the order of ids, however queries and rows come."""
-    X = np.repeat(large("normal", d, 60, d), 5, axis=0)[np.random.default_rng(d).permutation(300)]
-    model = model_of(X, "mahalanobis")
-    copies = [np.flatnonzero((x == X).all(axis=1)).tolist() for x in X]
-    distances, ids = model.kneighbors(X, n_neighbors=5)
-    assert ids.tolist() == copies
-    assert (distances == 0).all()
-    for i in (0, 7, 299):
-        alone = model.kneighbors(X[i : i + 1], n_neighbors=5)
-        assert alone[1][0].tolist() == copies[i]
-        assert (alone[0] == 0).all()
-    far = model.kneighbors(X + 1.5, n_neighbors=300)
-    same = far[0][:, 1:] == far[0][:, :-1]
-    assert same.sum() == 300 * 240  # five copies of each row, at one distance
-    assert (np.diff(far[1], axis=1)[same] > 0).all()
 
 
 # --- Words ---------------------------------------------------------------------------------------
