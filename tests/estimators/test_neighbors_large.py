@@ -109,7 +109,7 @@ def test_numbers(shape: str, setting: str, d: int) -> None:
     metric, scale, power = SETTINGS[setting]
     if shape == "vanishing" and scale == "std":  # squares of what vanishes add up to nothing
         scale = None
-    n, queries = (300, 6) if metric == "cubic" else (COLUMNS[d], 18)
+    n, queries = (300, 6) if metric == "cubic" else (COLUMNS[d], 12)
     X = large(shape, d, n, d)
     check(model_of(X, metric, scale), X, queries_of(X, d, queries), power, scale)
 

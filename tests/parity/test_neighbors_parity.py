@@ -136,6 +136,7 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
+@pytest.mark.full  # scikit-learn is slow here, and the oracle has the same definitions
 @pytest.mark.parametrize(
     ("d", "k", "weights", "metric", "p"),
     [

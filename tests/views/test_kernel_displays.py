@@ -78,19 +78,19 @@ def test_contours_are_the_projection_on_a_grid() -> None:
 
 def test_levels_are_even_steps_over_the_range_of_the_rows() -> None:
     X, y = example()
-    display = Contours.from_estimator(quadratic(), X, y)
+    display = Contours.from_estimator(quadratic(), X, y, resolution=20)
     steps = np.diff(display.levels)
     assert_allclose(steps, steps[0])
     assert_allclose(display.levels / steps[0], np.round(display.levels / steps[0]), atol=1e-9)
     p = quadratic().transform(X)[:, 0]
     within = (display.levels >= p.min()) & (display.levels <= p.max())
     assert 5 <= within.sum() <= 11
-    few = Contours.from_estimator(quadratic(), X, y, levels=3)
+    few = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=3)
     assert len(few.levels) < len(display.levels)
-    given_ones = Contours.from_estimator(quadratic(), X, y, levels=[-2, -1, -2])
+    given_ones = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=[-2, -1, -2])
     assert_allclose(given_ones.levels, [-2, -1])
     assert legend_of(given_ones.ax_)[-1] == "constant projection, below 0"
-    positive = Contours.from_estimator(quadratic(), X, y, levels=[0.1])
+    positive = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=[0.1])
     assert legend_of(positive.ax_)[-1] == "constant projection"
 
 
