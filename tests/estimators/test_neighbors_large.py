@@ -25,7 +25,6 @@ Int64: TypeAlias = NDArray[np.int64]
 
 POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
 COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1200}
-LINE: Final = np.arange(20.0)[:, None]
 quiet = pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
 )
@@ -272,12 +271,9 @@ def test_gower(d: int, c: int, holes: float, shape: str) -> None:
         assert_array_equal(distances, keys[:, :k] / (d + c))
 
 
-# --- The search itself ---------------------------------------------------------------------------
-
-
 def test_every_search_is_taken_somewhere() -> None:
     """By tables of this file: else nothing is said about it."""
-    tables = [large("low_dimensional", 3, 3000, 3), large("normal", 60, 2000, 60), LINE]
+    tables = [large("low_dimensional", 3, 3000, 3), large("normal", 60, 2000, 60), np.eye(20)]
     taken = {model_of(X, "euclidean").search_ for X in tables}
     taken.add(model_of(as_words(coded(5, 2000, 5, 2)), "hamming").search_)
     assert taken == {"tree", "bytes", "bits", "scan"}
