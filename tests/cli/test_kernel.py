@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 import sortal
 
 if TYPE_CHECKING:
@@ -42,19 +40,3 @@ def test_every_command_takes_its_file(run: Callable[..., Any], here: Path) -> No
     assert "Projected classes" in run("show", "new.sortal").out
     worked = run("work", "penguins.csv", "-t", "species", "-l", "kernel", "-q")
     assert worked.out.startswith("Kernel discriminant: rbf kernel of 333 rows")
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (("gamma=0",), "gamma=0 cannot be used: give a number above 0, or None."),
-        (("rule=nearest_mean", "priors=[1, 0, 0]"), "priors cannot be given with rule"),
-        (("widht=1",), "has no option 'widht'"),
-    ],
-)
-def test_what_is_refused(
-    run: Callable[..., Any], here: Path, given: tuple[str, ...], words: str
-) -> None:
-    done = run(*FIT, *(part for one in given for part in ("--set", one)))
-    assert (done.code, words in done.err, done.err.count("\n")) == (1, True, 1)
-    assert not (here / "new.sortal").exists()

@@ -61,6 +61,9 @@ def test_the_file_predicts_explains_and_is_shown(run: Callable[..., Any], here: 
     done = run(*FIT)
     assert done.out.startswith("nearest neighbors, ")
     assert "wrote new.sortal\nnote: this file holds rows that were learned from" in done.err
+    assert "holds rows" not in run(*FIT, "-q").err
+    other = run("fit", "penguins.csv", "-t", "species", "-l", "bayes", "-o", "other.sortal")
+    assert "holds rows" not in other.err
     assert sortal.load(here / "new.sortal").metric_ == "gower"
     said = run("predict", "new.sortal", "penguins.csv", "--proba")
     assert said.out.splitlines()[0] == "row,prediction,P(Adelie),P(Chinstrap),P(Gentoo)"

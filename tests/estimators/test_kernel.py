@@ -36,20 +36,6 @@ def mixed(n: int = 60) -> tuple[pd.DataFrame, Any]:
 # --- Pieces --------------------------------------------------------------------------------------
 
 
-def test_a_fit_on_all_rows_goes_on_by_landmarks_among_them() -> None:
-    X, y = mixed()
-    dense = KernelDiscriminant().fit(X[:40], y[:40])
-    assert dense.solver_ == "dense"
-    assert not hasattr(dense, "n_landmarks_")
-    dense.partial_fit(X[40:], y[40:])
-    pieces = KernelDiscriminant().partial_fit(X[:40], y[:40])
-    pieces.partial_fit(X[40:], y[40:])
-    assert (dense.solver_, dense.n_landmarks_) == ("landmarks", pieces.n_landmarks_)
-    assert dense.fit_report_.rows == 60
-    assert_array_equal(dense.basis_ids_, pieces.basis_ids_)
-    assert_allclose(dense.predict_proba(X), pieces.predict_proba(X), rtol=1e-9)
-
-
 @pytest.mark.parametrize("weights", [None, "whole", "fractions"])
 def test_so_does_one_that_was_loaded(tmp_path: Any, weights: str | None) -> None:
     X, y = mixed()
@@ -238,10 +224,3 @@ def test_a_ridge_below_rounding_is_none(solver: str, penalty: str) -> None:
     tiny, none = (KernelDiscriminant(ridge=ridge, **told).fit(X, y) for ridge in (1e-300, 0.0))
     assert_allclose(tiny.transform(X), none.transform(X), rtol=1e-9)
     assert_allclose(tiny.loo_proba(X, y), none.loo_proba(X, y), rtol=1e-9)
-
-
-def test_weights_of_any_unit_have_the_same_default_ridge() -> None:
-    X, y = mixed()
-    shares = np.full(60, 1 / 60)
-    assert KernelDiscriminant().fit(X, y, sample_weight=shares).ridge_ == 2 / 60
-    assert KernelDiscriminant().fit(X, y, sample_weight=np.full(60, 3)).ridge_ == 2 / 180

@@ -1,7 +1,6 @@
 """scikit-learn's own battery for kernel discriminants that are not the default."""
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from sortal import KernelDiscriminant
 
@@ -26,6 +25,8 @@ NO_KERNEL = {
 
 
 def troubles(model: KernelDiscriminant) -> dict[str, str]:
+    from sklearn.utils.estimator_checks import check_estimator  # slow to import
+
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert len(results) > 60
     return {r["check_name"]: str(r["exception"]) for r in results if r["status"] != "passed"}

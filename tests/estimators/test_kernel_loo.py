@@ -5,10 +5,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from tests.estimators.kernel_oracle import Oracle
@@ -26,7 +23,6 @@ from tests.estimators.kernel_tables import (
 )
 
 from sortal import KernelDiscriminant
-from sortal.errors import MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -130,93 +126,39 @@ def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str)
 
 @pytest.mark.parametrize(("penalty", "solver"), [("rkhs", "dense"), ("coefficients", "landmarks")])
 def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
-    """More rows than a block, and more than landmarks."""
+    """More rows than landmarks."""
     rng = np.random.default_rng(0)
-    k = rng.integers(0, 3, 300)
-    X, y = rng.normal(size=(300, 4)) + 0.8 * k[:, None] * [1, -1, 0, 0], NAMES[k]
-    w = rng.integers(1, 4, 300)
+    k = rng.integers(0, 3, 180)
+    X, y = rng.normal(size=(180, 4)) + 0.8 * k[:, None] * [1, -1, 0, 0], NAMES[k]
+    w = rng.integers(1, 4, 180)
     ridge = {"rkhs": 0.01, "coefficients": 20.0}[penalty]
     oracle = Oracle(X, y, weight=w, penalty=penalty, ridge=ridge)
-    model = fitted(oracle, solver=solver, n_landmarks=60 if solver == "landmarks" else None)
+    model = fitted(oracle, solver=solver, n_landmarks=40 if solver == "landmarks" else None)
     if solver == "landmarks":
         oracle = replace(oracle, basis=model.basis_ids_)
     found = model.loo_proba(X, y, sample_weight=w)
     close(model.transform(X[:5] + 0.2), oracle.project(X[:5] + 0.2))
-    for i in (0, int(model.basis_ids_[-1]), 299):
+    for i in (0, int(model.basis_ids_[-1]), 179):
         close(found[i], np.exp(oracle.without(i).log_posteriors(X[[i]])[0]))
 
 
-@given(st.integers(0, 10**9), st.integers(2, 4), st.sampled_from(["rbf", "laplacian", "poly"]))
-def test_rkhs_is_a_fit_to_the_other_rows(seed: int, n_classes: int, kernel: str) -> None:
-    """With the inputs, the width and μ of all rows."""
-    X, y = make_table(seed, n_classes)
-    w = make_weights("whole", len(y))
-    oracle = Oracle(X, y, kernel, ridge=0.02, weight=w)
-    model = fitted(oracle)
-    found = model.loo_proba(X, y, sample_weight=w)
-    u = oracle.inputs(X)
-    for i in np.random.default_rng(seed).choice(len(y), 4, replace=False):
-        rest = np.delete(np.arange(len(y)), i)
-        ridge = oracle.mu / (w[rest] @ oracle.diagonal[rest])
-        told = {"gamma": oracle.width, "scale": None, "ridge": ridge}
-        other = KernelDiscriminant(kernel, **told).fit(u[rest], y[rest], sample_weight=w[rest])
-        close(found[i], other.predict_proba(u[[i]])[0])
-
-
-@given(st.integers(0, 10**9), st.sampled_from(["rkhs", "coefficients"]),
-       st.sampled_from(["dense", "landmarks"]))  # fmt: skip
-def test_rows_in_another_order(seed: int, penalty: str, solver: str) -> None:
-    """Each row keeps its answer, and copies of a row have the same."""
-    X, y = make_table(seed, 3)
-    X, y = np.vstack([X, X[:3]]), np.append(y, y[:3])
-    order = np.random.default_rng(seed).permutation(len(y))
-    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    model = KernelDiscriminant("laplacian", **more, n_landmarks=FEW[solver])
-    found = model.fit(X, y).loo_proba(X, y)
-    close(found[-3:], found[:3], 1e-7)
-    mixed = model.fit(X[order], y[order]).loo_proba(X[order], y[order])
-    if solver == "dense":  # where landmarks are drawn, the order decides
-        close(mixed, found[order], 1e-7)
-
-
-@pairs(**WAYS)
-def test_a_row_with_a_hole_is_judged_by_the_model(penalty: str, solver: str) -> None:
+@pairs(**WAYS, missing=["drop_rows", "mean"])
+@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
+def test_rows_with_missing_values(penalty: str, solver: str, missing: str) -> None:
+    """They are judged by the model of the others, or left out with what stands for the values."""
     X, y = table(3)
     holed = X.copy()
     holed[[2, 9], [0, 1]] = np.nan
-    kept = np.delete(np.arange(len(y)), [2, 9])
-    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    with pytest.warns(MissingValueWarning):
-        model = KernelDiscriminant(**more).fit(holed, y)
-    with pytest.warns(MissingValueWarning):
-        found = model.loo_proba(holed, y)
-    other = KernelDiscriminant(**more).fit(X[kept], y[kept])
-    close(found[kept], other.loo_proba(X[kept], y[kept]))
-    with pytest.warns(MissingValueWarning):
+    told: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
+    model = KernelDiscriminant(**told, missing=missing).fit(holed, y)
+    found = model.loo_proba(holed, y)
+    kept = np.arange(len(y))
+    if missing == "drop_rows":
+        kept = np.delete(kept, [2, 9])
         close(found[[2, 9]], model.predict_proba(holed[[2, 9]]), 1e-12)
-
-
-@pairs(**WAYS)
-def test_what_stands_for_holes_stays(penalty: str, solver: str) -> None:
-    X, y = table(3)
-    holed = X.copy()
-    holed[[2, 9], [0, 1]] = np.nan
-    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)
-    more: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    with pytest.warns(MissingValueWarning):
-        model = KernelDiscriminant(**more, missing="mean").fit(holed, y)
-    other = KernelDiscriminant(**more).fit(filled, y)
-    close(model.loo_proba(holed, y), other.loo_proba(filled, y))
-
-
-def test_a_mixed_table() -> None:
-    X, y = table(3)
-    words = np.random.default_rng(0).choice(["p", "q", "r"], len(y))
-    frame = pd.DataFrame({"a": X[:, 0], "word": words, "b": X[:, 1]})
-    terms = np.column_stack([X[:, 0], *(words == v for v in "pqr"), X[:, 1]]).astype(float)
-    oracle = Oracle(terms, y, ridge=0.02, is_number=[True, False, False, False, True])
-    model = KernelDiscriminant(ridge=0.02).fit(frame, y)
-    close(model.loo_proba(frame, y), np.exp(oracle.loo_log()))
+    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)[kept]
+    other = KernelDiscriminant(**told).fit(filled, y[kept])
+    close(found[kept], other.loo_proba(filled, y[kept]))
 
 
 # --- A ridge that is chosen ----------------------------------------------------------------------

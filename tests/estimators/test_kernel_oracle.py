@@ -165,21 +165,6 @@ def test_priors_and_the_nearest_mean(kernel: str, penalty: str, n_classes: int) 
     assert model.predict(asked).tolist() == [oracle.classes[int(d.argmin())] for d in far]
 
 
-def test_costs_pick_the_least_expected_cost() -> None:
-    costs = np.array([[0.0, 1, 9], [1, 0, 1], [4, 1, 0]])
-    oracle, _ = make_oracle("rbf", "rkhs", 3)
-    asked = np.random.default_rng(0).uniform(-2, 3, (60, 3))
-    shares = oracle.posteriors(asked)
-    said = [oracle.classes[int(np.argmin(row @ costs))] for row in shares]
-    plain = fitted(oracle)
-    assert plain.predict(asked, costs=costs).tolist() == said
-    assert fitted(oracle, costs=costs).predict(asked).tolist() == said
-    assert plain.predict(asked).tolist() != said  # or nothing would be tested
-    tilted = np.array([0.1, 0.1, 0.8]) * shares / oracle.prior
-    said = [oracle.classes[int(np.argmin(row @ costs))] for row in tilted]
-    assert plain.predict(asked, priors=[0.1, 0.1, 0.8], costs=costs).tolist() == said
-
-
 @pairs(
     ridge=[1e-6, 1e-3, 1.0, 100.0],
     penalty=RIDGES,

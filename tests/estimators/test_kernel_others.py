@@ -11,18 +11,16 @@ from sklearn.preprocessing import KernelCenterer
 from tests.estimators.kernel_oracle import Oracle
 from tests.estimators.kernel_tables import (
     KERNELS,
-    PENALTIES,
     SOLVERS,
     as_given,
     close,
     fitted,
     make_table,
-    make_weights,
     pairs,
     same_posteriors,
 )
 
-from sortal import FisherDiscriminant, KernelDiscriminant
+from sortal import KernelDiscriminant
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -33,23 +31,6 @@ def features(X: Float) -> Float:
 
 
 # --- Spaces that can be written down -------------------------------------------------------------
-
-
-@pairs(n_classes=[2, 3, 4], penalty=PENALTIES, solver=SOLVERS, weights=["none", "fractions"])
-def test_the_quadratic_kernel_is_fisher_on_products(
-    n_classes: int, penalty: str, solver: str, weights: str
-) -> None:
-    X, y = make_table(0, n_classes, 2)
-    w = make_weights(weights, len(y))
-    fisher = FisherDiscriminant().fit(features(X), y, sample_weight=w)
-    model = KernelDiscriminant("poly", ridge=0, penalty=penalty, solver=solver)
-    model.fit(X, y, sample_weight=w)
-    close(model.eigenvalues_, fisher.eigenvalues_)
-    rows = np.vstack([X, X[::-1] * 1.3 - 0.2])
-    close(model.transform(rows), fisher.transform(features(rows)))
-    close(model.projected_means_, fisher.projected_means_)
-    close(model.projected_scatters_, fisher.projected_scatters_)
-    close(features(X[model.basis_ids_]).T @ model.dual_coef_, fisher.directions_)
 
 
 @pairs(n_classes=[2, 3, 4], solver=SOLVERS, ridge=[1e-4, 0.02, 1.0])
@@ -95,23 +76,6 @@ def test_two_classes_are_kernel_ridge_regression(
     p = fitted(oracle).transform(asked)[:, 0]
     p = p - p[: len(X)].mean()
     close(p / np.linalg.norm(p), f / np.linalg.norm(f))
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_the_same_with_weights(kernel: str) -> None:
-    """[[K + μ diag(1/v), 1], [1ᵀ, 0]] [α; b] = [t; 0]."""
-    X, y = make_table(6, 2)
-    w = make_weights("fractions", len(y))
-    oracle = Oracle(X, y, **KERNELS[kernel], weight=w, class_weight="balanced", ridge=0.02)
-    n = len(y)
-    t, one = np.where(y == "ash", 1.0, -1.0), np.ones((n, 1))
-    bordered = np.block([[oracle.k(X) + oracle.mu * np.diag(1 / oracle.v), one], [one.T, 0.0]])
-    alpha = np.linalg.solve(bordered, np.append(t, 0.0))[:n]
-    alpha = alpha / np.sqrt(alpha @ oracle.k(X) @ alpha)
-    model = fitted(oracle)
-    close(model.transform(X + 0.2)[:, 0], oracle.k(X + 0.2).T @ alpha)
-    if kernel == "rbf":  # K has an inverse, and the coefficients are these
-        close(model.dual_coef_[:, 0], alpha, 1e-6)
 
 
 def test_multi_class_is_optimal_scoring() -> None:

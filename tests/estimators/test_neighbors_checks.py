@@ -1,7 +1,6 @@
 """scikit-learn's own battery for neighbors that are not the default."""
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from sortal import NeighborsClassifier
 
@@ -17,5 +16,7 @@ INSTANCES = {
 # Some of the battery's tables have one class only, which is rightly warned of.
 @pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 def test_check_estimator_passes_whole(name: str) -> None:
+    from sklearn.utils.estimator_checks import check_estimator  # slow to import
+
     results = check_estimator(INSTANCES[name], on_fail=None, on_skip=None)
     assert [r["exception"] for r in results if r["status"] != "passed"] == []

@@ -118,35 +118,6 @@ def test_all_rows_are_equal(metric: str, voting: str) -> None:
     assert_allclose(model.predict_proba([[3.0, 3.0], [0.0, 3.0]]), expected * 2, rtol=1e-14)
 
 
-def test_rows_equal_to_the_query_decide_alone() -> None:
-    model = on_line(5, weights="distance")
-    assert model.predict_proba([[3.0]]).tolist() == [[0.5, 0.5]]
-    assert model.predict([[3.0]]).tolist() == ["a"]  # of equals the one that sorts first
-    assert model.predict_proba([[1.0]]).tolist() == [[0.0, 1.0]]
-    assert_allclose(model.predict_proba([[2.0]])[0, 0], (1 + 1 / 2) / (3 + 1 / 2 + 1 / 4))
-    # of three equal rows two are inside
-    X = np.array([[1.0], [1.0], [1.0], [2.0]])
-    again = NeighborsClassifier(2, "manhattan", scale=None, weights="distance")
-    assert again.fit(X, list("abbb")).predict_proba([[1.0]]).tolist() == [[0.5, 0.5]]
-
-
-@pytest.mark.parametrize("voting", ["triangular", "epanechnikov"])
-def test_all_at_the_edge_of_the_kernel(voting: str) -> None:
-    """The neighbors are as far as the first beyond them: each counts 1."""
-    model = NeighborsClassifier(2, "manhattan", scale=None, weights=voting)
-    model.fit([[0.0], [2.0], [0.0], [9.0]], list("aabb"))
-    assert model.predict_proba([[1.0]]).tolist() == [[1.0, 0.0]]
-    three = NeighborsClassifier(3, "manhattan", scale=None, weights=voting)
-    three.fit([[0.0], [2.0], [0.0], [2.0]], list("aabb"))
-    assert_allclose(three.predict_proba([[1.0]]), [[2 / 3, 1 / 3]], rtol=1e-14)
-
-
-def test_no_row_is_beyond_the_places() -> None:
-    """h is then the largest distance inside, and the farthest row has no vote."""
-    model = on_line(5, weights="triangular")
-    assert_allclose(model.predict_proba([[0.0]]), [[1.5, 4 / 3]] / np.array(17 / 6), rtol=1e-14)
-
-
 def test_weights_fill_places_in_part() -> None:
     weight = [1.0, 0.5, 2.0, 0.0, 0.5]  # 1 on average
     model = on_line(3, sample_weight=weight)

@@ -25,7 +25,6 @@ Int64: TypeAlias = NDArray[np.int64]
 
 POWERS: Final = {"euclidean": 2.0, "manhattan": 1.0, "cubic": 3.0, "largest": math.inf}
 COLUMNS: Final = {2: 3000, 3: 3000, 10: 2000, 20: 1500, 60: 1200}
-LINE: Final = np.arange(20.0)[:, None]
 quiet = pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"
 )
@@ -109,7 +108,7 @@ def test_numbers(shape: str, setting: str, d: int) -> None:
     metric, scale, power = SETTINGS[setting]
     if shape == "vanishing" and scale == "std":  # squares of what vanishes add up to nothing
         scale = None
-    n, queries = (300, 6) if metric == "cubic" else (COLUMNS[d], 18)
+    n, queries = (300, 6) if metric == "cubic" else (COLUMNS[d], 12)
     X = large(shape, d, n, d)
     check(model_of(X, metric, scale), X, queries_of(X, d, queries), power, scale)
 
@@ -130,22 +129,6 @@ def test_short_floats(shape: str, d: int, metric: str) -> None:
     asked = model.kneighbors(short), model.kneighbors(short.astype(np.float64))
     for ours, expected in zip(*asked, strict=True):
         assert_array_equal(ours, expected)
-
-
-@pytest.mark.parametrize(
-    ("shape", "d"),
-    [("normal", 2), ("whole", 10), ("near_copies", 60), ("offset", 2), ("cauchy", 10)],
-)
-def test_rows_of_the_fit(shape: str, d: int) -> None:
-    """Without themselves, and with their copies."""
-    X = large(shape, d + 6, 250, d)
-    model = model_of(X, "euclidean", None)
-    rows = X, no_codes(len(X))
-    keys, ids = brute(rows, rows, np.ones(d), 2.0, 15, np.arange(len(X)))
-    for k in (1, 5, 15):
-        distances, found = model.kneighbors(n_neighbors=k)
-        assert_array_equal(found, ids[:, :k])
-        assert_array_equal(distances, np.sqrt(keys[:, :k]))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65])
@@ -222,25 +205,6 @@ def test_mahalanobis(shape: str, d: int) -> None:
         assert_allclose(own, nearest, rtol=digits, atol=apart)
 
 
-@pytest.mark.parametrize("d", [1, 10, 33])
-def test_mahalanobis_of_equal_rows(d: int) -> None:
-    """Distance 0, and in the order of ids, however queries and rows come."""
-    X = np.repeat(large("normal", d, 60, d), 5, axis=0)[np.random.default_rng(d).permutation(300)]
-    model = model_of(X, "mahalanobis")
-    copies = [np.flatnonzero((x == X).all(axis=1)).tolist() for x in X]
-    distances, ids = model.kneighbors(X, n_neighbors=5)
-    assert ids.tolist() == copies
-    assert (distances == 0).all()
-    for i in (0, 7, 299):
-        alone = model.kneighbors(X[i : i + 1], n_neighbors=5)
-        assert alone[1][0].tolist() == copies[i]
-        assert (alone[0] == 0).all()
-    far = model.kneighbors(X + 1.5, n_neighbors=300)
-    same = far[0][:, 1:] == far[0][:, :-1]
-    assert same.sum() == 300 * 240  # five copies of each row, at one distance
-    assert (np.diff(far[1], axis=1)[same] > 0).all()
-
-
 # --- Words ---------------------------------------------------------------------------------------
 
 
@@ -307,12 +271,9 @@ def test_gower(d: int, c: int, holes: float, shape: str) -> None:
         assert_array_equal(distances, keys[:, :k] / (d + c))
 
 
-# --- The search itself ---------------------------------------------------------------------------
-
-
 def test_every_search_is_taken_somewhere() -> None:
     """By tables of this file: else nothing is said about it."""
-    tables = [large("low_dimensional", 3, 3000, 3), large("normal", 60, 2000, 60), LINE]
+    tables = [large("low_dimensional", 3, 3000, 3), large("normal", 60, 2000, 60), np.eye(20)]
     taken = {model_of(X, "euclidean").search_ for X in tables}
     taken.add(model_of(as_words(coded(5, 2000, 5, 2)), "hamming").search_)
     assert taken == {"tree", "bytes", "bits", "scan"}

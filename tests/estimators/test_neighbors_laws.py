@@ -65,20 +65,6 @@ def same_model(found: NeighborsClassifier, expected: NeighborsClassifier, frame:
     assert [[place[i] for i in row] for row in ours[1].tolist()] == theirs[1].tolist()
 
 
-# --- Weights are copies --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("voting", ["uniform", "distance", "triangular", "epanechnikov"])
-def test_all_weights_twice_is_twice_as_many_places(voting: str) -> None:
-    """The other kernels know how many places there are."""
-    X, y = numbers(4)
-    w = np.random.default_rng(4).integers(1, 20, len(X))
-    one = NeighborsClassifier(6, "manhattan", weights=voting).fit(X, y, sample_weight=w)
-    two = NeighborsClassifier(12, "manhattan", weights=voting).fit(X, y, sample_weight=2 * w)
-    queries = numbers(5)[0]
-    assert_allclose(two.predict_proba(queries), one.predict_proba(queries), rtol=1e-9, atol=1e-12)
-
-
 # --- Pieces --------------------------------------------------------------------------------------
 
 
@@ -131,7 +117,8 @@ def test_forgotten_rows_were_never_there(case: Case, data: Any) -> None:
 def test_rows_come_and_go(metric: str) -> None:
     """In pieces of any size, with rows that are taken out again."""
     X, y = numbers_for(metric, 8)
-    model = NeighborsClassifier(4, metric, weights="gaussian")
+    told: dict[str, Any] = {"metric": metric, "weights": "gaussian", "class_weight": "balanced"}
+    model = NeighborsClassifier(4, **told)
     for start in range(0, 120, 30):
         model.partial_fit(X[start : start + 30], y[start : start + 30])
     model.forget(np.arange(30, 60))
@@ -139,7 +126,7 @@ def test_rows_come_and_go(metric: str) -> None:
     model.forget([0, 125])
     assert model.ids_.tolist() == [*range(1, 30), *range(60, 125), *range(126, 150)]
     rows = np.r_[1:30, 60:120, 30:35, 36:60]
-    expected = NeighborsClassifier(4, metric, weights="gaussian").fit(X[rows], y[rows])
+    expected = NeighborsClassifier(4, **told).fit(X[rows], y[rows])
     queries = numbers_for(metric, 9)[0]
     assert_allclose(model.predict_proba(queries), expected.predict_proba(queries), rtol=1e-9)
     ids = expected.kneighbors(queries)[1]

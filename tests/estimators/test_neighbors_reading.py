@@ -36,20 +36,6 @@ def quietly(ask: Any, rows: Any) -> Any:
 # --- Where rows come from ------------------------------------------------------------------------
 
 
-def test_arrays_are_read_as_frames_are() -> None:
-    X, y = iris()
-    from_array = NeighborsClassifier().fit(X.to_numpy(), y)
-    one, other = from_array.explain(X.to_numpy()[70:72]), fitted().explain(X[70:72])
-    for row, same in zip(one, other, strict=True):
-        assert (row.label, row.votes, row.posterior) == (same.label, same.votes, same.posterior)
-        assert [n.id for n in row.neighbors] == [n.id for n in same.neighbors]
-        assert [n.distance for n in row.neighbors] == [n.distance for n in same.neighbors]
-    assert isinstance(one.to_frame(), pd.DataFrame)
-    assert (
-        from_array.working(X.to_numpy()[:1])["votes"].rows == fitted().working(X[:1])["votes"].rows
-    )
-
-
 def test_narrow_rows_are_shown_as_they_are() -> None:
     X, y = iris()
     narrow = X.astype("float32")

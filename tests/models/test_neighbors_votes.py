@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +22,6 @@ from sortal.models.neighbors_votes import (
     kernel,
     votes,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Float = NDArray[np.float64]
 
 
 def near_of(distances: Any) -> Near:

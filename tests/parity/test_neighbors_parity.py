@@ -23,11 +23,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
-from tests.parity.peers import Table
 
 from sortal import NeighborsClassifier, datasets
 
 Float: TypeAlias = NDArray[np.float64]
+Table: TypeAlias = tuple[Float, NDArray[np.str_]]
 
 NEAR: Final = 1e-4  # what class::knn takes for a tie
 every_k = pytest.mark.parametrize("k", [1, 3, 5, 15])
@@ -84,7 +84,7 @@ def test_distances(frozen: dict[str, Any], name: str, metric: str, p: float) -> 
 # --- R's votes -----------------------------------------------------------------------------------
 
 
-def compare(proba: Float, apart: Any, expected: dict[str, Any]) -> None:
+def compare(model: NeighborsClassifier, proba: Float, apart: Any, expected: dict[str, Any]) -> None:
     """Shares of the votes, and classes where they are sure."""
     assert apart.mean() > 0.9
     shares, numbers = np.array(expected["share"]), np.array(expected["class"])
@@ -104,18 +104,26 @@ def is_apart(distances: Float) -> Any:
 def test_votes(
     frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
 ) -> None:
-    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all.
-
-    class::knn.cv, without each row, on columns over their spread is our default scale.
-    """
+    """Rows of odd number, counted from 1, learn; R was given columns over their spread in all."""
     X, y = tables["unequal"]
-    Z, expected = X / X.std(axis=0) if scale else X, frozen["votes"][given][str(k)]
-    model = NeighborsClassifier(k, "euclidean", scale=None).fit(Z[::2], y[::2])
-    apart = is_apart(model.kneighbors(Z[1::2], k + 1)[0])
-    compare(model.predict_proba(Z[1::2]), apart, expected["asked"])
+    X = X / X.std(axis=0) if scale else X
+    model = NeighborsClassifier(k, "euclidean", scale=None).fit(X[::2], y[::2])
+    apart = is_apart(model.kneighbors(X[1::2], k + 1)[0])
+    expected = frozen["votes"][given][str(k)]["asked"]
+    compare(model, model.predict_proba(X[1::2]), apart, expected)
+
+
+@every_k
+@every_scale
+def test_votes_without_each_row(
+    frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
+) -> None:
+    """class::knn.cv on columns over their spread is our default scale."""
+    X, y = tables["unequal"]
     model = NeighborsClassifier(k, "euclidean", scale=scale).fit(X, y)
     apart = is_apart(model.kneighbors(n_neighbors=k + 1)[0])
-    compare(model.loo_proba(X, y), apart, expected["left_out"])
+    expected = frozen["votes"][given][str(k)]["left_out"]
+    compare(model, model.loo_proba(X, y), apart, expected)
 
 
 # --- scikit-learn --------------------------------------------------------------------------------
@@ -128,18 +136,20 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
     return X, y  # numbers: scikit-learn 1.7 fails on words in its uniform votes
 
 
+@pytest.mark.full  # scikit-learn is slow here, and the oracle has the same definitions
 @pytest.mark.parametrize(
-    ("d", "k", "weights", "name", "metric", "p"),
+    ("d", "k", "weights", "metric", "p"),
     [
-        (2, 1, "distance", "euclidean", "euclidean", 2.0),
-        (30, 15, "uniform", "euclidean", "euclidean", 2.0),
-        (7, 4, "uniform", "manhattan", "manhattan", 2.0),
-        (30, 15, "distance", "minkowski", "minkowski", 3.0),
-        (7, 4, "distance", "minkowski", "minkowski", 1.5),
-        (2, 4, "uniform", "chebyshev", "minkowski", math.inf),
+        (2, 1, "uniform", "euclidean", 2.0),
+        (30, 15, "distance", "euclidean", 2.0),
+        (7, 4, "uniform", "manhattan", 2.0),
+        (2, 4, "distance", "manhattan", 2.0),
+        (30, 15, "uniform", "minkowski", 3.0),
+        (7, 1, "distance", "minkowski", math.inf),
     ],
 )
-def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: float) -> None:
+def test_scikit_learn(d: int, k: int, weights: str, metric: str, p: float) -> None:
+    name = "chebyshev" if p == math.inf else metric
     X, y = drawn(d + k, 300, d)
     queries = np.vstack([drawn(d + k + 100, 40, d)[0], X[:10]])
     more = {"p": p} if name == "minkowski" else {}
@@ -158,13 +168,15 @@ def test_scikit_learn(d: int, k: int, weights: str, name: str, metric: str, p: f
     assert_array_equal(ours.predict(fresh), theirs.predict(fresh))
 
 
-@pytest.mark.parametrize("k", [1, 5, 15])
-def test_scikit_learn_hamming(k: int) -> None:
-    """Its distance is the share of mismatches, and its ties go by chance of the sort."""
-    rng = np.random.default_rng(k)
-    X, y = rng.integers(0, 3, size=(200, 12)).astype(float), rng.integers(0, 2, 200)
-    queries = rng.integers(0, 3, size=(40, 12)).astype(float)
-    theirs = KNeighborsClassifier(k, algorithm="brute", metric="hamming").fit(X, y)
-    ours = NeighborsClassifier(k, "hamming").fit(X, y)
-    expected = theirs.kneighbors(queries)[0] * 12
-    assert_allclose(ours.kneighbors(queries)[0], expected, rtol=1e-12, atol=1e-12)
+def test_scikit_learn_mahalanobis() -> None:
+    k = 5
+    X, y = drawn(k, 300, 5)
+    queries = drawn(k + 50, 60, 5)[0]
+    inverse = np.linalg.inv(np.cov(X.T))
+    theirs = KNeighborsClassifier(
+        k, algorithm="brute", metric="mahalanobis", metric_params={"VI": inverse}
+    ).fit(X, y)
+    ours = NeighborsClassifier(k, "mahalanobis").fit(X, y)
+    assert_allclose(ours.kneighbors(queries)[0], theirs.kneighbors(queries)[0], rtol=1e-9)
+    assert_array_equal(ours.kneighbors(queries)[1], theirs.kneighbors(queries)[1])
+    assert_array_equal(ours.predict(queries), theirs.predict(queries))

@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
-from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
 from sortal import KernelDiscriminant, datasets, displays
 from sortal.errors import OptionError
 from sortal.views.feature_space import feature_points
-from sortal.views.palette import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,32 +78,20 @@ def test_contours_are_the_projection_on_a_grid() -> None:
 
 def test_levels_are_even_steps_over_the_range_of_the_rows() -> None:
     X, y = example()
-    display = Contours.from_estimator(quadratic(), X, y)
+    display = Contours.from_estimator(quadratic(), X, y, resolution=20)
     steps = np.diff(display.levels)
     assert_allclose(steps, steps[0])
     assert_allclose(display.levels / steps[0], np.round(display.levels / steps[0]), atol=1e-9)
     p = quadratic().transform(X)[:, 0]
     within = (display.levels >= p.min()) & (display.levels <= p.max())
     assert 5 <= within.sum() <= 11
-    few = Contours.from_estimator(quadratic(), X, y, levels=3)
+    few = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=3)
     assert len(few.levels) < len(display.levels)
-    given_ones = Contours.from_estimator(quadratic(), X, y, levels=[-2, -1, -2])
+    given_ones = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=[-2, -1, -2])
     assert_allclose(given_ones.levels, [-2, -1])
     assert legend_of(given_ones.ax_)[-1] == "constant projection, below 0"
-    positive = Contours.from_estimator(quadratic(), X, y, levels=[0.1])
+    positive = Contours.from_estimator(quadratic(), X, y, resolution=20, levels=[0.1])
     assert legend_of(positive.ax_)[-1] == "constant projection"
-
-
-def test_points_have_the_color_and_marker_of_their_class() -> None:
-    X, y = example()
-    display = Contours.from_estimator(quadratic(), X, y, resolution=8)
-    first, second = clouds(display.ax_)[:2]
-    assert_allclose(np.asarray(first.get_offsets()), X[y == "c1"])
-    assert_allclose(np.asarray(second.get_offsets()), X[y == "c2"])
-    shapes = [cloud.get_paths()[0].vertices.shape for cloud in (first, second)]
-    assert shapes[0] != shapes[1]
-    faces = [to_hex(c.get_facecolor()[0]).upper() for c in (first, second)]
-    assert faces == [COLORS[0], COLORS[1]]
 
 
 def test_other_columns_stay_at_their_means_or_where_they_are_held() -> None:

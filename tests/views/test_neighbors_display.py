@@ -144,8 +144,7 @@ def test_the_curve_has_a_line_a_weighting_and_marks_what_was_chosen() -> None:
 
 
 def test_a_curve_of_a_model_that_was_given_its_k() -> None:
-    iris = datasets.iris()
-    X, y = iris[PETALS], iris["species"]
+    X, y = datasets.iris()[PETALS], datasets.iris()["species"]
     model = NeighborsClassifier(5, weights="rank", metric="manhattan").fit(X, y)
     ax = plt.subplots()[1]
     display = displays.LooCurveDisplay.from_estimator(model, X, y, ax=ax, title="Left out")
@@ -184,16 +183,11 @@ def test_regions_for_several_k_beside_the_curve() -> None:
         said = own.predict(pd.DataFrame(crossings(panel), columns=PETALS))
         assert (np.array(panel.rows.classes)[panel.grid.labels.ravel()] == said).all()
         assert display.curve.error_of(k, "uniform") == pytest.approx(curve[k])
-        title = panel.ax_.get_title()
-        assert title.startswith(f"k = {k}:")
+        assert panel.ax_.get_title().startswith(f"k = {k}:")
         assert any(isinstance(c, LineCollection) for c in panel.ax_.collections)
-    assert [panel.ax_.get_legend() is not None for panel in display.panels.values()] == [
-        False,
-        True,
-        False,
-    ]
-    marks = [line.get_xdata()[0] for line in display.ax_[-1].lines[1:]]
-    assert marks == [1, 5, 15]
+    legends = [panel.ax_.get_legend() is not None for panel in display.panels.values()]
+    assert legends == [False, True, False]
+    assert [line.get_xdata()[0] for line in display.ax_[-1].lines[1:]] == [1, 5, 15]
     told = display.figure_.get_suptitle()
     assert "petal_length and petal_width" in told
     assert "euclidean distance, uniform votes" in told
