@@ -112,13 +112,13 @@ def _archive(what: str) -> Refusal:
 def _entry(entry: Any) -> Refusal:
     members = {"arrays/a": np.arange(3.0).tobytes()}
     call = lambda: ArrayReader([entry], members).get("a", entry["type"])
-    return Refusal(f"the array {entry}", call, FormatError, "")
+    return Refusal(f"the array {entry}", call, FormatError, r"array .*\?$")
 
 
 def _column(column: Any) -> Refusal:
     other = {"name": "b", "kind": "number", "values": [], "order": []}
     call = lambda: schema_in({"columns": [column, other], "classes": [1, 2]})
-    return Refusal(f"the column {column}", call, FormatError, "")
+    return Refusal(f"the column {column}", call, FormatError, "column|values|text")
 
 
 def _option(what: str) -> Refusal:
