@@ -114,7 +114,7 @@ def test_the_rule_holds_for_every_kind_of_float32() -> None:
     """Every exponent and sign, with the mantissas at both of its ends and in between."""
     rng = np.random.default_rng(0)
     high = np.arange(2**9, dtype=np.uint32)[:, None] << 23
-    low = np.concatenate([[0, 1, 2, 3, 2**23 - 2, 2**23 - 1], rng.integers(0, 2**23, 200)])
+    low = np.concatenate([[0, 1, 2, 3, 2**23 - 2, 2**23 - 1], rng.integers(0, 2**23, 40)])
     f = (high | low.astype(np.uint32)).ravel().view(np.float32)
     x = f[np.isfinite(f)].astype(np.float64)
     halfway = np.array([sum(_neighbors(value)[1:]) / 2 for value in x.tolist()])
@@ -547,12 +547,12 @@ def test_rows_at_thresholds_take_the_same_branch() -> None:
     np.testing.assert_array_equal(kept.astype(np.float32), kept)
 
 
-@pytest.mark.parametrize("v", [0.1, 1 / 3, 1 + 2.0**-24, 1.0, -0.1, 1e-46, -1e-46, 1e39, -1e39])
-def test_of_float32s_the_same_are_at_most_a_threshold(v: float) -> None:
-    t = float32_below(np.array([v]))[0]
+def test_of_float32s_the_same_are_at_most_a_threshold() -> None:
+    v = np.array([0.1, 1 / 3, 1 + 2.0**-24, 1.0, -0.1, 1e-46, -1e-46, 1e39, -1e39])
+    t = float32_below(v)
     with np.errstate(over="ignore"):
         after = np.nextafter(t, np.float32(np.inf))
-    assert float(t) <= v < float(after)
+    assert ((t <= v) & (v < after.astype(np.float64))).all()
 
 
 @pytest.mark.parametrize("missing", ["direction", "majority", "error"])
