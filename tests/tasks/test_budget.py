@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,16 +63,11 @@ def simulate(
     return {run.name: run for run in runs}, now
 
 
-def steady(seconds: float) -> Callable[[int], float]:
-    return lambda _: seconds
+def growing(seconds: float, power: int) -> Callable[[int], float]:
+    return lambda n: seconds * (n / N_TRAIN) ** power
 
 
-def linear(seconds: float) -> Callable[[int], float]:
-    return lambda n: seconds * n / N_TRAIN
-
-
-def quadratic(seconds: float) -> Callable[[int], float]:
-    return lambda n: seconds * (n / N_TRAIN) ** 2
+steady, linear, quadratic = (partial(growing, power=power) for power in (0, 1, 2))
 
 
 def test_all_are_finished_where_there_is_time() -> None:
@@ -145,7 +141,7 @@ def test_an_error_ends_its_model_alone() -> None:
     assert schedule.next_job(runs[0]) == (runs[1], 0)
 
 
-def test_a_share_is_of_what_models_under_way_leave() -> None:
+def test_a_share_is_of_what_models_under_way_leave_and_time_left_is_told() -> None:
     runs = [Run(name, 10, N_TRAIN, 700) for name in "abc"]
     schedule = Schedule(runs, 2, 100.0, lambda: 0.0)
     assert schedule.share() == pytest.approx(200 / 3)
@@ -153,17 +149,8 @@ def test_a_share_is_of_what_models_under_way_leave() -> None:
     assert job is not None
     schedule.record(*job, FoldResult({"accuracy": 1.0}), 4.0)
     assert schedule.share() == pytest.approx((200 - 9 * 4) / 2)
+    assert schedule.seconds_left() == pytest.approx((9 * 4 + 20 * 4) / 2)
 
 
-def test_time_left_is_told() -> None:
-    runs = [Run(name, 10, N_TRAIN, 700) for name in "ab"]
-    schedule = Schedule(runs, 1, 100.0, lambda: 0.0)
-    job = schedule.next_job(None)
-    assert job is not None
-    schedule.record(*job, FoldResult({"accuracy": 1.0}), 1.0)
-    assert schedule.seconds_left() == pytest.approx(9 + 10)
-
-
-@pytest.mark.parametrize(("n", "said"), [(0.2, 0), (7, 7), (99, 90), (4_321, 4_000)])
-def test_rows_are_round_numbers(n: float, said: int) -> None:
-    assert rounded(n) == said
+def test_rows_are_round_numbers() -> None:
+    assert [rounded(n) for n in (0.2, 7, 99, 4_321)] == [0, 7, 90, 4_000]

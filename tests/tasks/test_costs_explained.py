@@ -1,8 +1,9 @@
-"""Every learner of the registry that takes costs: what it explains is what it decided."""
+"""Every learner of the registry with costs and weights: what it explains is what it decided."""
 
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,3 +124,34 @@ def test_a_class_that_cannot_be_may_be_the_cheapest() -> None:
     assert (row.prior_bits, row.cost_bits) == (-math.inf, math.inf)
     # against a: 0.5 · 8 saved where b is true, 0.5 · 1 lost where a is
     assert row.total_bits == pytest.approx(math.log2(8))
+
+
+LEARNERS = registry.learners()
+WEIGHED = [one.name for one in LEARNERS if "class_weight" in one.options()]
+DRAW = np.random.default_rng(4)
+Y = np.repeat([0, 1, 2], 8)
+X = DRAW.normal(Y[:, None], 1.0, (24, 2))
+
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
+
+
+def fit(name: str, table: Any = X, weights: Any = None, **options: Any) -> Any:
+    return registry.find(name).make(**options).fit(table, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_class_weights_within_bounds_give_probabilities(name: str) -> None:
+    cases = product([{0: 1e20}, {0: 1e-20}, {0: 1e20, 1: 1e-20}], [1.0, 1e130, 1e-130])
+    for weights, size in cases:
+        model = fit(name, size * X, class_weight=weights)
+        assert set(model.predict(size * X)) <= {0, 1, 2}, (weights, size)
+        if hasattr(model, "predict_proba"):
+            shares = model.predict_proba(size * X)
+            assert (shares >= 0).all(), (weights, size)
+            np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", [one.name for one in LEARNERS if one.name != "neighbors"])
+def test_the_unit_of_small_sample_weights_does_not_matter(name: str) -> None:
+    one, other = fit(name, weights=np.full(24, 0.125)), fit(name, weights=np.full(24, 2.0**-165))
+    assert (one.predict(X) == other.predict(X)).all()

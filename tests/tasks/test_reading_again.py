@@ -66,7 +66,7 @@ def saved(tmp_path: Path, *given: Any, **named: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("learner", ["bayes", "lda", "qda", "tree", "neighbors"])
+@pytest.mark.parametrize("learner", ["bayes", "neighbors"])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 def test_words_for_missing_values_are_those_of_the_fit(
     tmp_path: Path, old: Path, new: Path, learner: str

@@ -164,6 +164,7 @@ def test_the_page_and_the_notebook(
     assert unescape(found[1]) == page
 
 
+@pytest.mark.full
 def test_markdown_and_its_pictures(made: Report, tmp_path: Path) -> None:
     made.save(tmp_path / "my report.md")
     text = (tmp_path / "my report.md").read_text(encoding="utf-8")

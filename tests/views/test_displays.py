@@ -86,7 +86,7 @@ def test_feet_lie_on_the_line_and_what_is_drawn_is_what_was_calculated() -> None
     assert display.ax_.get_aspect() == 1.0
 
 
-def across(steps: Float, w: Float) -> Float:
+def across(steps: Float, w: Float) -> Any:
     return steps[:, 0] * w[1] - steps[:, 1] * w[0]
 
 
@@ -334,7 +334,7 @@ def test_random_functions_in_many_classes() -> None:
             if len(corners):
                 assert values_at(display, corners.mean(axis=0)[None])[0].argmax() == k
         for segment in display.joint:
-            values = values_at(display, np.linspace(*segment.ends, 11))
+            values = values_at(display, np.linspace(segment.ends[0], segment.ends[1], 11))
             pair = values[:, [segment.first, segment.second]]
             np.testing.assert_allclose(np.sort(values)[:, -2:], pair, atol=1e-8)
             assert _within(display.box, segment.ends)

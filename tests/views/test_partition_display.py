@@ -42,7 +42,8 @@ def region_at(display: PartitionDisplay, x: float, y: float) -> Any:
 
 
 def grid(display: PartitionDisplay) -> NDArray[np.float64]:
-    return np.random.default_rng(0).uniform(*display.box, size=(200, 2))
+    low, high = display.box
+    return np.random.default_rng(0).uniform(low, high, size=(200, 2))
 
 
 def check(display: PartitionDisplay, model: TreeClassifier, at: dict[str, Any]) -> None:

@@ -51,7 +51,8 @@ def projection(w: Any = (0.551, -0.834), y: Any = None, **given: Any) -> Any:
 
 
 def densities(**given: Any) -> Any:
-    return displays.DensitiesDisplay(**{"along": [1.0, 2.0], "labels": ["a", "b"]} | given)
+    usual: dict[str, Any] = {"along": [1.0, 2.0], "labels": ["a", "b"]}
+    return displays.DensitiesDisplay(**usual | given)
 
 
 def regions(**given: Any) -> Any:
@@ -65,7 +66,8 @@ def decisions(**given: Any) -> Any:
 
 
 def canonical(**given: Any) -> Any:
-    return displays.CanonicalDisplay(**{"points": POINTS, "labels": list("aab")} | given)
+    usual: dict[str, Any] = {"points": POINTS, "labels": list("aab")}
+    return displays.CanonicalDisplay(**usual | given)
 
 
 def partition(regions: Any = (), lines: Any = (), **given: Any) -> Any:

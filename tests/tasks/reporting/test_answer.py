@@ -117,7 +117,7 @@ def test_exact_ties_are_told(data: Inspection) -> None:
         "models the first by name is taken."
     )
     assert "Perhaps as good" not in said
-    other = {"name": "logistic", "title": "logistic regression", "baseline": True}
+    other: dict[str, Any] = {"name": "logistic", "title": "logistic regression", "baseline": True}
     one = replace(model("lda", 0.9, 12), **other)
     said = told(comparison(model("lda", 0.9, 12), one, MAJORITY), "lda", data).why
     assert "of such models one that this report can show is taken." in said

@@ -202,6 +202,10 @@ def test_dark_and_print(browser: Browser, penguins: Made) -> None:
     with opened(browser, penguins, color_scheme="dark") as page:
         assert ground(page) == "rgb(13, 17, 23)"
         check_accessible(page)
+        # letters of pictures are as light as those of the page, and stay within
+        assert page.locator("figure svg text").first.evaluate(
+            "(one) => getComputedStyle(one).fill === getComputedStyle(document.body).color"
+        )
         page.emulate_media(media="print")
         assert ground(page) == "rgb(255, 255, 255)"
         assert not page.locator("nav").is_visible()

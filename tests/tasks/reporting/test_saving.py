@@ -109,11 +109,11 @@ save_markdown("two", named, folder / "r.md", folder / "r_pictures")
 
 def test_a_kill_at_any_step_leaves_a_whole_report(tmp_path: Path) -> None:
     ended = []
-    for step in range(1, 40, 3):
+    for step in range(1, 40, 6):
         folder = tmp_path / str(step)
         folder.mkdir()
         write(folder, "one", b"1", b"2")
-        how = signal.SIGKILL if step % 2 else signal.SIGTERM
+        how = signal.SIGKILL if step % 4 == 1 else signal.SIGTERM
         command = [sys.executable, "-c", KILLED, str(step), str(int(how)), str(folder)]
         ended.append(subprocess.run(command, check=False).returncode)
         left = found(folder)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
@@ -19,9 +17,6 @@ from sortal.views.palette import point_style
 from sortal.views.pictures.coarse import CELLS, coarsen
 from sortal.views.pictures.figures import png_of, svg_of
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage
-
 HOSTILE: Final = (
     "</svg><script>alert(1)</script>",
     "$\\alpha_{1}$ & \"quotes\" 'too'",
@@ -29,7 +24,6 @@ HOSTILE: Final = (
     "\u202eright to left \u05d0\u05d1 漢字",
     "_hidden $5 and $6",
 )
-CSP: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def draw(names: tuple[str, ...] = ("one", "two"), n: int = 40) -> Figure:
@@ -75,6 +69,7 @@ def test_an_element_of_its_own() -> None:
     assert all(name.startswith("try-it-") for name in ids_of(root))
     references = set(re.findall(r"url\(#([^)]+)\)", svg))
     assert references == ids_of(root)
+    assert "marker:url(#a-m1)" in svg_of(draw(n=300), "a", "")  # shapes are written once
     assert not ids_of(root) & ids_of(tree_of(svg_of(draw(), "other", "")))
 
 
@@ -150,45 +145,3 @@ def test_classes_in_one_cell_stand_beside_each_other() -> None:
     coarsen(figure)
     places = np.vstack([np.asarray(cloud.get_offsets()) for cloud in clouds])
     assert len(np.unique(places.round(9), axis=0)) == 6
-
-
-def note(said: list[str], message: ConsoleMessage) -> None:
-    said.append(message.text)
-
-
-@pytest.mark.full
-def test_a_page_shows_it_in_its_own_colors(browser: Browser) -> None:
-    svg = svg_of(draw(n=300), "a", "")
-    assert "marker:url(#a-m1)" in svg
-    page_of = (
-        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{CSP}">'
-        f'<meta name="color-scheme" content="light dark"><body>{svg}</body>'
-    )
-    seen = {}
-    for scheme in ("light", "dark"):
-        page = browser.new_page(color_scheme=scheme)
-        said: list[str] = []
-        page.on("console", partial(note, said))
-        page.set_content(page_of)
-        seen[scheme] = page.evaluate(
-            """() => {
-              const text = document.querySelector("svg text"), style = getComputedStyle(text);
-              const own = document.querySelector("svg").getBoundingClientRect();
-              const inside = [...document.querySelectorAll("svg text")].every((one) => {
-                const box = one.getBoundingClientRect();
-                return box.left >= own.left - 1 && box.right <= own.right + 1;
-              });
-              const marked = document.querySelector("svg [style*=marker]");
-              return {
-                fill: style.fill, body: getComputedStyle(document.body).color, inside,
-                marker: getComputedStyle(marked).markerMid,
-              };
-            }"""
-        )
-        assert said == []
-        page.close()
-    for found in seen.values():
-        assert found["fill"] == found["body"]
-        assert found["inside"]
-        assert "a-m1" in found["marker"]
-    assert seen["light"]["fill"] != seen["dark"]["fill"]

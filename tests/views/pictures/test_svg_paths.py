@@ -6,7 +6,6 @@ import re
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
@@ -139,11 +138,8 @@ def test_pieces_of_one_path_stay_where_they_are() -> None:
     assert np.allclose(first.max(axis=0) - first.min(axis=0), 20, atol=0.11)
 
 
-@pytest.mark.parametrize(
-    ("number", "text"), [(0.0, "0"), (-0.001, "0"), (0.5, ".5"), (-0.25, "-.25"), (10.0, "10")]
-)
-def test_numbers_are_short(number: float, text: str) -> None:
-    assert short(number) == text
+def test_numbers_are_short() -> None:
+    assert [short(x) for x in (0.0, -0.001, 0.5, -0.25, 10.0)] == ["0", "0", ".5", "-.25", "10"]
 
 
 def test_colors_are_those_of_a_page() -> None:
