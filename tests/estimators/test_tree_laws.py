@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.estimators.tree_tables import (
     CRITERIA,
     CUT,
+    HALF,
     LEAF,
     QUESTIONS,
     SCORES,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 
 
+@HALF
 @given(tables)
 def test_names_of_classes_and_words_that_sort_alike(data: Data) -> None:
     X = data.X.assign(
@@ -48,6 +50,7 @@ def test_names_of_classes_and_words_that_sort_alike(data: Data) -> None:
     assert [named[k] for k in other.predict(X).tolist()] == one.predict(data.X).tolist()
 
 
+@HALF
 @given(tables, st.sampled_from(["many", "word", "few", "letter"]))
 def test_columns_that_never_vary_or_come_twice_and_room_for_all_leaves(
     data: Data, name: str
@@ -66,6 +69,7 @@ def test_columns_that_never_vary_or_come_twice_and_room_for_all_leaves(
     same(one, data.fit(max_leaf_nodes=10_000))
 
 
+@HALF
 @given(tables, seeds)
 def test_strictly_monotone_transforms_of_a_column(data: Data, seed: int) -> None:
     """The same questions part the training rows the same way; only thresholds move."""
@@ -130,6 +134,7 @@ sizes_matter: Final = st.fixed_dictionaries(
 )
 
 
+@HALF
 @given(tables, seeds, st.sampled_from([2.0**-30, 0.25, 2.0, 4.0, 2.0**40]), sizes_matter)
 def test_fractional_weights_times_a_power_of_two(
     data: Data, seed: int, factor: float, options: dict[str, Any]
@@ -150,6 +155,7 @@ def test_fractional_weights_times_a_power_of_two(
     assert n[0] == pytest.approx(weights.sum(), rel=1e-9)  # weights are rounded to 2**-40
 
 
+@HALF
 @given(tables, seeds, st.sampled_from([None, 2, 5, 8]))
 def test_a_tree_tells_one_thing_wherever_it_is_asked(
     data: Data, seed: int, most: int | None

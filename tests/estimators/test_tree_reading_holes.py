@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.estimators.tree_tables import HALF
 
 from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn
@@ -265,6 +266,7 @@ def says_missing(text: str) -> bool:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@HALF
 @given(st.integers(0, 10**9))
 def test_rules_say_what_a_hole_does(policy: str, seed: int) -> None:
     maker = Maker(seed, policy)
@@ -313,6 +315,7 @@ def test_a_tree_of_complete_rows_says_nothing_of_holes(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@HALF
 @given(st.integers(0, 10**9))
 def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
     maker = Maker(seed, policy)

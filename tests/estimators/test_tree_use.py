@@ -311,6 +311,7 @@ def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) 
         assert_allclose(one.predict_proba(judges.X), twins[way].predict_proba(judges.X), rtol=1e-9)
 
 
+@pytest.mark.full
 @FEW
 @given(seeds, policies, splits, st.sampled_from([1.0, 0.3]))
 def test_costs_of_zero_and_one_change_nothing(

@@ -31,6 +31,7 @@ from tests.estimators.tree_oracle_holes import tables as few_rows
 from tests.estimators.tree_tables import (
     CRITERIA,
     CUT,
+    HALF,
     LEAF,
     QUESTIONS,
     Data,
@@ -148,6 +149,7 @@ def test_a_tree_by_altered_priors(case: Counted) -> None:
         assert tree.error()[t] == pytest.approx(1 - shares[label], abs=1e-12)
 
 
+@HALF
 @given(tables, st.integers(2, 5))
 def test_a_class_weight_is_as_so_many_copies_of_its_rows(data: Data, times: int) -> None:
     """The same tests and scores, to the bit; what differs is what a node says it holds."""
@@ -166,6 +168,7 @@ def test_a_class_weight_is_as_so_many_copies_of_its_rows(data: Data, times: int)
     )
 
 
+@HALF
 @given(tables)
 def test_balanced_is_equal_priors(data: Data) -> None:
     balanced, equal = (
@@ -177,6 +180,7 @@ def test_balanced_is_equal_priors(data: Data) -> None:
     assert balanced._model.labels()[0] == 0  # the first of equals, rounding or not
 
 
+@HALF
 @given(tables, seeds, kinds, st.sampled_from([4.0, 0.25, 3.0]))
 def test_costs_times_a_number(data: Data, seed: int, kind: str, times: float) -> None:
     options = class_options(kind, data.K, seed)
@@ -191,6 +195,7 @@ def test_costs_times_a_number(data: Data, seed: int, kind: str, times: float) ->
 
 # rows of weight 0 may have words that no other row has
 @pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
+@HALF
 @given(
     tables,
     seeds,
@@ -215,6 +220,7 @@ def test_whole_weights_are_copies_in_any_order(
     np.testing.assert_array_equal(weighted._model.risk(), copied._model.risk())
 
 
+@HALF
 @given(tables, seeds, kinds)
 def test_sizes_count_rows(data: Data, seed: int, kind: str) -> None:
     """Whatever they count for."""
@@ -227,6 +233,7 @@ def test_sizes_count_rows(data: Data, seed: int, kind: str) -> None:
     np.testing.assert_array_equal(model._model.sizes, model._model.units.sum(axis=1))
 
 
+@HALF
 @given(tables, seeds, kinds)
 def test_weights_with_fractions(data: Data, seed: int, kind: str) -> None:
     """Halves and a whole are as one copy and two, but for sizes; units stay the weights given."""
@@ -242,6 +249,7 @@ def test_weights_with_fractions(data: Data, seed: int, kind: str) -> None:
     np.testing.assert_allclose(*proportions, rtol=1e-12)
 
 
+@HALF
 @given(tables, seeds, smoothings, st.sampled_from([0.001, 0.75, 640.0]))
 def test_the_unit_of_fractional_weights_is_arbitrary(
     data: Data, seed: int, smoothing: str, unit: float
@@ -341,6 +349,7 @@ def test_equals_but_for_rounding_are_equal() -> None:
     assert say(np.array([[1.0, 1.0]]), np.array([[0, 0.1 + 0.2], [0.3, 0]])).tolist() == [0]
 
 
+@HALF
 @given(tables, seeds)
 def test_other_priors_at_predict(data: Data, seed: int) -> None:
     """Shares are what the priors make of P(leaf|k); the tests stay those of the fit."""
@@ -363,6 +372,7 @@ def _places(model: TreeClassifier, X: Any, priors: Any) -> NDArray[np.intp]:
     return np.searchsorted(model.classes_, model.predict(X, priors=priors))
 
 
+@HALF
 @given(tables, seeds)
 def test_the_priors_of_the_fit_at_predict(data: Data, seed: int) -> None:
     priors = class_options("priors", data.K, seed)["priors"]
@@ -416,6 +426,7 @@ def test_defaults_of_the_strength() -> None:
     np.testing.assert_allclose(by_laplace[0], [5 / 6, 1 / 6])
 
 
+@HALF
 @given(tables, seeds, kinds, smoothings)
 def test_shares_are_shares(data: Data, seed: int, kind: str, smoothing: str) -> None:
     """They add up to one, none is negative; labels, text and rules follow them."""
@@ -438,6 +449,7 @@ def test_shares_are_shares(data: Data, seed: int, kind: str, smoothing: str) -> 
     assert said_in_frame == model.classes_[tree.labels()].tolist()
 
 
+@HALF
 @given(tables, seeds, kinds)
 def test_limits_of_the_strength(data: Data, seed: int, kind: str) -> None:
     """Nothing leaves the plain shares, and very much those of the root."""
@@ -450,6 +462,7 @@ def test_limits_of_the_strength(data: Data, seed: int, kind: str) -> None:
         np.testing.assert_allclose(much, np.broadcast_to(plain[0], plain.shape), rtol=1e-9)
 
 
+@HALF
 @given(tables, seeds, st.floats(0.01, 1000), kinds)
 def test_shrinkage_node_by_node(data: Data, seed: int, strength: float, kind: str) -> None:
     """The recursion as it is written, from the root down."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from sortal import TreeClassifier
@@ -73,6 +74,8 @@ def make_data(seed: int, n: int, K: int, criterion: str, split: str = "subset") 
     return Data(X, np.array(["ash", "birch", "cedar", "elm", "fir"])[classes], options)
 
 
+# Each example grows several trees: half as many as others have.
+HALF: Final = settings(max_examples=settings().max_examples // 2)
 seeds: Final = st.integers(0, 10**9)
 tables: Final = st.builds(
     make_data,
