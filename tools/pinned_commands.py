@@ -63,7 +63,8 @@ def runs(group: str) -> str:
     text = "\n".join(told).replace(sortal.__version__, "VERSION")
     text = re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", timeless(text))
     text = re.sub(r'(seconds": )[\d.e-]+', r"\1SECONDS", text)
-    text = re.sub(r", about \d+:\d\d left", "", text)
+    text = re.sub(r"\n\d+(/\d+ (?:folds|steps): .*?)(?:, about .* left)?(?=\n)", r"\nSOME\1", text)
+    text = re.sub(r"\d+ kB", "SOME kB", text)
     return re.sub(r"'[^']*pins-[^/']*", "'FOLDER", text)
 
 

@@ -61,8 +61,8 @@ def first_difference(before: Any, now: Any, place: str = "") -> str | None:
         if told or list(before) == list(now):
             return told
         before, now = ([key for key in keys if key not in both] for keys in (before, now))
-        return f"{place}: {_brief(before)} became {_brief(now)}, or another order"
-    return None if _same(before, now) else f"{place}: {_brief(before)} became {_brief(now)}"
+        return f"{place}: {before!r:.200} became {now!r:.200}, or another order"
+    return None if _same(before, now) else f"{place}: {before!r:.200} became {now!r:.200}"
 
 
 def _same(before: Any, now: Any) -> bool:
@@ -83,11 +83,6 @@ def _same_text(before: str, now: str) -> bool:
 def _close(before: str, now: str) -> bool:
     last_digit = 1.01 * 10.0 ** int(Decimal(before).as_tuple().exponent)
     return math.isclose(float(before), float(now), rel_tol=RELATIVE, abs_tol=last_digit)
-
-
-def _brief(thing: Any) -> str:
-    text = repr(thing)
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def main(*wanted: str) -> None:
