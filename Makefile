@@ -112,8 +112,8 @@ faults-full: $(VENV)/.installed  ## the same, forgetting which tests caught them
 	$(BIN)/python -m tools.faults --tier quick --mutants 120
 	$(BIN)/python -m tools.faults --tier full --mutants 120
 
-pins: $(VENV)/.installed  ## freeze what users see: records, signatures, outputs, drawings, files
-	$(BIN)/python tools/pins.py
+pins: $(VENV)/.installed  ## freeze what users see, or of it NAMES="trees/*": records, outputs, drawings, files
+	$(BIN)/python tools/pins.py $(NAMES)
 
 stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi

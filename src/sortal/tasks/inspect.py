@@ -81,7 +81,7 @@ class Inspection:
         """The same in Markdown, under a heading of this level."""
         parts = [table.to_markdown(level + 1) for table in self._tables()]
         for head, *lines in self._lists():
-            told = "\n".join(f"- {faces.marked(line.strip())}" for line in lines)
+            told = "\n".join(f"- {faces.marked(line.removeprefix('- '))}" for line in lines)
             parts.append(faces.join_markdown(head, [told], level + 1))
         return faces.join_markdown(self.title, parts, level)
 
