@@ -100,9 +100,8 @@ def _write(table: nw.DataFrame[Any], path: Path, kind: str, excel_safe: bool) ->
         writer = csv.writer(out, lineterminator="\n")
         write = _escaped if excel_safe else _word
         writer.writerow(map(write, names))
-        # a blank line would be no row: a hole of the only column is written as ""
-        hole = "" if len(names) > 1 else None
-        writer.writerows([hole if cell is None else write(cell) for cell in row] for row in rows)
+        # of a row of one empty cell, csv writes ""; a blank line would be no row
+        writer.writerows(["" if cell is None else write(cell) for cell in row] for row in rows)
 
 
 def _cells(series: nw.Series[Any]) -> list[Any]:
