@@ -27,6 +27,7 @@ from tests.contract.learners import (
     Setting,
     assert_same,
     every_learner,
+    every_setting,
     fitted,
     labels,
     mixed,
@@ -278,6 +279,19 @@ def test_who_asks_for_probabilities_that_there_are_not_is_told_why(learner: Sett
     if not probabilistic:
         with pytest.raises(NotOfferedError, match=r"has no probabilities.*voting='hard'"):
             model.predict_proba(table("iris")[0])
+
+
+@every_setting
+def test_answers_to_different_questions_agree(setting: Setting) -> None:
+    model = fitted(setting)
+    said = model.predict(mixed()).tolist()
+    if hasattr(model, "decision_function"):
+        assert model.classes_[model.decision_function(mixed()).argmax(axis=1)].tolist() == said
+    if setting.learner.facts.probabilistic:
+        shares, logs = model.predict_proba(mixed()), model.predict_log_proba(mixed())
+        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-14)
+        np.testing.assert_allclose(np.exp(logs), shares, rtol=1e-12)
+        assert model.classes_[shares.argmax(axis=1)].tolist() == said
 
 
 @every_learner

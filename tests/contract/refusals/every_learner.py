@@ -218,6 +218,18 @@ def fit(X: Any = None, y: Any = None, weight: Any = None, **options: Any) -> Dis
     return DiscreteBayes(**options).fit(X, y, weight)
 
 
+def told(one: Setting, name: str, given: Any) -> object:
+    return one.fit(whole(), **{name: given})
+
+
+def labels_alone(to: Callable[[Any], Any]) -> object:
+    return fit(to(pd.DataFrame({"y": labels()})), "y")
+
+
+def no_rows(to: Callable[[Any], Any]) -> object:
+    return fit(to(whole()[:0]), [])
+
+
 def labelled(y: Callable[[], Any]) -> DiscreteBayes:
     return DiscreteBayes().fit(whole(), y())
 
@@ -235,7 +247,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"{one!r}, {name}={given}",
-            partial(one.fit, whole(), **{name: given}),
+            partial(told, one, name, given),
             OptionError,
             words,
         )
@@ -272,7 +284,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"labels alone in {name}",
-            partial(fit, to(pd.DataFrame({"y": labels()})), "y"),
+            partial(labels_alone, to),
             InputError,
             r"0 feature\(s\).*no columns",
         )
@@ -281,7 +293,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"no rows of {name}",
-            partial(fit, to(whole()[:0]), []),
+            partial(no_rows, to),
             InputError,
             r"0 sample\(s\).*no rows",
         )
