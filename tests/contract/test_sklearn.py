@@ -230,11 +230,14 @@ def test_weights_as_small_as_boosting_makes_them_are_nothing(learner: Setting) -
 
 
 @every_learner
-def test_weights_that_sum_to_one_are_weights(learner: Setting) -> None:
-    """The unit of fractional weights is arbitrary: alike, they are as none."""
+def test_the_unit_of_fractional_weights_is_arbitrary(learner: Setting) -> None:
+    """Alike, they are as none: also where a row is counted in units of 1, as if it were copies."""
     X, y = table("wine")
-    model = learner.fit(X, y, np.full(len(y), 1 / len(y)))
-    assert (model.predict(X) == learner.fit(X, y).predict(X)).all()
+    said = learner.fit(X, y).predict(X)
+    for total in (1.0, 1.5 * 2.0**47):
+        model = learner.fit(X, y, np.full(len(y), total / len(y)))
+        assert (model.predict(X) == said).all()
+        assert model.fit_report_.rows == len(y)
 
 
 def test_fold_numbers_go_with_the_rows_that_have_weight() -> None:

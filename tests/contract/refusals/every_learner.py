@@ -199,6 +199,7 @@ LABELS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
 }
 WEIGHTS: Final[dict[str, tuple[Any, str]]] = {
     "NaN": ([np.nan] * N, "negative, missing or infinite"),
+    "masked": (np.ma.array([1.0] * N, mask=np.arange(N) == 1), "negative, missing or infinite"),
     "too few": ([1] * 59, r"shape == \(59,\), expected \(60,\)"),
     "words": (["heavy"] * N, "not a number"),
     "beyond float64": ([10**400] * N, "too large"),
