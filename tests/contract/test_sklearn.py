@@ -25,6 +25,8 @@ from tests.contract.learners import (
     DEFAULTS,
     N,
     Setting,
+    answers,
+    assert_close,
     assert_same,
     every_learner,
     every_setting,
@@ -307,6 +309,16 @@ def test_costs_decide_for_the_least_expected_cost(learner: Setting) -> None:
     np.testing.assert_array_equal(model.predict(mixed()), model.classes_[expected.argmin(axis=1)])
     assert (fitted(learner).predict(mixed()) != model.predict(mixed())).any()
     assert_same(learner.fit(mixed(), costs=(1 - np.eye(3)).tolist()), fitted(learner), mixed())
+
+
+@every_learner
+def test_balanced_classes_count_alike(learner: Setting) -> None:
+    if "class_weight" in learner.learner.options():
+        plain, balanced = (learner.fit(whole(), class_weight=how) for how in (None, "balanced"))
+        by_hand = {"ash": 60 / (3 * 30), "birch": 60 / (3 * 15), "elm": 60 / (3 * 15)}
+        # sums of the same products: the tables have conditions of about 1e3
+        assert_close(balanced, learner.fit(whole(), class_weight=by_hand), whole(), 1e-9)
+        assert not np.array_equal(*(answers(one, whole(), 1)[0] for one in (balanced, plain)))
 
 
 # --- Random states -------------------------------------------------------------------------------
