@@ -182,6 +182,7 @@ LABELS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         r"continuous \(y holds 0\.5\)",
     ),
     "too few": (lambda: ["a", "b"], "X has 60 rows and y has 2 labels"),
+    "too many": (lambda: ["a", "b"] * 31, "X has 60 rows and y has 62 labels"),
     "two columns": (lambda: np.full((N, 2), "a"), r"1d array, got an array of shape \(60, 2\)"),
     "a number": (lambda: 7, "1d array, got the type int instead"),
     "ragged": (lambda: [[1], [1, 2]], "y cannot be read"),
