@@ -318,7 +318,8 @@ def test_balanced_classes_count_alike(learner: Setting) -> None:
         by_hand = {"ash": 60 / (3 * 30), "birch": 60 / (3 * 15), "elm": 60 / (3 * 15)}
         # sums of the same products: the tables have conditions of about 1e3
         assert_close(balanced, learner.fit(whole(), class_weight=by_hand), whole(), 1e-9)
-        assert not np.array_equal(*(answers(one, whole(), 1)[0] for one in (balanced, plain)))
+        [one], [other] = answers(balanced, whole(), 1), answers(plain, whole(), 1)
+        assert not np.array_equal(one, other)
 
 
 # --- Random states -------------------------------------------------------------------------------
