@@ -149,6 +149,9 @@ def test_intervals_are_refused_and_their_names_are_not(make: Callable[[], Any]) 
 def test_numbers_of_two_types_are_numbers() -> None:
     model = sortal.DiscreteBayes().partial_fit(X, CODES).partial_fit(X, CODES.astype(float))
     assert model.predict(X).dtype == np.float64
+    # a type that both fit in would change this one
+    model = sortal.DiscreteBayes().partial_fit(X, np.where(CODES, 2**53 + 1, 0))
+    assert model.partial_fit(X, CODES + 1.0).classes_.tolist() == [0, 1, 2, 3, 2**53 + 1]
 
 
 def test_a_score_counts_classes_that_the_fit_did_not_have_and_weights() -> None:

@@ -25,8 +25,11 @@ from tests.contract.learners import (
     DEFAULTS,
     N,
     Setting,
+    answers,
+    assert_close,
     assert_same,
     every_learner,
+    every_setting,
     fitted,
     labels,
     mixed,
@@ -229,11 +232,14 @@ def test_weights_as_small_as_boosting_makes_them_are_nothing(learner: Setting) -
 
 
 @every_learner
-def test_weights_that_sum_to_one_are_weights(learner: Setting) -> None:
-    """The unit of fractional weights is arbitrary: alike, they are as none."""
+def test_the_unit_of_fractional_weights_is_arbitrary(learner: Setting) -> None:
+    """Alike, they are as none: also where a row is counted in units of 1, as if it were copies."""
     X, y = table("wine")
-    model = learner.fit(X, y, np.full(len(y), 1 / len(y)))
-    assert (model.predict(X) == learner.fit(X, y).predict(X)).all()
+    said = learner.fit(X, y).predict(X)
+    for total in (1.0, 1.5 * 2.0**47):
+        model = learner.fit(X, y, np.full(len(y), total / len(y)))
+        assert (model.predict(X) == said).all()
+        assert model.fit_report_.rows == len(y)
 
 
 def test_fold_numbers_go_with_the_rows_that_have_weight() -> None:
@@ -280,6 +286,19 @@ def test_who_asks_for_probabilities_that_there_are_not_is_told_why(learner: Sett
             model.predict_proba(table("iris")[0])
 
 
+@every_setting
+def test_answers_to_different_questions_agree(setting: Setting) -> None:
+    model = fitted(setting)
+    said = model.predict(mixed()).tolist()
+    if hasattr(model, "decision_function"):
+        assert model.classes_[model.decision_function(mixed()).argmax(axis=1)].tolist() == said
+    if setting.learner.facts.probabilistic:
+        shares, logs = model.predict_proba(mixed()), model.predict_log_proba(mixed())
+        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-14)
+        np.testing.assert_allclose(np.exp(logs), shares, rtol=1e-12)
+        assert model.classes_[shares.argmax(axis=1)].tolist() == said
+
+
 @every_learner
 def test_costs_decide_for_the_least_expected_cost(learner: Setting) -> None:
     if "costs" not in learner.learner.options():
@@ -290,6 +309,17 @@ def test_costs_decide_for_the_least_expected_cost(learner: Setting) -> None:
     np.testing.assert_array_equal(model.predict(mixed()), model.classes_[expected.argmin(axis=1)])
     assert (fitted(learner).predict(mixed()) != model.predict(mixed())).any()
     assert_same(learner.fit(mixed(), costs=(1 - np.eye(3)).tolist()), fitted(learner), mixed())
+
+
+@every_learner
+def test_balanced_classes_count_alike(learner: Setting) -> None:
+    if "class_weight" in learner.learner.options():
+        plain, balanced = (learner.fit(whole(), class_weight=how) for how in (None, "balanced"))
+        by_hand = {"ash": 60 / (3 * 30), "birch": 60 / (3 * 15), "elm": 60 / (3 * 15)}
+        # sums of the same products: the tables have conditions of about 1e3
+        assert_close(balanced, learner.fit(whole(), class_weight=by_hand), whole(), 1e-9)
+        [one], [other] = answers(balanced, whole(), 1), answers(plain, whole(), 1)
+        assert not np.array_equal(one, other)
 
 
 # --- Random states -------------------------------------------------------------------------------

@@ -301,7 +301,8 @@ def test_frames_are_of_the_library_of_the_rows_or_of_the_fit(backend: str, kind:
     asked = tennis().working(table[["Outlook", "Temperature", "Humidity", "Wind"]])
     assert list(fitted.to_frame()) == ["priors", *TENNIS]
     for working in (fitted, asked):
-        for name, frame in working.to_frame().items():
-            assert isinstance(frame, kind)
+        frames: dict[str, Any] = working.to_frame()
+        assert {type(frame) for frame in frames.values()} == {kind}
+        for name, frame in frames.items():
             assert tuple(frame.columns) == working[name].columns
             assert frame.to_numpy().tolist() == [list(row) for row in working[name].rows]

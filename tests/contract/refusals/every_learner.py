@@ -182,6 +182,7 @@ LABELS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         r"continuous \(y holds 0\.5\)",
     ),
     "too few": (lambda: ["a", "b"], "X has 60 rows and y has 2 labels"),
+    "too many": (lambda: ["a", "b"] * 31, "X has 60 rows and y has 62 labels"),
     "two columns": (lambda: np.full((N, 2), "a"), r"1d array, got an array of shape \(60, 2\)"),
     "a number": (lambda: 7, "1d array, got the type int instead"),
     "ragged": (lambda: [[1], [1, 2]], "y cannot be read"),
@@ -199,6 +200,7 @@ LABELS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
 }
 WEIGHTS: Final[dict[str, tuple[Any, str]]] = {
     "NaN": ([np.nan] * N, "negative, missing or infinite"),
+    "masked": (np.ma.array([1.0] * N, mask=np.arange(N) == 1), "negative, missing or infinite"),
     "too few": ([1] * 59, r"shape == \(59,\), expected \(60,\)"),
     "words": (["heavy"] * N, "not a number"),
     "beyond float64": ([10**400] * N, "too large"),
@@ -218,6 +220,18 @@ def fit(X: Any = None, y: Any = None, weight: Any = None, **options: Any) -> Dis
     return DiscreteBayes(**options).fit(X, y, weight)
 
 
+def told(one: Setting, name: str, given: Any) -> object:
+    return one.fit(whole(), **{name: given})
+
+
+def labels_alone(to: Callable[[Any], Any]) -> object:
+    return fit(to(pd.DataFrame({"y": labels()})), "y")
+
+
+def no_rows(to: Callable[[Any], Any]) -> object:
+    return fit(to(whole()[:0]), [])
+
+
 def labelled(y: Callable[[], Any]) -> DiscreteBayes:
     return DiscreteBayes().fit(whole(), y())
 
@@ -235,7 +249,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"{one!r}, {name}={given}",
-            partial(one.fit, whole(), **{name: given}),
+            partial(told, one, name, given),
             OptionError,
             words,
         )
@@ -272,7 +286,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"labels alone in {name}",
-            partial(fit, to(pd.DataFrame({"y": labels()})), "y"),
+            partial(labels_alone, to),
             InputError,
             r"0 feature\(s\).*no columns",
         )
@@ -281,7 +295,7 @@ REFUSALS: Final = [
     *(
         Refusal(
             f"no rows of {name}",
-            partial(fit, to(whole()[:0]), []),
+            partial(no_rows, to),
             InputError,
             r"0 sample\(s\).*no rows",
         )
