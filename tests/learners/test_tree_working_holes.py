@@ -293,7 +293,7 @@ def test_whether_a_value_is_known_is_no_hyperplane() -> None:
     assert "hyperplane" not in [table.name for table in model.working(0)]
 
 
-@pytest.mark.parametrize(("criterion", "policy"), (SOME_PAIRS[0], *SOME_PAIRS[1::2]))
+@pytest.mark.parametrize(("criterion", "policy"), [SOME_PAIRS[0], *SOME_PAIRS[1::2]])
 def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str) -> None:
     """More values than are listed in sets, dates, weights of classes: the tree's test is first."""
     rng = np.random.default_rng(5)

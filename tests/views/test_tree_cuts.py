@@ -100,9 +100,8 @@ def test_weights_are_counted() -> None:
 def test_counts_of_many_classes_are_not_written() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 1)), np.arange(200) % 6
-    display = FrequenciesDisplay.from_estimator(
-        TreeClassifier(max_depth=1, pruning=None).fit(X, y), X, y
-    )
+    model = TreeClassifier(max_depth=1, pruning=None).fit(X, y)
+    display = FrequenciesDisplay.from_estimator(model, X, y)
     (word,) = words_of(display.ax_)
     assert word.startswith("v = ")
     assert display.ax_.lines[0].get_marker() == "None"  # so many cuts are a line

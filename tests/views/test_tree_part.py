@@ -21,7 +21,7 @@ from sortal.views.tree_drawing import draw_tree
 from sortal.views.tree_html import tree_part, tree_script, tree_style
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, FloatRect, Page
+    from playwright.sync_api import FloatRect, Page
 
     from sortal.models.complexity import Complexity
     from sortal.models.tree import TreeModel
@@ -443,21 +443,3 @@ def test_a_tree_in_something_hidden_is_fitted_when_it_is_shown(page: Page) -> No
     assert 0.6 * whole < room < whole
     assert width == pytest.approx(room)
     page.set_viewport_size({"width": 1000, "height": 700})
-
-
-@pytest.mark.full
-def test_no_serious_fault_is_found(browser: Browser) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    model, path = penguins()
-    part = tree_part(model._model, complexity=path, text=model._alternative())
-    html = page_of(part).replace("<main>", "<main><h1>A tree</h1>")
-    dark = "<style>body { background: #181b20; color: #e6e8eb }</style>"
-    for style in ("", dark):
-        page = browser.new_page()
-        page.set_content(html.replace("</head>", f"{style}</head>"))
-        page.eval_on_selector_all("details", "all => all.forEach(one => (one.open = true))")
-        page.get_by_role("searchbox").fill("bill")
-        page.evaluate(SEND, ["tree", [0, 1, 2]])
-        found = axe.run(page).response["violations"]
-        page.close()
-        assert [fault["id"] for fault in found if fault["impact"] in ("serious", "critical")] == []

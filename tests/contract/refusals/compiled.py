@@ -271,7 +271,7 @@ REFUSALS: Final = [
 ]
 
 # What the rows change is accepted as it is; without this they could be refused for another reason.
-SOUND: Final = [
+SOUND: Final[list[Any]] = [
     *(center, functions, squares, best, route, prune, strengths),
     *(partial(grow, X, CODES), partial(find, np.zeros((1, 2))), partial(errors, 2, 1, 0.25)),
 ]
