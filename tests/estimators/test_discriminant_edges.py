@@ -15,12 +15,7 @@ from sortal import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from sortal.errors import (
-    CollinearWarning,
-    InputError,
-    MissingValueWarning,
-    OptionError,
-)
+from sortal.errors import CollinearWarning, InputError, MissingValueWarning, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

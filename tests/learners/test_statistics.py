@@ -13,12 +13,7 @@ from scipy import stats as scipy_stats
 
 from sortal import LinearDiscriminant
 from sortal.errors import CollinearWarning, SeparationWarning
-from sortal.learners.statistics import (
-    box_m,
-    canonical_statistics,
-    count_parameters,
-    wilks_tests,
-)
+from sortal.learners.statistics import box_m, canonical_statistics, count_parameters, wilks_tests
 from sortal.models.records import Table, Working
 
 Float: TypeAlias = NDArray[np.float64]

@@ -204,6 +204,7 @@ OPTIONS: Final = [
     refuse("class_weight", fit, Quadratic, class_weight=[1, 2, 3]),
     refuse("nobody", fit, Quadratic, categorical_features=["nobody"]),
     refuse(r"beyond 1e\+140", fit, Quadratic, unit=1e150, error=InputError),
+    refuse("'x0' holds infinite values", fit, Indicator, unit=math.inf, error=InputError),
     refuse(r"beyond 1e\+140", predict_far_away, error=InputError),
 ]
 
@@ -252,7 +253,8 @@ QUESTIONS: Final = [
     refuse("3", ask, Fisher, "judge", [1.0, 2.0]),
     refuse("zero|0", ask, Fisher, "judge", [0.0, 0.0, 0.0]),
     refuse("finite", ask, Fisher, "judge", [1.0, math.nan, 0.0]),
-    refuse("ledoit_wolf", moments, Linear, shrinkage="ledoit_wolf", **COUNTED),
+    refuse("needs fourth powers", moments, Linear, shrinkage="ledoit_wolf", **COUNTED),
+    refuse("depends on the number of rows", moments, Linear, covariances=UNIT, shrinkage="oas"),
     refuse(f"shrinkage{LOO}", moments, Linear, shrinkage="loo", **COUNTED),
     refuse("costs", moments, Linear, costs=[[1]], **COUNTED),
     refuse("pooling", moments, Quadratic, pooling=2.0, **COUNTED),
