@@ -74,6 +74,7 @@ def test_the_record() -> None:
     long = bytes(plain_files.BLOCK) + content
     found = plain_files._fingerprint(pathlib.Path(put(long)))[:2]
     assert found == (hashlib.sha256(long).hexdigest(), len(long))
+    assert csv_survey.survey(put("\ufeffa\n1\n"), "t.csv").n_bytes == 4  # a mark is no text
 
 
 @pytest.mark.usefixtures("one_duck")
@@ -102,6 +103,8 @@ READ: list[tuple[str, dict[str, Any], dict[str, list[Any]]]] = [
     # commas that are not in every line are text
     ("a\nx\ny, z\n", {"delimiter": ";"}, {"a": ["x", "y, z"]}),
     ('"a, b"\n"x, y"\n', {"delimiter": ";"}, {"a, b": ["x, y"]}),
+    # by ";" the first line has more cells, and no other line as many
+    ("a,b;c;d\n1,2\n3,4\n", {}, {"a": [1, 3], "b;c;d": [2, 4]}),
     # zero and fractions have no leading zeros
     ("a,b,c\n0,0.5,-0.25\n10,0,0e0\n", {}, {"a": [0, 10], "b": [0.5, 0.0], "c": [-0.25, 0.0]}),
     (f"a,b\n{2**53},x\n{-(2**53)},y\n", {}, {"a": [2**53, -(2**53)], "b": ["x", "y"]}),

@@ -1,6 +1,5 @@
 """Data frames: the types of each library, declared values, names and row indexes."""
 
-import datetime as dt
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -181,12 +180,3 @@ def test_rows_are_taken_by_place_whatever_the_index(index: Any) -> None:
     table = read_table(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": list("xyz")}, index=index))
     assert table.numbers(0, 1, 3).values.tolist() == [2.0, 3.0]
     assert as_categories(table.categories(1, 1, 3)).values == ("y", "z")
-
-
-def test_reading_leaves_a_frame_as_it_was() -> None:
-    frame = pd.DataFrame({"a": ["x", None], "b": [dt.date(2020, 1, 1), None]})
-    before = frame.copy()
-    table = read_table(frame)
-    table.categories(0, 0, 2)
-    table.numbers(1, 0, 2)
-    pd.testing.assert_frame_equal(frame, before)

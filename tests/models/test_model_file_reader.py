@@ -4,7 +4,6 @@ import ast
 import math
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -171,15 +170,6 @@ def test_given_kernel_values(tmp_path: Path) -> None:
     weights = np.arange(len(u)) % 3
     model = KernelDiscriminant("precomputed").fit(K, iris["species"], sample_weight=weights)
     agrees(model, K[:20], tmp_path)
-
-
-def test_the_reader_refuses_what_the_page_refuses(tmp_path: Path) -> None:
-    TreeClassifier().fit(datasets.iris(), "species").save(tmp_path / "model.sortal")
-    with ZipFile(tmp_path / "model.sortal") as archive, ZipFile(tmp_path / "z", "w") as other:
-        for name in archive.namelist():
-            other.writestr(name, archive.read(name), ZIP_DEFLATED)
-    with pytest.raises(ValueError, match="compressed"):
-        PlainReader(tmp_path / "z")
 
 
 def test_the_reader_needs_nothing_but_the_standard_library() -> None:

@@ -15,6 +15,7 @@ from tests.models.hostile_drafts import packed, sums
 from sortal import FisherDiscriminant, LinearDiscriminant
 from sortal.errors import FormatError, InputError, LabelError
 from sortal.models.archive import read_archive
+from sortal.models.checks import check_prior, check_scatter
 from sortal.models.judged import Confusion, Reliability, Roc
 from sortal.models.layout_schema import schema_in
 from sortal.models.members import ArrayReader
@@ -102,6 +103,11 @@ MOMENTS: Final = [
     ("gap", [[0.0, 0.0], [1.0, 1e200]]),
     ("scatter", [[[1.0, 0.0], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]]),
 ]
+CHECKS: Final[dict[str, Callable[[], None]]] = {
+    "a negative sum of squares": lambda: check_scatter(-np.eye(2)),
+    "products far beyond their squares": lambda: check_scatter(np.eye(2) + np.eye(2)[::-1] * 1e9),
+    "priors that are no probabilities": lambda: check_prior(np.array([0.5, 0.6])),
+}
 
 
 def _archive(what: str) -> Refusal:
@@ -171,6 +177,7 @@ REFUSALS: Final = [
         }.items()
     ),
     *(_moments(name, numbers) for name, numbers in MOMENTS),
+    *(Refusal(words, call, FormatError, words) for words, call in CHECKS.items()),
     Refusal("directions of any length", directions, FormatError, "unit length"),
     _codes([0, 2], [0, 1], LabelError, "truth has codes from 0 to 2, and there are 2 classes"),
     _codes([0, 1], [0, -1], LabelError, "said has codes from -1 to 0"),
