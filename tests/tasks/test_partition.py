@@ -171,9 +171,11 @@ def test_weights_are_copies(table: list[list[int]], copies: int) -> None:
     assert weighed == score_partition(*rows_of([[n * copies for n in row] for row in table]))
 
 
-def test_fractions_of_weights_do_not_matter() -> None:
+def test_fractions_of_weights_and_libraries_do_not_matter() -> None:
     parts, y = rows_of([[5, 1], [2, 7]])
     plain = score_partition(parts, y)
+    for library in (pd, pl):
+        assert score_partition(library.Series(parts), library.Series(y)) == plain
     tenth = score_partition(parts, y, sample_weight=np.full(len(y), 0.1))
     assert tenth.gain == pytest.approx(plain.gain, abs=1e-13)
     assert tenth.cart == pytest.approx(plain.cart, abs=1e-13)
@@ -190,12 +192,6 @@ def test_the_order_of_rows_and_parts_changes_nothing() -> None:
 
 
 # What comes in and goes out
-
-
-@pytest.mark.parametrize("library", [pd, pl])
-def test_series_of_any_library(library: Any) -> None:
-    parts, y = rows_of([[5, 1], [2, 7]])
-    assert score_partition(library.Series(parts), library.Series(y)) == score_partition(parts, y)
 
 
 def test_the_record_shows_itself() -> None:

@@ -282,7 +282,7 @@ def test_arrays_with_words() -> None:
     assert display.rows.names == ("x1", "x2")
 
 
-@pytest.mark.parametrize("convert", [lambda frame: frame, pl.from_pandas, np.array])
+@pytest.mark.parametrize("convert", [pl.from_pandas, np.array])
 def test_dates_and_columns_that_the_fit_does_not_know(convert: Any) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat(["early", "late"], 40)

@@ -113,15 +113,14 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_numbers_stand_out_from_every_shade(right: bool) -> None:
-    for level in range(1, 21):
-        ground = shade(level, right=right)
+def test_numbers_stand_out_from_every_shade() -> None:
+    for level in range(40):
+        ground = shade(level // 2 + 1, right=level % 2 == 0)
         assert contrast(letters_on(ground), ground) >= 4.5
         assert letters_on(ground) != mpl.colors.to_hex("black")
 
 
-@pytest.mark.parametrize("k", [1, 2, 12, 30, 50])
+@pytest.mark.parametrize("k", [1, 12, 30, 50])
 def test_few_and_many_classes(k: int) -> None:
     truth, said, _ = predictions(k, 3_000)
     record = Confusion.of(truth, said, [f"class {i}" for i in range(k)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,11 @@ N = 200
 
 
 def hidden(i: int, what: str) -> str:
-    return f"zq{what}{i}"
+    return f"zq-{what}{i}"  # no such sign is in numbers that are packed into letters
 
 
 def table() -> pd.DataFrame:
-    """Rare text in every way in which it came into a page; all of it begins with zq."""
+    """Rare text in every way in which it came into a page; all of it begins with zq-."""
     rng = np.random.default_rng(0)
     y = rng.choice(["no", "yes"], N)
     often = rng.choice(["asked", "paid", "wrote"], N)
@@ -77,8 +78,8 @@ def made(one_process: None, folder: Path) -> Report:
 
 def test_no_rare_text_in_anything_that_is_written(texts: dict[str, str]) -> None:
     for where, text in texts.items():
-        assert "zq" not in text, where
-        assert "7001" not in text, where
+        assert "zq-" not in text, where
+        assert not re.search(r"\b7001\b", text), where
         assert "asked" in text or where == "text", where
 
 
@@ -123,11 +124,11 @@ def test_where_it_is_asked_for_text_is_shown(folder: Path) -> None:
     assert allowed.facts.left_out == ""
     page = allowed.to_html()
     assert "It holds rows of the table." in page
-    assert [what for what in ("zqn7", "zqm7@", "zqt7 came", "zqa50") if what not in page] == []
+    assert [what for what in ("zq-n7", "zq-m7@", "zq-t7 came", "zq-a50") if what not in page] == []
     kept = make(folder / "t.csv", "bayes", keep="mail", drop=["told"], min_frequency=3)
     page = kept.to_html()
-    assert "zqm7@" in page  # in three rows
-    assert "zqm69@" not in page  # in two
+    assert "zq-m7@" in page  # in three rows
+    assert "zq-m69@" not in page  # in two
     assert "--min-frequency 3 --keep mail" in kept.facts.reproduction.command
 
 
@@ -142,7 +143,7 @@ def test_labels_of_classes_stay() -> None:
 
 @pytest.mark.full
 def test_no_rare_text_of_linear_functions(folder: Path) -> None:
-    assert "zq" not in make(folder / "t.csv", "lda").to_html()
+    assert "zq-" not in make(folder / "t.csv", "lda").to_html()
 
 
 ROWS = 12

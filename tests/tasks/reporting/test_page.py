@@ -6,6 +6,7 @@ import re
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -114,10 +115,14 @@ def check_one_file(made: Made) -> None:
     assert made.path.stat().st_size < 2_000_000
     assert len(re.findall(r"<script(?![^>]*application/json)", made.text)) == 1
     assert not re.findall(r'(?:src|href)="(?!#)', made.text)
+    assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha" in unescape(made.text)
+
+
+def test_one_file_that_fetches_nothing(nasty: Made) -> None:
+    check_one_file(nasty)
 
 
 def test_a_page_of_hostile_names(browser: Browser, nasty: Made) -> None:
-    check_one_file(nasty)
     with opened(browser, nasty) as page:
         unfold_everything(page)
         assert page.locator("img, [onclick], [onerror]").count() == 0
