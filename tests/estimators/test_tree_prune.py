@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from sortal import TreeClassifier, datasets
+from sortal import TreeClassifier, datasets, score_partition
 from sortal.errors import (
     InputError,
     UnknownCategoryError,
@@ -196,10 +196,15 @@ def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None
     pruned = TreeClassifier(confidence=0.25, raising=True).fit(X, y)
     assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
     assert "heuristic" not in str(pruned.fit_report_)
-    raised = np.flatnonzero(~pruned.to_frame()["exact"])
+    frame, path = pruned.to_frame(), pruned.decision_path(X).toarray().astype(bool)
+    raised = np.flatnonzero(~frame["exact"])
     assert len(raised)
     for node in raised.tolist():
         assert pruned.working(node, X, y)["tests"].rows
+        rows, below = path[:, node], np.flatnonzero(frame["parent"] == node)
+        branch = path[rows][:, below].argmax(axis=1)  # scores are those of the rows that came
+        gain = score_partition(branch, y[rows]).gain
+        assert frame["score"][node] == pytest.approx(gain, rel=1e-9)
 
 
 def test_a_table_without_risk() -> None:
