@@ -16,6 +16,7 @@ from sortal.errors import (
     InputError,
     UnknownCategoryError,
 )
+from sortal.learners.tree_pessimistic import estimated_errors
 from sortal.models.complexity import Complexity
 
 if TYPE_CHECKING:
@@ -233,3 +234,29 @@ def test_validation_rows_are_matched_by_name() -> None:
     shuffled = X[1::2][X.columns[::-1]]
     a, b = (tree.prune("reduced_error", rows, y[1::2]) for rows in (X[1::2], shuffled))
     assert a.to_text() == b.to_text()
+
+
+def leaves_by_estimates(grown: TreeClassifier, allowance: float) -> int:
+    """Leaves that are left where a test becomes one that has hardly more estimated errors."""
+    estimated = estimated_errors(grown._model, 0.25)
+    parents = grown._model.parents().tolist()
+    best, leaves = np.zeros(len(parents)), np.zeros(len(parents), dtype=int)
+    for t in reversed(range(len(parents))):
+        if leaves[t] == 0 or estimated[t] <= best[t] + allowance:
+            best[t], leaves[t] = estimated[t], 1
+        if t:
+            best[parents[t]] += best[t]
+            leaves[parents[t]] += leaves[t]
+    return int(leaves[0])
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
+def test_estimates_that_are_equal_within_a_tenth_of_a_row_are_equal() -> None:
+    matters = 0
+    for seed in range(12):
+        X, y = noisy(60, seed)
+        grown = TreeClassifier(pruning=None).fit(X, y)
+        pruned = grown.prune("pessimistic", raising=False, confidence=0.25)
+        assert pruned.get_n_leaves() == leaves_by_estimates(grown, 0.1), seed
+        matters += leaves_by_estimates(grown, 0.1) != leaves_by_estimates(grown, 0.0)
+    assert matters > 0
