@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import sortal
 from sortal import TreeClassifier, datasets
 from sortal.errors import OneLeafWarning
+from sortal.learners.tree_pessimistic import estimated_errors
+from sortal.native.pruning import added_errors
 
 TEXTBOOKS = {
     "play_tennis": "PlayTennis",
@@ -198,6 +200,12 @@ def test_effective_rows_by_hand(weighted: str, missing: str, how: dict[str, Any]
     expected = (parts.T @ (copies * each)) ** 2 / (parts.T @ (copies * each**2))
     # parts are whole numbers of 2**-part_bits, and class weights are rounded to one in a million
     np.testing.assert_allclose(tree.effective_rows(pull), expected, rtol=1e-5)
+    weighed = parts.T @ ((np.arange(3) == y[:, None]) * (copies * each)[:, None])
+    rows_a_unit = expected / weighed.sum(axis=1)
+    errors = (weighed.sum(axis=1) - weighed.max(axis=1)) * rows_a_unit
+    estimated = errors + added_errors(expected, errors, 0.25)
+    scaled = estimated / rows_a_unit * rows_a_unit[0]  # a node counts by its weight
+    np.testing.assert_allclose(estimated_errors(tree, 0.25), scaled, rtol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")  # the last of a boosting

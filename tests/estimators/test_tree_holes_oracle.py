@@ -164,10 +164,6 @@ def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
     assert ((tree.missing[tree.kind != LEAF] == SPREAD) == (policy == "fractional")).all()
 
 
-TOLD: Final = {
-    n: (known + "????", "aaaabbbb") for n, known in ((1, "0000"), (2, "0101"), (4, "0123"))
-}
-
 # "?" is a missing value.
 #
 # x      1 1 1  2 2  3 3  ? ? ?

@@ -11,11 +11,12 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from sortal import TreeClassifier, datasets
+from sortal import TreeClassifier, datasets, score_partition
 from sortal.errors import (
     InputError,
     UnknownCategoryError,
 )
+from sortal.learners.tree_pessimistic import estimated_errors
 from sortal.models.complexity import Complexity
 
 if TYPE_CHECKING:
@@ -196,10 +197,15 @@ def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None
     pruned = TreeClassifier(confidence=0.25, raising=True).fit(X, y)
     assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
     assert "heuristic" not in str(pruned.fit_report_)
-    raised = np.flatnonzero(~pruned.to_frame()["exact"])
+    frame, path = pruned.to_frame(), pruned.decision_path(X).toarray().astype(bool)
+    raised = np.flatnonzero(~frame["exact"])
     assert len(raised)
     for node in raised.tolist():
         assert pruned.working(node, X, y)["tests"].rows
+        rows, below = path[:, node], np.flatnonzero(frame["parent"] == node)
+        branch = path[rows][:, below].argmax(axis=1)  # scores are those of the rows that came
+        gain = score_partition(branch, y[rows]).gain
+        assert frame["score"][node] == pytest.approx(gain, rel=1e-9)
 
 
 def test_a_table_without_risk() -> None:
@@ -228,3 +234,29 @@ def test_validation_rows_are_matched_by_name() -> None:
     shuffled = X[1::2][X.columns[::-1]]
     a, b = (tree.prune("reduced_error", rows, y[1::2]) for rows in (X[1::2], shuffled))
     assert a.to_text() == b.to_text()
+
+
+def leaves_by_estimates(grown: TreeClassifier, allowance: float) -> int:
+    """Leaves that are left where a test becomes one that has hardly more estimated errors."""
+    estimated = estimated_errors(grown._model, 0.25)
+    parents = grown._model.parents().tolist()
+    best, leaves = np.zeros(len(parents)), np.zeros(len(parents), dtype=int)
+    for t in reversed(range(len(parents))):
+        if leaves[t] == 0 or estimated[t] <= best[t] + allowance:
+            best[t], leaves[t] = estimated[t], 1
+        if t:
+            best[parents[t]] += best[t]
+            leaves[parents[t]] += leaves[t]
+    return int(leaves[0])
+
+
+@pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
+def test_estimates_that_are_equal_within_a_tenth_of_a_row_are_equal() -> None:
+    matters = 0
+    for seed in range(12):
+        X, y = noisy(60, seed)
+        grown = TreeClassifier(pruning=None).fit(X, y)
+        pruned = grown.prune("pessimistic", raising=False, confidence=0.25)
+        assert pruned.get_n_leaves() == leaves_by_estimates(grown, 0.1), seed
+        matters += leaves_by_estimates(grown, 0.1) != leaves_by_estimates(grown, 0.0)
+    assert matters > 0

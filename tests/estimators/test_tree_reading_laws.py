@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.estimators.tree_tables import HALF
 
 from sortal import TreeClassifier
 from sortal.errors import UnknownCategoryWarning
@@ -730,6 +731,7 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
         check_sum(record, nodes)
 
 
+@HALF
 @given(cases())
 def test_frames_are_of_the_library_that_the_rows_came_in(case: Case) -> None:
     model = case.fit()
