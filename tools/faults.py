@@ -34,7 +34,7 @@ TIERS: Final = {
 }
 # What is next to a compiled loop first; coverage sees no C++.
 COMPILED: Final = [
-    ["tests/native"],
+    ["tests/native", "tests/contract/test_refusals.py"],
     ["tests/learners", "tests/models", "tests/summaries"],
     ["tests/estimators", "tests/contract", "tests/parity"],
 ]
