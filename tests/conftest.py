@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +54,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(HERE).parts[0] in NUMERICAL:
             item.add_marker("numerical")
+
+
+def pytest_sessionfinish() -> None:
+    """Let go of models that tests share: compiled parts would count as leaked when Python ends."""
+    for one in gc.get_objects():
+        if type(one) is _lru_cache_wrapper and one.__module__.startswith("tests."):
+            one.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays() -> Iterator[None]:
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -124,10 +124,6 @@ def fitted(setting: Setting) -> Any:
     return _fitted(repr(setting))
 
 
-def forget_fitted() -> None:
-    _fitted.cache_clear()
-
-
 def answers(model: Any, X: Any, most: int = 2) -> list[NDArray[Any]]:
     """What a model says of rows when asked in different ways: the labels follow from the first."""
     asks = [ask for ask in ASKS if hasattr(model, ask)][:most]

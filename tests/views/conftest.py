@@ -1,4 +1,4 @@
-"""Pictures are drawn without a screen, and none stays open; one page for each module."""
+"""Pictures are drawn without a screen; one page for each module."""
 
 from __future__ import annotations
 
@@ -9,25 +9,17 @@ import pytest
 
 mpl.use("Agg")
 
-import matplotlib.pyplot as plt
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(autouse=True)
-def _no_figure_stays() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def _window(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
     """A page for the tests of a module, and what it complains of."""
     context = browser.new_context(viewport={"width": 1000, "height": 700})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(60_000)
     complaints: list[str] = []
     context.on("request", lambda request: complaints.append(f"asked for {request.url}"))
     context.route("**/*", lambda route: route.abort())

@@ -85,7 +85,7 @@ def nasty(one_process: None, tmp_path_factory: pytest.TempPathFactory) -> Made:
 def opened(browser: Browser, made: Made, **context: Any) -> Iterator[Page]:
     """The file in a page that asks for nothing else and complains of nothing."""
     with browser.new_context(viewport={"width": 1280, "height": 900}, **context) as room:
-        room.set_default_timeout(10_000)
+        room.set_default_timeout(60_000)
         page, said = room.new_page(), list[str]()
         address = made.path.as_uri()
         page.on("request", lambda asked: said.append(asked.url))
