@@ -6,7 +6,6 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
@@ -23,6 +22,8 @@ from sortal.tasks.registry import Facts, Learner, find
 from sortal.tasks.training import training_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sortal.tasks.comparing.comparison import Comparison
 
 Y = np.repeat([0, 1, 2], 50)
@@ -275,32 +276,18 @@ def test_nothing_else_knows_of_it(found: Comparison) -> None:
 
 
 def keeping(**changes: Any) -> Problem:
-    iris = datasets.iris()
-    given = {
-        "frame": iris.drop(columns="species"),
-        "y": pd.factorize(iris["species"])[0].astype(np.int64),
-        "labels": np.array(["setosa", "versicolor", "virginica"], dtype=object),
-        "folds": Folds(3, 2, 0),
-        "metric": "accuracy",
-        "keep": True,
-    }
-    return Problem(**{**given, **changes})
-
-
-def bayes() -> Entrant:
-    found = find("bayes")
-    return Entrant("bayes", found.title, probabilistic=True, learner=found)
+    return problem(**{"folds": Folds(3, 2, 0), "metric": "accuracy", "keep": True, **changes})
 
 
 def run_of(here: Problem, folds: list[int], n_rows: int | None = None) -> Run:
     run = Run("bayes", here.folds.n, 100, 10, n_rows)
-    run.results = {fold: run_fold(here, bayes(), fold, n_rows) for fold in folds}
+    run.results = {fold: run_fold(here, learner("bayes"), fold, n_rows) for fold in folds}
     return run
 
 
 def test_later_repeats_and_what_is_not_asked_for_stay_with_the_worker() -> None:
-    later = run_fold(keeping(), bayes(), 3, None)
-    unasked = run_fold(keeping(keep=False), bayes(), 0, None)
+    later = run_fold(keeping(), learner("bayes"), 3, None)
+    unasked = run_fold(keeping(keep=False), learner("bayes"), 0, None)
     baseline = run_fold(keeping(), Entrant("majority", "", probabilistic=True), 0, None)
     for result in (later, unasked, baseline):
         assert result.scores["accuracy"] > 0
@@ -318,7 +305,7 @@ def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
     np.testing.assert_array_equal(kept.truth, here.y[expected])
     assert not kept.whole
     assert "100 of 150 rows (2 of 3 folds were done)" in kept.words
-    each = run_fold(here, bayes(), 2, None)
+    each = run_fold(here, learner("bayes"), 2, None)
     places = np.searchsorted(kept.rows, here.split[2][1])
     np.testing.assert_array_equal(kept.said[places], each.said)
     assert kept.probabilities is not None
@@ -336,7 +323,7 @@ def test_a_part_of_the_training_rows_is_said() -> None:
 
 
 def test_tuned_models_are_kept_too() -> None:
-    result = run_fold(keeping(tune=True), bayes(), 0, None)
+    result = run_fold(keeping(tune=True), learner("bayes"), 0, None)
     assert result.chosen
     assert result.said is not None
     assert result.probabilities is not None
@@ -349,7 +336,7 @@ def test_probabilities_have_a_column_for_every_class() -> None:
     here = keeping(y=y, labels=labels, folds=Folds(2, 1, 0))
     train, test = here.split[0]
     here.split[0] = (train[y[train] != 3], test)
-    result = run_fold(here, bayes(), 0, None)
+    result = run_fold(here, learner("bayes"), 0, None)
     assert result.probabilities is not None
     assert result.probabilities.shape == (len(test), 4)
     assert not result.probabilities[:, 3].any()

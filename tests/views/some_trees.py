@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from tests.views.drawing import setosa_or_not
 
 from sortal import TreeClassifier, datasets
 
@@ -46,3 +47,13 @@ def many_classes(n_classes: int) -> TreeModel:
     """Three rows of each, in order."""
     y = np.repeat([f"c{k:02d}" for k in range(n_classes)], 3)
     return fitted(pd.DataFrame({"x": np.arange(len(y))}), y)
+
+
+def book_rows() -> tuple[Any, Any]:
+    """Setosa, which the book calls c1, against the rest."""
+    return setosa_or_not("c1", "c2")
+
+
+def book_tree(**options: Any) -> TreeClassifier:
+    """The tree of Example 19.4."""
+    return grown(*book_rows(), purity=0.95, leaf_size=5, **options)

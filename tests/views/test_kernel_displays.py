@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,15 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.collections import PathCollection
 from numpy.testing import assert_allclose
+from tests.views.drawing import clouds, legend_of
 
 from sortal import KernelDiscriminant, datasets, displays
 from sortal.errors import OptionError
 from sortal.views.feature_space import feature_points
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Contours = displays.KernelContoursDisplay
 Projection = displays.KernelProjectionDisplay
@@ -47,16 +44,6 @@ def quadratic() -> Any:
 @cache
 def three() -> Any:
     return KernelDiscriminant().fit(datasets.iris(), "species")
-
-
-def legend_of(ax: Axes) -> list[str]:
-    legend = ax.get_legend()
-    assert legend is not None
-    return [text.get_text() for text in legend.get_texts()]
-
-
-def clouds(ax: Axes) -> list[Any]:
-    return [c for c in ax.collections if isinstance(c, PathCollection)]
 
 
 # --- Contours ------------------------------------------------------------------------------------

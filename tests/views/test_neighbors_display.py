@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.views.drawing import crossings
 
 from sortal import NeighborsClassifier, datasets, displays
 from sortal.errors import MissingValueWarning
@@ -28,11 +29,6 @@ def few() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     """Two classes of three rows on a line of the plane, so that places can be told in the head."""
     x = np.array([0.0, 1.0, 2.0, 4.0, 5.0, 6.0])
     return pd.DataFrame({"x": x, "y": np.tile([0.0, 1.0], 3)}), np.repeat(["a", "b"], 3)
-
-
-def crossings(display: Any) -> np.ndarray[Any, Any]:
-    x, y = np.meshgrid(display.grid.x, display.grid.y)
-    return np.column_stack([x.ravel(), y.ravel()])
 
 
 # --- What is decided -----------------------------------------------------------------------------

@@ -312,12 +312,6 @@ def test_many_classes_are_named_by_weight() -> None:
     assert drawing.more_classes == 60
 
 
-def test_a_large_tree_is_drawn_in_part_or_in_full() -> None:
-    model = noise(1000)
-    assert ends(draw_tree(model)) <= 40
-    assert ends(draw_tree(model, max_leaves=None)) == model.n_leaves
-
-
 def test_a_tree_too_deep_for_any_recursion() -> None:
     drawing = draw_tree(chain(5000))
     assert ends(drawing) == 40
