@@ -55,6 +55,8 @@ def test_figure_19_1() -> None:
     assert [word for word in words if word.startswith("h")] == ["h0", "h1", "h2", "h6", "h8"]
     assert "leaf 7" in words
     assert "z" in words
+    drawn = [c for c in display.ax_.collections if isinstance(c, PolyCollection)]
+    assert sum(len(c.get_paths()) for c in drawn) == 6
     assert display.ax_.get_title() == "Regions of TreeClassifier"
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
     assert rendered(display)
@@ -79,22 +81,6 @@ def test_deeper_lines_are_thinner_and_broken() -> None:
     widths = [float(np.ravel(c.get_linewidth())[0]) for c in lines]
     assert widths == sorted(widths, reverse=True)
     assert len({str(c.get_linestyle()) for c in lines}) == 3
-
-
-def test_the_regions_decide_as_the_tree_does() -> None:
-    frame = datasets.iris()
-    X, y = frame[["petal_width", "sepal_width"]], frame["species"]
-    model = TreeClassifier(pruning=None).fit(X, y)
-    display = PartitionDisplay.from_estimator(model, X, y)
-    check(display, model, {})
-
-
-def test_the_regions_fill_the_picture_once() -> None:
-    display = PartitionDisplay.from_estimator(book_tree(), *book_rows())
-    areas = [(r.high1 - r.low1) * (r.high2 - r.low2) for r in display.regions]
-    assert sum(areas) == pytest.approx(float(np.prod(display.box[1] - display.box[0])))
-    drawn = [c for c in display.ax_.collections if isinstance(c, PolyCollection)]
-    assert sum(len(c.get_paths()) for c in drawn) == 6
 
 
 # Attributes that are held fixed
