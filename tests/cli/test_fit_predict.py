@@ -6,8 +6,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pytest
 from tests.models.plain_reader import PlainReader
 
 import sortal
@@ -16,6 +14,8 @@ from sortal.data.files.reader import read_file
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
 
 def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: Path) -> None:
@@ -57,33 +57,6 @@ def test_columns_are_left_out_or_taken_as_names(run: Callable[..., Any], here: P
     }
 
 
-def test_predict_numbers_rows_and_names_classes(run: Callable[..., Any], here: Path) -> None:
-    done = run("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "species", "-q")
-    assert (done.code, done.err) == (0, "")
-    (here / "said.csv").write_text(done.out, encoding="utf-8")
-    said = sortal.read(here / "said.csv")
-    model, table = sortal.load(here / "lda.sortal"), sortal.read(here / "penguins.csv")
-    with pytest.warns(sortal.errors.MissingValueWarning):
-        shares = model.predict_proba(table)
-    assert list(said["row"]) == list(range(1, 345))
-    assert list(said["prediction"]) == list(model.classes_[shares.argmax(axis=1)])
-    assert list(said.columns) == [
-        *("row", "prediction", "P(Adelie)", "P(Chinstrap)", "P(Gentoo)", "species")
-    ]
-    np.testing.assert_array_equal(said.iloc[:, 2:5].to_numpy(), shares)  # to the last bit
-    assert list(said["species"]) == list(table["species"])
-
-
-def test_predictions_go_into_a_file_by_its_name(run: Callable[..., Any], here: Path) -> None:
-    for name in ("said.csv", "said.jsonl", "said.parquet"):
-        done = run("predict", "model.sortal", "penguins.csv", "-o", name)
-        assert (done.code, done.out) == (0, "")
-        assert f"wrote {name}\n" in done.err
-        said = sortal.read(here / name)
-        assert (list(said.columns), len(said)) == (["row", "prediction"], 344)
-        assert not list(here.glob(".sortal-*"))
-
-
 def test_standard_input(
     run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,18 +78,6 @@ def test_explain_one_row_and_several(run: Callable[..., Any]) -> None:
     assert len(json.loads(run("explain", "lda.sortal", "penguins.csv", "--json").out)) == 344
     told = " ".join(run("explain", "--help").out.replace("│", " ").split())
     assert "the first 20 rows are shown; --json has them all" in told
-
-
-def test_explanations_as_markdown_html_and_json(run: Callable[..., Any], here: Path) -> None:
-    asked = ("explain", "model.sortal", "penguins.csv", "--row", "7")
-    page = run(*asked, "--format", "html").out
-    assert page.startswith("<!doctype html>")
-    assert "Row 7. Adelie" in page
-    (record,) = json.loads(run(*asked, "--json").out)
-    assert record["label"] == "Adelie"
-    done = run(*asked, "-f", "md", "-o", "why.md")
-    assert (done.out, done.err) == ("", "wrote why.md\n")
-    assert (here / "why.md").read_text(encoding="utf-8").startswith("### Row 7. Adelie")
 
 
 def test_quiet_says_nothing_but_the_result(run: Callable[..., Any]) -> None:

@@ -588,14 +588,6 @@ def test_a_chain_of_thousands_of_splits_is_converted() -> None:
     np.testing.assert_array_equal(theirs.predict(X), y)
 
 
-def test_there_and_back_is_the_same_tree() -> None:
-    X, y = table("wine", named=True, labels="text")
-    model = TreeClassifier(**AS_GROWN).fit(X, y)
-    again = from_sklearn(model.to_sklearn())
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert again.to_frame()["n"].tolist() == model.to_frame()["n"].tolist()
-
-
 # Densities
 
 

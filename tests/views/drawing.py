@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -52,3 +53,36 @@ def clouds(ax: Axes) -> list[PathCollection]:
 
 def n_drawn(ax: Axes) -> int:
     return sum(len(np.asarray(cloud.get_offsets())) for cloud in clouds(ax))
+
+
+def predictions(k: int, n: int = 300) -> tuple[Any, Any, Any]:
+    """True codes, those said, and probabilities."""
+    rng = np.random.default_rng(k)
+    truth = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    scores = rng.normal(size=(n, k))
+    scores[np.arange(n), truth] += 2.0
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return truth, shares.argmax(axis=1), shares
+
+
+def comparison(head: str = "accuracy ↑", **choice: Any) -> Any:
+    """As much of a comparison as is drawn."""
+
+    def model(name: str, score: float | None, **kw: Any) -> Any:
+        given = {"title": f"the {name}", "baseline": False, "eligible": True}
+        low, high = (None, None) if score is None else (score - 0.1, score + 0.05)
+        return SimpleNamespace(
+            **{"name": name, "score": score, "low": low, "high": high, **given, **kw}
+        )
+
+    models = (
+        model("lda", 0.9),
+        model("tree", 0.88),
+        model("svm", 0.7, baseline=True),
+        model("slow", 0.6, eligible=False),
+        model("broken", None, eligible=False),
+    )
+    told = {"best": "lda", "chosen": "tree", "learner": "tree", **choice}
+    return SimpleNamespace(
+        models=models, choice=SimpleNamespace(**told), settings=SimpleNamespace(head=head)
+    )

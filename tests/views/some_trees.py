@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,14 @@ from sortal import TreeClassifier, datasets
 
 if TYPE_CHECKING:
     from sortal.models.tree import TreeModel
+
+
+NASTY: Final = (
+    "<img src=x onerror=alert(1)>",
+    "\"quoted\" & 'single'",
+    "</script><script>alert(1)</script>",
+    "{{ braces }} </svg></select>",
+)
 
 
 def grown(table: Any, y: Any, **options: Any) -> TreeClassifier:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
-from tests.views.some_trees import grown, iris, noise, tennis
+from tests.views.some_trees import NASTY, grown, iris, noise, tennis
 
 from sortal.data.batch import Batch
 from sortal.data.table import read_table
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from sortal.models.tree_explain import TreeExplanation
     from sortal.views.tree_drawing import Drawing
 
-NASTY: Final = (
-    "<img src=x onerror=alert(1)>",
-    "\"quoted\" & 'single'",
-    "</script><script>alert(1)</script>",
-    "{{ braces }} </svg>",
-)
 # What a box is made of, as text; what makes it usable (roles, focus) left out.
 BOXES: Final = """(page) => [...page.querySelectorAll(".tree .box, .tree .edge")].map((group) => {
   const copy = group.cloneNode(true);
