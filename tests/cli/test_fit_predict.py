@@ -45,18 +45,6 @@ def test_notes_of_how_a_file_is_read(run: Callable[..., Any], here: Path) -> Non
     assert "(--na-values) none instead of '-9', 'none'" in run(*alike, "--na-values", "").err
 
 
-def test_columns_are_left_out_or_taken_as_names(run: Callable[..., Any], here: Path) -> None:
-    options = ("--drop", "island", "--drop", "sex", "--category", "year")
-    assert run("fit", "penguins.csv", "-t", "species", *options, "-o", "new.sortal").code == 0
-    model = sortal.load(here / "new.sortal")
-    assert set(model.feature_names_in_) == {
-        *("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "year")
-    }
-    assert {column.name for column in model._schema.columns if column.kind == "category"} == {
-        "year"
-    }
-
-
 def test_standard_input(
     run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm
 from tests.views.drawing import legend_of, n_drawn, rendered
 
-from sortal import FisherDiscriminant, LinearDiscriminant, datasets, displays
+from sortal import FisherDiscriminant, LinearDiscriminant, displays
+from sortal.data.datasets import iris, penguins
 
 Display = displays.CanonicalDisplay
-
-
-def iris() -> Any:
-    return datasets.iris()
 
 
 def fitted(**options: Any) -> Any:
@@ -98,7 +95,7 @@ def test_an_attribute_that_stands_still_within_classes_has_no_arrow_to_speak_of(
 
 
 def test_other_components_and_orders() -> None:
-    frame = datasets.penguins().dropna().assign(group=lambda f: f["species"] + f["sex"])
+    frame = penguins().dropna().assign(group=lambda f: f["species"] + f["sex"])
     model = LinearDiscriminant(shrinkage=0.1).fit(frame.drop(columns=["species", "sex"]), "group")
     display = Display.from_estimator(
         model, frame.drop(columns=["species", "sex"]), "group", components=(3, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from functools import cache
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests.views.drawing import clouds, legend_of
+from tests.views.drawing import clouds, legend_of, rendered
 
 from sortal import KernelDiscriminant, datasets, displays
 from sortal.errors import OptionError
@@ -60,7 +59,7 @@ def test_contours_are_the_projection_on_a_grid() -> None:
     assert ax.get_title() == "Curves of constant wᵀφ(x)"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("u1", "u2")
     assert legend_of(ax) == ["c1 (50)", "c2 (100)", "constant projection", "the same, below 0"]
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_levels_are_even_steps_over_the_range_of_the_rows() -> None:
@@ -136,7 +135,7 @@ def test_projections_are_those_of_the_book() -> None:
     told = legend_of(display.ax_)
     assert told[:3] == ["c1 (50)", "c2 (100)", "projected class mean"]
     assert told[3].startswith("separating point −")
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_classes_have_lanes_and_means_lie_on_them() -> None:
@@ -214,7 +213,7 @@ def test_the_feature_space_is_that_of_the_book() -> None:
     assert ax.get_xlabel() == "√2 · u1 · u2"
     assert (ax.get_ylabel(), ax.get_zlabel()) == ("u1²", "u2²")
     assert legend_of(ax) == ["c1 (50)", "c2 (100)", "foot on the line", "projected class mean"]
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_columns_are_found_by_name_and_width_is_in_the_axes() -> None:
