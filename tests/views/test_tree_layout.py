@@ -81,13 +81,6 @@ def test_a_small_subtree_between_large_ones_stands_in_the_middle() -> None:
     assert middles[4] == middles[0] == (middles[1] + middles[5]) // 2
 
 
-def test_a_chain_is_laid_out_without_recursion_in_its_length() -> None:
-    children = [[t + 1, t + 2] if t % 2 == 0 else [] for t in range(10_000)] + [[]]
-    middles = tidy(children, [50] * len(children), GAP)
-    assert middles[1] == 25
-    assert middles[2] - middles[1] == 60
-
-
 class Counted(list[Any]):
     """Counts how often an entry is read."""
 
