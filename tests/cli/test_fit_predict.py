@@ -6,8 +6,6 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pytest
 from tests.models.plain_reader import PlainReader
 
 import sortal
@@ -16,6 +14,8 @@ from sortal.data.files.reader import read_file
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
 
 def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: Path) -> None:
@@ -45,63 +45,6 @@ def test_notes_of_how_a_file_is_read(run: Callable[..., Any], here: Path) -> Non
     assert "(--na-values) none instead of '-9', 'none'" in run(*alike, "--na-values", "").err
 
 
-def test_fit_tells_a_machine(run: Callable[..., Any], here: Path) -> None:
-    done = run("fit", "penguins.csv", "-t", "species", "-l", "bayes", "-o", "b.sortal", "--json")
-    facts = json.loads(done.out)
-    assert facts["learner"] == "bayes"
-    assert facts["rows"] == 344
-    assert facts["missing"]["sex"] == 11
-    assert facts["file"] == "b.sortal"
-    assert (here / "b.sortal").exists()
-
-
-def test_columns_are_left_out_or_taken_as_names(run: Callable[..., Any], here: Path) -> None:
-    options = ("--drop", "island", "--drop", "sex", "--category", "year")
-    assert run("fit", "penguins.csv", "-t", "species", *options, "-o", "new.sortal").code == 0
-    model = sortal.load(here / "new.sortal")
-    assert set(model.feature_names_in_) == {
-        *("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "year")
-    }
-    assert {column.name for column in model._schema.columns if column.kind == "category"} == {
-        "year"
-    }
-
-
-def test_predict_numbers_rows_and_names_classes(run: Callable[..., Any], here: Path) -> None:
-    done = run("predict", "lda.sortal", "penguins.csv", "--proba", "--keep", "species", "-q")
-    assert (done.code, done.err) == (0, "")
-    (here / "said.csv").write_text(done.out, encoding="utf-8")
-    said = sortal.read(here / "said.csv")
-    model, table = sortal.load(here / "lda.sortal"), sortal.read(here / "penguins.csv")
-    with pytest.warns(sortal.errors.MissingValueWarning):
-        shares = model.predict_proba(table)
-    assert list(said["row"]) == list(range(1, 345))
-    assert list(said["prediction"]) == list(model.classes_[shares.argmax(axis=1)])
-    assert list(said.columns) == [
-        *("row", "prediction", "P(Adelie)", "P(Chinstrap)", "P(Gentoo)", "species")
-    ]
-    np.testing.assert_array_equal(said.iloc[:, 2:5].to_numpy(), shares)  # to the last bit
-    assert list(said["species"]) == list(table["species"])
-
-
-def test_predictions_go_into_a_file_by_its_name(run: Callable[..., Any], here: Path) -> None:
-    for name in ("said.csv", "said.jsonl", "said.parquet"):
-        done = run("predict", "model.sortal", "penguins.csv", "-o", name)
-        assert (done.code, done.out) == (0, "")
-        assert f"wrote {name}\n" in done.err
-        said = sortal.read(here / name)
-        assert (list(said.columns), len(said)) == (["row", "prediction"], 344)
-        assert not list(here.glob(".sortal-*"))
-
-
-def test_a_format_can_be_asked_for(run: Callable[..., Any]) -> None:
-    lines = run("predict", "model.sortal", "penguins.csv", "-f", "jsonl").out.splitlines()
-    assert json.loads(lines[-1]) == {"row": 344, "prediction": "Chinstrap"}
-    rows = json.loads(run("predict", "model.sortal", "penguins.csv", "--json", "--keep", "sex").out)
-    assert rows[-1] == {"row": 344, "prediction": "Chinstrap", "sex": "female"}
-    assert rows[3]["sex"] is None  # missing
-
-
 def test_standard_input(
     run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,47 +66,6 @@ def test_explain_one_row_and_several(run: Callable[..., Any]) -> None:
     assert len(json.loads(run("explain", "lda.sortal", "penguins.csv", "--json").out)) == 344
     told = " ".join(run("explain", "--help").out.replace("│", " ").split())
     assert "the first 20 rows are shown; --json has them all" in told
-
-
-def test_explanations_as_markdown_html_and_json(run: Callable[..., Any], here: Path) -> None:
-    asked = ("explain", "model.sortal", "penguins.csv", "--row", "7")
-    page = run(*asked, "--format", "html").out
-    assert page.startswith("<!doctype html>")
-    assert "Row 7. Adelie" in page
-    (record,) = json.loads(run(*asked, "--json").out)
-    assert record["label"] == "Adelie"
-    done = run(*asked, "-f", "md", "-o", "why.md")
-    assert (done.out, done.err) == ("", "wrote why.md\n")
-    assert (here / "why.md").read_text(encoding="utf-8").startswith("### Row 7. Adelie")
-
-
-def test_show_says_what_a_model_is(run: Callable[..., Any]) -> None:
-    told = run("show", "model.sortal").out
-    assert told.startswith("Decision tree\n")
-    for fact in ("TreeClassifier", "344", "sex 11", "penguins.csv", "sha256:", "Adelie, Chinstrap"):
-        assert fact in told
-    assert "2: If flipper_length_mm <= 206.5" in told
-    assert "Options that differ" not in told
-    shown = json.loads(run("show", "model.sortal", "--json").out)
-    assert shown["facts"]["rows"] == 344
-    assert shown["rules"][0]["label"] == "Adelie"
-    assert run("show", "model.sortal", "-f", "html").out.startswith("<!doctype html>")
-    assert run("show", "lda.sortal", "-f", "md").out.count("\n### ") == 3
-    assert "One function a class" in run("show", "lda.sortal").out
-
-
-def test_work_shows_the_textbook(run: Callable[..., Any], here: Path) -> None:
-    done = run("work", "penguins.csv", "-t", "species", "-l", "bayes", "--row", "7")
-    assert done.code == 0
-    rule = done.out.split("Bayes' rule")[1].split("\n\n")[0]
-    assert [line.split()[0] for line in rule.splitlines()[3:]] == ["7", "7", "7"]
-    tree = run("work", "penguins.csv", "-t", "species", "--node", "1", "--row", "7", "--json")
-    tables = {table["name"]: table for table in json.loads(tree.out)["tables"]}
-    assert "tests" in tables
-    assert tables["row 7"]["title"].startswith("Row 7. ")
-    page = run("work", "penguins.csv", "-t", "species", "-l", "lda", "-f", "html", "-o", "w.html")
-    assert page.code == 0
-    assert (here / "w.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_quiet_says_nothing_but_the_result(run: Callable[..., Any]) -> None:

@@ -89,18 +89,6 @@ def nearest() -> Iterator[registry.Learner]:
     registry.unregister("nearest")
 
 
-@pytest.mark.usefixtures("nearest", "one_process")
-def test_it_is_compared() -> None:
-    table = datasets.penguins()[["flipper_length_mm", "species"]].dropna()
-    found = sortal.compare(
-        table, "species", learners=["nearest"], repeats=1, folds=5, tune=True, baselines=False
-    )
-    said = NearestMean("flipper_length_mm").fit(table, "species").predict(table)
-    right = (said == table["species"]).groupby(table["species"]).mean().mean()
-    assert np.mean(found.scores["nearest"]) == pytest.approx(right, abs=0.1)
-    assert found.choice.chosen == "nearest"
-
-
 @pytest.mark.usefixtures("nearest")
 def test_it_goes_through_the_commands_and_the_file(run: Callable[..., Done], here: Path) -> None:
     fit = ["fit", "penguins.csv", "-t", "species", "-l", "nearest"]
@@ -114,10 +102,3 @@ def test_it_goes_through_the_commands_and_the_file(run: Callable[..., Done], her
     shown = run("show", "own.sortal")
     assert (shown.code, "The nearest mean wins." in shown.out) == (0, True)
     assert run("explain", "own.sortal", "penguins.csv", "--row", "1").code == 1  # it has none
-
-
-def test_without_its_entry_the_file_names_what_is_known(here: Path) -> None:
-    table = datasets.penguins()[["flipper_length_mm", "species"]].dropna()
-    NearestMean("flipper_length_mm").fit(table, "species").save(here / "own.sortal")
-    with pytest.raises(sortal.errors.FormatError, match=r"'NearestMean'.*'TreeClassifier'"):
-        sortal.load(here / "own.sortal")

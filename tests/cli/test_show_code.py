@@ -240,15 +240,6 @@ def test_examples_in_a_shell(here: Path) -> None:
     assert done.stdout.count("\n") == 344
 
 
-def test_a_comparison_in_every_form() -> None:
-    found = quick_comparison()
-    assert max(map(len, found.to_text(60).splitlines())) <= 60
-    assert "fit s" in str(found)
-    assert "fit s" not in found.to_text(times=False)
-    assert found.to_markdown().startswith("### species: 3 classes")
-    assert found.to_html().startswith("<!doctype html>")
-
-
 def test_a_comparison_goes_on_with_the_same_table(
     run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -301,12 +301,3 @@ def test_a_bar_on_a_terminal(here: Path) -> None:
     told = on_a_terminal(here, 100, "compare", "penguins.csv", "-t", "species", *few)
     assert "━" in told
     assert "Go on with: sortal fit penguins.csv --target species --learner lda" in told
-
-
-@pytest.mark.full
-def test_steps_of_work_on_a_large_file(here: Path) -> None:
-    table = pd.read_csv(here / "penguins.csv")
-    table.assign(notes="x" * 40_000).to_csv(here / "large.csv", index=False)
-    told = on_a_terminal(here, 100, "predict", "model.sortal", "large.csv", "-o", "said.csv")
-    assert "reading large.csv" in told
-    assert "━" in told

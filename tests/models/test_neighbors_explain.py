@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from tests.estimators.kernel_tables import iris
 
@@ -118,18 +117,11 @@ def test_a_row_without_values_has_no_neighbors_and_keeps_the_prior() -> None:
     assert made.to_frame()["row"].tolist() == [1, 1]
 
 
-def test_costs_can_turn_the_decision_against_the_votes() -> None:
-    costs = [[0.0, 1.0], [50.0, 0.0]]
-    X = pd.DataFrame({"a": [1.0, 1.0, 1.0, 2.0]})
-    made = NeighborsClassifier(4, costs=costs).fit(X, list("pppq")).explain(X[:1])[0]
-    assert (made.label, made.votes, made.posterior) == ("q", (3.0, 1.0), (0.75, 0.25))
-
-
 # --- Faces ---------------------------------------------------------------------------------------
 
 
-def iris_explained(backend: str = "pandas", **options: Any) -> Any:
-    table = datasets.iris(backend)
+def iris_explained(**options: Any) -> Any:
+    table = datasets.iris()
     return NeighborsClassifier(**options).fit(table, "species").explain(table[70:72])
 
 
@@ -194,12 +186,9 @@ def test_many_holes_are_counted() -> None:
     assert cell == "nothing; missing: x0, x1, x2, 2 more"
 
 
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_a_long_frame_has_every_part_of_every_neighbor(backend: str, kind: Any) -> None:
-    fitted = NeighborsClassifier().fit(datasets.iris(), "species")
-    made = fitted.explain(datasets.iris(backend)[70:72])
+def test_a_long_frame_has_every_part_of_every_neighbor() -> None:
+    made = iris_explained()
     frame: Any = made.to_frame()
-    assert type(frame) is kind
     assert list(frame.columns) == [
         *("row", "id", "class", "distance", "part", "kernel", "vote"),
         *("attribute", "value", "neighbor value", "share", "mark"),

@@ -86,31 +86,32 @@ def test_a_heavy_row_does_not_hide_the_places_filled_before_it() -> None:
     assert places.part.tolist() == [[1.0, 0.0, 0.0]]
 
 
-def test_ranks_count_places_from_behind() -> None:
-    assert kernels("rank", [1.0, 2.0, 3.0, 4.0], 3) == [3.0, 2.0, 1.0, 0.0]
-    assert kernels("rank", [1.0, 2.0, 3.0], 3, [1.0, 0.5, 4.0]) == [3.0, 2.25, 1.25]
-
-
-def test_rows_equal_to_the_query_decide_alone() -> None:
-    assert kernels("distance", [0.0, 0.0, 1.0], 3) == [1.0, 1.0, 0.0]
-    assert kernels("distance", [1.0, 2.0, 4.0], 3) == [1.0, 0.5, 0.25]
-
-
-def test_kernels_reach_to_the_row_at_the_next_place() -> None:
-    assert kernels("triangular", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.75, 0.5, 0.0]
-    assert kernels("epanechnikov", [0.0, 1.0, 2.0, 4.0], 3) == [1.0, 0.9375, 0.75, 0.0]
-    # the second row fills a place in part, and its next copy would be beyond
-    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 5.0, 1.0]) == [0.5, 0.0, 0.0]
-    assert kernels("triangular", [1.0, 2.0, 4.0], 2, [1.0, 1.0, 1.0]) == [0.75, 0.5, 0.0]
-
-
-def test_rows_that_all_lie_as_far_as_the_first_beyond_count_alike() -> None:
-    assert kernels("triangular", [2.0, 2.0, 2.0], 2) == [1.0, 1.0, 0.0]
-    assert kernels("epanechnikov", [0.0, 0.0, 0.0], 2) == [1.0, 1.0, 0.0]
-
-
-def test_without_a_row_beyond_the_last_one_within_is_the_measure() -> None:
-    assert kernels("triangular", [1.0, 2.0, math.inf], 2) == [0.5, 0.0, 0.0]
+@pytest.mark.parametrize(
+    ("weighting", "distances", "k", "weights", "expected"),
+    [
+        # ranks count places from behind
+        ("rank", [1.0, 2.0, 3.0, 4.0], 3, None, [3.0, 2.0, 1.0, 0.0]),
+        ("rank", [1.0, 2.0, 3.0], 3, [1.0, 0.5, 4.0], [3.0, 2.25, 1.25]),
+        # rows equal to the query decide alone
+        ("distance", [0.0, 0.0, 1.0], 3, None, [1.0, 1.0, 0.0]),
+        ("distance", [1.0, 2.0, 4.0], 3, None, [1.0, 0.5, 0.25]),
+        # kernels reach to the row at the next place
+        ("triangular", [0.0, 1.0, 2.0, 4.0], 3, None, [1.0, 0.75, 0.5, 0.0]),
+        ("epanechnikov", [0.0, 1.0, 2.0, 4.0], 3, None, [1.0, 0.9375, 0.75, 0.0]),
+        # the second row fills a place in part, and its next copy would be beyond
+        ("triangular", [1.0, 2.0, 4.0], 2, [1.0, 5.0, 1.0], [0.5, 0.0, 0.0]),
+        ("triangular", [1.0, 2.0, 4.0], 2, [1.0, 1.0, 1.0], [0.75, 0.5, 0.0]),
+        # rows that all lie as far as the first beyond count alike
+        ("triangular", [2.0, 2.0, 2.0], 2, None, [1.0, 1.0, 0.0]),
+        ("epanechnikov", [0.0, 0.0, 0.0], 2, None, [1.0, 1.0, 0.0]),
+        # without a row beyond, the last one within is the measure
+        ("triangular", [1.0, 2.0, math.inf], 2, None, [0.5, 0.0, 0.0]),
+    ],
+)
+def test_kernels_by_hand(
+    weighting: str, distances: Any, k: int, weights: Any, expected: list[float]
+) -> None:
+    assert kernels(weighting, distances, k, weights) == expected
 
 
 def test_the_gaussian_kernel_is_that_of_hechenbichler_and_schliep() -> None:

@@ -113,6 +113,9 @@ def test_faces(found: Comparison) -> None:
     assert "nan" not in text.lower().split()
     assert "predict s" in text
     assert "predict s" not in found.to_text(times=False)
+    assert max(map(len, found.to_text(60).splitlines())) <= 60
+    assert found.to_markdown().startswith("### species: 3 classes")
+    assert found.to_html().startswith("<!doctype html>")
     html = found._repr_html_()
     assert html.count("<tr>") == len(NAMES) + 1
     frame = found.to_frame()

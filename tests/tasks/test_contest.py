@@ -6,11 +6,11 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from tests.tasks.reporting.cases import entrant
 
 from sortal import DiscreteBayes, LinearDiscriminant, datasets
 from sortal.errors import MissingValueWarning
@@ -23,6 +23,8 @@ from sortal.tasks.registry import Facts, Learner, find
 from sortal.tasks.training import training_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sortal.tasks.comparing.comparison import Comparison
 
 Y = np.repeat([0, 1, 2], 50)
@@ -43,11 +45,6 @@ def problem(frame: Any = None, **changes: Any) -> Problem:
     return Problem(**{**settings, **changes})
 
 
-def learner(name: str) -> Entrant:
-    found = find(name)
-    return Entrant(name, found.title, found.facts.probabilistic, found)
-
-
 def toy(cls: type) -> Entrant:
     return Entrant("toy", "toy", False, Learner("toy", cls, "toy", Facts(False, "")))  # noqa: FBT003
 
@@ -65,7 +62,7 @@ class Toy(ClassifierMixin, BaseEstimator):
 
 def test_a_fold_is_scored_as_scikit_learn_would() -> None:
     here = problem()
-    result = run_fold(here, learner("lda"), 1, None)
+    result = run_fold(here, entrant("lda"), 1, None)
     train, test = here.split[1]
     labels = here.labels[Y]
     model = LinearDiscriminant().fit(here.frame.iloc[train], labels[train])
@@ -80,7 +77,7 @@ def test_a_fold_is_scored_as_scikit_learn_would() -> None:
 def test_a_class_that_a_fit_never_met_has_no_probability() -> None:
     here = problem()
     here.__dict__["split"] = [(np.arange(100), np.arange(150))]
-    result = run_fold(here, learner("bayes"), 0, None)
+    result = run_fold(here, entrant("bayes"), 0, None)
     assert result.error == ""
     assert 0.6 < result.scores["balanced_accuracy"] < 0.67
     assert result.scores["log_loss"] > 10
@@ -90,7 +87,7 @@ def test_a_class_that_a_fit_never_met_has_no_probability() -> None:
 def test_a_class_that_a_test_part_lacks_is_no_error() -> None:
     here = problem()
     here.__dict__["split"] = [(np.arange(150), np.arange(75))]
-    result = run_fold(here, learner("lda"), 0, None)
+    result = run_fold(here, entrant("lda"), 0, None)
     assert result.error == ""
     assert result.scores["balanced_accuracy"] > 0.9
     assert np.isfinite(result.scores["log_loss"])
@@ -155,24 +152,24 @@ def test_a_toy_without_a_size_has_none() -> None:
 def test_warnings_are_counted_by_kind() -> None:
     frame = problem().frame
     frame.loc[frame.index % 10 == 3, "petal_width"] = np.nan
-    result = run_fold(problem(frame), learner("lda"), 0, None)
+    result = run_fold(problem(frame), entrant("lda"), 0, None)
     assert [kind for kind, _ in result.warned] == ["MissingValueWarning"]
     assert "left out" in result.warned[0][1]
 
 
 def test_options_are_chosen_within_the_training_part() -> None:
-    result = run_fold(problem(tune=True), learner("lda"), 0, None)
+    result = run_fold(problem(tune=True), entrant("lda"), 0, None)
     assert set(result.chosen) == set(find("lda").grid)
-    plain = run_fold(problem(tune=True, metric="log_loss"), learner("fisher"), 0, None)
+    plain = run_fold(problem(tune=True, metric="log_loss"), entrant("fisher"), 0, None)
     # one of the two thresholds is for two classes only, and is passed over
     assert (plain.error, plain.chosen) == ("", {"threshold": "midpoint"})
 
 
 def test_numbers_that_are_categories_are_told_to_all() -> None:
     frame = problem().frame.round()
-    for entrant in (learner("tree"), learner("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
-        plain = run_fold(problem(frame), entrant, 0, None)
-        named = run_fold(problem(frame, categories=("petal_length",)), entrant, 0, None)
+    for one in (entrant("tree"), entrant("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
+        plain = run_fold(problem(frame), one, 0, None)
+        named = run_fold(problem(frame, categories=("petal_length",)), one, 0, None)
         assert named.error == ""
         assert named.size != plain.size
 
@@ -275,32 +272,18 @@ def test_nothing_else_knows_of_it(found: Comparison) -> None:
 
 
 def keeping(**changes: Any) -> Problem:
-    iris = datasets.iris()
-    given = {
-        "frame": iris.drop(columns="species"),
-        "y": pd.factorize(iris["species"])[0].astype(np.int64),
-        "labels": np.array(["setosa", "versicolor", "virginica"], dtype=object),
-        "folds": Folds(3, 2, 0),
-        "metric": "accuracy",
-        "keep": True,
-    }
-    return Problem(**{**given, **changes})
-
-
-def bayes() -> Entrant:
-    found = find("bayes")
-    return Entrant("bayes", found.title, probabilistic=True, learner=found)
+    return problem(**{"folds": Folds(3, 2, 0), "metric": "accuracy", "keep": True, **changes})
 
 
 def run_of(here: Problem, folds: list[int], n_rows: int | None = None) -> Run:
     run = Run("bayes", here.folds.n, 100, 10, n_rows)
-    run.results = {fold: run_fold(here, bayes(), fold, n_rows) for fold in folds}
+    run.results = {fold: run_fold(here, entrant("bayes"), fold, n_rows) for fold in folds}
     return run
 
 
 def test_later_repeats_and_what_is_not_asked_for_stay_with_the_worker() -> None:
-    later = run_fold(keeping(), bayes(), 3, None)
-    unasked = run_fold(keeping(keep=False), bayes(), 0, None)
+    later = run_fold(keeping(), entrant("bayes"), 3, None)
+    unasked = run_fold(keeping(keep=False), entrant("bayes"), 0, None)
     baseline = run_fold(keeping(), Entrant("majority", "", probabilistic=True), 0, None)
     for result in (later, unasked, baseline):
         assert result.scores["accuracy"] > 0
@@ -318,7 +301,7 @@ def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
     np.testing.assert_array_equal(kept.truth, here.y[expected])
     assert not kept.whole
     assert "100 of 150 rows (2 of 3 folds were done)" in kept.words
-    each = run_fold(here, bayes(), 2, None)
+    each = run_fold(here, entrant("bayes"), 2, None)
     places = np.searchsorted(kept.rows, here.split[2][1])
     np.testing.assert_array_equal(kept.said[places], each.said)
     assert kept.probabilities is not None
@@ -336,7 +319,7 @@ def test_a_part_of_the_training_rows_is_said() -> None:
 
 
 def test_tuned_models_are_kept_too() -> None:
-    result = run_fold(keeping(tune=True), bayes(), 0, None)
+    result = run_fold(keeping(tune=True), entrant("bayes"), 0, None)
     assert result.chosen
     assert result.said is not None
     assert result.probabilities is not None
@@ -349,7 +332,7 @@ def test_probabilities_have_a_column_for_every_class() -> None:
     here = keeping(y=y, labels=labels, folds=Folds(2, 1, 0))
     train, test = here.split[0]
     here.split[0] = (train[y[train] != 3], test)
-    result = run_fold(here, bayes(), 0, None)
+    result = run_fold(here, entrant("bayes"), 0, None)
     assert result.probabilities is not None
     assert result.probabilities.shape == (len(test), 4)
     assert not result.probabilities[:, 3].any()

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sortal.errors import ColumnError, InputError, UnknownCategoryWarning
+from sortal.errors import InputError, UnknownCategoryWarning
 from sortal.tasks.fit import fit
 from sortal.tasks.predict import predict
 from sortal.tasks.tables import open_table, read
@@ -47,12 +47,6 @@ def test_one_odd_cell_changes_no_other_row(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.warns(UnknownCategoryWarning, match="1 cell"):
         assert predict(model, "-")["prediction"].tolist() == said
-
-
-def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
-    model = fit(written(tmp_path / "old.csv", "flag,y\n" + "true,a\nfalse,b\n" * 9), "y", "tree")
-    with pytest.raises(ColumnError, match="'flag', which this table lacks"):
-        predict(model, written(tmp_path / "new.csv", "other\n1\n"))
 
 
 def test_whole_numbers_as_labels_stay_whole_beside_holes(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,12 +64,6 @@ def test_rows_without_a_label(library: Any) -> None:
     with pytest.warns(MissingValueWarning):
         rule = work(table, "y", "bayes", rows=[4])["rule"]  # a row without a label can be asked of
     assert rule.column("row") == (4, 4)
-
-
-def test_a_target_of_numbers_with_holes() -> None:
-    table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.0, np.nan, 1.0]})
-    with pytest.warns(MissingValueWarning):
-        assert fit(table, "y").classes_.tolist() == [0, 1]
 
 
 def test_the_working_of_rows_has_their_numbers() -> None:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
+from tests.views.drawing import setosa_or_not
 
 from sortal import TreeClassifier, datasets
 
 if TYPE_CHECKING:
     from sortal.models.tree import TreeModel
+
+
+NASTY: Final = (
+    "<img src=x onerror=alert(1)>",
+    "\"quoted\" & 'single'",
+    "</script><script>alert(1)</script>",
+    "{{ braces }} </svg></select>",
+)
 
 
 def grown(table: Any, y: Any, **options: Any) -> TreeClassifier:
@@ -46,3 +55,13 @@ def many_classes(n_classes: int) -> TreeModel:
     """Three rows of each, in order."""
     y = np.repeat([f"c{k:02d}" for k in range(n_classes)], 3)
     return fitted(pd.DataFrame({"x": np.arange(len(y))}), y)
+
+
+def book_rows() -> tuple[Any, Any]:
+    """Setosa, which the book calls c1, against the rest."""
+    return setosa_or_not("c1", "c2")
+
+
+def book_tree(**options: Any) -> TreeClassifier:
+    """The tree of Example 19.4."""
+    return grown(*book_rows(), purity=0.95, leaf_size=5, **options)

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.views.drawing import legend_of
 
 from sortal import TreeClassifier, datasets
 from sortal.views.displays import ComplexityDisplay
@@ -34,9 +35,7 @@ def test_errors_their_bars_the_line_and_the_tree_chosen() -> None:
     assert ring.get_xdata()[0] == record.chosen
     assert [text.get_text() for text in ax.get_xticklabels()] == list(map(str, record.n_leaves))
     assert f"{model.get_n_leaves()} leaves chosen" in ax.get_title()
-    legend = ax.get_legend()
-    assert legend is not None
-    assert len(legend.get_texts()) == 4
+    assert len(legend_of(ax)) == 4
 
 
 def test_a_path_without_validation_on_given_axes() -> None:

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from tests.views.drawing import legend_of, rendered
+from tests.views.drawing import crossings, legend_of, rendered
 
 from sortal import (
     DiscreteBayes,
@@ -50,12 +50,6 @@ def penguins() -> Any:
 
 def bills() -> Any:
     return penguins()[["species", *PLANE]]
-
-
-def crossings(display: Any) -> Float:
-    """The points of the grid, in the order of its labels."""
-    x, y = np.meshgrid(display.grid.x, display.grid.y)
-    return np.column_stack([x.ravel(), y.ravel()])
 
 
 def said(display: Any) -> NDArray[Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 from scipy.stats import chi2, norm
-from tests.views.drawing import legend_of, rendered
+from tests.views.drawing import PLANE, legend_of, rendered, setosa_or_not
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
 from sortal.errors import MissingValueWarning, SeparationWarning
@@ -32,15 +30,8 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
-PLANE: Final = ["sepal_length", "sepal_width"]
 ATTRIBUTES: Final = [*PLANE, "petal_length", "petal_width"]
 FISHER: Final = (0.551, -0.834)  # Zaki & Meira, Example 20.2
-
-
-def iris() -> tuple[Any, NDArray[Any]]:
-    """Setosa against the rest, by sepal length and width."""
-    frame = datasets.iris()
-    return frame[PLANE], np.where(frame["species"] == "setosa", "setosa", "rest")
 
 
 def gaussians() -> tuple[Float, NDArray[Any], Float, Float]:
@@ -67,7 +58,7 @@ def regions(**kw: Any) -> RegionsDisplay:
 
 
 def test_feet_lie_on_the_line_and_what_is_drawn_is_what_was_calculated() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = ProjectionDisplay(X, y, (2 * FISHER[0], 2 * FISHER[1])).plot()
     center = X.to_numpy().mean(axis=0)
     np.testing.assert_allclose(np.linalg.norm(display.w), 1)
@@ -91,7 +82,7 @@ def across(steps: Float, w: Float) -> Any:
 
 
 def test_class_means_are_projected_and_black_and_the_words() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = ProjectionDisplay(X, y, FISHER).plot()
     rest, setosa = (display.feet[y == name].mean(axis=0) for name in ("rest", "setosa"))
     np.testing.assert_allclose(display.mean_feet, [rest, setosa])
@@ -108,7 +99,7 @@ def test_class_means_are_projected_and_black_and_the_words() -> None:
 
 
 def test_three_directions_and_their_criteria() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = DirectionsDisplay(X, y).plot()
     principal, centroids, fisher = display.directions.T
     covariance = np.cov(X.to_numpy().T)
@@ -125,7 +116,7 @@ def test_three_directions_and_their_criteria() -> None:
 
 
 def test_the_panels_of_directions() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = DirectionsDisplay(X, y).plot()
     assert display.ax_.shape == (2, 3)
     titles = [ax.get_title() for ax in display.ax_[0]]
@@ -153,7 +144,7 @@ def test_more_attributes_than_two_are_drawn_along_the_directions_only() -> None:
 
 
 def test_directions_on_given_axes() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     _, axes = plt.subplots(1, 3)
     display = DirectionsDisplay(X, y).plot(axes)
     assert display.ax_.shape == (1, 3)
@@ -165,7 +156,7 @@ def test_directions_on_given_axes() -> None:
 
 
 def test_curves_are_normal_with_the_scatter_of_the_class() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     along = X.to_numpy() @ FISHER
     display = DensitiesDisplay(along, y).plot()
     for k, name in enumerate(("rest", "setosa")):
@@ -177,7 +168,7 @@ def test_curves_are_normal_with_the_scatter_of_the_class() -> None:
 
 
 def test_the_separating_point_is_marked() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = DensitiesDisplay(X.to_numpy() @ FISHER, y, w=FISHER).plot()
     assert display.threshold == pytest.approx(display.means.mean())
     marked = display.ax_.lines[-1]
@@ -298,7 +289,7 @@ def test_what_is_drawn_of_regions() -> None:
 
 
 def test_two_classes_have_one_boundary() -> None:
-    X, y = iris()
+    X, y = setosa_or_not()
     display = RegionsDisplay(X, y, np.array([FISHER, (0, 0)]), [-0.48, 0]).plot()
     assert len(display.joint) == 1
     assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "boundary"]
@@ -397,21 +388,13 @@ def test_classes_have_colors_and_markers() -> None:
     assert palette.color(72) == palette.color(0)
 
 
-def test_importing_the_package_does_not_import_matplotlib() -> None:
-    script = "import sys, sortal; print('matplotlib' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"
-
-
 # Of fitted estimators
 
 
 def plane() -> Any:
-    """Setosa against the rest, by sepal length and width; the class is a column."""
-    frame = datasets.iris()
-    return frame[PLANE].assign(kind=np.where(frame["species"] == "setosa", "setosa", "rest"))
+    """The class is a column."""
+    X, y = setosa_or_not()
+    return X.assign(kind=y)
 
 
 def test_the_fitted_direction_is_drawn() -> None:
@@ -458,11 +441,8 @@ def test_linear_discriminants_have_directions_too() -> None:
 
 
 def test_estimators_from_moments() -> None:
-    means = np.array([[0, 0], [3, 1], [0.5, 3.5]])
-    covariance = np.array([[1, 0.5], [0.5, 1.2]])
+    X, _, means, covariance = gaussians()
     given = LinearDiscriminant.from_moments(means, covariances=covariance, names=["u", "v"])
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.multivariate_normal(mean, covariance, 30) for mean in means])
     frame = pd.DataFrame(X, columns=["u", "v"])
     display = RegionsDisplay.from_estimator(given, frame, np.repeat([0, 1, 2], 30))
     assert len(display.joint) == 3

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-from tests.views.drawing import clouds, legend_of, n_drawn, rendered
+from tests.views.drawing import PLANE, clouds, legend_of, n_drawn, rendered, setosa_or_not
 
 from sortal import (
     FisherDiscriminant,
@@ -21,10 +21,6 @@ from sortal import (
 )
 from sortal.errors import MissingValueWarning
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-PLANE: Final = ["sepal_length", "sepal_width"]
 TREE: Final = TreeClassifier(max_depth=2, pruning=None)
 GRID: Final = {"resolution": 30, "exact": False}
 # what draws rows over two columns
@@ -40,19 +36,15 @@ KINDS: Final = PLANES | {
     "confusion": (displays.ConfusionDisplay, LinearDiscriminant(), {}),
     "reliability": (displays.ReliabilityDisplay, LinearDiscriminant(), {}),
     "roc": (displays.RocDisplay, LinearDiscriminant(), {}),
+    "frequencies": (displays.FrequenciesDisplay, TREE, {}),
+    "scores": (displays.ScoresDisplay, TREE, {}),
 }
-
-
-def rows() -> tuple[pd.DataFrame, Any]:
-    """Setosa against the rest, by sepal length and width."""
-    frame = datasets.iris()
-    return frame[PLANE], np.where(frame["species"] == "setosa", "setosa", "rest")
 
 
 def drawn(kind: str, X: Any = None, y: Any = None, shown: Any = None, **kw: Any) -> Any:
     """The picture of an estimator fitted to X; `shown` are the rows in it, if others."""
     display, estimator, options = KINDS[kind]
-    X, y = rows() if X is None else (X, y)
+    X, y = setosa_or_not() if X is None else (X, y)
     fitted = estimator.fit(X, y)
     return display.from_estimator(fitted, X if shown is None else shown, y, **options | kw)
 
@@ -78,7 +70,7 @@ def test_many_points_are_thinned_and_the_picture_says_so(kind: str) -> None:
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("kind", PLANES)
 def test_tables_of_every_kind(kind: str) -> None:
-    X, y = rows()
+    X, y = setosa_or_not()
     plain = drawn(kind, X, y)
     assert (plain.ax_.get_xlabel(), plain.ax_.get_ylabel()) == tuple(PLANE)
     for table in (pl.DataFrame(X.to_dict("list")), X.to_numpy()):
@@ -95,7 +87,7 @@ def test_tables_of_every_kind(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_from_data_are_harmless(kind: str) -> None:
-    X, y = rows()
+    X, y = setosa_or_not()
     odd = X.set_axis([r"$\frac{1}", "_hidden $ \n" + 40 * "x"], axis=1)
     before = dict(mpl.rcParams)
     display = drawn(kind, odd, np.where(y == "rest", "$a_{", "_b\u202e<i>$"))
@@ -109,7 +101,7 @@ def test_names_from_data_are_harmless(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["regions", "decisions", "canonical"])
 def test_a_class_that_was_declared_and_never_met(kind: str) -> None:
     display, _, options = KINDS[kind]
-    X, y = rows()
+    X, y = setosa_or_not()
     fitted = LinearDiscriminant().partial_fit(X, y, classes=["blue", "rest", "setosa"])
     found = display.from_estimator(fitted, X, y, **options)
     assert rendered(found)
@@ -123,7 +115,7 @@ def test_a_class_that_was_declared_and_never_met(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["regions", "decisions"])
 def test_rows_with_missing_values_are_left_out(kind: str) -> None:
-    X, y = rows()
+    X, y = setosa_or_not()
     display, estimator, options = KINDS[kind]
     fitted = estimator.fit(X, y)
     X.loc[:1, "sepal_width"] = np.nan

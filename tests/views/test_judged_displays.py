@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -12,7 +11,7 @@ import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import PathPatch
-from tests.views.drawing import legend_of, rendered
+from tests.views.drawing import comparison, legend_of, predictions, rendered
 
 from sortal import LinearDiscriminant, datasets
 from sortal.models.judged import Confusion, Reliability, Roc
@@ -34,15 +33,6 @@ EVIL = "_$x^{2$ <b>&\n\u202e\\alpha"
 def iris() -> tuple[Any, Any]:
     table = datasets.iris()
     return table.drop(columns="species"), table["species"]
-
-
-def predictions(k: int, n: int = 300) -> tuple[Any, Any, Any]:
-    rng = np.random.default_rng(k)
-    truth = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
-    scores = rng.normal(size=(n, k))
-    scores[np.arange(n), truth] += 2.0
-    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    return truth, shares.argmax(axis=1), shares
 
 
 def numbers_in(ax: Axes) -> dict[tuple[int, int], str]:
@@ -242,29 +232,6 @@ def test_estimators_with_probabilities() -> None:
 
 
 # Comparison
-
-
-def comparison(head: str = "accuracy ↑", **choice: Any) -> Any:
-    """As much of a comparison as is drawn."""
-
-    def model(name: str, score: float | None, **kw: Any) -> Any:
-        given = {"title": f"the {name}", "baseline": False, "eligible": True}
-        low, high = (None, None) if score is None else (score - 0.1, score + 0.05)
-        return SimpleNamespace(
-            **{"name": name, "score": score, "low": low, "high": high, **given, **kw}
-        )
-
-    models = (
-        model("lda", 0.9),
-        model("tree", 0.88),
-        model("svm", 0.7, baseline=True),
-        model("slow", 0.6, eligible=False),
-        model("broken", None, eligible=False),
-    )
-    told = {"best": "lda", "chosen": "tree", "learner": "tree", **choice}
-    return SimpleNamespace(
-        models=models, choice=SimpleNamespace(**told), settings=SimpleNamespace(head=head)
-    )
 
 
 def dots(display: ComparisonDisplay) -> list[Any]:

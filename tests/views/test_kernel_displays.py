@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,15 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.collections import PathCollection
 from numpy.testing import assert_allclose
+from tests.views.drawing import clouds, legend_of, rendered
 
 from sortal import KernelDiscriminant, datasets, displays
 from sortal.errors import OptionError
 from sortal.views.feature_space import feature_points
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Contours = displays.KernelContoursDisplay
 Projection = displays.KernelProjectionDisplay
@@ -49,16 +45,6 @@ def three() -> Any:
     return KernelDiscriminant().fit(datasets.iris(), "species")
 
 
-def legend_of(ax: Axes) -> list[str]:
-    legend = ax.get_legend()
-    assert legend is not None
-    return [text.get_text() for text in legend.get_texts()]
-
-
-def clouds(ax: Axes) -> list[Any]:
-    return [c for c in ax.collections if isinstance(c, PathCollection)]
-
-
 # --- Contours ------------------------------------------------------------------------------------
 
 
@@ -73,7 +59,7 @@ def test_contours_are_the_projection_on_a_grid() -> None:
     assert ax.get_title() == "Curves of constant wᵀφ(x)"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("u1", "u2")
     assert legend_of(ax) == ["c1 (50)", "c2 (100)", "constant projection", "the same, below 0"]
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_levels_are_even_steps_over_the_range_of_the_rows() -> None:
@@ -149,7 +135,7 @@ def test_projections_are_those_of_the_book() -> None:
     told = legend_of(display.ax_)
     assert told[:3] == ["c1 (50)", "c2 (100)", "projected class mean"]
     assert told[3].startswith("separating point −")
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_classes_have_lanes_and_means_lie_on_them() -> None:
@@ -227,7 +213,7 @@ def test_the_feature_space_is_that_of_the_book() -> None:
     assert ax.get_xlabel() == "√2 · u1 · u2"
     assert (ax.get_ylabel(), ax.get_zlabel()) == ("u1²", "u2²")
     assert legend_of(ax) == ["c1 (50)", "c2 (100)", "foot on the line", "projected class mean"]
-    display.figure_.savefig(io.BytesIO())
+    rendered(display)
 
 
 def test_columns_are_found_by_name_and_width_is_in_the_axes() -> None:

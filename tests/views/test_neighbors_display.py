@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.views.drawing import crossings, legend_of
 
 from sortal import NeighborsClassifier, datasets, displays
 from sortal.errors import MissingValueWarning
@@ -28,11 +29,6 @@ def few() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
     """Two classes of three rows on a line of the plane, so that places can be told in the head."""
     x = np.array([0.0, 1.0, 2.0, 4.0, 5.0, 6.0])
     return pd.DataFrame({"x": x, "y": np.tile([0.0, 1.0], 3)}), np.repeat(["a", "b"], 3)
-
-
-def crossings(display: Any) -> np.ndarray[Any, Any]:
-    x, y = np.meshgrid(display.grid.x, display.grid.y)
-    return np.column_stack([x.ravel(), y.ravel()])
 
 
 # --- What is decided -----------------------------------------------------------------------------
@@ -137,9 +133,7 @@ def test_the_curve_has_a_line_a_weighting_and_marks_what_was_chosen() -> None:
     assert_allclose(np.ravel(ring.get_data()), [model.n_neighbors_, least])
     assert display.error_of(model.n_neighbors_, model.weights_) == least
     assert "euclidean distance" in ax.get_title()
-    legend = ax.get_legend()
-    assert legend is not None
-    assert len(legend.get_texts()) == 7
+    assert len(legend_of(ax)) == 7
     assert len(ax.get_xticks()) == 8
 
 

@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
-from tests.views.drawing import legend_of, rendered
+from tests.views.drawing import PLANE, legend_of, rendered, words_of
+from tests.views.some_trees import book_rows, book_tree
 
 from sortal import TreeClassifier, datasets
 from sortal.views.partition import PartitionDisplay
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-PLANE: Final = ["sepal_length", "sepal_width"]
-
-
-def iris() -> tuple[Any, Any]:
-    frame = datasets.iris()
-    return frame[PLANE], np.where(frame["species"] == "setosa", "c1", "c2")
-
-
-def tree() -> TreeClassifier:
-    return TreeClassifier(purity=0.95, leaf_size=5, pruning=None).fit(*iris())
-
-
-def words_of(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.texts]
 
 
 def region_at(display: PartitionDisplay, x: float, y: float) -> Any:
@@ -58,7 +43,7 @@ def check(display: PartitionDisplay, model: TreeClassifier, at: dict[str, Any]) 
 
 
 def test_figure_19_1() -> None:
-    display = PartitionDisplay.from_estimator(tree(), *iris(), z=(6.75, 4.25))
+    display = PartitionDisplay.from_estimator(book_tree(), *book_rows(), z=(6.75, 4.25))
     said = " ".join(f"{r.name.removeprefix('leaf ')}:{r.label}" for r in display.regions)
     assert said == "3:c1 4:c2 5:c1 7:c2 9:c1 10:c2"
     depths = [(cut.node, cut.depth) for cut in display.lines]
@@ -70,13 +55,15 @@ def test_figure_19_1() -> None:
     assert [word for word in words if word.startswith("h")] == ["h0", "h1", "h2", "h6", "h8"]
     assert "leaf 7" in words
     assert "z" in words
+    drawn = [c for c in display.ax_.collections if isinstance(c, PolyCollection)]
+    assert sum(len(c.get_paths()) for c in drawn) == 6
     assert display.ax_.get_title() == "Regions of TreeClassifier"
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
     assert rendered(display)
 
 
 def test_hyperplanes_end_at_their_own_regions() -> None:
-    display = PartitionDisplay.from_estimator(tree(), *iris())
+    display = PartitionDisplay.from_estimator(book_tree(), *book_rows())
     (left, bottom), (right, top) = display.box
     ends = {cut.node: tuple(cut[:4]) for cut in display.lines}
     assert ends == {
@@ -89,27 +76,11 @@ def test_hyperplanes_end_at_their_own_regions() -> None:
 
 
 def test_deeper_lines_are_thinner_and_broken() -> None:
-    display = PartitionDisplay.from_estimator(tree(), *iris())
+    display = PartitionDisplay.from_estimator(book_tree(), *book_rows())
     lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
     widths = [float(np.ravel(c.get_linewidth())[0]) for c in lines]
     assert widths == sorted(widths, reverse=True)
     assert len({str(c.get_linestyle()) for c in lines}) == 3
-
-
-def test_the_regions_decide_as_the_tree_does() -> None:
-    frame = datasets.iris()
-    X, y = frame[["petal_width", "sepal_width"]], frame["species"]
-    model = TreeClassifier(pruning=None).fit(X, y)
-    display = PartitionDisplay.from_estimator(model, X, y)
-    check(display, model, {})
-
-
-def test_the_regions_fill_the_picture_once() -> None:
-    display = PartitionDisplay.from_estimator(tree(), *iris())
-    areas = [(r.high1 - r.low1) * (r.high2 - r.low2) for r in display.regions]
-    assert sum(areas) == pytest.approx(float(np.prod(display.box[1] - display.box[0])))
-    drawn = [c for c in display.ax_.collections if isinstance(c, PolyCollection)]
-    assert sum(len(c.get_paths()) for c in drawn) == 6
 
 
 # Attributes that are held fixed
@@ -197,7 +168,7 @@ def test_the_attributes_that_are_asked_are_shown() -> None:
 
 
 def test_a_tree_of_one_leaf_is_one_region() -> None:
-    X, y = iris()
+    X, y = book_rows()
     display = PartitionDisplay.from_estimator(
         TreeClassifier(max_depth=0, pruning=None).fit(X, y), X, y
     )
@@ -236,7 +207,9 @@ def test_names_are_written_where_they_are_few() -> None:
     assert legend_of(many.ax_)[-1] == "test at depth 3 and below"
     asked = many.plot(name_lines=True)
     assert len(words_of(asked.ax_)) == len(many.lines)
-    few = PartitionDisplay.from_estimator(tree(), *iris(), name_lines=False, name_regions=False)
+    few = PartitionDisplay.from_estimator(
+        book_tree(), *book_rows(), name_lines=False, name_regions=False
+    )
     assert words_of(few.ax_) == []
 
 
@@ -250,4 +223,4 @@ def test_the_plane_shows_where_known_values_lead() -> None:
     assert display.note == "known values only"
     assert len(display.regions) < model.get_n_leaves()
     check(display, model, {})
-    assert PartitionDisplay.from_estimator(tree(), *iris()).note == ""
+    assert PartitionDisplay.from_estimator(book_tree(), *book_rows()).note == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -14,6 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
 from tests.views import some_trees
+from tests.views.drawing import legend_of, rendered, words_of
 
 from sortal.views import palette, tree_display
 from sortal.views.tree_display import TreeDisplay
@@ -36,18 +36,8 @@ def iris(**options: Any) -> Drawing:
     return draw_tree(some_trees.iris(**options))
 
 
-def rendered(display: TreeDisplay) -> bytes:
-    into = io.BytesIO()
-    display.figure_.savefig(into, format="png")
-    return into.getvalue()
-
-
 def frames(ax: Axes) -> list[FancyBboxPatch]:
     return [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
-
-
-def texts(ax: Axes) -> list[str]:
-    return [text.get_text() for text in ax.texts]
 
 
 def letters(ax: Axes) -> float:
@@ -62,7 +52,7 @@ def test_boxes_and_edges_are_where_the_drawing_has_them() -> None:
     (lines,) = (c for c in display.ax_.collections if isinstance(c, LineCollection))
     for drawn, edge in zip(lines.get_segments(), drawing.edges, strict=True):
         np.testing.assert_array_equal(drawn, edge.path)
-    said = texts(display.ax_)
+    said = words_of(display.ax_)
     for box in drawing.boxes:
         assert set(box.lines) <= set(said)
     assert {edge.label for edge in drawing.edges} <= set(said)
@@ -91,13 +81,7 @@ def test_classes_have_their_colors() -> None:
     assert [to_hex(bar.get_facecolor()).upper() for bar in bars[:3]] == [
         palette.color(k) for k in range(3)
     ]
-    legend = display.ax_.get_legend()
-    assert legend is not None
-    assert [t.get_text() for t in legend.get_texts()] == [
-        "setosa (50)",
-        "versicolor (50)",
-        "virginica (50)",
-    ]
+    assert legend_of(display.ax_) == ["setosa (50)", "versicolor (50)", "virginica (50)"]
 
 
 def test_classes_beyond_the_colors_have_hatches() -> None:
@@ -136,7 +120,7 @@ def test_from_an_estimator() -> None:
     display = TreeDisplay.from_estimator(Estimator(), max_depth=2, title="Two levels", lit={0})
     assert len(display.drawing.boxes) == 5
     assert display.ax_.get_title() == "Two levels\n1 of 9 leaves drawn"
-    assert "+5 more leaves" in texts(display.ax_)
+    assert "+5 more leaves" in words_of(display.ax_)
     assert len(frames(display.ax_)) == 7  # two are drawn twice: there is more behind
     assert len(TreeDisplay.from_estimator(Estimator(), max_leaves=2).drawing.boxes) == 3
 
@@ -151,9 +135,7 @@ def test_names_from_data_are_harmless() -> None:
         display = TreeDisplay(draw_tree(model, max_leaves=None)).plot()
     assert not any(text.get_usetex() for text in display.ax_.texts)
     rendered(display)
-    legend = display.ax_.get_legend()
-    assert legend is not None
-    assert " _hidden" in legend.get_texts()[2].get_text()
+    assert " _hidden" in legend_of(display.ax_)[2]
 
 
 def test_a_large_tree_has_a_figure_that_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
-from tests.views.some_trees import grown, iris, noise, tennis
+from tests.views.some_trees import NASTY, grown, iris, noise, tennis
 
 from sortal.data.batch import Batch
 from sortal.data.table import read_table
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from sortal.models.tree_explain import TreeExplanation
     from sortal.views.tree_drawing import Drawing
 
-NASTY: Final = (
-    "<img src=x onerror=alert(1)>",
-    "\"quoted\" & 'single'",
-    "</script><script>alert(1)</script>",
-    "{{ braces }} </svg>",
-)
 # What a box is made of, as text; what makes it usable (roles, focus) left out.
 BOXES: Final = """(page) => [...page.querySelectorAll(".tree .box, .tree .edge")].map((group) => {
   const copy = group.cloneNode(true);
@@ -125,10 +119,12 @@ MODELS: Final[dict[str, Callable[[], TreeModel]]] = {
     "iris": iris,
     "by value": tennis,
     "mixture": lambda: mixture(60),
+    "missing": lambda: holed("direction", 4),
     "hundred": lambda: noise(100),
     "classes": lambda: noise(60, 30),
+    "missing, every way": lambda: holed("fractional", 4),
 }
-LARGE: Final = ("hundred", "classes")
+LARGE: Final = ("hundred", "classes", "missing, every way")
 
 
 def boxes_in(drawing: Drawing, page: Page) -> Any:
@@ -156,7 +152,7 @@ def plainly(pieces: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", [*list(MODELS)[:4], *(pytest.param(name, marks=pytest.mark.full) for name in LARGE)]
+    "name", [*list(MODELS)[:5], *(pytest.param(name, marks=pytest.mark.full) for name in LARGE)]
 )
 def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
     model = MODELS[name]()
@@ -168,6 +164,8 @@ def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
     page.get_by_role("button", name="Unfold all").click()
     unfolded = plainly(page.evaluate(f"({BOXES})(document)"))
     assert unfolded == plainly(boxes_in(draw_tree(model, max_leaves=200), page))
+    drawn = "".join(unfolded)
+    assert ("(or missing)" in drawn) == ("is missing</text>" in drawn) == (name == "missing")
 
 
 @pytest.mark.parametrize(
@@ -479,19 +477,6 @@ def test_fields_left_empty_are_holes_as_python_walks_them(page: Page, policy: st
     assert marks >= expected.get(policy, {"spread"}) | {"", "unknown"}
 
 
-@pytest.mark.parametrize(
-    "policy", ["direction", pytest.param("fractional", marks=pytest.mark.full)]
-)
-def test_trees_with_holes_are_drawn_alike(page: Page, policy: str) -> None:
-    model = holed(policy, 4)
-    page.set_content(html_of(model, max_leaves=None))
-    page.get_by_role("button", name="Unfold all").click()
-    unfolded = plainly(page.evaluate(f"({BOXES})(document)"))
-    assert unfolded == plainly(boxes_in(draw_tree(model, max_leaves=None), page))
-    drawn = "".join(unfolded)
-    assert ("(or missing)" in drawn) == ("is missing</text>" in drawn) == (policy == "direction")
-
-
 def test_dates_are_read_to_the_nanosecond(page: Page) -> None:
     when = pd.date_range("2021-03-01", periods=24, freq="37h13min")
     model = grown(pd.DataFrame({"when": when}), np.arange(24) % 3)
@@ -621,8 +606,3 @@ def test_the_same_tree_has_the_same_bytes_and_not_too_many() -> None:
     assert len(json.loads(data[1])["node"]) == 199
     assert len(script.replace(data[1], "")) < 22_000
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", html)
-
-
-def test_what_is_left_out_is_said() -> None:
-    assert "leaves drawn" in html_of(noise(100), max_leaves=10)
-    assert "leaves drawn" not in html_of(noise(100))

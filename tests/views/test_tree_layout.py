@@ -81,13 +81,6 @@ def test_a_small_subtree_between_large_ones_stands_in_the_middle() -> None:
     assert middles[4] == middles[0] == (middles[1] + middles[5]) // 2
 
 
-def test_a_chain_is_laid_out_without_recursion_in_its_length() -> None:
-    children = [[t + 1, t + 2] if t % 2 == 0 else [] for t in range(10_000)] + [[]]
-    middles = tidy(children, [50] * len(children), GAP)
-    assert middles[1] == 25
-    assert middles[2] - middles[1] == 60
-
-
 class Counted(list[Any]):
     """Counts how often an entry is read."""
 
@@ -310,12 +303,6 @@ def test_many_classes_are_named_by_weight() -> None:
     assert len(drawing.legend) == 40
     assert drawing.legend[-1].label == "c099"
     assert drawing.more_classes == 60
-
-
-def test_a_large_tree_is_drawn_in_part_or_in_full() -> None:
-    model = noise(1000)
-    assert ends(draw_tree(model)) <= 40
-    assert ends(draw_tree(model, max_leaves=None)) == model.n_leaves
 
 
 def test_a_tree_too_deep_for_any_recursion() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 
 from sortal import datasets
-from sortal.tasks.fit import fit
 from sortal.tasks.report import report
 
 if TYPE_CHECKING:
@@ -236,33 +234,9 @@ def enter(field: Locator, value: Any) -> None:
 
 
 @pytest.mark.full
-def test_a_typed_row_is_decided_as_in_python(browser: Browser, penguins: Made) -> None:
-    chosen = penguins.report.facts.chosen
-    assert chosen is not None
-    table = datasets.penguins()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = fit(table, "species", chosen)
-        expected = model.predict(table.iloc[[7, 200, 300]])
-    with opened(browser, penguins) as page:
-        form = page.locator("#decide")
-        page.get_by_role("button", name="Empty all fields").click()
-        for row, label in zip([7, 200, 300], expected, strict=True):
-            for name, field in values_of(form).items():
-                enter(field, table[name].iloc[row])
-            assert f"says {label}" in form.locator("[data-part=said]").inner_text()
-
-
-@pytest.mark.full
 def test_the_tree_in_the_page(browser: Browser, nasty: Made) -> None:
     with opened(browser, nasty) as page:
         tree = page.locator(".sortal-tree")
-        n = tree.locator(".box").count()
-        tree.get_by_role("button", name="Fold all", exact=True).click()
-        assert tree.locator(".box").count() < n
-        tree.get_by_role("button", name="Unfold all").click()
-        tree.get_by_role("searchbox").fill(NASTY[0][:8])
-        assert tree.locator(".box.hit").count() > 0
         page.locator("#decide").get_by_label("Start from").select_option(index=2)
         one = tree.locator(".box.lit").all_inner_texts()
         page.locator("#decide").get_by_label("Start from").select_option(index=1)

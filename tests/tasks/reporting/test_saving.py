@@ -66,28 +66,6 @@ def test_the_last_step_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ol
     assert found(tmp_path) == (report("one", b"1") if old else {})
 
 
-LIMITED = """
-import resource, sys
-from pathlib import Path
-from sortal.tasks.reporting.saving import picture_file, save_markdown
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-folder, text, data = Path(sys.argv[1]), "x" * int(sys.argv[2]), b"y" * int(sys.argv[3])
-try:
-    save_markdown(text, {picture_file("p", data): data}, folder / "r.md", folder / "r_pictures")
-except OSError as error:
-    print(error.strerror)
-"""
-
-
-@pytest.mark.parametrize("sizes", [("5000", "1"), ("1", "5000")], ids=["text", "picture"])
-def test_no_room_for_the_new_report(tmp_path: Path, sizes: tuple[str, str]) -> None:
-    write(tmp_path, "one", b"1")
-    command = [sys.executable, "-c", LIMITED, str(tmp_path), *sizes]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "File too large\n"
-    assert found(tmp_path) == report("one", b"1")
-
-
 KILLED = """
 import os, signal, sys
 from pathlib import Path

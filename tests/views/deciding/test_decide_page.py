@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+from tests.views.some_trees import NASTY
 
 from sortal import (
     DiscreteBayes,
@@ -36,12 +37,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
-NASTY: Final = (
-    "<img src=x onerror=alert(1)>",
-    "\"quoted\" & 'single'",
-    "</script><script>alert(1)</script>",
-    "{{ braces }} </select>",
-)
 COSTS: Final = [[0, 1, 5], [2, 0, 1], [1, 1, 0]]
 START: Final = """
 window.paths = [];

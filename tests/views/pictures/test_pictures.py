@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from functools import cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -13,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from tests.views.drawing import clouds
+from tests.views.drawing import clouds, comparison, predictions
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
 from sortal.errors import MissingValueWarning
@@ -28,7 +27,7 @@ from sortal.views.pictures.scene import Pictures, Plan, Scene, Words
 from sortal.views.pictures.telling import between_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from matplotlib.collections import PathCollection
 
@@ -314,28 +313,14 @@ def test_importances_are_drawn_longest_first_and_cut() -> None:
     assert "2 of 3 columns" in display.ax_.get_title()
 
 
-class Toy:
-    """An estimator of no option."""
-
-
 def toy_pictures(estimator: Any, X: Any, y: Any, *, rows: bool) -> Pictures:
     return Pictures((), (f"{estimator} {X} {y} {rows}",))
 
 
-@pytest.fixture
-def toy() -> Iterator[None]:
-    yield
-    registry.unregister("toy")
-
-
-@pytest.mark.usefixtures("toy")
 def test_a_learner_of_ones_own_brings_its_pictures() -> None:
     facts = Facts(probabilistic=False, reads="Not at all.")
-    registry.register(Learner("toy", Toy, "toy", facts))
-    assert registry.find("toy").draw(None, 1, 2, rows=True) is None
-    registry.unregister("toy")
-    home = f"{__name__}:toy_pictures"
-    own = registry.register(Learner("toy", Toy, "toy", facts, pictures=home))
+    assert Learner("toy", object, "toy", facts).draw(None, 1, 2, rows=True) is None
+    own = Learner("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
     found = own.draw("e", 1, 2, rows=True)
     assert found is not None
     assert found.left_out == ("e 1 2 True",)
@@ -359,12 +344,8 @@ def test_words_say_what_is_seen() -> None:
 
 
 def judge(n: int, K: int) -> tuple[Confusion, Reliability, Roc]:
-    rng = np.random.default_rng(K)
-    truth = rng.integers(0, K, n)
-    logits = rng.normal(size=(n, K))
-    logits[np.arange(n), truth] += 3
-    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    said, classes = shares.argmax(axis=1), [f"class {k}" for k in range(K)]
+    truth, said, shares = predictions(K, n)
+    classes = [f"class {k}" for k in range(K)]
     return (
         Confusion.of(truth, said, classes),
         Reliability.of(truth, said, shares),
@@ -418,17 +399,9 @@ def test_nothing_judged_has_no_picture() -> None:
 
 
 def test_a_comparison_is_a_picture() -> None:
-    def model(name: str, score: float | None, *, baseline: bool = False) -> SimpleNamespace:
-        low, high = (None, None) if score is None else (score - 0.05, score + 0.02)
-        told = {"score": score, "low": low, "high": high, "baseline": baseline}
-        return SimpleNamespace(name=name, title=name, eligible=True, **told)
-
-    models = [model("tree", 0.91), model("forest", 0.9, baseline=True), model("lda", None)]
-    choice = SimpleNamespace(best="tree", chosen="tree", learner="tree")
-    settings = SimpleNamespace(head="accuracy ↑")
-    comparison = SimpleNamespace(models=models, choice=choice, settings=settings)
-    (picture,) = comparison_pictures(comparison)
-    assert "tree 0.91 (0.86 to 0.93), best and chosen" in picture.alt
+    (picture,) = comparison_pictures(comparison(chosen="lda", learner="lda"))
+    assert "the lda 0.9 (0.8 to 0.95), best and chosen" in picture.alt
     assert picture.table is not None
-    assert [row[0] for row in picture.table.rows] == ["tree", "forest"]
+    names = [row[0] for row in picture.table.rows]
+    assert names == ["the lda", "the tree", "the svm", "the slow"]
     assert len(picture.svg()) < 20_000
