@@ -19,7 +19,6 @@ from sortal.errors import (
 
 NAN: Final = math.nan
 every_voting = pytest.mark.parametrize("voting", VOTINGS)
-every_metric = pytest.mark.parametrize("metric", METRICS)
 plain_metrics = pytest.mark.parametrize("metric", METRICS[:3])
 quiet = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
