@@ -5,7 +5,6 @@ that used Fisher's published values, scikit-learn's copy is taken.
 """
 
 import math
-import warnings
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -231,27 +230,6 @@ def test_example_20_3_the_sign_points_to_the_first_class() -> None:
     close(FisherDiscriminant().fit(named, "y").directions_[:, 0], [0.551, -0.834], 3)
 
 
-# --- Example 20.4 in its feature space -----------------------------------------------------------
-
-
-def test_example_20_4_in_explicit_features() -> None:
-    """(√2·x1x2, x1², x2²) of the first two principal components; c1 is versicolor.
-
-    The book says virginica, and prints w without the √2 of its first term.
-    """
-    iris = datasets.iris()
-    centered = (iris[COLUMNS] - iris[COLUMNS].mean()).to_numpy()
-    x1, x2 = np.linalg.svd(centered, full_matrices=False)[2][:2] @ centered.T
-    features = np.column_stack([math.sqrt(2) * x1 * x2, x1**2, x2**2])
-    model = FisherDiscriminant().fit(
-        features, np.where(iris["species"] == "versicolor", "c1", "c2")
-    )
-    close(model.eigenvalues_, [0.05114], 5)
-    close(np.abs(model.directions_[:, 0]), [0.5111, 0.7608, 0.4000], 4)
-    close(model.projected_means_[:, 0], [-0.3380, -4.4759], 4)
-    close(model.projected_scatters_[:, 0], [13.8617, 320.934], 3)
-
-
 # --- Chapter 20, Q1: a singular within-class scatter ---------------------------------------------
 
 
@@ -409,18 +387,3 @@ def test_eigenvalues_of_iris_as_canonical_analysis_prints_them() -> None:
     assert model.threshold_ is None
     assert (model.projected_means_[0] > model.projected_means_[-1]).all()
     assert (model.predict(X) != y).sum() == 3
-
-
-def test_the_working_can_be_read_and_written() -> None:
-    """No table of a plain fit is empty, and all of them go through text, HTML and JSON."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        working = fitted().working()
-    names = [table.name for table in working]
-    expected = ["classes", "means", "difference", "between", "scatter c1", "scatter c2", "within"]
-    expected += ["inverse", "product", "solution", "directions", "projections", "criterion"]
-    assert [name for name in expected if name not in names] == []
-    assert all(table.rows for table in working)
-    assert "0.5511" in str(working) or "0.551" in str(working)
-    assert "<table" in working._repr_html_()
-    assert len(working.to_dict()["tables"]) == len(names)
