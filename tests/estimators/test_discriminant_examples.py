@@ -8,7 +8,6 @@ import math
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
@@ -19,7 +18,6 @@ from sortal.errors import SeparationWarning
 Float: TypeAlias = NDArray[np.float64]
 
 PLANE: Final = ["sepal_length", "sepal_width"]
-COLUMNS: Final = [*PLANE, "petal_length", "petal_width"]
 
 
 def plane() -> Any:
@@ -355,31 +353,9 @@ def test_masking_is_what_indicators_do() -> None:
     assert LinearDiscriminant().fit(x, y).predict(x).tolist() == y.tolist()
 
 
-def published_iris() -> tuple[Any, NDArray[Any]]:
-    data = load_iris()
-    return pd.DataFrame(data.data, columns=COLUMNS), data.target_names[data.target]
-
-
-def test_canonical_variates_of_iris_as_r_prints_them() -> None:
-    """MASS::lda(Species ~ ., iris), on Fisher's values; the sign of a column is free."""
-    X, y = published_iris()
-    model = LinearDiscriminant().fit(X, y)
-    expected = [
-        [0.8293776, 0.02410215],
-        [1.5344731, 2.16452123],
-        [-2.2012117, -0.93192121],
-        [-2.8104603, 2.83918785],
-    ]
-    sign = np.sign(model.scalings_[0]) * np.sign(expected[0])
-    close(model.scalings_ * sign, expected, 7)
-    close(model.explained_variance_ratio_, [0.9912, 0.0088], 4)
-    np.testing.assert_allclose(model.priors_, 1 / 3, rtol=1e-15)
-    close(model.means_[0], [5.006, 3.428, 1.462, 0.246], 9)
-
-
 def test_eigenvalues_of_iris_as_canonical_analysis_prints_them() -> None:
     """32.192 and 0.285; Wilks' Λ = Π 1 / (1 + λ) = 0.0234; canonical correlations 0.985, 0.471."""
-    X, y = published_iris()
+    X, y = load_iris(return_X_y=True)
     model = FisherDiscriminant().fit(X, y)
     close(model.eigenvalues_, [32.1919, 0.2854], 4)
     assert np.prod(1 / (1 + model.eigenvalues_)) == pytest.approx(0.023439, abs=5e-7)

@@ -30,6 +30,7 @@ from tests.estimators.tree_oracle_holes import (
     grow_beside,
     preorder,
 )
+from tests.learners.test_tree_working import only_row
 
 from sortal import TreeClassifier, datasets
 from sortal.models.conditions import set_text
@@ -205,11 +206,6 @@ def test_every_test_is_that_of_brute_force(criterion: str, policy: str, data: An
 def test_weights_with_fractions(policy: str, data: Any) -> None:
     table = data.draw(tables(weightings=("eighths",), rates=(0.1, 0.3)))
     check_tree(table, Rules("gain", policy, max_depth=2))
-
-
-def only_row(table: Any) -> dict[str, Any]:
-    (row,) = table.rows
-    return dict(zip(table.columns, row, strict=True))
 
 
 def tennis_without_one_outlook() -> Any:
