@@ -375,44 +375,6 @@ def test_a_class_goes_with_its_last_row() -> None:
 
 # --- By hand -------------------------------------------------------------------------------------
 
-# Sunny, Hot, High, Strong: the prior times the share of each value among the days of the class.
-# With α = 1 each count grows by 1, each total by the number of values: 3, 3, 2 and 2.
-TENNIS: Final = {
-    0.0: {
-        "No": [Fraction(5, 14), *map(Fraction, ("3/5", "2/5", "4/5", "3/5"))],
-        "Yes": [Fraction(9, 14), *map(Fraction, ("2/9", "2/9", "3/9", "3/9"))],
-    },
-    1.0: {
-        "No": [Fraction(5, 14), *map(Fraction, ("4/8", "3/8", "5/7", "4/7"))],
-        "Yes": [Fraction(9, 14), *map(Fraction, ("3/12", "3/12", "4/11", "4/11"))],
-    },
-}
-HOT_DAY: Final = ("Sunny", "Hot", "High", "Strong")
-
-
-@pytest.mark.parametrize("alpha", TENNIS)
-def test_play_tennis_by_hand(alpha: float) -> None:
-    """Bayes' rule, with P(x) = Σ P(x | c) P(c) from (Sch 4-14)."""
-    table = datasets.play_tennis()
-    joint = {label: math.prod(factors) for label, factors in TENNIS[alpha].items()}
-    evidence = sum(joint.values())
-    want = [float(joint["No"] / evidence), float(joint["Yes"] / evidence)]
-    learner = DiscreteBayes(alpha=alpha).fit(table, "PlayTennis")
-    day = pd.DataFrame([HOT_DAY], columns=list(table.columns[:4]))
-    assert learner.classes_.tolist() == ["No", "Yes"]
-    assert learner.predict_proba(day)[0].tolist() == pytest.approx(want, rel=1e-14)
-    assert learner.predict(day).tolist() == ["No"]
-    rows = as_rows(table.iloc[:, :4].to_numpy(), table["PlayTennis"].to_numpy())
-    oracle = Oracle(rows, learn_schema(rows, ["word"] * 4, [()] * 4), Rules(alpha=Fraction(alpha)))
-    assert oracle.posterior(HOT_DAY) == pytest.approx(want, rel=1e-15)
-
-
-def test_play_tennis_sums() -> None:
-    """The same numbers worked out: 2/567 for yes and 36/875 for no, with α = 0."""
-    joint = {label: math.prod(factors) for label, factors in TENNIS[0.0].items()}
-    assert joint == {"No": Fraction(36, 875), "Yes": Fraction(2, 567)}
-    assert joint["No"] / sum(joint.values()) == Fraction(1458, 1583)
-
 
 @given(problems(numbers=False, weightings=["none", "whole"]))
 def test_a_joint_table_without_smoothing_is_counting(problem: Problem) -> None:
@@ -491,24 +453,6 @@ def test_balanced_classes_tie_if_nothing_tells_them_apart() -> None:
     assert learner.predict(X).tolist() == ["ant"] * 16
 
 
-@pytest.mark.parametrize(("miss", "said"), [(1.0, "fine"), (2.9, "fine"), (3.1, "ill")])
-def test_costs_by_hand(miss: float, said: str) -> None:
-    """P(ill) = 1/4: saying fine costs 1/4 of a miss, saying ill costs 3/4 of an alarm."""
-    X = pd.DataFrame({"a": ["u", "u", "u", "u"]})
-    y = np.array(["fine", "fine", "fine", "ill"])
-    learner = DiscreteBayes(costs=np.array([[0.0, 1.0], [miss, 0.0]])).fit(X, y)
-    assert learner.predict_proba(X)[0].tolist() == pytest.approx([0.75, 0.25], rel=1e-15)
-    assert learner.predict(X).tolist() == [said] * 4
-
-
-def test_costs_of_three_classes_by_hand() -> None:
-    """Each class has 1/3; saying p costs (0 + 4 + 5) / 3, q (2 + 0 + 3) / 3, r (6 + 1 + 0) / 3."""
-    X = pd.DataFrame({"a": ["u", "u", "u"]})
-    costs = np.array([[0.0, 2.0, 6.0], [4.0, 0.0, 1.0], [5.0, 3.0, 0.0]])
-    learner = DiscreteBayes(costs=costs).fit(X, np.array(["p", "q", "r"]))
-    assert learner.predict(X).tolist() == ["q"] * 3
-
-
 def test_the_class_that_sorts_first_wins_a_tie_of_costs() -> None:
     X = pd.DataFrame({"a": ["u", "u"]})
     costs = np.array([[0.0, 2.0], [2.0, 0.0]])
@@ -541,13 +485,6 @@ def test_a_narrow_class_gets_the_floor() -> None:
     log_odds = math.log(1 / 5e-10) / 2 - x**2 / (2 * 5e-10) + x**2 / 2
     got = learner.predict_log_proba(np.array([[x]]))[0]
     assert got[0] - got[1] == pytest.approx(log_odds, rel=1e-12)
-
-
-def test_a_constant_number_is_left_out() -> None:
-    X = np.array([[0.1], [0.1], [0.1]])
-    learner = DiscreteBayes().fit(X, np.array(["p", "p", "q"]))
-    got = learner.predict_proba(np.array([[0.1], [5.0]]))
-    np.testing.assert_allclose(got, [[2 / 3, 1 / 3]] * 2, rtol=1e-15)
 
 
 @pytest.mark.parametrize("priors", [{"No": 0.9, "Yes": 0.1}, [0.9, 0.1]], ids=["dict", "array"])

@@ -12,7 +12,6 @@ import pytest
 from sortal import DiscreteBayes
 from sortal.errors import (
     ImpossibleRowWarning,
-    OneClassWarning,
     SubtractError,
 )
 
@@ -66,13 +65,6 @@ def test_priors_may_name_classes_to_come_if_told_of_them() -> None:
     model = DiscreteBayes(priors={"n": 0.5, "y": 0.3, "z": 0.2})
     X = [["a"], ["b"], ["a"], ["b"]]
     assert model.partial_fit(X, Y, classes=["n", "y", "z"]).classes_.tolist() == ["n", "y", "z"]
-
-
-def test_one_class_so_far_is_predicted_with_a_warning() -> None:
-    with pytest.warns(OneClassWarning, match="1 class only"):
-        model = DiscreteBayes().partial_fit([["a"], ["b"]], ["n", "n"])
-    assert model.predict([["a"]]).tolist() == ["n"]
-    assert model.partial_fit([["a"]], ["y"]).predict([["a"]]).tolist() in (["n"], ["y"])
 
 
 def test_forgetting_in_steps_never_loses_digits_in_silence() -> None:

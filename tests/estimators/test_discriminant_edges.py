@@ -249,12 +249,6 @@ def test_working_says_what_predict_says_with_costs() -> None:
     assert list(model.working(X)["rows"].column("said")) == model.predict(X).tolist()
 
 
-def test_a_single_constant_column_is_called_a_column() -> None:
-    X, y = rows()
-    with pytest.warns(CollinearWarning, match="Column 'x3' is the same in all rows"):
-        LinearDiscriminant().fit(np.c_[X, np.ones(60)], y)
-
-
 def test_columns_that_nearly_repeat_each_other_are_warned_of() -> None:
     X, y = rows()
     noise = np.random.default_rng(2).normal(size=60)
@@ -262,6 +256,3 @@ def test_columns_that_nearly_repeat_each_other_are_warned_of() -> None:
     with pytest.warns(CollinearWarning, match="'x0', 'x1', 'x3' hardly varies within classes"):
         model = LinearDiscriminant().fit(table, y)
     assert model.condition_ > 1e10
-
-
-# --- Digits --------------------------------------------------------------------------------------

@@ -5,11 +5,9 @@ that used Fisher's published values, scikit-learn's copy is taken.
 """
 
 import math
-import warnings
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
@@ -20,7 +18,6 @@ from sortal.errors import SeparationWarning
 Float: TypeAlias = NDArray[np.float64]
 
 PLANE: Final = ["sepal_length", "sepal_width"]
-COLUMNS: Final = [*PLANE, "petal_length", "petal_width"]
 
 
 def plane() -> Any:
@@ -231,27 +228,6 @@ def test_example_20_3_the_sign_points_to_the_first_class() -> None:
     close(FisherDiscriminant().fit(named, "y").directions_[:, 0], [0.551, -0.834], 3)
 
 
-# --- Example 20.4 in its feature space -----------------------------------------------------------
-
-
-def test_example_20_4_in_explicit_features() -> None:
-    """(√2·x1x2, x1², x2²) of the first two principal components; c1 is versicolor.
-
-    The book says virginica, and prints w without the √2 of its first term.
-    """
-    iris = datasets.iris()
-    centered = (iris[COLUMNS] - iris[COLUMNS].mean()).to_numpy()
-    x1, x2 = np.linalg.svd(centered, full_matrices=False)[2][:2] @ centered.T
-    features = np.column_stack([math.sqrt(2) * x1 * x2, x1**2, x2**2])
-    model = FisherDiscriminant().fit(
-        features, np.where(iris["species"] == "versicolor", "c1", "c2")
-    )
-    close(model.eigenvalues_, [0.05114], 5)
-    close(np.abs(model.directions_[:, 0]), [0.5111, 0.7608, 0.4000], 4)
-    close(model.projected_means_[:, 0], [-0.3380, -4.4759], 4)
-    close(model.projected_scatters_[:, 0], [13.8617, 320.934], 3)
-
-
 # --- Chapter 20, Q1: a singular within-class scatter ---------------------------------------------
 
 
@@ -377,31 +353,9 @@ def test_masking_is_what_indicators_do() -> None:
     assert LinearDiscriminant().fit(x, y).predict(x).tolist() == y.tolist()
 
 
-def published_iris() -> tuple[Any, NDArray[Any]]:
-    data = load_iris()
-    return pd.DataFrame(data.data, columns=COLUMNS), data.target_names[data.target]
-
-
-def test_canonical_variates_of_iris_as_r_prints_them() -> None:
-    """MASS::lda(Species ~ ., iris), on Fisher's values; the sign of a column is free."""
-    X, y = published_iris()
-    model = LinearDiscriminant().fit(X, y)
-    expected = [
-        [0.8293776, 0.02410215],
-        [1.5344731, 2.16452123],
-        [-2.2012117, -0.93192121],
-        [-2.8104603, 2.83918785],
-    ]
-    sign = np.sign(model.scalings_[0]) * np.sign(expected[0])
-    close(model.scalings_ * sign, expected, 7)
-    close(model.explained_variance_ratio_, [0.9912, 0.0088], 4)
-    np.testing.assert_allclose(model.priors_, 1 / 3, rtol=1e-15)
-    close(model.means_[0], [5.006, 3.428, 1.462, 0.246], 9)
-
-
 def test_eigenvalues_of_iris_as_canonical_analysis_prints_them() -> None:
     """32.192 and 0.285; Wilks' Λ = Π 1 / (1 + λ) = 0.0234; canonical correlations 0.985, 0.471."""
-    X, y = published_iris()
+    X, y = load_iris(return_X_y=True)
     model = FisherDiscriminant().fit(X, y)
     close(model.eigenvalues_, [32.1919, 0.2854], 4)
     assert np.prod(1 / (1 + model.eigenvalues_)) == pytest.approx(0.023439, abs=5e-7)
@@ -409,18 +363,3 @@ def test_eigenvalues_of_iris_as_canonical_analysis_prints_them() -> None:
     assert model.threshold_ is None
     assert (model.projected_means_[0] > model.projected_means_[-1]).all()
     assert (model.predict(X) != y).sum() == 3
-
-
-def test_the_working_can_be_read_and_written() -> None:
-    """No table of a plain fit is empty, and all of them go through text, HTML and JSON."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        working = fitted().working()
-    names = [table.name for table in working]
-    expected = ["classes", "means", "difference", "between", "scatter c1", "scatter c2", "within"]
-    expected += ["inverse", "product", "solution", "directions", "projections", "criterion"]
-    assert [name for name in expected if name not in names] == []
-    assert all(table.rows for table in working)
-    assert "0.5511" in str(working) or "0.551" in str(working)
-    assert "<table" in working._repr_html_()
-    assert len(working.to_dict()["tables"]) == len(names)

@@ -239,20 +239,6 @@ def test_blocks_make_the_same_model(make: Callable[[], Learner]) -> None:
             assert model.fit_report_.rows == len(data.X)
 
 
-@every_learner
-def test_forgetting_is_refitting_without(make: Callable[[], Learner]) -> None:
-    data = make_data(9, 3, 3)
-    model, before = make().fit(data.X, data.y), scores(make().fit(data.X, data.y), data.X)
-    for start in range(0, 15, 5):
-        model.forget(data.X[start : start + 5], data.y[start : start + 5])
-        refitted = make().fit(data.X[start + 5 :], data.y[start + 5 :])
-        same(scores(model, data.X), scores(refitted, data.X))
-        same(model.means_, refitted.means_, ELEVEN_DIGITS)
-        assert model.fit_report_.rows == len(data.X) - start - 5
-    model.partial_fit(data.X[:15], data.y[:15])
-    same(scores(model, data.X), before)
-
-
 # --- Holes at predict ----------------------------------------------------------------------------
 
 

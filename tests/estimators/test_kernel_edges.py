@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -26,7 +25,6 @@ from tests.estimators.kernel_tables import (
     same_posteriors,
 )
 
-import sortal
 from sortal import KernelDiscriminant
 from sortal.errors import (
     MissingValueWarning,
@@ -335,15 +333,3 @@ def test_folds_of_a_matrix() -> None:
     for rest, out in StratifiedKFold(3).split(X, y):
         oracle = Oracle(K[np.ix_(rest, rest)], y[rest], "precomputed")
         close(found[out], oracle.posteriors(K[np.ix_(out, rest)]))
-
-
-@pairs(kernel=["rbf", "laplacian", "cubic", "linear"], penalty=PENALTIES, solver=SOLVERS)
-def test_a_file_says_the_same(kernel: str, penalty: str, solver: str, tmp_path: Path) -> None:
-    frame, _, y = mixed_table()
-    told = KERNELS[kernel] | {"penalty": penalty, "solver": solver}
-    model = KernelDiscriminant(**told).fit(frame, y)
-    model.save(tmp_path / "model.sortal")
-    again = sortal.load(tmp_path / "model.sortal")
-    assert_array_equal(again.predict_log_proba(frame), model.predict_log_proba(frame))
-    assert_array_equal(again.eigenvalues_, model.eigenvalues_)
-    assert again.solver_ == solver

@@ -405,14 +405,6 @@ def test_the_choice_is_shown() -> None:
     assert "loo" not in [made.name for made in plain.working()]
 
 
-def test_the_simplest_of_equals_is_chosen() -> None:
-    """With one column shrinkage changes nothing: the largest stands."""
-    X, y = make_rows(20, n_terms=1)
-    assert LinearDiscriminant(shrinkage="loo").fit(X, y).shrinkage_ == 1.0
-    chosen = QuadraticDiscriminant(pooling=0.5, shrinkage="loo").fit(X, y)
-    assert (chosen.pooling_, chosen.shrinkage_) == (0.5, 1.0)
-
-
 def test_a_point_class_of_fractional_weights() -> None:
     """What rounding leaves of its scatter must not be shrunk towards."""
     x = np.array([0.3, 0.3, 0.3, 0.3, 0.37, -1.19, -0.4, 0.32, 0.78, -0.81])
@@ -462,16 +454,3 @@ def test_statistics_stay_those_of_the_fit() -> None:
         before = model.working()["box_m"].rows
         model.set_params(class_weight={"setosa": 3, "no such class": 1})
         assert model.working()["box_m"].rows == before
-
-
-def test_a_class_to_come_has_no_mean_and_no_covariance() -> None:
-    iris = datasets.iris()[:100]
-    X, y = iris.drop(columns="species"), iris["species"]
-    classes = ["setosa", "versicolor", "virginica"]
-    linear = LinearDiscriminant().partial_fit(X, y, classes=classes)
-    quadratic = QuadraticDiscriminant().partial_fit(X, y, classes=classes)
-    for model in (linear, quadratic):
-        assert np.isnan(model.means_[2]).all()
-        assert [row[0] for row in model.working()["means"].rows] == classes[:2]
-    assert np.isnan(quadratic.covariances_[2]).all()
-    assert "virginica" not in quadratic.working()["covariances"].column("class")

@@ -19,7 +19,6 @@ from sortal.errors import (
 
 NAN: Final = math.nan
 every_voting = pytest.mark.parametrize("voting", VOTINGS)
-every_metric = pytest.mark.parametrize("metric", METRICS)
 plain_metrics = pytest.mark.parametrize("metric", METRICS[:3])
 quiet = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
@@ -157,18 +156,6 @@ def test_equal_votes_go_to_the_class_that_sorts_first() -> None:
     assert sum([0.1] * 10) < 1
     assert tenths.predict([[0.0]]).tolist() == ["a"]
     assert tenths.predict_proba([[0.0]]).tolist() == [[0.5, 0.5]]
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({}, [1 / 3, 2 / 3]),  # ids 2 (b), 3 (a), 1 (b)
-        ({"priors": {"a": 0.8, "b": 0.2}}, [0.75, 0.25]),  # factors 2 and 1/3
-        ({"class_weight": "balanced"}, [3 / 7, 4 / 7]),  # 5/4 and 5/6
-    ],
-)
-def test_votes_count_by_priors_and_class_weights(more: Any, expected: list[float]) -> None:
-    assert_allclose(on_line(3, **more).predict_proba([[3.0]]), [expected], rtol=1e-14)
 
 
 def test_votes_that_count_nothing_leave_the_prior() -> None:

@@ -145,9 +145,6 @@ def test_it_does_not_see_the_axes(data: Data, seed: int, norm: str, pooling: flo
     assert_array_equal(other.ranks_, one.ranks_)
 
 
-# --- Orders and names ----------------------------------------------------------------------------
-
-
 # --- Weights, blocks, forgetting -----------------------------------------------------------------
 
 
@@ -262,6 +259,3 @@ def test_holes_are_integrated_out(
     oracle = Oracle(data.X, data.y, "unbiased", pooling, shrinkage or 0.0)
     same(found, oracle.log_posteriors(holed), 1e-7)
     same(np.exp(found[0]), model.priors_, 1e-13)
-
-
-# --- Priors --------------------------------------------------------------------------------------

@@ -39,25 +39,6 @@ def asked_by(model: TreeClassifier) -> list[str]:
     return [test for test in model.to_frame()["test"] if test]
 
 
-@pytest.mark.full  # the contract checks the tree as it is by default
-@pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"criterion": "gini", "min_samples_leaf": 2, "max_leaf_nodes": 8},
-        {"categorical_features": "all"},
-        {"criterion": "gain_ratio", "categorical_split": "multiway", "pruning": None},
-        {"class_weight": "balanced", "smoothing": "laplace", "pruning": None},
-    ],
-    ids=str,
-)
-def test_check_estimator_passes_whole(options: dict[str, Any]) -> None:
-    from sklearn.utils.estimator_checks import check_estimator
-
-    results = check_estimator(TreeClassifier(**options), on_fail=None, on_skip=None)
-    assert [r for r in results if r["status"] != "passed"] == []
-
-
 @pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 def test_what_leaves_nothing_to_ask_is_one_leaf() -> None:
     """One class, one row, columns that never vary; of equals the first class is said."""
@@ -73,15 +54,6 @@ def test_what_leaves_nothing_to_ask_is_one_leaf() -> None:
         assert model.predict_proba(X)[0].tolist() == shares
         assert model.predict(X)[0] == model.classes_[0]
         assert not model.feature_importances_.any()
-
-
-@pytest.mark.parametrize(
-    "given", [["visits"], [2], [-2], np.array([2]), [False, False, True, False]], ids=str
-)
-def test_numbers_are_categories_where_the_user_says_so(given: Any) -> None:
-    worded = customers().assign(visits=[f"v{n}" for n in customers()["visits"]])
-    expected = grown(worded, fitted().predict(customers())).apply(worded)
-    assert np.array_equal(fitted(categorical_features=given).apply(customers()), expected)
 
 
 def test_ten_thousand_categories_in_a_column() -> None:
@@ -173,15 +145,6 @@ def test_a_declared_value_that_no_row_had_is_unknown() -> None:
         assert model.predict(colors("green", "red").astype(kinds)).tolist() == ["r", "r"]
     with pytest.raises(UnknownCategoryError, match=r"1 cell .*unknown='majority'"):
         model.set_params(unknown="error").predict(colors("green"))
-
-
-def test_a_warning_points_at_the_line_that_led_to_it() -> None:
-    stranger = customers().assign(city="Atlantis")[:1]
-    asked = ("predict", "predict_proba", "predict_log_proba", "apply", "decision_path", "explain")
-    for method in asked:
-        with pytest.warns(UnknownCategoryWarning) as caught:
-            getattr(fitted(), method)(stranger)
-        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:

@@ -396,25 +396,3 @@ def test_rules_are_a_sequence_of_frozen_records() -> None:
     for record in (rules[0], *shown, tennis.rules(by="class")[0], day, day.path[0]):
         with pytest.raises(FrozenInstanceError):
             record.label = "other"
-
-
-@pytest.mark.full
-def test_a_tree_of_ten_thousand_leaves_is_read() -> None:
-    rng, n = np.random.default_rng(0), 20_000
-    columns: dict[str, Any] = {f"x{j}": rng.normal(size=n) for j in range(3)}
-    columns["word"] = np.array(list("abcdefghij"))[rng.integers(0, 10, n)]
-    model = fitted(columns, rng.integers(0, 8, n))
-    rules, leaves = model.rules(), model.get_n_leaves()
-    assert len(rules) == leaves >= 10_000
-    listed = list(rules)
-    assert sum(rule.n for rule in listed) == n
-    assert rules[-1] == listed[-1]
-    nodes = model.to_frame()
-    assert len(nodes) == 2 * leaves - 1
-    lines = model.to_text().split("\n")
-    assert len(lines) == len(nodes)
-    assert sum(" -> " in line for line in lines) == leaves
-    assert rules.to_frame()["leaf"].tolist() == [rule.leaf for rule in listed]
-    X = pd.DataFrame(columns)[:50]
-    assert [record.node for record in model.explain(X)] == model.apply(X).tolist()
-    assert len(model.to_text(max_depth=2).split("\n")) == 7

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.estimators.tree_tables import HALF
 
 from sortal import TreeClassifier
 from sortal.errors import UnknownCategoryWarning
@@ -729,23 +727,3 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
         assert [move.mark for move in record.path] == marks
         assert record.fallback == any(marks)
         check_sum(record, nodes)
-
-
-@HALF
-@given(cases())
-def test_frames_are_of_the_library_that_the_rows_came_in(case: Case) -> None:
-    model = case.fit()
-    assume("" not in {c.name for c in case.columns})  # polars gives such a column another name
-    enums = {c.name: pl.Enum(c.levels) for c in case.columns if c.levels}
-    table = pl.from_pandas(case.training()).cast(enums)  # type: ignore[arg-type]
-    weights = None if case.weights is None else list(case.weights)
-    other: Any = TreeClassifier(**{"pruning": None, **case.options})
-    other.fit(table, list(case.y), sample_weight=weights)
-    pairs = [(its.to_frame(), its.rules().to_frame()) for its in (model, other)]
-    for frame, twin in zip(*pairs, strict=True):
-        assert isinstance(frame, pd.DataFrame)
-        assert isinstance(twin, pl.DataFrame)
-        assert frame.to_dict("records") == twin.to_dicts()
-    assert len(model.rules().to_frame()) >= len(model.rules())
-    assert isinstance(ask(other.explain, table).to_frame(), pl.DataFrame)
-    assert list(other.rules()) == list(model.rules())

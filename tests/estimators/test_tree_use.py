@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import TreeClassifier
-from sortal.data.printing import counted
 from sortal.errors import (
     MissingValueWarning,
     OptionError,
@@ -142,7 +141,7 @@ def test_tables_of_the_wild_need_no_preparation(missing: str, backend: str) -> N
     read_in_full(model, table, N)
     assert len(model.working(0, table, "label")["tests"].rows) == 12  # one line a column
     assert model.score(table, "label") > 0.9
-    assert type(model.to_frame()) is type(table)
+    assert type(model.to_frame()) is type(model.rules().to_frame()) is type(table)
     assert model.fit_report_.missing["no word"] == model.fit_report_.missing["no number"] == N
     assert not {"no word", "no number", "constant"} & set(asked(model))
     assert not {"x again", "word again"} & set(asked(model))  # of equal columns the first
@@ -172,28 +171,6 @@ def ways_with(missing: str) -> dict[str, dict[str, Any]]:
     """Rows in parts are not raised."""
     raises = missing != "fractional"
     return {way: how for way, how in PRUNINGS.items() if raises or not how.get("raising")}
-
-
-@pytest.mark.full  # the laws below prune small tables
-@pytest.mark.parametrize("way", PRUNINGS)
-@every_policy
-def test_a_table_of_the_wild_is_pruned_like_any_other(missing: str, way: str) -> None:
-    table, how = wild(), ways_with(missing).get(way, {"pruning": "pessimistic"})
-    grown = grown_wild(missing)
-    fitted = grow(table, "label", missing=missing, **how, unknown="error")
-    assert fitted.get_n_leaves() <= grown.get_n_leaves()
-    leaves = counted(fitted.get_n_leaves(), "leaf", "leaves")
-    assert f"to {leaves}" in str(fitted.fit_report_) or way == "joined"
-    read_in_full(fitted, table, N)  # what only rows held out have is not unknown
-    if way == "by rows held out":
-        half = grow(table[::2], "label", missing=missing)
-        with pytest.warns(UnknownCategoryWarning, match="'user'"):  # those of the other half
-            pruned = half.prune("reduced_error", table[1::2], "label")
-        assert pruned.get_n_leaves() < half.get_n_leaves()
-        return
-    needs_rows = way == "by folds" or (way == "by estimates" and missing != "fractional")
-    pruned = grown.prune(**how, **({"X": table, "y": "label"} if needs_rows else {}))
-    assert pruned.to_text() == fitted.to_text()
 
 
 @pytest.mark.parametrize(("missing", "backend"), WILD)

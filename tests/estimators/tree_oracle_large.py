@@ -105,8 +105,6 @@ class Large:
     classes: Int
     options: dict[str, Any] = field(default_factory=dict)
 
-    weights: NDArray[np.float64] | None = None
-
     @cached_property
     def frame(self) -> Any:
         cells = zip(self.columns, self.kinds, strict=True)
@@ -119,7 +117,7 @@ class Large:
         split = {f"x{j}": words[kind] for j, kind in enumerate(self.kinds) if kind != CUT}
         plain = {"pruning": None, "smoothing": None, "categorical_split": split or "subset"}
         model = TreeClassifier(**{**plain, **self.options, **options})
-        return model.fit(self.frame, self.classes, sample_weight=self.weights)
+        return model.fit(self.frame, self.classes)
 
 
 # --- The largest score of a node -----------------------------------------------------------------

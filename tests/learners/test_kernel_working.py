@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from tests.estimators.kernel_tables import iris
 
-from sortal import KernelDiscriminant, datasets
+from sortal import KernelDiscriminant
 from sortal.errors import SeparationWarning
 
 if TYPE_CHECKING:
@@ -250,12 +249,6 @@ def test_what_is_said_heeds_costs() -> None:
 
 
 # --- Faces ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_tables_come_in_the_library_of_the_rows(backend: str, kind: Any) -> None:
-    model = KernelDiscriminant().fit(datasets.iris(backend)[:120], "species")
-    assert {type(frame) for frame in model.working().to_frame().values()} == {kind}
 
 
 def test_labels_that_are_numbers_are_words_in_tables() -> None:

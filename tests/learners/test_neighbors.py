@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from sortal import NeighborsClassifier
-from sortal.errors import (
-    MissingValueWarning,
-)
 from sortal.learners.neighbors import class_factors, class_priors
 from sortal.learners.neighbors_options import NeighborsOptions
 from sortal.learners.neighbors_scale import column_ranges, deviations, fit_ellipse, means
@@ -63,21 +60,6 @@ def test_scales_weigh_rows_and_skip_holes() -> None:
     weights = [1.5, 9.0, 1.5, 0.0, 0.5, 0.5]
     model = NeighborsClassifier(1, "euclidean").fit(cells, Y, weights)
     assert model.scale_ == pytest.approx({"x0": np.sqrt((1.5 * 4 + 1.5 * 4) / 4)})
-
-
-def test_columns_that_say_nothing_are_left_out_and_noted() -> None:
-    cells = np.column_stack([np.full(6, 0.1), np.arange(6), np.full(6, np.nan)])
-    model = NeighborsClassifier(metric="manhattan").fit(cells, Y)
-    assert model.fit_report_.notes == (
-        "column 'x0' never varies and is left out",
-        "column 'x2' has no value and is left out",
-    )
-    assert list(model.scale_) == ["x1"]
-    plain = NeighborsClassifier(metric="manhattan", scale=None).fit(cells, Y)
-    assert plain.fit_report_.notes == ("column 'x2' has no value and is left out",)
-    # one of two columns is known: a distance of 1 counts twice
-    with pytest.warns(MissingValueWarning, match="'x0' 1"):
-        assert plain.kneighbors([[np.nan, 5.0, 1.0]], 2)[0].tolist() == [[0.0, 2.0]]
 
 
 def test_a_singular_covariance_is_noted_with_its_columns() -> None:

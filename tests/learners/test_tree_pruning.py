@@ -412,17 +412,6 @@ def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: 
 
 
 @given(seeds)
-@settings(max_examples=8)  # each prunes twice
-def test_weights_of_rows_to_prune_by_are_copies(seed: int) -> None:
-    case = Case(seed, 40, "subset")
-    times = np.random.default_rng(seed).integers(0, 4, 40)
-    times[0] = 1
-    weighted = case.tree.prune("reduced_error", case.X, case.y, sample_weight=times)
-    X, y = np.repeat(case.X, times, axis=0), np.repeat(case.y, times)
-    assert weighted.to_text() == case.tree.prune("reduced_error", X, y).to_text()
-
-
-@given(seeds)
 @FEW
 def test_fractions_of_weights_scale(seed: int) -> None:
     weights = np.random.default_rng(seed).integers(1, 5, 40) / 4

@@ -30,6 +30,7 @@ from tests.estimators.tree_oracle_holes import (
     grow_beside,
     preorder,
 )
+from tests.learners.test_tree_working import only_row
 
 from sortal import TreeClassifier, datasets
 from sortal.models.conditions import set_text
@@ -186,27 +187,17 @@ def check_tree(table: Table, rules: Rules, **options: Any) -> None:
         check_node(model, oracle, t, node, told[t])
 
 
-def check_any(criterion: str, policy: str, data: Any) -> None:
-    options = data.draw(st.just({}) | limits)
-    check_tree(
-        data.draw(tables(criterion=criterion)), Rules(criterion, policy, max_depth=2, **options)
-    )
-
-
 # Fewer examples than others have: each asks for the working of every node of a tree.
-@pytest.mark.parametrize(("criterion", "policy"), SOME_PAIRS)
-@settings(max_examples=4)
+@pytest.mark.parametrize(
+    ("criterion", "policy"),
+    [pytest.param(*pair, marks=[pytest.mark.full] * (pair not in SOME_PAIRS)) for pair in PAIRS],
+)
+@settings(max_examples=min(12, settings().max_examples // 5))
 @given(data=st.data())
 def test_every_test_is_that_of_brute_force(criterion: str, policy: str, data: Any) -> None:
-    check_any(criterion, policy, data)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("criterion", "policy"), PAIRS)
-@settings(max_examples=12)
-@given(data=st.data())
-def test_every_test_of_more_tables(criterion: str, policy: str, data: Any) -> None:
-    check_any(criterion, policy, data)
+    options = data.draw(st.just({}) | limits)
+    table = data.draw(tables(criterion=criterion))
+    check_tree(table, Rules(criterion, policy, max_depth=2, **options))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -215,11 +206,6 @@ def test_every_test_of_more_tables(criterion: str, policy: str, data: Any) -> No
 def test_weights_with_fractions(policy: str, data: Any) -> None:
     table = data.draw(tables(weightings=("eighths",), rates=(0.1, 0.3)))
     check_tree(table, Rules("gain", policy, max_depth=2))
-
-
-def only_row(table: Any) -> dict[str, Any]:
-    (row,) = table.rows
-    return dict(zip(table.columns, row, strict=True))
 
 
 def tennis_without_one_outlook() -> Any:

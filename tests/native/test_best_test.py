@@ -657,6 +657,11 @@ LARGEST = float(np.finfo(float).max)
         (math.nextafter(LARGEST, 0.0), LARGEST, math.nextafter(LARGEST, 0.0)),
         (-LARGEST, LARGEST, 0.0),
         (0.0, 5e-324, 0.0),
+        (-5e-324, 0.0, -5e-324),
+        (0.1 + 0.2, 0.4, 0.35),
+        (1e15 + 0.25, 1e15 + 0.5, 1e15 + 0.375),  # fifteen digits would leave the gap
+        (1.0, 1 + 2.0**-51, 1.0),  # fifteen digits of the midpoint are those of 1
+        (1 + 2.0**-52, 1 + 3 * 2.0**-52, 1 + 2.0**-51),  # they would leave the gap here
         (5e-324, 1e-323, 5e-324),
     ],
 )

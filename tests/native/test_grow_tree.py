@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Column = Float | Int32
 
 CRITERIA = range(len(trees.CRITERIA))
+CART = trees.CRITERIA.index("cart")
+MIXED = [trees.CUT, trees.SUBSET, trees.MULTIWAY, trees.CUT, trees.SUBSET, trees.MULTIWAY]
 
 
 def columns_of(rng: np.random.Generator, n: int) -> list[Float]:
@@ -115,7 +117,7 @@ def branches(grown: trees.Grown, t: int, x: Column) -> Int64:
 def check_nodes(given: Given, growth: trees.Growth) -> int:
     """Every node's test is that of its full table; returns how many nodes have one.
 
-    A leaf that neither depth nor a bound on leaves nor purity made has no test.
+    A leaf that neither depth nor a bound on leaves nor size nor purity made has no test.
     """
     grown = grow(given, growth)
     rows: dict[int, Int64] = {0: np.arange(len(given.classes))}
@@ -125,8 +127,12 @@ def check_nodes(given: Given, growth: trees.Growth) -> int:
         own = None if given.units is None else given.units[here]
         counts = np.bincount(given.classes[here], own, minlength=given.n_classes)
         assert grown.units[t].tolist() == counts.tolist()
+        assert grown.sizes[t] == (counts.sum() if given.copies else len(here))
         ended = (
-            depth[t] == growth.max_depth or growth.max_leaves > 0 or counts.max() == counts.sum()
+            depth[t] == growth.max_depth
+            or growth.max_leaves > 0
+            or grown.sizes[t] <= growth.leaf_size
+            or counts.max() == counts.sum()
         )
         if grown.kind[t] == trees.LEAF and ended:
             continue
@@ -135,7 +141,10 @@ def check_nodes(given: Given, growth: trees.Growth) -> int:
             assert best is None
             continue
         assert best is not None
+        # The same bits, not about the same: one definition of a split.
         assert (grown.attribute[t], grown.score[t]) == (best.attribute, best.score)
+        assert (grown.gain[t], grown.exact[t]) == (best.gain, best.exact)
+        assert grown.candidates[t] == best.candidates
         np.testing.assert_equal(grown.threshold[t], best.threshold)
         taken = branches(grown, t, given.columns[best.attribute][here])
         if grown.kind[t] == trees.SUBSET:
@@ -163,11 +172,81 @@ def growth_of(criterion: int, **changed: int) -> trees.Growth:
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_bins_and_bounds_find_the_best_cut(criterion: int) -> None:
-    for n_classes, seed in product((2, 3, 7, 12), (criterion, 4 + criterion)):
-        rng = np.random.default_rng([seed, n_classes])
+    """Or sorted columns, where there are more than four levels to go."""
+    for n_classes, (seed, depth) in product((2, 3, 7, 12), ((0, 3), (4, 3), (8, 7))):
+        rng = np.random.default_rng([seed + criterion, n_classes])
         columns = columns_of(rng, 4000)
-        classes = labels_of(rng, columns, n_classes, noise=(0.0, 0.02, 0.3)[seed % 3])
-        assert check_nodes(Given(columns, classes, n_classes), growth_of(criterion))
+        noise = (0.0, 0.02, 0.3)[(seed + criterion) % 3]
+        classes = labels_of(rng, columns, n_classes, noise)
+        growth = growth_of(criterion, max_depth=depth)
+        assert check_nodes(Given(columns, classes, n_classes), growth)
+
+
+def test_more_distinct_values_than_sixteen_bits_count() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=70_000)
+    classes = (np.clip(x + rng.normal(size=70_000), -1.4, 1.4) + 1.5).astype(np.int32)
+    for depth in (3, 5):
+        given = Given([x, rng.permutation(x)], classes, 3)
+        assert check_nodes(given, growth_of(0, max_depth=depth)) == 2**depth - 1
+
+
+def test_nodes_of_every_size() -> None:
+    rng = np.random.default_rng(6)
+    columns = columns_of(rng, 21_000)[:4]
+    classes = labels_of(rng, columns, 2, noise=0.3)
+    growth = growth_of(trees.CRITERIA.index("gini"), max_depth=-1, leaf_size=40)
+    assert check_nodes(Given(columns, classes, 2), growth) > 200
+
+
+def small(seed: int, criterion: int) -> tuple[Given, trees.Growth]:
+    """Mixed columns of few or many values, some weighted, some constrained."""
+    rng = np.random.default_rng([seed, criterion])
+    n, n_classes = int(rng.integers(5, 300)), int(rng.integers(2, 7))
+    classes = rng.integers(0, n_classes, n).astype(np.int32)
+    kinds = rng.choice(MIXED[: 2 if criterion == CART else 3], rng.integers(1, 6)).tolist()
+    values, columns = rng.integers(1, 30, len(kinds)).tolist(), []
+    for kind, m in zip(kinds, values, strict=True):
+        told = rng.random(n) < 0.4
+        codes = np.where(told, (classes * 7 + 2) % m, rng.integers(0, m, n)).astype(np.int32)
+        many = rng.normal(size=n) + classes * rng.normal()
+        columns.append(codes if kind != trees.CUT else many if m % 2 else codes / 4.0)
+    units = rng.integers(1, 4, n) if seed % 3 else None
+    growth = growth_of(
+        criterion,
+        max_depth=int(rng.choice([-1, 4])),
+        leaf_size=int(rng.integers(1, 10)),
+        min_size=int(rng.integers(1, 6)),
+        min_units=int(rng.integers(1, 6)),
+        max_subset=int(rng.choice([trees.NO_BOUND, 1, 2, 5])),
+    )
+    return Given(columns, classes, n_classes, units, seed % 3 < 2, kinds, values), growth
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_every_node_of_small_trees(criterion: int) -> None:
+    n_tests = 0
+    for seed in range(30):
+        try:
+            n_tests += check_nodes(*small(seed, criterion))
+        except AssertionError as error:
+            error.add_note(f"seed {seed}")
+            raise
+    assert n_tests > 150
+
+
+def test_many_values_and_classes_may_be_heuristic_and_say_so() -> None:
+    """60 values of 5 classes: no exact route is promised, but to the sign vectors of CART."""
+    rng = np.random.default_rng(8)
+    n = 20_500
+    classes = rng.integers(0, 5, n).astype(np.int32)
+    near = classes * 11 + rng.integers(0, 5, n)
+    codes = np.where(rng.random(n) < 0.3, near, rng.integers(0, 60, n)).astype(np.int32)
+    given = Given([codes], classes, 5, kinds=[trees.SUBSET], n_values=[60])
+    for criterion in (0, 2, CART):
+        growth = growth_of(criterion, max_depth=4)
+        assert check_nodes(given, growth) > 1
+        assert grow(given, growth).exact.all() == (criterion == CART)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -230,9 +309,6 @@ def test_the_lower_of_two_cuts_that_only_rounding_tells_apart() -> None:
         assert grow(Given([x], classes, 2), growth).threshold[0] == 10 * m - 0.5
 
 
-MIXED = [trees.CUT, trees.MULTIWAY, trees.SUBSET, trees.CUT, trees.MULTIWAY, trees.SUBSET]
-
-
 @pytest.mark.parametrize(
     ("criterion", "weights", "leaves"),
     [
@@ -250,14 +326,15 @@ def test_categories_in_large_nodes(criterion: int, weights: str, leaves: int) ->
         told = rng.random(n) < share
         return np.where(told, (classes * 3 + 1) % m, rng.integers(0, m, n)).astype(np.int32)
 
-    columns: list[Column] = [rng.normal(size=n) + classes / 2, telling(3, 0.6), telling(7, 0.4)]
-    columns += [telling(9, 0.3) / 4.0, telling(4, 0.5), telling(5000, 0.1)]
+    columns: list[Column] = [rng.normal(size=n) + classes / 2, telling(7, 0.4), telling(3, 0.6)]
+    columns += [telling(9, 0.3) / 4.0, telling(5000, 0.1), telling(4, 0.5)]
     units = None if weights == "none" else rng.integers(1, 5, n)
-    values = [0, 3, 7, 0, 4, 5000]
+    values = [0, 7, 3, 0, 5000, 4]
     given = Given(columns, classes, n_classes, units, weights != "rows", MIXED, values)
     least = 3 if weights == "rows" else 1
-    growth = growth_of(criterion, max_leaves=leaves, min_size=least, max_subset=2)
-    assert check_nodes(given, growth) > 1
+    for depth in (3, 6):
+        growth = growth_of(criterion, max_leaves=leaves, min_size=least, max_subset=2)
+        assert check_nodes(given, growth._replace(max_depth=depth)) > 1
 
 
 @pytest.mark.parametrize(("criterion", "weighted"), [(0, False), (1, True), (2, False), (2, True)])
@@ -268,9 +345,9 @@ def test_many_branches_of_many_rows(criterion: int, weighted: bool) -> None:
     classes = rng.integers(0, n_classes, n).astype(np.int32)
     a = np.where(rng.random(n) < 0.8, classes, 0).astype(np.int32)
     b = np.where(rng.random(n) < 0.6, (classes + 1) % 4, rng.integers(0, 4, n)).astype(np.int32)
-    columns: list[Column] = [rng.normal(size=n) + classes / 3, a, b, b / 2.0, a, b]
+    columns: list[Column] = [rng.normal(size=n) + classes / 3, b, a, b / 2.0, b, a]
     units = rng.integers(1, 1 << 20, n) if weighted else None
-    given = Given(columns, classes, n_classes, units, not weighted, MIXED, [0, 3, 4, 0, 3, 4])
+    given = Given(columns, classes, n_classes, units, not weighted, MIXED, [0, 4, 3, 0, 4, 3])
     assert check_nodes(given, growth_of(criterion)) > 1
     assert trees.MULTIWAY in grow(given, growth_of(criterion)).kind.tolist()
 

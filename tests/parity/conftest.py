@@ -1,21 +1,17 @@
 """The tables that sortal and its peers are both fitted to, and MASS's frozen numbers for them."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.parity.peers import Table
+from tests.parity.peers import Table, frozen
 
 from sortal import datasets
 
 
 @pytest.fixture(scope="session")
 def mass() -> dict[str, Any]:
-    """By table; `tools/parity/run.py` wrote the file."""
-    text = Path(__file__).with_name("mass.json").read_text(encoding="utf-8")
-    tables: dict[str, Any] = json.loads(text)["tables"]
+    tables: dict[str, Any] = frozen("mass")["tables"]
     return tables
 
 

@@ -1,7 +1,10 @@
 """What is compared with R's MASS and scikit-learn: tables, priors, ways to divide."""
 
+import json
 import re
-from typing import TypeAlias
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -19,3 +22,11 @@ every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])
 every_method = pytest.mark.parametrize(
     ("method", "covariance"), [("moment", "unbiased"), ("mle", "mle")]
 )
+
+
+@cache
+def frozen(name: str) -> dict[str, Any]:
+    """The numbers of R; `tools/parity` has what wrote them."""
+    text = Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found

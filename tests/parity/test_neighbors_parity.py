@@ -13,9 +13,7 @@ scikit-learn's brute force finds the same neighbors where no distances tie, and 
 "uniform" and "distance" are ours; where a query equals a row, that row decides alone there too.
 """
 
-import json
 import math
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -23,6 +21,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier
+from tests.parity.peers import frozen
 
 from sortal import NeighborsClassifier, datasets
 
@@ -34,14 +33,6 @@ every_k = pytest.mark.parametrize("k", [1, 3, 5, 15])
 every_scale = pytest.mark.parametrize(
     ("given", "scale"), [("as_they_are", None), ("scaled", "std")]
 )
-
-
-@pytest.fixture(scope="module")
-def frozen() -> dict[str, Any]:
-    """`tools/parity/run_neighbors.py` wrote the file."""
-    text = Path(__file__).with_name("neighbors.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
 
 
 # --- R's distances -------------------------------------------------------------------------------
@@ -64,7 +55,7 @@ def birds() -> Any:
         ("mahalanobis", "mahalanobis", 2.0),
     ],
 )
-def test_distances(frozen: dict[str, Any], name: str, metric: str, p: float) -> None:
+def test_distances(name: str, metric: str, p: float) -> None:
     """Of each row to its five nearest others."""
     frame = birds()
     if metric != "gower":
@@ -75,7 +66,7 @@ def test_distances(frozen: dict[str, Any], name: str, metric: str, p: float) -> 
     y = np.arange(len(frame)) % 2
     model = NeighborsClassifier(5, metric, p=p, scale=scale).fit(frame, y)
     found = model.kneighbors()[0]
-    expected = np.array(frozen["distances"][name], dtype=np.float64)
+    expected = np.array(frozen("neighbors")["distances"][name], dtype=np.float64)
     expected[expected == -1] = math.inf
     assert_allclose(found, expected, rtol=1e-9 if metric == "mahalanobis" else 1e-13)
     assert np.isposinf(expected).any() == (metric not in {"gower", "mahalanobis"})
@@ -101,28 +92,26 @@ def is_apart(distances: Float) -> Any:
 
 @every_k
 @every_scale
-def test_votes(
-    frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
-) -> None:
+def test_votes(tables: dict[str, Table], k: int, given: str, scale: str | None) -> None:
     """Rows of odd number, counted from 1, learn; R was given columns over their spread in all."""
     X, y = tables["unequal"]
     X = X / X.std(axis=0) if scale else X
     model = NeighborsClassifier(k, "euclidean", scale=None).fit(X[::2], y[::2])
     apart = is_apart(model.kneighbors(X[1::2], k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["asked"]
+    expected = frozen("neighbors")["votes"][given][str(k)]["asked"]
     compare(model, model.predict_proba(X[1::2]), apart, expected)
 
 
 @every_k
 @every_scale
 def test_votes_without_each_row(
-    frozen: dict[str, Any], tables: dict[str, Table], k: int, given: str, scale: str | None
+    tables: dict[str, Table], k: int, given: str, scale: str | None
 ) -> None:
     """class::knn.cv on columns over their spread is our default scale."""
     X, y = tables["unequal"]
     model = NeighborsClassifier(k, "euclidean", scale=scale).fit(X, y)
     apart = is_apart(model.kneighbors(n_neighbors=k + 1)[0])
-    expected = frozen["votes"][given][str(k)]["left_out"]
+    expected = frozen("neighbors")["votes"][given][str(k)]["left_out"]
     compare(model, model.loo_proba(X, y), apart, expected)
 
 

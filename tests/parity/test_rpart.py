@@ -12,26 +12,16 @@ rpart's folds are the row numbers modulo 10. It prunes a fold's tree at ten time
 strength for its first row, where sortal takes the root alone.
 """
 
-import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.parity.peers import Table
+from tests.parity.peers import Table, frozen
 
 from sortal import TreeClassifier
 
 CRITERIA = {"gini": "gini", "information": "gain"}
-
-
-@cache
-def frozen() -> dict[str, Any]:
-    text = Path(__file__).with_name("rpart.json").read_text(encoding="utf-8")
-    tables: dict[str, Any] = json.loads(text)["tables"]
-    return tables
 
 
 @pytest.mark.parametrize("least", [1, 5])
@@ -51,7 +41,7 @@ def test_the_table_of_complexities(
         cv=row % 10,
         smoothing=None,
     ).fit(X + 1e-4 * (37 * row % len(X))[:, None], y)
-    expected: dict[str, Any] = dict(frozen()[name][f"{split} {least}"])
+    expected: dict[str, Any] = dict(frozen("rpart")["tables"][name][f"{split} {least}"])
     assert_array_equal(model.complexity_.n_leaves, expected.pop("n_leaves"))
     for column, numbers in expected.items():
         assert_allclose(

@@ -11,12 +11,11 @@ rpart's left branch is the one of smaller mean, so that nodes are compared by th
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
+from tests.parity.peers import frozen
 
 from sortal import TreeClassifier, datasets
 
@@ -27,14 +26,7 @@ BIRDS: Final = [
     "body_mass_g",
     "sex",
 ]
-FROZEN: Final = Path(__file__).with_name("rpart_costs.json")
 CASES: Final = ("neither", "equal", "skewed", "loss", "both")
-
-
-@pytest.fixture(scope="module")
-def frozen() -> dict[str, Any]:
-    tables: dict[str, Any] = json.loads(FROZEN.read_text(encoding="utf-8"))["tables"]
-    return tables
 
 
 def table(name: str) -> tuple[Any, Any]:
@@ -58,8 +50,8 @@ def options(given: dict[str, Any], case: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", ["iris", "penguins"])
-def test_trees_are_those_of_rpart(frozen: dict[str, Any], name: str, case: str) -> None:
-    given = frozen[name]
+def test_trees_are_those_of_rpart(name: str, case: str) -> None:
+    given = frozen("rpart_costs")["tables"][name]
     expected, (X, y) = given["fits"][case], table(name)
     model = TreeClassifier(
         "gini",

@@ -5,26 +5,14 @@ statistics written out in R from their definitions. Signs of functions follow so
 the class that sorts last to the first.
 """
 
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
-from tests.parity.peers import Table, every_table
+from tests.parity.peers import Table, every_table, frozen
 
 from sortal import LinearDiscriminant
 from sortal.models.records import Working
-
-
-@pytest.fixture(scope="module")
-def frozen() -> dict[str, Any]:
-    text = Path(__file__).with_name("statistics.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)["tables"]
-    return found
 
 
 def numbers(working: Working, name: str, first: int = 1) -> NDArray[np.float64]:
@@ -33,8 +21,8 @@ def numbers(working: Working, name: str, first: int = 1) -> NDArray[np.float64]:
 
 
 @every_table
-def test_r(frozen: dict[str, Any], tables: dict[str, Table], name: str) -> None:
-    r, (X, y) = frozen[name], tables[name]
+def test_r(tables: dict[str, Table], name: str) -> None:
+    r, (X, y) = frozen("statistics")["tables"][name], tables[name]
     model = LinearDiscriminant().fit(X, y)
     working, eigenvalues = model.working(), np.array(r["eigenvalues"])
     found, shares = numbers(working, "eigenvalues"), eigenvalues / eigenvalues.sum()

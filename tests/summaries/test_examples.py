@@ -29,27 +29,6 @@ def counts_by_value(counts: ValueCounts, j: int) -> dict[object, list[int]]:
     return dict(zip(counts.values[j], counts.tables[j].tolist(), strict=True))
 
 
-def test_tennis_is_played_on_9_of_14_days(tennis: Batch) -> None:
-    counts = count_classes(tennis)
-    assert counts.classes == ("No", "Yes")
-    assert counts.units.tolist() == [5, 9]
-
-
-@pytest.mark.parametrize(
-    ("j", "wanted"),
-    [
-        (0, {"Overcast": [0, 4], "Rain": [2, 3], "Sunny": [3, 2]}),
-        (1, {"Cool": [1, 3], "Hot": [2, 2], "Mild": [2, 4]}),
-        (2, {"High": [4, 3], "Normal": [1, 6]}),
-        (3, {"Strong": [3, 3], "Weak": [2, 6]}),
-    ],
-)
-def test_the_weather_of_the_days_by_no_and_yes(
-    tennis: Batch, j: int, wanted: dict[object, list[int]]
-) -> None:
-    assert counts_by_value(count_values(tennis, range(4)), j) == wanted
-
-
 def test_columns_are_counted_in_the_order_asked_for(tennis: Batch) -> None:
     assert count_values(tennis, [3, 0]).values == (
         ("Strong", "Weak"),
