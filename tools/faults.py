@@ -153,6 +153,8 @@ def main() -> None:
     chosen = mutants or [
         one for one in faults if arguments.only in f"{one[0].family} {one[0].name}"
     ]
+    if not chosen:
+        raise SystemExit(f"No fault has {arguments.only!r} in its family or name.")
     run = started(arguments)
     scratch.make_scratch()
     if any(change.path.parts[0] == "cpp" for _, change in chosen):
