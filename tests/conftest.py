@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import sys
 from functools import _lru_cache_wrapper
 from pathlib import Path
@@ -48,6 +49,12 @@ for tier, examples in (("quick", 20), ("full", 100), ("evidence", 1000)):
         suppress_health_check=list(HealthCheck),
     )
 settings.load_profile("quick")
+
+
+def pytest_configure() -> None:
+    """Ctrl-C as at a terminal: a shell has what it starts in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
