@@ -100,7 +100,7 @@ clients: $(CLIENTS)/.installed  ## what works with sortal's classifiers: pipelin
 asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
-	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks
+	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks tests/trees/test_sklearn.py
 
 faults: $(VENV)/.installed  ## what the tests catch: seeded faults, each by the test that caught it before
 	$(BIN)/python -m tools.faults --tier quick

@@ -15,18 +15,21 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["SCIPY_ARRAY_API"] = "1"
+os.environ["MPLBACKEND"] = "agg"  # pictures are drawn without a screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 # Where a digit may depend on how the processor adds up.
 NUMERICAL: Final = {
-    *("contract", "estimators", "learners", "models"),
-    *("native", "parity", "pins", "summaries"),
+    *("bayes", "discriminants", "kernels", "neighbors", "trees"),
+    *("base", "decision", "evaluation", "modelfile", "native", "records", "summaries"),
+    *("contract", "parity", "pins"),
 }
+DRAWN: Final = {"displays", "drawing"}  # folders in these, where it does not
 HERE: Final = Path(__file__).parent
 QUIET: Final = [
     "--no-sandbox",
@@ -59,7 +62,8 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(HERE).parts[0] in NUMERICAL:
+        parts = item.path.relative_to(HERE).parts
+        if parts[0] in NUMERICAL and DRAWN.isdisjoint(parts):
             item.add_marker("numerical")
 
 
@@ -101,3 +105,29 @@ def browser() -> Iterator[Browser]:
         opened = player.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="module")
+def _window(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A page for the tests of a module, and what it complains of."""
+    context = browser.new_context(viewport={"width": 1000, "height": 700})
+    context.set_default_timeout(60_000)
+    complaints: list[str] = []
+    context.on("request", lambda request: complaints.append(f"asked for {request.url}"))
+    context.route("**/*", lambda route: route.abort())
+    opened = context.new_page()
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    yield opened, complaints
+    context.close()
+
+
+@pytest.fixture
+def page(_window: tuple[Page, list[str]]) -> Iterator[Page]:
+    """A page that asks nothing from the network and reports no error."""
+    opened, complaints = _window
+    complaints.clear()
+    yield opened
+    opened.evaluate("0")  # what was said until now has come
+    assert complaints == []

@@ -35,8 +35,9 @@ TIERS: Final = {
 # What is next to a compiled loop first; coverage sees no C++.
 COMPILED: Final = [
     ["tests/native", "tests/contract/test_refusals.py"],
-    ["tests/learners", "tests/models", "tests/summaries"],
-    ["tests/estimators", "tests/contract", "tests/parity"],
+    ["tests/summaries", "tests/bayes", "tests/discriminants", "tests/kernels"],
+    ["tests/neighbors", "tests/trees", "tests/decision", "tests/evaluation", "tests/records"],
+    ["tests/base", "tests/modelfile", "tests/contract", "tests/parity"],
 ]
 
 

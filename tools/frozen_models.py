@@ -2,8 +2,9 @@
 
     python tools/frozen_models.py
 
-writes tests/models/frozen/v<version>/<name>.sortal and, beside each, <name>.json with rows and what
-the estimator says of them. What is there is never written again: a later release must read it.
+writes tests/modelfile/frozen/v<version>/<name>.sortal and, beside each, <name>.json with rows and
+what the estimator says of them. What is there is never written again: a later release must read
+it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sortal import (
 )
 from sortal.models.archive import VERSION
 
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "models" / "frozen" / f"v{VERSION}"
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "modelfile" / "frozen" / f"v{VERSION}"
 SIZES = ["small", "medium", "large"]
 
 

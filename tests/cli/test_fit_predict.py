@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from tests.models.plain_reader import PlainReader
+from tests.modelfile.plain_reader import PlainReader
 
 import sortal
 from sortal.data.files.reader import read_file

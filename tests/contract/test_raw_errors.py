@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import cpu_count
-from tests.models.hostile_run import table
+from tests.modelfile.hostile_run import table
 
 import sortal
 from sortal.errors import FormatError, OptionError, WeightError

@@ -16,7 +16,7 @@ from sortal.estimators.keeping import parts_of, restore
 from sortal.models.archive import Parts, read_archive, write_archive
 from sortal.tasks.load import load
 
-FROZEN = sorted((Path(__file__).parents[1] / "models" / "frozen").glob("v*/*.sortal"))
+FROZEN = sorted((Path(__file__).parents[1] / "modelfile" / "frozen").glob("v*/*.sortal"))
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")

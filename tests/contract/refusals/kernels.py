@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 from tests.contract.refusals.table import Refusal
-from tests.estimators.kernel_tables import gram, iris, make_table
+from tests.kernels.tables import gram, iris, make_table
 
 from sortal import FisherDiscriminant, KernelDiscriminant, displays
 from sortal.errors import (

@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 import numpy as np
 from tests.contract.refusals.table import Refusal
-from tests.models.hostile_drafts import packed, sums
+from tests.modelfile.hostile_drafts import packed, sums
 
 from sortal import FisherDiscriminant, LinearDiscriminant
 from sortal.errors import FormatError, InputError, LabelError

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import NotFittedError
 from tests.contract.refusals.table import Refusal
-from tests.estimators.kernel_tables import iris
+from tests.kernels.tables import iris
 
 from sortal import LinearDiscriminant, NeighborsClassifier, datasets, displays
 from sortal.errors import (

@@ -1,0 +1,593 @@
+"""Pictures: their geometry is measured, their words are read, and names from data are harmless."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection
+from scipy.stats import chi2, norm
+from tests.plotting.drawn import PLANE, legend_of, rendered, setosa_or_not
+
+from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
+from sortal.errors import MissingValueWarning, SeparationWarning
+from sortal.views import palette
+from sortal.views.displays import (
+    DensitiesDisplay,
+    DirectionsDisplay,
+    ProjectionDisplay,
+    RegionsDisplay,
+)
+from sortal.views.lettering import number_text, shown, vector_text
+from sortal.views.planes import cut_line, cut_polygon, ellipse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
+ATTRIBUTES: Final = [*PLANE, "petal_length", "petal_width"]
+FISHER: Final = (0.551, -0.834)  # Zaki & Meira, Example 20.2
+
+
+def gaussians() -> tuple[Float, NDArray[Any], Float, Float]:
+    """Thirty points of each of three normal classes, their means and their common covariance."""
+    rng = np.random.default_rng(0)
+    means = np.array([[0.0, 0.0], [3.0, 1.0], [0.5, 3.5]])
+    covariance = np.array([[1.0, 0.5], [0.5, 1.2]])
+    points = np.vstack([rng.multivariate_normal(mean, covariance, 30) for mean in means])
+    return points, np.repeat(["first", "second", "third"], 30), means, covariance
+
+
+def functions(means: Float, covariance: Float) -> tuple[Float, Float]:
+    coef = means @ np.linalg.inv(covariance)
+    return coef, -0.5 * (coef * means).sum(axis=1)
+
+
+def regions(**kw: Any) -> RegionsDisplay:
+    points, labels, means, covariance = gaussians()
+    coef, intercept = functions(means, covariance)
+    return RegionsDisplay(points, labels, coef, intercept, means=means, covariance=covariance, **kw)
+
+
+# Projection
+
+
+def test_feet_lie_on_the_line_and_what_is_drawn_is_what_was_calculated() -> None:
+    X, y = setosa_or_not()
+    display = ProjectionDisplay(X, y, (2 * FISHER[0], 2 * FISHER[1])).plot()
+    center = X.to_numpy().mean(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(display.w), 1)
+    np.testing.assert_allclose(across(display.feet - center, display.w), 0, atol=1e-12)
+    np.testing.assert_allclose((X.to_numpy() - display.feet) @ display.w, 0, atol=1e-12)
+    np.testing.assert_allclose(display.along, X.to_numpy() @ display.w)
+    connectors = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    drawn = np.vstack([c.get_segments() for c in connectors])
+    assert len(drawn) == 150
+    np.testing.assert_allclose((drawn[:, 1] - drawn[:, 0]) @ display.w, 0, atol=1e-12)
+    ends = np.asarray(display.line_.get_xydata())
+    np.testing.assert_allclose(across(ends - display.center, display.w), 0, atol=1e-12)
+    t = (display.feet - display.center) @ display.w
+    low, high = (ends - display.center) @ display.w
+    assert low < t.min() < t.max() < high
+    assert display.ax_.get_aspect() == 1.0
+
+
+def across(steps: Float, w: Float) -> Any:
+    return steps[:, 0] * w[1] - steps[:, 1] * w[0]
+
+
+def test_class_means_are_projected_and_black_and_the_words() -> None:
+    X, y = setosa_or_not()
+    display = ProjectionDisplay(X, y, FISHER).plot()
+    rest, setosa = (display.feet[y == name].mean(axis=0) for name in ("rest", "setosa"))
+    np.testing.assert_allclose(display.mean_feet, [rest, setosa])
+    black = [line for line in display.ax_.lines if line.get_linestyle() == "None"]
+    np.testing.assert_allclose([np.ravel(line.get_xydata()) for line in black], display.mean_feet)
+    assert {line.get_color() for line in black} == {palette.BLACK}
+    assert display.ax_.get_title() == "Projection onto w = (0.551, −0.834)\nJ(w) = 0.11"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
+    classes = ["rest (100)", "setosa (50)"]
+    assert legend_of(display.ax_) == [*classes, "foot on the line", "projected class means"]
+
+
+# Directions
+
+
+def test_three_directions_and_their_criteria() -> None:
+    X, y = setosa_or_not()
+    display = DirectionsDisplay(X, y).plot()
+    principal, centroids, fisher = display.directions.T
+    covariance = np.cov(X.to_numpy().T)
+    np.testing.assert_allclose(
+        principal @ covariance @ principal, np.linalg.eigvalsh(covariance)[-1]
+    )
+    means = [X.to_numpy()[y == name].mean(axis=0) for name in ("rest", "setosa")]
+    difference = means[0] - means[1]
+    np.testing.assert_allclose(centroids, difference / np.linalg.norm(difference))
+    np.testing.assert_allclose(fisher, FISHER, atol=5e-4)
+    assert (display.directions.T @ difference > 0).all()
+    assert display.J[2] == pytest.approx(0.11, abs=5e-3)  # as the book prints it
+    assert max(display.J) == display.J[2]
+
+
+def test_the_panels_of_directions() -> None:
+    X, y = setosa_or_not()
+    display = DirectionsDisplay(X, y).plot()
+    assert display.ax_.shape == (2, 3)
+    titles = [ax.get_title() for ax in display.ax_[0]]
+    assert titles == [
+        "First principal component\nJ(w) = 0.0359",
+        "Line of centroids\nJ(w) = 0.0584",
+        "Fisher direction\nJ(w) = 0.11",
+    ]
+    assert all(ax.get_aspect() == 1.0 for ax in display.ax_[0])
+    assert all(ax.get_title().startswith("separating point ") for ax in display.ax_[1])
+    assert "setosa (50)" in legend_of(display.ax_[0, 2])
+    rendered(display)
+    limits = {(*ax.get_xlim(), *ax.get_ylim()) for ax in display.ax_[0]}
+    spread = np.ptp(np.array(list(limits)), axis=0)
+    np.testing.assert_allclose(spread, 0, atol=0.05)
+
+
+def test_more_attributes_than_two_are_drawn_along_the_directions_only() -> None:
+    frame = datasets.iris().query("species != 'setosa'")
+    display = DirectionsDisplay(frame.drop(columns="species"), frame["species"]).plot()
+    assert display.ax_.shape == (1, 3)
+    assert display.directions.shape == (4, 3)
+    assert "J(w) = " in display.ax_[0, 0].get_title()
+    assert max(display.J) == display.J[2]
+
+
+def test_directions_on_given_axes() -> None:
+    X, y = setosa_or_not()
+    _, axes = plt.subplots(1, 3)
+    display = DirectionsDisplay(X, y).plot(axes)
+    assert display.ax_.shape == (1, 3)
+    assert "setosa (50)" in legend_of(axes[0])
+    assert axes[2].get_legend() is None
+
+
+# Densities
+
+
+def test_curves_are_normal_with_the_scatter_of_the_class() -> None:
+    X, y = setosa_or_not()
+    along = X.to_numpy() @ FISHER
+    display = DensitiesDisplay(along, y).plot()
+    for k, name in enumerate(("rest", "setosa")):
+        mine = along[y == name]
+        assert display.means[k] == pytest.approx(mine.mean())
+        assert display.variances[k] == pytest.approx(((mine - mine.mean()) ** 2).mean())
+        x, drawn = np.asarray(display.ax_.lines[k].get_xydata()).T
+        np.testing.assert_allclose(drawn, norm.pdf(x, mine.mean(), mine.std()))
+
+
+def test_the_separating_point_is_marked() -> None:
+    X, y = setosa_or_not()
+    display = DensitiesDisplay(X.to_numpy() @ FISHER, y, w=FISHER).plot()
+    assert display.threshold == pytest.approx(display.means.mean())
+    marked = display.ax_.lines[-1]
+    assert np.asarray(marked.get_xdata()).tolist() == [display.threshold] * 2
+    assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "separating point 0.481"]
+    assert display.ax_.get_title() == "Classes along w = (0.551, −0.834)\nJ(w) = 0.11"
+    assert display.ax_.get_xlabel() == "wᵀx"
+    assert display.ax_.get_ylabel() == "density"
+    given = DensitiesDisplay([0.0, 1, 5, 6], list("aabb"), threshold=2).plot()
+    assert given.threshold == 2.0
+
+
+def test_histograms_have_unit_area_and_a_rug_has_a_stroke_a_row() -> None:
+    points, labels, _, _ = gaussians()
+    along = points @ (0.8, 0.6)
+    display = DensitiesDisplay(along, labels).plot()
+    assert display.threshold is None
+    assert len(legend_of(display.ax_)) == 3
+    areas = [_area(patch.get_xy()) for patch in display.ax_.patches]  # type: ignore[attr-defined]
+    np.testing.assert_allclose(areas, 1, rtol=1e-12)
+    rug = DensitiesDisplay(along, labels).plot(kind="rug")
+    strokes = [line.get_xdata() for line in rug.ax_.lines if line.get_marker() == "|"]
+    np.testing.assert_allclose(np.concatenate(strokes), along)
+
+
+def _area(corners: Float) -> float:
+    x, y = corners.T
+    return float(abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()) / 2)
+
+
+def test_classes_that_stand_still_or_have_no_rows() -> None:
+    still = DensitiesDisplay([1.0, 1, 1, 2, 2], list("aaabb")).plot()
+    assert np.isinf(still.J)
+    assert "J(w) = ∞" in still.ax_.get_title()
+    rendered(still)
+    rendered(DensitiesDisplay([1.0, 1, 1, 1], list("aabb")).plot())
+    rendered(DensitiesDisplay([1.0, 2, 4, 5], list("aabb"), classes=["a", "b", "c"]).plot())
+
+
+# Regions
+
+
+def values_at(display: RegionsDisplay, points: Float) -> Float:
+    return points @ display.coef.T + display.intercept
+
+
+def test_joint_boundaries_are_whole() -> None:
+    """Beyond an end, the two are no longer the largest, or the picture is over."""
+    display = regions()
+    for segment in display.joint:
+        for end, other in (segment.ends, segment.ends[::-1]):
+            beyond = end + 1e-6 * (end - other)
+            value = values_at(display, beyond[None])[0]
+            assert value.max() > value[segment.first] or not _within(display.box, beyond[None])
+    meeting = [s.ends for s in display.joint]
+    corner = [end for ends in meeting for end in ends if _inside(display.box, end)]
+    assert len(corner) == 3
+    np.testing.assert_allclose(corner, np.broadcast_to(corner[0], (3, 2)))
+
+
+def test_pairwise_boundaries_go_through_the_picture() -> None:
+    display = regions()
+    for segment in display.pairwise:
+        values = values_at(display, segment.ends)
+        np.testing.assert_allclose(values[:, segment.first], values[:, segment.second], atol=1e-10)
+        assert not any(_inside(display.box, end) for end in segment.ends)
+
+
+def _within(box: Float, points: Float) -> bool:
+    return bool(((points >= box[0] - 1e-9) & (points <= box[1] + 1e-9)).all())
+
+
+def _inside(box: Float, point: Float) -> bool:
+    return bool(((point > box[0] + 1e-9) & (point < box[1] - 1e-9)).all())
+
+
+def test_ellipses_hold_the_share_they_say() -> None:
+    _, _, means, covariance = gaussians()
+    for level in (0.5, 0.95):
+        display = regions(level=level)
+        for mean, curve in zip(means, display.ellipses, strict=True):
+            z = curve - mean
+            distance = np.einsum("ni,ij,nj->n", z, np.linalg.inv(covariance), z)
+            np.testing.assert_allclose(distance, chi2(2).ppf(level))
+
+
+def test_one_ellipse_a_class() -> None:
+    shape = np.array([np.eye(2), 4 * np.eye(2)])
+    coef, points = np.array([[-1, 0], [0, 0]]), [[0, 0], [9, 0]]
+    display = RegionsDisplay(points, ["a", "b"], coef, [4, 0], covariance=shape)
+    widths = [np.ptp(curve, axis=0) for curve in display.ellipses]
+    np.testing.assert_allclose(widths[1], 2 * widths[0])
+    flat = ellipse(np.zeros(2), np.diag([1.0, 0.0]), 0.95)
+    np.testing.assert_allclose(flat[:, 1], 0)
+
+
+def test_ellipses_far_beyond_the_points_are_cut() -> None:
+    points, labels, means, covariance = gaussians()
+    coef, intercept = functions(means, covariance)
+    wide = RegionsDisplay(points, labels, coef, intercept, means=means, covariance=1e4 * covariance)
+    assert (np.ptp(wide.box, axis=0) < 3 * np.ptp(points, axis=0)).all()
+    assert _within(wide.box, points)
+
+
+def test_what_is_drawn_of_regions() -> None:
+    display = regions().plot()
+    lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    for drawn, calculated in zip(lines, (display.joint, display.pairwise), strict=True):
+        np.testing.assert_allclose(drawn.get_segments(), [s.ends for s in calculated])
+    assert display.ax_.get_title() == "Decision regions"
+    assert regions(note="at z = 1").plot().ax_.get_title() == "Decision regions\nat z = 1"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x0", "x1")
+    classes = ["first (30)", "second (30)", "third (30)"]
+    lines_drawn = ["boundary of all classes", "boundary of a pair", "95 % of a class"]
+    assert legend_of(display.ax_) == [*classes, *lines_drawn]
+    np.testing.assert_allclose(display.ax_.get_xlim(), display.box[:, 0])
+    assert "boundary of a pair" not in legend_of(regions().plot(pairwise=False).ax_)
+
+
+def test_two_classes_have_one_boundary() -> None:
+    X, y = setosa_or_not()
+    display = RegionsDisplay(X, y, np.array([FISHER, (0, 0)]), [-0.48, 0]).plot()
+    assert len(display.joint) == 1
+    assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "boundary"]
+
+
+def test_a_class_that_never_wins_has_no_region() -> None:
+    points = np.array([[0.0, 0], [1, 1], [2, 0]])
+    display = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -9, 0])
+    assert len(display.regions[1]) == 0
+    assert [(s.first, s.second) for s in display.joint] == [(0, 2)]
+    absent = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -np.inf, 0])
+    assert [(s.first, s.second) for s in absent.pairwise] == [(0, 2)]
+    rendered(absent.plot())
+    # functions that are the same have no boundary
+    same = RegionsDisplay(points, list("abc"), [[1, 0], [1, 0], [-1, 0]], [0, 0, 0])
+    assert [(s.first, s.second) for s in same.joint] == [(0, 2), (1, 2)]
+
+
+def test_random_functions_in_many_classes() -> None:
+    rng = np.random.default_rng(5)
+    for K in range(2, 9):
+        points = rng.normal(size=(K, 2)) + 1e4
+        coef = rng.normal(size=(K, 2))
+        intercept = -(coef * points).sum(axis=1) + rng.normal(size=K)
+        display = RegionsDisplay(points, np.arange(K), coef, intercept)
+        assert sum(map(_area_near, display.regions)) == pytest.approx(
+            np.prod(np.ptp(display.box, axis=0))
+        )
+        for k, corners in enumerate(display.regions):
+            if len(corners):
+                assert values_at(display, corners.mean(axis=0)[None])[0].argmax() == k
+        for segment in display.joint:
+            values = values_at(display, np.linspace(segment.ends[0], segment.ends[1], 11))
+            pair = values[:, [segment.first, segment.second]]
+            np.testing.assert_allclose(np.sort(values)[:, -2:], pair, atol=1e-8)
+            assert _within(display.box, segment.ends)
+        pairs = {(s.first, s.second) for s in display.joint}
+        assert pairs == _neighbors(display)
+
+
+def _area_near(corners: Float) -> float:
+    return _area(corners - corners.mean(axis=0)) if len(corners) else 0.0
+
+
+def _neighbors(display: RegionsDisplay) -> set[tuple[int, int]]:
+    """Pairs whose regions share a side, from a second calculation: both polygons end there."""
+    found = set()
+    for k, m in combinations(range(len(display.regions)), 2):
+        difference = display.coef[k] - display.coef[m]
+        offset = display.intercept[k] - display.intercept[m]
+        size = np.linalg.norm(difference)
+        ends = [
+            {tuple(np.round(c, 6)) for c in region if abs(c @ difference + offset) < 1e-7 * size}
+            for region in (display.regions[k], display.regions[m])
+        ]
+        if all(len(e) >= 2 for e in ends):
+            found.add((k, m))
+    return found
+
+
+def test_lines_and_polygons_cut_away_entirely() -> None:
+    line = np.array([0.0, 1.0])
+    below = [(np.array([0.0, -1.0]), -1.0)]
+    assert cut_line(line, 0.0, np.zeros(2), below) is None
+    assert cut_line(np.zeros(2), 0.0, np.zeros(2), []) is None
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    assert cut_polygon(square, below).shape == (0, 2)
+
+
+# Points, labels and their faults
+
+
+def test_rows_with_holes_are_left_out_and_counted() -> None:
+    points = [[0.0, 1.0], [np.nan, 2.0], [1.0, 0.0]]
+    with pytest.warns(MissingValueWarning, match="1 of 3 rows has a hole"):
+        display = ProjectionDisplay(points, list("aab"), (1, 1))
+    assert display.rows.counts.tolist() == [1, 1]
+
+
+# Names from data
+
+
+def test_names_and_numbers_as_they_are_shown() -> None:
+    names = ("setosa", "$x^2$", "two\nlines\tand\x00more", "", 7, "abcdefghijklmnopqrs-0123456789")
+    told = ["setosa", r"\$x^2\$", "two lines and more", "(empty)", "7"]
+    assert [shown(name) for name in names] == [*told, "abcdefghijklmnopqr…123456789"]
+    numbers = (-0.5514, 0.0, -0.0, 1234.4, 1.2345e7, np.inf)
+    assert [number_text(x) for x in numbers] == ["−0.551", "0", "0", "1234", "1.23e+07", "∞"]
+    assert vector_text([1, 2, 3, 4, 5]) == "(1, 2, 3, 4, …)"
+
+
+def test_classes_have_colors_and_markers() -> None:
+    looks = {(palette.color(k), palette.marker(k)) for k in range(72)}
+    assert len(looks) == 72
+    assert len(set(palette.COLORS)) == 8
+    assert palette.color(72) == palette.color(0)
+
+
+# Of fitted estimators
+
+
+def plane() -> Any:
+    """The class is a column."""
+    X, y = setosa_or_not()
+    return X.assign(kind=y)
+
+
+def test_the_fitted_direction_is_drawn() -> None:
+    fitted = FisherDiscriminant().fit(plane(), "kind")
+    display = ProjectionDisplay.from_estimator(fitted, plane(), "kind")
+    np.testing.assert_allclose(display.w, fitted.directions_[:, 0])
+    np.testing.assert_allclose(display.J, fitted.eigenvalues_[0])
+    np.testing.assert_allclose(display.mean_feet @ display.w, fitted.projected_means_[:, 0])
+    np.testing.assert_allclose(display.feet @ display.w, fitted.transform(plane())[:, 0])
+    assert legend_of(display.ax_)[:2] == ["rest (100)", "setosa (50)"]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == tuple(PLANE)
+
+
+def test_attributes_in_another_order_show_the_same_direction() -> None:
+    fitted = FisherDiscriminant().fit(plane(), "kind")
+    display = ProjectionDisplay.from_estimator(fitted, plane(), "kind", features=("sepal_width", 0))
+    np.testing.assert_allclose(display.w, fitted.directions_[::-1, 0])
+    np.testing.assert_allclose(display.J, fitted.eigenvalues_[0])
+    assert display.ax_.get_xlabel() == "sepal_width"
+    wide = ProjectionDisplay.from_estimator(
+        fitted, datasets.iris()[ATTRIBUTES[::-1]], plane()["kind"]
+    )
+    np.testing.assert_allclose(wide.w, display.w)
+
+
+def test_any_direction_is_judged_by_the_estimator() -> None:
+    fitted = FisherDiscriminant(within="covariance").fit(plane(), "kind")
+    display = ProjectionDisplay.from_estimator(fitted, plane(), "kind", w=(1, 0))
+    np.testing.assert_allclose(display.J, fitted.judge([1, 0]).J)
+    turned = ProjectionDisplay.from_estimator(fitted, plane(), "kind", features=(1, 0), w=(0, 1))
+    np.testing.assert_allclose(turned.J, display.J)
+    frame = datasets.iris()  # of four attributes any direction in two
+    three = FisherDiscriminant().fit(frame, "species")
+    other = ProjectionDisplay.from_estimator(three, frame, "species", w=(1, 1))
+    assert len(other.rows.classes) == 3
+
+
+def test_linear_discriminants_have_directions_too() -> None:
+    fitted = LinearDiscriminant().fit(plane(), "kind")
+    fisher = FisherDiscriminant().fit(plane(), "kind")
+    display = ProjectionDisplay.from_estimator(fitted, plane(), "kind")
+    np.testing.assert_allclose(np.abs(display.w), np.abs(fisher.directions_[:, 0]))
+    np.testing.assert_allclose(display.J, fisher.eigenvalues_[0])
+
+
+def test_estimators_from_moments() -> None:
+    X, _, means, covariance = gaussians()
+    given = LinearDiscriminant.from_moments(means, covariances=covariance, names=["u", "v"])
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    display = RegionsDisplay.from_estimator(given, frame, np.repeat([0, 1, 2], 30))
+    assert len(display.joint) == 3
+    for mean, curve in zip(means, display.ellipses, strict=True):
+        z = curve - mean
+        distance = (z @ np.linalg.inv(covariance) * z).sum(axis=1)
+        np.testing.assert_allclose(distance, chi2(2).ppf(0.95))
+
+
+def test_directions_are_judged_by_the_estimator() -> None:
+    fitted = FisherDiscriminant(within="covariance").fit(plane(), "kind")
+    display = DirectionsDisplay.from_estimator(fitted, plane(), "kind")
+    np.testing.assert_allclose(display.J[2], fitted.eigenvalues_[0])
+    expected = [fitted.judge(w).J for w in display.directions.T]
+    np.testing.assert_allclose(display.J, expected)
+    assert "0.11" not in display.ax_[0, 2].get_title()
+
+
+def test_directions_of_all_attributes() -> None:
+    frame = datasets.iris().query("species != 'setosa'")
+    fitted = FisherDiscriminant().fit(frame, "species")
+    display = DirectionsDisplay.from_estimator(fitted, frame, "species")
+    np.testing.assert_allclose(display.directions[:, 2], fitted.directions_[:, 0])
+
+
+def test_densities_show_the_separating_point_of_the_estimator() -> None:
+    fitted = FisherDiscriminant(threshold="least_error").fit(plane(), "kind")
+    display = DensitiesDisplay.from_estimator(fitted, plane(), "kind")
+    assert display.threshold == pytest.approx(fitted.threshold_)
+    np.testing.assert_allclose(display.means, fitted.projected_means_[:, 0])
+    np.testing.assert_allclose(display.variances * (100, 50), fitted.projected_scatters_[:, 0])
+    np.testing.assert_allclose(display.along, fitted.transform(plane())[:, 0])
+
+
+def test_the_separating_point_of_a_linear_discriminant_is_where_it_changes_its_mind() -> None:
+    fitted = LinearDiscriminant(priors=[0.9, 0.1]).fit(plane(), "kind")
+    display = DensitiesDisplay.from_estimator(fitted, plane(), "kind")
+    assert display.threshold is not None
+    above = display.along > display.threshold
+    says = fitted.predict(plane()) == "rest"
+    assert (above == says).all() or (above != says).all()
+    assert display.ax_.get_xlabel() == "wᵀ(x − mean)"
+
+
+def test_no_separating_point_where_there_is_none() -> None:
+    costly = LinearDiscriminant(costs=[[0, 1], [5, 0]]).fit(plane(), "kind")
+    assert DensitiesDisplay.from_estimator(costly, plane(), "kind").threshold is None
+    frame = datasets.iris()
+    three = LinearDiscriminant().fit(frame, "species")
+    assert DensitiesDisplay.from_estimator(three, frame, "species").threshold is None
+
+
+def test_densities_along_any_direction_and_any_component() -> None:
+    frame = datasets.iris()
+    fitted = FisherDiscriminant().fit(frame, "species")
+    second = DensitiesDisplay.from_estimator(fitted, frame, "species", component=1)
+    np.testing.assert_allclose(second.J, fitted.eigenvalues_[1])
+    assert second.threshold is None
+    w = np.array([1.0, 2, 3, 4])
+    given = DensitiesDisplay.from_estimator(fitted, frame, "species", w=w)
+    np.testing.assert_allclose(given.along, frame[ATTRIBUTES] @ w / np.linalg.norm(w))
+    np.testing.assert_allclose(given.J, fitted.judge(w).J)
+    turned = DensitiesDisplay.from_estimator(
+        fitted, frame[["species", *ATTRIBUTES[::-1]]], "species", w=w
+    )
+    np.testing.assert_allclose(turned.along, given.along)
+
+
+def decided(display: Any, points: Float) -> NDArray[Any]:
+    best: NDArray[np.intp] = (points @ display.coef.T + display.intercept).argmax(axis=1)
+    classes: NDArray[Any] = np.array(display.rows.classes, dtype=object)
+    return classes[best]
+
+
+def some_points(display: Any) -> Float:
+    rng = np.random.default_rng(3)
+    points: Float = rng.uniform(display.box[0], display.box[1], size=(500, 2))
+    return points
+
+
+ESTIMATORS: Final = [
+    LinearDiscriminant(priors=[0.6, 0.3, 0.1], shrinkage=0.3),
+    IndicatorRegression(ridge=1.0),
+    FisherDiscriminant(within="covariance"),
+    FisherDiscriminant(n_components=1),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_regions_are_the_decisions_with_the_rest_held_fixed(estimator: Any) -> None:
+    frame = datasets.iris()
+    fitted = estimator.fit(frame, "species")
+    display = RegionsDisplay.from_estimator(
+        fitted, frame, "species", features=("petal_width", "sepal_width"), at={"petal_length": 4.5}
+    )
+    points = some_points(display)
+    rows = pd.DataFrame(points, columns=["petal_width", "sepal_width"]).assign(
+        sepal_length=frame["sepal_length"].mean(), petal_length=4.5
+    )
+    assert (decided(display, points) == fitted.predict(rows)).all()
+    assert "at petal_length = 4.5, sepal_length = 5.84" in display.ax_.get_title()
+    assert display.ax_.get_title().startswith(f"Decision regions of {type(fitted).__name__}\n")
+
+
+@pytest.mark.parametrize(
+    "estimator", [IndicatorRegression(), FisherDiscriminant(threshold="least_error")], ids=str
+)
+def test_regions_of_two_classes_are_the_decisions(estimator: Any) -> None:
+    fitted = estimator.fit(plane(), "kind")
+    display = RegionsDisplay.from_estimator(fitted, plane(), "kind")
+    points = some_points(display)
+    assert (decided(display, points) == fitted.predict(pd.DataFrame(points, columns=PLANE))).all()
+    assert display.ax_.get_title() == f"Decision regions of {type(fitted).__name__}"
+    assert len(display.joint) == 1
+
+
+def test_regions_where_classes_stand_still() -> None:
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1, 2], 20)
+    X = np.column_stack([rng.normal(size=60) + y, 1.0 * (y == 2)])
+    with pytest.warns(SeparationWarning):
+        fitted = FisherDiscriminant().fit(X, y)
+    display = RegionsDisplay.from_estimator(fitted, X, y)
+    points = some_points(display)
+    assert (decided(display, points) == fitted.predict(points)).all()
+
+
+def penguins() -> Any:
+    return datasets.penguins().drop(columns=["year"]).dropna()
+
+
+def test_categories_are_held_at_their_shares_or_at_a_value() -> None:
+    frame = penguins()
+    fitted = LinearDiscriminant(shrinkage=0.1).fit(frame, "species")
+    features = ("bill_length_mm", "bill_depth_mm")
+    at = {"island": "Dream", "sex": "female", "body_mass_g": 4000}
+    display = RegionsDisplay.from_estimator(fitted, frame, "species", features=features, at=at)
+    points = some_points(display)
+    rows = pd.DataFrame(points, columns=list(features)).assign(
+        island="Dream", sex="female", body_mass_g=4000.0
+    )
+    rows["flipper_length_mm"] = frame["flipper_length_mm"].mean()
+    assert (decided(display, points) == fitted.predict(rows)).all()
+    shares = RegionsDisplay.from_estimator(fitted, frame, "species", features=features)
+    assert "and 4 more" in shares.ax_.get_title()
+    assert "island = Dream, sex = female, body_mass_g = 4000 and" in display.ax_.get_title()
+    first = RegionsDisplay.from_estimator(fitted, frame, "species")
+    assert first.ax_.get_xlabel() == "bill_length_mm"

@@ -1,0 +1,338 @@
+"""One model on one fold, the folds themselves, and predictions that are kept."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from tests.tasks.report.cases import entrant
+
+from sortal import DiscreteBayes, LinearDiscriminant, datasets
+from sortal.errors import MissingValueWarning
+from sortal.tasks.compare import run_comparison
+from sortal.tasks.comparing.budget import Run
+from sortal.tasks.comparing.contest import Entrant, FoldResult, Problem, one_line, run_fold
+from sortal.tasks.comparing.folds import Folds, part_of, plan_folds
+from sortal.tasks.comparing.kept import Kept, join_kept
+from sortal.tasks.registry import Facts, Learner, find
+from sortal.tasks.training import training_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sortal.tasks.comparing.comparison import Comparison
+
+Y = np.repeat([0, 1, 2], 50)
+
+
+def flowers() -> pd.DataFrame:
+    return datasets.iris().drop(columns="species")
+
+
+def problem(frame: Any = None, **changes: Any) -> Problem:
+    settings = {
+        "frame": flowers() if frame is None else frame,
+        "y": Y,
+        "labels": np.array(["setosa", "versicolor", "virginica"], dtype=object),
+        "folds": Folds(3, 1, 0),
+        "metric": "balanced_accuracy",
+    }
+    return Problem(**{**settings, **changes})
+
+
+def toy(cls: type) -> Entrant:
+    return Entrant("toy", "toy", False, Learner("toy", cls, "toy", Facts(False, "")))  # noqa: FBT003
+
+
+class Toy(ClassifierMixin, BaseEstimator):
+    """Says the first class."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def test_a_fold_is_scored_as_scikit_learn_would() -> None:
+    here = problem()
+    result = run_fold(here, entrant("lda"), 1, None)
+    train, test = here.split[1]
+    labels = here.labels[Y]
+    model = LinearDiscriminant().fit(here.frame.iloc[train], labels[train])
+    said, shares = model.predict(here.frame.iloc[test]), model.predict_proba(here.frame.iloc[test])
+    assert result.scores["balanced_accuracy"] == balanced_accuracy_score(labels[test], said)
+    assert result.scores["log_loss"] == log_loss(labels[test], shares)
+    assert (result.size, result.rows, result.error) == (15, 100, "")
+    assert 0 < result.fit_seconds < 10
+    assert 0 < result.predict_seconds < 10
+
+
+def test_a_class_that_a_fit_never_met_has_no_probability() -> None:
+    here = problem()
+    here.__dict__["split"] = [(np.arange(100), np.arange(150))]
+    result = run_fold(here, entrant("bayes"), 0, None)
+    assert result.error == ""
+    assert 0.6 < result.scores["balanced_accuracy"] < 0.67
+    assert result.scores["log_loss"] > 10
+    assert run_fold(here, Entrant("logistic", "", True), 0, None).scores["log_loss"] > 10  # noqa: FBT003
+
+
+def test_a_class_that_a_test_part_lacks_is_no_error() -> None:
+    here = problem()
+    here.__dict__["split"] = [(np.arange(150), np.arange(75))]
+    result = run_fold(here, entrant("lda"), 0, None)
+    assert result.error == ""
+    assert result.scores["balanced_accuracy"] > 0.9
+    assert np.isfinite(result.scores["log_loss"])
+
+
+class Raises(Toy):
+    """Fails with words that a terminal would obey."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        raise ValueError("it is\n\x1b[31mred\x1b[0m")
+
+
+class Quits(Toy):
+    """Leaves."""
+
+    def fit(self, X: Any, y: Any) -> Toy:
+        raise SystemExit(2)
+
+
+class Invents(Toy):
+    """Says something else."""
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat("rose", len(X))
+
+
+class Skips(Toy):
+    """Says too little."""
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[:1]
+
+
+class Doubts(Toy):
+    """Has no numbers."""
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (Raises, "ValueError: it is [31mred [0m"),
+        (Quits, "SystemExit: 2"),
+        (Invents, "LabelError: predict said 'rose', which is no class of the target."),
+        (Skips, "InputError: predict gave an array of the shape (1,): one label a row."),
+        (Doubts, "InputError: predict_proba gave something else than one finite number a class."),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(cls: type, words: str) -> None:
+    result = run_fold(problem(), toy(cls), 0, None)
+    assert (result.error, result.scores) == (words, {})
+
+
+def test_a_toy_without_a_size_has_none() -> None:
+    result = run_fold(problem(), toy(Toy), 0, None)
+    assert result.size is None
+    assert result.scores == {"balanced_accuracy": 1 / 3, "accuracy": 17 / 50}
+
+
+def test_warnings_are_counted_by_kind() -> None:
+    frame = problem().frame
+    frame.loc[frame.index % 10 == 3, "petal_width"] = np.nan
+    result = run_fold(problem(frame), entrant("lda"), 0, None)
+    assert [kind for kind, _ in result.warned] == ["MissingValueWarning"]
+    assert "left out" in result.warned[0][1]
+
+
+def test_options_are_chosen_within_the_training_part() -> None:
+    result = run_fold(problem(tune=True), entrant("lda"), 0, None)
+    assert set(result.chosen) == set(find("lda").grid)
+    plain = run_fold(problem(tune=True, metric="log_loss"), entrant("fisher"), 0, None)
+    # one of the two thresholds is for two classes only, and is passed over
+    assert (plain.error, plain.chosen) == ("", {"threshold": "midpoint"})
+
+
+def test_numbers_that_are_categories_are_told_to_all() -> None:
+    frame = problem().frame.round()
+    for one in (entrant("tree"), entrant("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
+        plain = run_fold(problem(frame), one, 0, None)
+        named = run_fold(problem(frame, categories=("petal_length",)), one, 0, None)
+        assert named.error == ""
+        assert named.size != plain.size
+
+
+def test_a_part_is_stratified_seeded_and_nested() -> None:
+    y = np.repeat([0, 1, 2], [900, 90, 3])
+    rows = np.arange(0, len(y))
+    part = part_of(rows, y, 100, 7, 2)
+    assert np.bincount(y[part]).tolist() == [91, 9, 2]
+    assert (np.diff(part) > 0).all()
+    assert part.tolist() == part_of(rows, y, 100, 7, 2).tolist()
+    assert part.tolist() != part_of(rows, y, 100, 7, 3).tolist()
+    assert set(part) <= set(part_of(rows, y, 300, 7, 2))
+    labels = np.array(["a", "b", "c"], dtype=object)[y]
+    assert part.tolist() == part_of(rows, labels, 100, 7, 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("n", "repeats"), [(999, 10), (1_000, 3), (9_999, 3), (10_000, 1), (90_000, 1)]
+)
+def test_repeats_follow_the_rows(n: int, repeats: int) -> None:
+    plan = plan_folds([n - 100, 100], ["a", "b"], 10, None, 0)
+    assert (plan.folds, plan.repeats, plan.n, plan.notes) == (10, repeats, 10 * repeats, ())
+
+
+def test_folds_are_no_more_than_the_smallest_class_can_fill() -> None:
+    plan = plan_folds([50, 4], ["a", "b"], 10, 2, 0)
+    assert (plan.folds, plan.n, plan.test_share) == (4, 8, 1 / 3)
+    assert plan.notes == ("4 folds instead of 10: class 'b' has 4 rows, and every fold needs one.",)
+    y = np.repeat([0, 1], [50, 4])
+    assert all(set(y[train]) == set(y[test]) == {0, 1} for train, test in plan.split(y))
+
+
+def test_words_fit_a_line() -> None:
+    assert one_line("a\tb\r\n c\x00\u2028d") == "a b c d"
+    assert len(one_line("x" * 1_000)) == 300
+    assert FoldResult().error == ""
+
+
+OPTIONS: dict[str, Any] = {"learners": ["bayes", "fisher"], "baselines": ["majority"]}
+OPTIONS |= {"metric": "accuracy", "folds": 3, "repeats": 2, "budget": 60.0, "level": 0.05}
+OPTIONS |= {"tune": False, "drop": (), "categories": (), "random_state": 5, "n_jobs": 1}
+OPTIONS |= {"progress": None}
+
+
+def unlabeled() -> pd.DataFrame:
+    """Some rows have no label."""
+    frame = datasets.iris()
+    frame.loc[[0, 70, 149], "species"] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def found(one_process: None) -> Comparison:
+    with pytest.warns(MissingValueWarning, match="3 of 150 rows"):
+        return run_comparison(unlabeled(), "species", keep=True, **OPTIONS)
+
+
+def test_learners_are_kept_and_baselines_are_not(found: Comparison) -> None:
+    assert set(found.kept) == {"bayes", "fisher"}
+    for kept in found.kept.values():
+        np.testing.assert_array_equal(kept.rows, np.arange(147))
+        assert kept.whole
+        assert kept.words.startswith("Predictions for all 147 rows, each by a model that had not")
+        assert kept.truth.dtype == kept.said.dtype == np.dtype(np.int32)
+    truth = np.asarray(found.settings.classes, dtype=object)[found.kept["bayes"].truth]
+    assert truth.tolist() == unlabeled()["species"].dropna().tolist()
+
+
+def test_they_are_those_of_the_first_repeat(found: Comparison) -> None:
+    rows = unlabeled().dropna()
+    X, y = rows.drop(columns="species"), rows["species"]
+    folds = StratifiedKFold(3, shuffle=True, random_state=5)
+    shares = cross_val_predict(DiscreteBayes(), X, y, cv=folds, method="predict_proba")
+    said = cross_val_predict(DiscreteBayes(), X, y, cv=folds)
+    kept = found.kept["bayes"]
+    np.testing.assert_array_equal(kept.probabilities, shares)
+    assert found.kept["fisher"].probabilities is None
+    assert np.asarray(found.settings.classes)[kept.said].tolist() == said.tolist()
+    # and what was scored
+    scores = [accuracy_score(y.iloc[test], said[test]) for _, test in folds.split(X, y)]
+    assert tuple(scores) == found["bayes"].scores[:3]
+
+
+def test_nothing_else_knows_of_it(found: Comparison) -> None:
+    with pytest.warns(MissingValueWarning):
+        rows = training_rows(unlabeled(), "species", (), (), {})
+    plain = run_comparison(rows, "species", path="somewhere.csv", **OPTIONS)
+    assert plain.kept == {}
+    assert plain.settings.path == "somewhere.csv"
+    assert plain.settings.left_out == 3
+    assert plain.scores == found.scores
+    assert "kept" not in found.to_dict()
+    assert plain.to_text(times=False) == found.to_text(times=False)
+    assert pickle.loads(pickle.dumps(found)).kept["bayes"].of == 147  # noqa: S301
+    assert rows.places.tolist() == [i for i in range(150) if i not in (0, 70, 149)]
+
+
+# One fold at a time, without workers
+
+
+def keeping(**changes: Any) -> Problem:
+    return problem(**{"folds": Folds(3, 2, 0), "metric": "accuracy", "keep": True, **changes})
+
+
+def run_of(here: Problem, folds: list[int], n_rows: int | None = None) -> Run:
+    run = Run("bayes", here.folds.n, 100, 10, n_rows)
+    run.results = {fold: run_fold(here, entrant("bayes"), fold, n_rows) for fold in folds}
+    return run
+
+
+def test_later_repeats_and_what_is_not_asked_for_stay_with_the_worker() -> None:
+    later = run_fold(keeping(), entrant("bayes"), 3, None)
+    unasked = run_fold(keeping(keep=False), entrant("bayes"), 0, None)
+    baseline = run_fold(keeping(), Entrant("majority", "", probabilistic=True), 0, None)
+    for result in (later, unasked, baseline):
+        assert result.scores["accuracy"] > 0
+        assert result.said is None
+        assert result.probabilities is None
+
+
+def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
+    here = keeping()
+    run = run_of(here, [2, 0, 4])
+    kept = join_kept(run, here)
+    assert isinstance(kept, Kept)
+    expected = np.sort(np.concatenate([here.split[0][1], here.split[2][1]]))
+    np.testing.assert_array_equal(kept.rows, expected)
+    np.testing.assert_array_equal(kept.truth, here.y[expected])
+    assert not kept.whole
+    assert "100 of 150 rows (2 of 3 folds were done)" in kept.words
+    each = run_fold(here, entrant("bayes"), 2, None)
+    places = np.searchsorted(kept.rows, here.split[2][1])
+    np.testing.assert_array_equal(kept.said[places], each.said)
+    assert kept.probabilities is not None
+    np.testing.assert_array_equal(kept.probabilities[places], each.probabilities)
+    # they are joined, and not there twice
+    assert all(result.said is None for result in run.results.values())
+    assert join_kept(run, here) is None
+
+
+def test_a_part_of_the_training_rows_is_said() -> None:
+    here = keeping(folds=Folds(3, 1, 0))
+    kept = join_kept(run_of(here, [0, 1, 2], 60), here)
+    assert kept is not None
+    assert "trained on about 60 rows" in kept.words
+
+
+def test_tuned_models_are_kept_too() -> None:
+    result = run_fold(keeping(tune=True), entrant("bayes"), 0, None)
+    assert result.chosen
+    assert result.said is not None
+    assert result.probabilities is not None
+
+
+def test_probabilities_have_a_column_for_every_class() -> None:
+    y = np.repeat([0, 1, 2], 50).astype(np.int64)
+    y[:2] = 3  # in one of two folds, nothing to learn it from
+    labels = np.array(["setosa", "versicolor", "virginica", "rare"], dtype=object)
+    here = keeping(y=y, labels=labels, folds=Folds(2, 1, 0))
+    train, test = here.split[0]
+    here.split[0] = (train[y[train] != 3], test)
+    result = run_fold(here, entrant("bayes"), 0, None)
+    assert result.probabilities is not None
+    assert result.probabilities.shape == (len(test), 4)
+    assert not result.probabilities[:, 3].any()
