@@ -6,7 +6,8 @@ ASAN := .venv-asan
 CLIENTS := .venv-clients
 CXX ?= g++
 BIN := $(VENV)/bin
-BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
+SOURCES := $(wildcard cpp/*/*.?pp cpp/*/*/*.?pp)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(SOURCES)
 # Not compiled beforehand: of what is installed, tests import a part.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run in a process a core, so that threads of BLAS would only be in each other's way.
@@ -31,9 +32,10 @@ test: lint types layers quick  ## lint, types, layers and the quick tests: minut
 
 test-full: lint types layers pytest oldest  ## the same with every test, and again with the oldest versions
 
-lint: $(VENV)/.installed  ## ruff
+lint: $(VENV)/.installed  ## ruff and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 types: $(VENV)/.installed  ## mypy, strict
 	$(BIN)/mypy
@@ -70,9 +72,10 @@ anywhere: $(VENV)/.installed  ## all tests in random order on a busy machine, an
 evidence: $(VENV)/.installed  ## what takes longer: simulations, 50,000 hostile files, a thousand examples a law
 	$(TEST) $(BIN)/python $(PYTEST) -m "evidence or hypothesis" --hypothesis-profile=evidence
 
-format: $(VENV)/.installed  ## write the code as ruff has it
+format: $(VENV)/.installed  ## write the code as ruff and clang-format have it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(SOURCES)
 
 docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 	$(BIN)/python tools/model_schema.py
