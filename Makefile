@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 ASAN := .venv-asan
+CLANG := .venv-clang
 CLIENTS := .venv-clients
 CXX ?= g++
 BIN := $(VENV)/bin
@@ -20,7 +21,7 @@ NUMERICS := $(BIN)/python $(PYTEST) -m "numerical and not evidence" --hypothesis
 WIDE := "from numpy._core._multiarray_umath import __cpu_dispatch__ as d, __cpu_features__ as f; print(*(n for n in d if f[n]))"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan faults faults-full pins stub clean
+.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan clang faults faults-full pins stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -105,6 +106,9 @@ asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks
 
+clang: $(CLANG)/.installed  ## build with g++ and clang++, warnings being errors; tests of the loops by clang++
+	$(CLANG)/bin/python -m pytest tests/native
+
 faults: $(VENV)/.installed  ## what the tests catch: seeded faults, each by the test that caught it before
 	$(BIN)/python -m tools.faults --tier quick
 	$(BIN)/python -m tools.faults --tier full
@@ -122,7 +126,7 @@ stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
 
 clean:  ## remove what was made
-	rm -rf $(VENV) $(OLDEST) $(ASAN) $(CLIENTS) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(OLDEST) $(ASAN) $(CLANG) $(CLIENTS) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -153,11 +157,21 @@ $(OLDEST)/.installed: constraints-oldest.txt $(BUILD_INPUTS)
 	touch $@
 
 # Everything but sortal itself is borrowed from .venv; a plain path does not bring its editable hook.
+SITE = $$($(1)/bin/python -c 'import site; print(site.getsitepackages()[0])')
+BORROW = $(PYTHON) -m venv --clear $(1) && echo "$(call SITE,$(VENV))" > "$(call SITE,$(1))/borrowed.pth"
+
 $(ASAN)/.installed: $(VENV)/.installed $(BUILD_INPUTS)
-	$(PYTHON) -m venv --clear $(ASAN)
-	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
-	  > "$$($(ASAN)/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth"
+	$(call BORROW,$(ASAN))
 	$(ASAN)/bin/python $(PIP) --no-deps --no-build-isolation -C build-dir=.build/asan \
 	  -C cmake.build-type=RelWithDebInfo \
 	  -C cmake.define.CMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" .
+	touch $@
+
+# The last of the two is the one that stays.
+$(CLANG)/.installed: $(VENV)/.installed $(BUILD_INPUTS)
+	$(call BORROW,$(CLANG))
+	for compiler in g++ clang++; do \
+	  CXX=$$compiler $(CLANG)/bin/python $(PIP) --force-reinstall --no-deps --no-build-isolation \
+	    -C build-dir=.build/$$compiler -C cmake.define.SORTAL_WERROR=ON . || exit 1; \
+	done
 	touch $@
