@@ -40,8 +40,9 @@ SORTAL_CLONES std::int64_t map_rows(const Design& design, std::int64_t n, const 
                 std::fill_n(values, m, std::numeric_limits<double>::quiet_NaN());
                 continue;
             }
-            for (std::int64_t k = 0; k < m; ++k)
+            for (std::int64_t k = 0; k < m; ++k) {
                 values[k] = offsets[k] + dot(z, weights + k * d, d);
+            }
         }
     }
     return not_finite;

@@ -135,8 +135,9 @@ class BitIndex final : public Index {
         for (std::int64_t i = 0; i < n_; ++i) {
             write_planes(rows.row(i), planes);
             std::uint32_t* panel = panels_.data() + i / width * width * n_planes_ + i % width;
-            for (std::int64_t b = 0; b < n_planes_; ++b)
+            for (std::int64_t b = 0; b < n_planes_; ++b) {
                 panel[b * width] = planes[static_cast<std::size_t>(b)];
+            }
         }
     }
 

@@ -342,8 +342,9 @@ class ByteIndex final : public Index {
         one.looked += static_cast<std::int64_t>(positions.size());
         for (std::size_t from = 0; from < positions.size(); from += 8) {
             const std::size_t n = std::min<std::size_t>(8, positions.size() - from);
-            for (std::size_t r = 0; r < 8; ++r)
+            for (std::size_t r = 0; r < 8; ++r) {
                 rows[r] = rows_.row(positions[from + std::min(r, n - 1)]);
+            }
             Form::keys(rows, rows_.m, queries.numbers.row(one.query), metric_.factors.data(), keys);
             for (std::size_t r = 0; r < n; ++r) {
                 if (positions[from + r] != excluded) one.best.offer(keys[r], positions[from + r]);

@@ -374,8 +374,9 @@ template <class T>
 double tree_visits(NumberRows<T> rows, std::int64_t step, const Metric& metric, std::int64_t k,
                    std::int64_t n_queries) {
     std::vector<T> some;
-    for (std::int64_t i = 0; i < rows.n; i += step)
+    for (std::int64_t i = 0; i < rows.n; i += step) {
         some.insert(some.end(), rows.row(i), rows.row(i) + rows.m);
+    }
     const NumberRows<T> sample{some.data(), static_cast<std::int64_t>(some.size()) / rows.m,
                                rows.m};
     Workers alone(1, [] {});

@@ -145,13 +145,15 @@ class ScanIndex final : public Index {
                 const double limit = mine.limit();
                 const std::int64_t excluded = queries.excluded(i) - start;
                 for (std::int64_t r = 0; r < n; ++r) {
-                    if (scratch.sums[r] <= limit && r != excluded)
+                    if (scratch.sums[r] <= limit && r != excluded) {
                         mine.offer(scratch.sums[r], start + r);
+                    }
                 }
             }
         }
-        for (std::int64_t i = from; i < to; ++i)
+        for (std::int64_t i = from; i < to; ++i) {
             best[static_cast<std::size_t>(i - from)].write(out, i);
+        }
     }
 
     // Rows start .. start + n - 1 column by column; a tile that is not full repeats its last row.
@@ -205,8 +207,9 @@ class ScanIndex final : public Index {
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {
             const std::int32_t* column = scratch.codes.data() + j * width;
-            if (words[j] != -1)
+            if (words[j] != -1) {
                 count_known_differing(column, words[j], scratch.differing, scratch.known);
+            }
         }
         const auto d = static_cast<double>(metric_.n_columns);
         for (std::int64_t r = 0; r < width; ++r) {

@@ -104,8 +104,9 @@ CutChoice best_cut(const M& measure, const Whole& w, const Attribute& x, const L
     double best = none;
     std::int64_t n_l = 0, size_l = 0;
     for (std::int64_t v = 0; v + 1 < x.m; ++v) {
-        for (std::int64_t k = 0; k < K; ++k)
+        for (std::int64_t k = 0; k < K; ++k) {
             left[static_cast<std::size_t>(k)] += x.counts[v * K + k];
+        }
         const std::int64_t n_v = sum_of(x.counts + v * K, K);
         n_l += n_v;
         size_l += x.sizes ? x.sizes[v] : n_v;

@@ -263,8 +263,9 @@ void CachedSubtrees<M>::settle_cut(const Job& job, const Whole& node, const Verd
         if (n < limits.min_units || sizes < limits.min_size) return false;
         if (w.n - n < limits.min_units || size - sizes < limits.min_size) return false;
         side_ = yes_;
-        for (std::size_t k = 0; missing_yes && k < side_.size(); ++k)
+        for (std::size_t k = 0; missing_yes && k < side_.size(); ++k) {
             side_[k] += found.missing.counts[k];
+        }
         const double key = found.missing.in_node(exact_key(context_.measure, w, side_.data(), n));
         if (key < verdict.target) return false;
         found.chosen = key;
@@ -345,8 +346,9 @@ bool CachedSubtrees<M>::search(const Job& job, GrowingNodes& growing) {
     Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
     const bool cut = context_.column(verdict.attribute).kind == Kind::cut;
     if (cut && !context_.by_ratio()) settle_cut(job, w, verdict, found);
-    if (!note_test(context_, w, verdict, found, candidates_, growing, job.id, subsets_))
+    if (!note_test(context_, w, verdict, found, candidates_, growing, job.id, subsets_)) {
         return false;
+    }
     if (cut) growing.at(job.id).threshold = threshold(verdict.attribute, found);
     return true;
 }

@@ -19,8 +19,7 @@ struct Coded {
     std::vector<Bins> bins;                        // of cut columns, by column; empty elsewhere
     std::vector<std::vector<std::uint8_t>> bytes;  // by column; empty where codes need more
     std::vector<std::vector<std::uint16_t>> words;
-    std::vector<std::int64_t>
-        n_codes;  // by column; the last one is that of missing values, where there are
+    std::vector<std::int64_t> n_codes;  // by column; that of missing values is the last
 };
 
 // What a fit fixes for all its nodes.

@@ -190,8 +190,9 @@ bool FractionalRows<M>::search(const Node& node, GrowingNodes& growing) {
         const auto at = static_cast<std::size_t>(cut.cut);
         threshold = threshold_between(cuts.values[at], cuts.values[at + 1]);
     }
-    if (!note_test(context_, w, verdict, found, candidates_, growing, node.id, scratch_))
+    if (!note_test(context_, w, verdict, found, candidates_, growing, node.id, scratch_)) {
         return false;
+    }
     growing.at(node.id).threshold = threshold;
     return true;
 }

@@ -33,8 +33,9 @@ constexpr std::int64_t most_held_cells = 1 << 25;
 template <class Code, class From>
 std::vector<Code> copied(From codes, std::int64_t n) {
     std::vector<Code> out(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i) {
         out[static_cast<std::size_t>(i)] = static_cast<Code>(codes[i]);
+    }
     return out;
 }
 
@@ -77,8 +78,9 @@ class Grower {
     Grower(const FitContext<M>& context, Workers& workers)
         : context_(context), workers_(workers), scratch_(static_cast<std::size_t>(workers.size())),
           large_nodes_(context, order_) {
-        for (int t = 0; t < workers.size(); ++t)
+        for (int t = 0; t < workers.size(); ++t) {
             subtrees_.emplace_back(context, order_, workers, t);
+        }
     }
 
     Nodes grow() {
@@ -99,8 +101,7 @@ class Grower {
         std::int64_t made;
         std::size_t list;
         std::int64_t id;
-        std::int64_t
-            held;  // which of those held, its rows not parted so far; -1 within a cached subtree
+        std::int64_t held;  // which of `held_`, its rows not parted so far; -1 in a cached subtree
 
         bool operator<(const Ready& other) const {
             return priority != other.priority ? priority < other.priority : made > other.made;
@@ -362,9 +363,10 @@ Nodes Grower<M, Cell>::in_preorder() const {
         const GrowingNodes& list = lists_[step.list];
         const GrowingNode& node = list.at(step.id);
         const bool asks = node.kind != Kind::leaf && (all || node.taken);
-        if (step.slot >= 0)
+        if (step.slot >= 0) {
             out.children[static_cast<std::size_t>(step.slot)] =
                 static_cast<std::int32_t>(out.size());
+        }
         out.kind.push_back(static_cast<std::int8_t>(asks ? node.kind : Kind::leaf));
         out.attribute.push_back(asks ? node.attribute : -1);
         out.threshold.push_back(asks ? node.threshold : std::numeric_limits<double>::quiet_NaN());

@@ -166,8 +166,9 @@ void LargeNodes<M, Cell>::refine(const LargeNode<Cell>& large, const Whole& node
     for (std::int64_t b = 0; b < std::min(n_bins, bins.size()); ++b) {
         const Cell* row = cells + b * width_;
         std::int64_t inside = 0;
-        for (std::int64_t k = 0; k < K; ++k)
+        for (std::int64_t k = 0; k < K; ++k) {
             inside += s.inside[static_cast<std::size_t>(k)] = row[k];
+        }
         if (inside == 0) continue;
         if (inside > 1 && bins.mixed[static_cast<std::size_t>(b)]) {
             for (next = b + 1; next < n_bins; ++next) {

@@ -176,8 +176,9 @@ class LargeNodes {
                        LargeNodeScratch& s) const {
         s.branch_of.assign(static_cast<std::size_t>(n_codes(node.attribute)), 0);
         const std::int64_t missing = context_.missing_code(node.attribute);
-        if (missing >= 0)
+        if (missing >= 0) {
             s.branch_of[static_cast<std::size_t>(missing)] = std::max(node.missing, 0);
+        }
         for (std::int64_t v = node.value_start; v < node.value_start + node.n_values; ++v) {
             const auto at = static_cast<std::size_t>(v);
             s.branch_of[static_cast<std::size_t>(growing.values[at])] = growing.branches[at];

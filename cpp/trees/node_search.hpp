@@ -25,9 +25,9 @@ struct Found {
     Subset subset{};                  // keys in the scale of the rows searched
     std::vector<std::int32_t> codes;  // values present, ascending
     std::vector<std::int64_t> counts, sizes;
-    BestCuts cuts;  // large nodes
-    std::vector<double> edge_keys,
-        edge_keys_yes;                   // with the missing values on the no side, on the yes side
+    BestCuts cuts;                       // large nodes
+    std::vector<double> edge_keys;       // with the missing values on the no side
+    std::vector<double> edge_keys_yes;   // ... on the yes side
     std::int64_t place = -1, n_yes = 0;  // cached subtrees: the first cut of largest key
     bool close = false;                  // ... and whether a lower one comes within tau of it
     MissingRows missing;
@@ -173,8 +173,9 @@ void look_at_branches(const FitContext<M>& context, const Whole& w, Found& found
 template <class M>
 void part_missing(const FitContext<M>& context, const Whole& w, std::int64_t size, Found& found) {
     const MissingRows& missing = found.missing;
-    if (context.options.policy != MissingPolicy::branch || found.key > none || missing.n == 0)
+    if (context.options.policy != MissingPolicy::branch || found.key > none || missing.n == 0) {
         return;
+    }
     const Limits& limits = context.options;
     const std::int64_t known = w.n - missing.n;
     if (std::min(known, missing.n) < std::max<std::int64_t>(1, limits.min_units)) return;

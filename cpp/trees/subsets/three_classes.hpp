@@ -104,8 +104,9 @@ void sort_exactly(std::vector<std::uint64_t>& events, const Table& t) {
     };
     for (auto from = events.begin(); from != events.end();) {
         auto to = from + 1;
-        while (to != events.end() && (*to >> 2 * place_bits) - (to[-1] >> 2 * place_bits) <= 1)
+        while (to != events.end() && (*to >> 2 * place_bits) - (to[-1] >> 2 * place_bits) <= 1) {
             ++to;
+        }
         if (to - from > 1 && !std::is_sorted(from, to, before)) std::sort(from, to, before);
         from = to;
     }
