@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 ASAN := .venv-asan
+CLANG := .venv-clang
 CLIENTS := .venv-clients
 CXX ?= g++
 BIN := $(VENV)/bin
-BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
+SOURCES := $(wildcard cpp/*/*.?pp cpp/*/*/*.?pp)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt constraints.txt $(SOURCES)
 # Not compiled beforehand: of what is installed, tests import a part.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run in a process a core, so that threads of BLAS would only be in each other's way.
@@ -19,7 +21,7 @@ NUMERICS := $(BIN)/python $(PYTEST) -m "numerical and not evidence" --hypothesis
 WIDE := "from numpy._core._multiarray_umath import __cpu_dispatch__ as d, __cpu_features__ as f; print(*(n for n in d if f[n]))"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan faults faults-full pins stub clean
+.PHONY: help demo test test-full lint types layers quick pytest oldest numerics anywhere evidence coverage format docs bench parity sklearn-suite clients asan clang faults faults-full pins stub clean
 
 help:  ## list what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -31,9 +33,10 @@ test: lint types layers quick  ## lint, types, layers and the quick tests: minut
 
 test-full: lint types layers pytest oldest  ## the same with every test, and again with the oldest versions
 
-lint: $(VENV)/.installed  ## ruff
+lint: $(VENV)/.installed  ## ruff and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 types: $(VENV)/.installed  ## mypy, strict
 	$(BIN)/mypy
@@ -70,9 +73,10 @@ anywhere: $(VENV)/.installed  ## all tests in random order on a busy machine, an
 evidence: $(VENV)/.installed  ## what takes longer: simulations, 50,000 hostile files, a thousand examples a law
 	$(TEST) $(BIN)/python $(PYTEST) -m "evidence or hypothesis" --hypothesis-profile=evidence
 
-format: $(VENV)/.installed  ## write the code as ruff has it
+format: $(VENV)/.installed  ## write the code as ruff and clang-format have it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(SOURCES)
 
 docs: $(VENV)/.installed  ## run the documentation again and write its outputs
 	$(BIN)/python tools/model_schema.py
@@ -102,6 +106,9 @@ asan: $(ASAN)/.installed  ## tests of the compiled loops under sanitizers
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
 	$(ASAN)/bin/python -m pytest tests/native tests/summaries tests/tasks tests/trees/test_sklearn.py
 
+clang: $(CLANG)/.installed  ## build with g++ and clang++, warnings being errors; tests of the loops by clang++
+	$(CLANG)/bin/python -m pytest tests/native
+
 faults: $(VENV)/.installed  ## what the tests catch: seeded faults, each by the test that caught it before
 	$(BIN)/python -m tools.faults --tier quick
 	$(BIN)/python -m tools.faults --tier full
@@ -119,7 +126,7 @@ stub: $(VENV)/.installed  ## write the typed stub of the compiled module
 	$(BIN)/python -m nanobind.stubgen -m sortal.native._core -o src/sortal/native/_core.pyi
 
 clean:  ## remove what was made
-	rm -rf $(VENV) $(OLDEST) $(ASAN) $(CLIENTS) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(OLDEST) $(ASAN) $(CLANG) $(CLIENTS) .build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -150,11 +157,21 @@ $(OLDEST)/.installed: constraints-oldest.txt $(BUILD_INPUTS)
 	touch $@
 
 # Everything but sortal itself is borrowed from .venv; a plain path does not bring its editable hook.
+SITE = $$($(1)/bin/python -c 'import site; print(site.getsitepackages()[0])')
+BORROW = $(PYTHON) -m venv --clear $(1) && echo "$(call SITE,$(VENV))" > "$(call SITE,$(1))/borrowed.pth"
+
 $(ASAN)/.installed: $(VENV)/.installed $(BUILD_INPUTS)
-	$(PYTHON) -m venv --clear $(ASAN)
-	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
-	  > "$$($(ASAN)/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth"
+	$(call BORROW,$(ASAN))
 	$(ASAN)/bin/python $(PIP) --no-deps --no-build-isolation -C build-dir=.build/asan \
 	  -C cmake.build-type=RelWithDebInfo \
 	  -C cmake.define.CMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" .
+	touch $@
+
+# The last of the two is the one that stays.
+$(CLANG)/.installed: $(VENV)/.installed $(BUILD_INPUTS)
+	$(call BORROW,$(CLANG))
+	for compiler in g++ clang++; do \
+	  CXX=$$compiler $(CLANG)/bin/python $(PIP) --force-reinstall --no-deps --no-build-isolation \
+	    -C build-dir=.build/$$compiler -C cmake.define.SORTAL_WERROR=ON . || exit 1; \
+	done
 	touch $@

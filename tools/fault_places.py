@@ -1,8 +1,8 @@
 """Find a symbol by name, in src/sortal by its syntax tree and in cpp/ by its braces, and change it.
 
 A symbol is a dotted name: `learners.kernel.Options.check`, `models.archive.VERSION`,
-`cpp.raising.Pruner.estimate`. Where no module of that name has it, any other that has a symbol of
-the same last name will do, so that a fault outlives the move of what it breaks.
+`cpp.pessimistic.Pruner.estimate`. Where no module of that name has it, any other that has a symbol
+of the same last name will do, so that a fault outlives the move of what it breaks.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def symbols_like(name: str, root: Path) -> list[Symbol]:
     """Symbols of that dotted name; if there is none, those of the same last name."""
     if name.startswith("cpp."):
         _, file, *names = name.split(".")
-        files = sorted([*(root / "cpp").glob("*.cpp"), *(root / "cpp").glob("*.hpp")])
+        files = sorted((root / "cpp").rglob("*.?pp"))
         found = [s for path in files for s in cpp_symbols(root, path, names)]
         return [s for s in found if s.path.stem == file] or found
     last = "." + name.rpartition(".")[2]

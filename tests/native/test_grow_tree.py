@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sortal import native
+from sortal.models.tree_criteria import CRITERIA as DESCRIBED
 from sortal.native import trees
 
 if TYPE_CHECKING:
@@ -153,6 +154,10 @@ def check_nodes(given: Given, growth: trees.Growth) -> int:
         for b, child in enumerate(grown.children[grown.child_start[t] : grown.child_start[t + 1]]):
             rows[int(child)], depth[int(child)] = here[taken == b], depth[t] + 1
     return int(np.count_nonzero(grown.kind))
+
+
+def test_every_criterion_of_the_core_is_described() -> None:
+    assert tuple(DESCRIBED) == trees.CRITERIA
 
 
 def growth_of(criterion: int, **changed: int) -> trees.Growth:

@@ -10,6 +10,7 @@ from sklearn.tree._tree import Tree
 
 from sortal.errors import OptionError
 from sortal.estimators.as_sklearn import refuse_others, verify, wear_names
+from sortal.models.tree_criteria import CRITERIA
 from sortal.native.trees import LEAF
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Float = NDArray[np.float64]
 
-_CRITERIA = {"gain": "entropy", "gain_ratio": "entropy", "gini": "gini", "cart": "gini"}
 _SAME = ("max_depth", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes")
 # So many cells of rows are tried at a time, and about so many splits on their ways in all.
 _CELLS, _STEPS = 1 << 20, 10**8
@@ -34,7 +34,7 @@ def tree_as_sklearn(model: TreeClassifier) -> DecisionTreeClassifier:
     inner = model._model
     _refuse_parts(inner)
     theirs = DecisionTreeClassifier(
-        criterion=_CRITERIA[model._grown_by.criterion],
+        criterion=CRITERIA[model._grown_by.criterion].sklearn,
         min_samples_split=max(2, model.leaf_size + 1),
         **{name: getattr(model, name) for name in _SAME},
     )

@@ -28,6 +28,7 @@ from sortal.learners.tree_weights import (
 )
 from sortal.models.tree import TreeModel, code_counts
 from sortal.models.tree_blocks import encode, end_nodes
+from sortal.models.tree_criteria import CRITERIA
 from sortal.native import trees
 
 if TYPE_CHECKING:
@@ -102,19 +103,19 @@ def _check_splits(given: Any, criterion: str) -> None:
                 f"categorical_split={told(given)} cannot be used: it can be 'subset', 'multiway', "
                 "or a dict that gives one of these words by the name of a column."
             )
-    if criterion == "cart" and "multiway" in words:
+    if CRITERIA[criterion].two_sided and "multiway" in words:
         raise OptionError(
-            f"criterion='cart' compares two sides, and categorical_split={given!r} asks for a "
-            "branch per value: use 'subset', or another criterion."
+            f"criterion={criterion!r} compares two sides, and categorical_split={given!r} asks for "
+            "a branch per value: use 'subset', or another criterion."
         )
 
 
 def _check_missing(given: Any, criterion: str) -> None:
     choose("missing", given, (*trees.POLICIES, "error"))
-    if criterion == "cart" and given == "branch":
+    if CRITERIA[criterion].two_sided and given == "branch":
         raise OptionError(
-            "criterion='cart' compares two sides, and missing='branch' asks for a branch beside "
-            "them: use missing='direction', or another criterion."
+            f"criterion={criterion!r} compares two sides, and missing='branch' asks for a branch "
+            "beside them: use missing='direction', or another criterion."
         )
 
 
@@ -223,7 +224,7 @@ def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
 
 def _check_total(rows: TreeRows, criterion: str) -> None:
     """Logarithms are whole numbers of units that the total fixes: a node must not vanish in one."""
-    if criterion in ("gain", "gain_ratio") and rows.copies and rows.total_units >= 2**46:
+    if CRITERIA[criterion].uses_logs and rows.copies and rows.total_units >= 2**46:
         raise WeightError(
             f"sample_weight sums to {rows.total_units:.3g}, and {criterion} counts exactly up to "
             "2**46 copies of rows: divide the weights by a constant, or use criterion='gini'."

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sortal.models.tree_criteria import CRITERIA
 from sortal.native.judging import judge_tests
-from sortal.native.trees import CRITERIA
+from sortal.native.trees import CRITERIA as NUMBERED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class Apart(NamedTuple):
         return self._judge(self.known + self.holes, self.known[None])
 
     def _scale(self, base_of_known: float, base: float) -> tuple[float, float]:
-        if CRITERIA[self.criterion] == "cart":
+        if CRITERIA[NUMBERED[self.criterion]].two_sided:
             n = float(self.known.sum())
             return float(self.known.sum() + self.holes.sum()) / n, 0.0
         if self.own_branch:

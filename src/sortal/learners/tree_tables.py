@@ -11,6 +11,7 @@ from sortal.learners.tree_candidates import ALONE, MOST_LISTED, sets_allowed
 from sortal.models.conditions import set_text
 from sortal.models.records import Table, unique
 from sortal.models.tree_branches import threshold_text
+from sortal.models.tree_criteria import CRITERIA
 from sortal.native.trees import CUT, MULTIWAY, NO_BOUND, SUBSET
 
 if TYPE_CHECKING:
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]
     Column = tuple[str, Sequence[Cell]]
-
-_IMPURITY = {"gain": "split entropy", "gain_ratio": "split entropy", "gini": "split Gini"}
-_SCORE = {
-    "gain": "the gain",
-    "gain_ratio": "gain by split information",
-    "gini": "the decrease of the Gini index",
-    "cart": "the CART measure",
-}
 
 
 class Choice(NamedTuple):
@@ -198,7 +191,7 @@ class CandidateTables:
         """What is left of the impurity, the score, its rank, whether the tree may ask or does."""
         tests, ranks = self._choice.tests[j], self._choice.ranking.ranks[j]
         columns: list[Column] = []
-        if word := _IMPURITY.get(self._search.criterion):
+        if word := CRITERIA[self._search.criterion].impurity:
             columns.append((word, self._left(tests).tolist()))
         if self._search.by_ratio:
             columns.append(("gain", tests.judged.scores.tolist()))
@@ -233,7 +226,7 @@ class CandidateTables:
         if not len(tests.yes):
             told = "one value in the node" if x.m else "no value is known in the node"
             return f"{x.column.name}: {told}, hence no test"
-        score = _SCORE[self._search.criterion]
+        score = CRITERIA[self._search.criterion].score
         if self._search.known_alone(x):
             score += ", gain" if self._search.by_ratio else ""
             score += " of the known rows times their share"

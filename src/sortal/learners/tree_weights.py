@@ -13,6 +13,7 @@ from sortal import native
 from sortal.data.checks import choose, non_negative
 from sortal.errors import OptionError, WeightError, listed
 from sortal.learners.options import read_class_weight, read_costs, read_priors
+from sortal.models.tree_criteria import CRITERIA
 from sortal.models.tree_shares import SMOOTHINGS, Smoothing
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
 
 
 def _most_units(criterion: str, exponent: int) -> float:
-    copies_by_logs = criterion in ("gain", "gain_ratio") and exponent == 0
+    copies_by_logs = CRITERIA[criterion].uses_logs and exponent == 0
     return _MOST_COPIES if copies_by_logs else _MOST_UNITS
 
 

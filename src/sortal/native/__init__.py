@@ -66,7 +66,7 @@ def not_finite(columns: Sequence[Float]) -> list[bool]:
 
 def count_holes(columns: Sequence[Float]) -> list[int]:
     """How many NaN each column holds; -1 where it holds an infinity."""
-    return _core.count_holes(list(columns))
+    return _core.count_missing(list(columns))
 
 
 class Scores(NamedTuple):

@@ -1,5 +1,5 @@
 """
-Loops over one block of rows; see cpp/core.hpp for the words and the contract.
+Loops over one block of rows; see cpp/core/types.hpp for the words and the contract.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def count_codes(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)], n_values: int, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> NDArray[numpy.int64]:
-    """Weights by value and class; negative codes are holes."""
+    """Weights by value and class; negative codes are missing values."""
 
 def count_integers(columns: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_span: int) -> list[tuple[int, NDArray[numpy.int64]] | None]:
     """
@@ -27,6 +27,12 @@ def place_integers(columns: Sequence[Annotated[NDArray[numpy.int64], dict(shape=
 
 def add_terms(total: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]) -> None:
     """Add each row's row of the table; negative codes add nothing."""
+
+def not_finite(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[bool]:
+    """Which columns hold a NaN or an infinity."""
+
+def count_missing(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[int]:
+    """How many NaN each column holds; -1 where it holds an infinity."""
 
 def class_moments(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, wide: bool) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
@@ -48,6 +54,9 @@ def square_rows(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(
     Squared distances from centers by triangles; returns how many rows are not finite.
     """
 
+def criterion_names() -> list[str]:
+    """The criteria, by their numbers."""
+
 def score_parts(counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: int) -> tuple[bool, int, int, int, float, float, float | None]:
     """
     Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.
@@ -56,15 +65,15 @@ def score_parts(counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None),
 def best_test(kinds: Sequence[int], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], sizes: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], total: int, criterion: int, min_size: int, min_units: int, max_subset: int) -> tuple[int, int, float, NDArray[numpy.int32], float, float, bool, float] | None:
     """The test of a node from its attributes' tables, or None."""
 
-def judge_tests(node: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], yes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
+def score_tests(node: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], yes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
     """
     Keys, scores and split information of tests by their yes sides; the base.
     """
 
-def judge_parts(parts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
+def score_branches(parts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
     """The same of one test with a branch a part."""
 
-def equal_from(key: float, n_classes: int, criterion: int) -> float:
+def tie_threshold(key: float, n_classes: int, criterion: int) -> float:
     """The least key that counts as equal to the largest."""
 
 def thresholds_between(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
@@ -90,7 +99,7 @@ def tree_rows(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None)
 
 @overload
 def tree_rows(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int) -> Search:
-    """A search by a kd-tree; no holes."""
+    """A search by a kd-tree; no missing values."""
 
 @overload
 def tree_visits(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], step: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, k: int, n_queries: int) -> float: ...
@@ -106,17 +115,17 @@ def has_nan(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), 
 
 @overload
 def has_nan(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> bool:
-    """Whether a number is a hole."""
+    """Whether a number is a missing value."""
 
 @overload
 def byte_rows(numbers: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int, wide: int) -> Search: ...
 
 @overload
 def byte_rows(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float, threads: int, wide: int) -> Search:
-    """A search by rows rounded to bytes; powers 1 and 2, no holes."""
+    """A search by rows rounded to bytes; powers 1 and 2, no missing values."""
 
 def bit_rows(codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], sizes: Sequence[int], wide: int) -> Search:
-    """A search over codes alone by counts of bits; no holes."""
+    """A search over codes alone by counts of bits; no missing values."""
 
 def collapse_strengths(child_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], risk: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """The least alpha at which each node has no test in the minimal tree."""
@@ -124,17 +133,88 @@ def collapse_strengths(child_start: Annotated[NDArray[numpy.int64], dict(shape=(
 def added_errors(n: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], errors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: float) -> NDArray[numpy.float64]:
     """What C4.5 adds to the errors of n rows."""
 
-def prune_raising(tree: tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], n_values: Sequence[int], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, copies: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, confidence: float) -> tuple[NDArray[numpy.int8], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.bool_]]:
+def prune_raising(tree: tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], n_values: Sequence[int], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bool, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], confidence: float) -> tuple[NDArray[numpy.int8], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.bool_]]:
     """A tree pruned as C4.5 does; see cpp/raising.hpp."""
 
-def not_finite(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[bool]:
-    """Which columns hold a NaN or an infinity."""
+class GrowOptions:
+    """How a tree grows; see cpp/trees/tree.hpp."""
 
-def count_holes(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)]]) -> list[int]:
-    """How many NaN each column holds; -1 where it holds an infinity."""
+    def __init__(self) -> None: ...
 
-def grow_tree(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], kinds: Sequence[int], n_values: Sequence[int], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, units: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, copies: bool, sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, holes: Sequence[bool], criterion: int, leaf_size: int, purity: float, max_depth: int, min_size: int, min_units: int, min_gain: float, max_leaves: int, max_subset: int, policy: int, part_bits: int, unit_bits: int, threads: int) -> tuple[NDArray[numpy.int8], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.bool_], NDArray[numpy.float64], NDArray[numpy.int32]]:
-    """A tree's nodes in preorder, as arrays; see cpp/tree.hpp."""
+    @property
+    def criterion(self) -> int: ...
+
+    @criterion.setter
+    def criterion(self, arg: int, /) -> None: ...
+
+    @property
+    def leaf_size(self) -> int: ...
+
+    @leaf_size.setter
+    def leaf_size(self, arg: int, /) -> None: ...
+
+    @property
+    def purity(self) -> float: ...
+
+    @purity.setter
+    def purity(self, arg: float, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def min_size(self) -> int: ...
+
+    @min_size.setter
+    def min_size(self, arg: int, /) -> None: ...
+
+    @property
+    def min_units(self) -> int: ...
+
+    @min_units.setter
+    def min_units(self, arg: int, /) -> None: ...
+
+    @property
+    def min_gain(self) -> float: ...
+
+    @min_gain.setter
+    def min_gain(self, arg: float, /) -> None: ...
+
+    @property
+    def max_leaves(self) -> int: ...
+
+    @max_leaves.setter
+    def max_leaves(self, arg: int, /) -> None: ...
+
+    @property
+    def max_subset(self) -> int: ...
+
+    @max_subset.setter
+    def max_subset(self, arg: int, /) -> None: ...
+
+    @property
+    def policy(self) -> int: ...
+
+    @policy.setter
+    def policy(self, arg: int, /) -> None: ...
+
+    @property
+    def part_bits(self) -> int: ...
+
+    @part_bits.setter
+    def part_bits(self, arg: int, /) -> None: ...
+
+    @property
+    def unit_bits(self) -> int: ...
+
+    @unit_bits.setter
+    def unit_bits(self, arg: int, /) -> None: ...
+
+def grow_tree(columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], kinds: Sequence[int], n_values: Sequence[int], has_missing: Sequence[bool], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bool, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], options: GrowOptions, threads: int) -> tuple[NDArray[numpy.int8], NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.bool_], NDArray[numpy.float64], NDArray[numpy.int32]]:
+    """A tree's nodes in preorder, as arrays; see cpp/trees/tree.hpp."""
 
 def route_rows(tree: tuple[Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), device='cpu', writable=False)] | Annotated[NDArray[numpy.int32], dict(shape=(None,), device='cpu', writable=False)]], n_values: Sequence[int], out: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], fallback: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
     """The node where each row ends."""

@@ -33,17 +33,17 @@ class Judged(NamedTuple):
 
 def judge_tests(node: Int64, yes: Int64, total: int, criterion: int) -> Judged:
     """Tests with two sides: a row of `yes` holds the units by class where a test says yes."""
-    return Judged(*_core.judge_tests(node.reshape(1, -1), yes, total, criterion))
+    return Judged(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
 
 
 def judge_parts(parts: Int64, total: int, criterion: int) -> Judged:
     """One test with a branch for each row of `parts`, units by class."""
-    return Judged(*_core.judge_parts(parts, total, criterion))
+    return Judged(*_core.score_branches(parts, total, criterion))
 
 
 def equal_from(key: float, n_classes: int, criterion: int) -> float:
     """The least key that counts as equal to the largest."""
-    return _core.equal_from(key, n_classes, criterion)
+    return _core.tie_threshold(key, n_classes, criterion)
 
 
 def thresholds_between(values: Float) -> Float:

@@ -1,7 +1,7 @@
 """The nearest rows of a table: which search is taken, and its compiled loops.
 
-Every search finds the same rows, those that come first by (key, position); cpp/neighbors.hpp has
-the words. Which one is taken depends on the rows alone:
+Every search finds the same rows, those that come first by (key, position); the words are in
+cpp/neighbors/neighbors.hpp. Which one is taken depends on the rows alone:
 
     bits    category columns only, without holes: counts of bits that differ
     tree    numbers only, without holes, of which a kd-tree of 4,096 rows, asked for neighbors of

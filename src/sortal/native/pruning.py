@@ -70,6 +70,6 @@ def prune_raising(
 ) -> Raised:
     """C4.5's pruning with the rows of the fit."""
     raised = _core.prune_raising(
-        tree, list(columns), list(n_values), classes, n_classes, *weights, confidence
+        tree, list(columns), list(n_values), classes, n_classes, weights, confidence
     )
     return Raised(*raised)

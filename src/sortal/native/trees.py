@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEAF, CUT, SUBSET, MULTIWAY = range(4)
 
 # The criteria by number.
-CRITERIA = ("gain", "gain_ratio", "gini", "cart")
+CRITERIA = tuple(_core.criterion_names())
 
 # What holes do at a node of their attribute, by number.
 POLICIES = ("direction", "branch", "majority", "fractional")
@@ -140,20 +140,10 @@ def grow_tree(
     threads: int,
 ) -> Grown:
     """Grow a tree. Threads change no bit."""
-    grown = _core.grow_tree(
-        list(columns.arrays),
-        list(columns.kinds),
-        list(columns.n_values),
-        classes,
-        n_classes,
-        weights.units,
-        weights.copies,
-        weights.sizes,
-        list(columns.holes),
-        *growth,
-        threads,
-    )
-    return Grown(*grown)
+    options = _core.GrowOptions()
+    for name, value in growth._asdict().items():
+        setattr(options, name, value)
+    return Grown(*_core.grow_tree(*columns, classes, n_classes, weights, options, threads))
 
 
 def route_rows(

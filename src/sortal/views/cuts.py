@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.errors import OptionError
+from sortal.models.tree_criteria import CRITERIA
 from sortal.views.axes import open_axes
 from sortal.views.curves import (
     are_apart,
@@ -45,13 +46,6 @@ _MOST_WRITTEN = 4
 
 # So many attributes are drawn where none are named.
 _MOST_CURVES = 6
-
-_SCORES = {
-    "gain": "gain in bits",
-    "gain_ratio": "gain ratio",
-    "gini": "decrease of the Gini index",
-    "cart": "CART measure",
-}
 
 
 class FrequenciesDisplay:
@@ -244,7 +238,8 @@ class ScoresDisplay:
             leave_room(panel, top)
             name_ticks(panel, curve.v)
             name_axes(panel, f"cut v of {shown(curve.name)}" if alone else "cut v", "")
-        axes[0].set_ylabel(_SCORES.get(self.criterion, shown(self.criterion)), usetex=False)
+        known = CRITERIA.get(self.criterion)
+        axes[0].set_ylabel(known.axis if known else shown(self.criterion), usetex=False)
         self._write(axes, title)
         if alone:
             for panel, curve in zip(panels, self.curves, strict=True):

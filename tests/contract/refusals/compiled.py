@@ -63,9 +63,11 @@ def best(**change: Any) -> Any:
     return changed(native.best_test, {**good, **limits}, change)
 
 
-def grow(x: Any, y: Any, units: Any = None, *, kind: int = 1, n_values: int = 0) -> Any:
+def grow(
+    x: Any, y: Any, units: Any = None, *, kind: int = 1, n_values: int = 0, **change: int
+) -> Any:
     asked = trees.Columns([x], [kind], [n_values], [False])
-    growth = trees.Growth(0, 1, 1.0, 3, 1, 1, 0.0, -1, trees.NO_BOUND)
+    growth = trees.Growth(0, 1, 1.0, 3, 1, 1, 0.0, -1, trees.NO_BOUND)._replace(**change)
     return trees.grow_tree(asked, y, 2, trees.Weights(units), growth, 1)
 
 
@@ -211,6 +213,12 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: grow(CODES, CODES, n_values=2), "cut needs numbers"),
     (lambda: grow(X, CODES, kind=4), "kind is not"),
     (lambda: grow(X, CODES, np.array([1, 0, 1])), "no weight"),
+    (lambda: grow(X, CODES, criterion=4), "criterion is not"),
+    (lambda: grow(X, CODES, criterion=3, policy=1), "no branch for missing values"),
+    (lambda: grow(CODES, CODES, kind=3, n_values=2, criterion=3), "no multiway"),
+    (lambda: grow(X, CODES, policy=4), "policy is not"),
+    (lambda: grow(X, CODES, max_subset=0), "max_subset 0"),
+    (lambda: grow(X, CODES, part_bits=3), "only rows that spread"),
     (lambda: grow(X[:0], CODES[:0]), "no row"),
     (lambda: route(value_start=[0, 10, 0, 0, 0, 4, 4, 4]), "lists of the tree do not fit"),
     (lambda: route(child_start=[0, 9, 4, 4, 4, 6, 6, 6]), "lists of the tree do not fit"),

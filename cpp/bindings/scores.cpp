@@ -1,0 +1,213 @@
+// Bindings of the scores of partitions and tests, and of the choice among tests.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/tree_arrays.hpp"
+#include "trees/best_test.hpp"
+#include "trees/partition_scores.hpp"
+#include "trees/split_scores.hpp"
+
+using namespace nb::literals;
+using namespace sortal::binding;
+namespace trees = sortal::trees;
+
+namespace {
+
+std::vector<std::string> criterion_names() {
+    return {trees::criterion_names.begin(), trees::criterion_names.end()};
+}
+
+void add_count(std::int64_t& sum, std::int64_t count) {
+    need(count >= 0, "a count is negative");
+    need(count <= INT64_MAX - sum, "counts exceed 2^63");
+    sum += count;
+}
+
+// The class totals of a node, which must fit into the fit's total.
+trees::Whole whole_of(const std::vector<std::int64_t>& totals, std::int64_t total) {
+    const auto K = static_cast<std::int64_t>(totals.size());
+    const trees::Whole whole{totals.data(), trees::sum_of(totals.data(), K), K};
+    need(whole.n > 0 && whole.n <= total, "the node's units are not between 1 and the total");
+    need(total < std::int64_t{1} << 62, "the total exceeds 2^62");
+    return whole;
+}
+
+using Scores = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, double, double,
+                          std::optional<double>>;
+
+Scores score_parts(CountTable counts, int shift) {
+    const trees::Counts t{counts.data(), static_cast<std::int64_t>(counts.shape(0)),
+                          static_cast<std::int64_t>(counts.shape(1))};
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) add_count(total, counts.data()[i]);
+    need(total > 0, "there is no row to score");
+    need(trees::logs_fit(total, shift), "shift is too large for these counts");
+    const auto halves = t.n_parts == 2 ? std::optional<double>(trees::cart(t)) : std::nullopt;
+    return {trees::says_nothing(t),
+            trees::entropy_units(t, -1, shift),
+            trees::split_entropy_units(t, shift),
+            trees::split_information_units(t, shift),
+            trees::squares(t, -1),
+            trees::gini_decrease(t),
+            halves};
+}
+
+// What one attribute of a node must be like; `totals` are the class totals of the first.
+void check_attribute(const trees::Attribute& x, std::int64_t n_classes,
+                     std::vector<std::int64_t>& totals) {
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(n_classes), 0);
+    for (std::int64_t v = 0; v < x.m; ++v) {
+        const double value = x.values[v];
+        need(std::isfinite(value), "a value is not finite");
+        need(v == 0 || x.values[v - 1] < value, "values do not ascend");
+        need(x.kind == trees::Kind::cut ||
+                 (value >= 0 && value <= INT32_MAX && value == std::floor(value)),
+             "a code is not a whole number from 0 to 2^31 - 1");
+        need(!x.sizes || x.sizes[v] > 0, "a size is not positive");
+        bool empty = true;
+        for (std::int64_t k = 0; k < n_classes; ++k) {
+            const std::int64_t count = x.counts[v * n_classes + k];
+            add_count(sums[static_cast<std::size_t>(k)], count);
+            empty = empty && count == 0;
+        }
+        need(!empty, "a value has no units");
+    }
+    if (totals.empty()) totals = sums;
+    need(totals == sums, "attributes differ in class totals");
+}
+
+using ChosenTest =
+    std::tuple<std::int64_t, int, double, Array<std::int32_t>, double, double, bool, double>;
+
+std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<double>> values,
+                                    std::vector<CountTable> counts,
+                                    std::vector<std::optional<Vector<std::int64_t>>> sizes,
+                                    std::int64_t total, int criterion, std::int64_t min_size,
+                                    std::int64_t min_units, std::int64_t max_subset) {
+    need(values.size() == kinds.size() && counts.size() == kinds.size() &&
+             sizes.size() == kinds.size(),
+         "kinds, values, counts and sizes differ in number");
+    const trees::Rules rules{{min_size, min_units, max_subset}, criterion_of(criterion)};
+    check_limits(rules);
+    if (kinds.empty()) return std::nullopt;
+    const auto K = static_cast<std::int64_t>(counts[0].shape(1));
+    std::vector<trees::Attribute> attributes;
+    for (std::size_t j = 0; j < kinds.size(); ++j) {
+        need(counts[j].shape(1) == counts[0].shape(1), "counts differ in classes");
+        need(counts[j].shape(0) == values[j].size(), "values and counts differ in length");
+        need(!sizes[j] || sizes[j]->size() == values[j].size(),
+             "values and sizes differ in length");
+        attributes.push_back({kind_of(kinds[j], rules.criterion),
+                              static_cast<std::int64_t>(values[j].size()), values[j].data(),
+                              counts[j].data(), sizes[j] ? sizes[j]->data() : nullptr});
+    }
+    trees::Test test;
+    {
+        const nb::gil_scoped_release nogil;
+        std::vector<std::int64_t> totals;
+        for (const auto& x : attributes) check_attribute(x, K, totals);
+        test = trees::best_test(attributes, whole_of(totals, total), rules, total);
+    }
+    if (test.attribute < 0) return std::nullopt;
+    return ChosenTest{test.attribute, static_cast<int>(test.kind),
+                      test.threshold, line(std::move(test.yes)),
+                      test.score,     test.gain,
+                      test.exact,     test.candidates};
+}
+
+// The class totals of the parts of a node.
+std::vector<std::int64_t> totals_of(const CountTable& parts) {
+    const std::size_t K = parts.shape(1);
+    std::vector<std::int64_t> totals(K, 0);
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        add_count(n, parts.data()[i]);
+        totals[i % K] += parts.data()[i];
+    }
+    return totals;
+}
+
+using ScoreArrays = std::tuple<Array<double>, Array<double>, Array<double>, double>;
+
+ScoreArrays hand_over_scores(trees::SplitScores&& scores) {
+    return {line(std::move(scores.keys)), line(std::move(scores.scores)),
+            line(std::move(scores.information)), scores.base};
+}
+
+ScoreArrays score_tests(CountTable node, CountTable yes, std::int64_t total, int criterion) {
+    const auto chosen = criterion_of(criterion);
+    need(node.shape(0) == 1 && node.shape(1) == yes.shape(1),
+         "node is not one row of yes' classes");
+    trees::SplitScores scores;
+    {
+        const nb::gil_scoped_release nogil;
+        const auto totals = totals_of(node);
+        const auto whole = whole_of(totals, total);
+        for (std::size_t i = 0; i < yes.size(); ++i) {
+            const std::int64_t count = yes.data()[i];
+            need(count >= 0 && count <= totals[i % totals.size()], "a side exceeds its node");
+        }
+        scores = trees::score_tests(whole, yes.data(), static_cast<std::int64_t>(yes.shape(0)),
+                                    chosen, total);
+    }
+    return hand_over_scores(std::move(scores));
+}
+
+ScoreArrays score_branches(CountTable parts, std::int64_t total, int criterion) {
+    const auto chosen = criterion_of(criterion);
+    kind_of(static_cast<int>(trees::Kind::multiway), chosen);
+    trees::SplitScores scores;
+    {
+        const nb::gil_scoped_release nogil;
+        const auto totals = totals_of(parts);
+        scores = trees::score_branches(whole_of(totals, total), parts.data(),
+                                       static_cast<std::int64_t>(parts.shape(0)), chosen, total);
+    }
+    return hand_over_scores(std::move(scores));
+}
+
+double tie_threshold(double key, std::int64_t n_classes, int criterion) {
+    return trees::tie_threshold(key, n_classes, criterion_of(criterion));
+}
+
+Array<double> thresholds_between(Vector<double> values) {
+    std::vector<double> thresholds;
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+        need(values.data()[i] < values.data()[i + 1], "values do not ascend");
+        thresholds.push_back(trees::threshold_between(values.data()[i], values.data()[i + 1]));
+    }
+    return line(std::move(thresholds));
+}
+
+}  // namespace
+
+void bind_scores(nb::module_& m) {
+    m.def("criterion_names", &criterion_names, "The criteria, by their numbers.");
+    m.def("score_parts", &score_parts, "counts"_a.noconvert(), "shift"_a,
+          "Scores of a partition from its counts, a row a part; logarithms in units of 2**-shift.");
+    m.def("best_test", &best_test, "kinds"_a, "values"_a.noconvert(), "counts"_a.noconvert(),
+          "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
+          "max_subset"_a, "The test of a node from its attributes' tables, or None.");
+    m.def("score_tests", &score_tests, "node"_a.noconvert(), "yes"_a.noconvert(), "total"_a,
+          "criterion"_a,
+          "Keys, scores and split information of tests by their yes sides; the base.");
+    m.def("score_branches", &score_branches, "parts"_a.noconvert(), "total"_a, "criterion"_a,
+          "The same of one test with a branch a part.");
+    m.def("tie_threshold", &tie_threshold, "key"_a, "n_classes"_a, "criterion"_a,
+          "The least key that counts as equal to the largest.");
+    m.def("thresholds_between", &thresholds_between, "values"_a.noconvert(),
+          "The thresholds between neighbors of ascending values.");
+}
