@@ -30,7 +30,7 @@ from resampled import (
     resample,
 )
 from sortal import TreeClassifier
-from sortal.tasks.comparing.judging import (
+from sortal.tasks.compare.choose import (
     Contestant,
     balanced_rows,
     choose,

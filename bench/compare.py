@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from harness import Result
-from sortal.tasks.compare import compare
+from sortal.tasks.compare.compare import compare
 
 if TYPE_CHECKING:
-    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.compare.comparison import Comparison
 
 SEED = 0
 PACKAGES = ["sortal", "scikit-learn", "numpy", "pandas"]
@@ -30,7 +30,7 @@ MOMENTS = (0.5, 2.0, 5.0, 12.0, 30.0)
 _SCRIPT = """
 import sys
 import pandas as pd
-from sortal.tasks.compare import compare
+from sortal.tasks.compare.compare import compare
 
 compare(pd.read_parquet(sys.argv[1]), "class", progress=lambda *told: print(told[2], flush=True))
 """

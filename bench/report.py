@@ -12,7 +12,7 @@ import pandas as pd
 import compare
 from harness import Result
 from sortal import datasets
-from sortal.tasks.report import report
+from sortal.tasks.report.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

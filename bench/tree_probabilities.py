@@ -27,8 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import accuracy
 from sortal import TreeClassifier
-from sortal.models.tree import TreeModel
-from sortal.models.tree_shares import Smoothing, say
+from sortal.trees.model import Smoothing, TreeModel, say
 
 SEEDS = (0, 1, 2)
 FOLDS = 10

@@ -86,7 +86,7 @@ def one_process() -> Iterator[None]:
     """Comparisons run their folds in this process: starting others takes longer than the folds."""
     from tests.one_process import Inside
 
-    from sortal.tasks.comparing import workers
+    from sortal.tasks.compare import workers
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "Worker", Inside)

@@ -19,7 +19,7 @@ from sortal import (
 )
 from sortal.data.frames import FrameTable
 from sortal.data.sources import TableSource
-from sortal.engines.merging import merge_all
+from sortal.engines.protocol import merge_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from sortal.data.batch import Batch
-    from sortal.data.sources import Source
+    from sortal.data.sources import Batch, Source
     from sortal.summaries.protocol import Summary
 
     S = TypeVar("S", bound=Summary)
@@ -64,7 +63,7 @@ block_sizes = pytest.mark.parametrize("block_rows", [7, pytest.param(1, marks=py
 
 def swap_engine(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> Recutting:
     engine = Recutting(block_rows)
-    monkeypatch.setattr("sortal.estimators.base.LocalEngine", lambda _: engine)
+    monkeypatch.setattr("sortal.base.classifier.LocalEngine", lambda _: engine)
     return engine
 
 

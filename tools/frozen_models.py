@@ -27,7 +27,7 @@ from sortal import (
     QuadraticDiscriminant,
     TreeClassifier,
 )
-from sortal.models.archive import VERSION
+from sortal.modelfile.archive import VERSION
 
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "modelfile" / "frozen" / f"v{VERSION}"
 SIZES = ["small", "medium", "large"]

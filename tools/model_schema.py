@@ -12,13 +12,12 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.estimators.keeping import FitCall, file_name, kept_layout
-from sortal.models import layout as fields
-from sortal.models.archive import FORMAT, VERSION
-from sortal.models.layout import Layout
-from sortal.models.layout_arrays import Array, OneOf, Options, Record, Summary
-from sortal.models.layout_schema import KINDS, LABEL_TYPE, LabelType, SchemaField, ValuesField
-from sortal.models.plain import ODD
+from sortal.base.saving import FitCall, file_name, kept_layout
+from sortal.modelfile import fields
+from sortal.modelfile.archive import FORMAT, VERSION
+from sortal.modelfile.arrays import Array, OneOf, Options, Record, Summary
+from sortal.modelfile.fields import KINDS, LABEL_TYPE, LabelType, Layout, SchemaField, ValuesField
+from sortal.modelfile.values import ODD
 from sortal.tasks.registry import estimator_named
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "model_file.schema.json"

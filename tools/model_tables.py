@@ -15,11 +15,11 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.estimators.base import TableClassifier
-from sortal.estimators.keeping import file_name, kept_layout
-from sortal.models import layout as fields
-from sortal.models.layout_arrays import Array, OneOf, Options, Record, Summary
-from sortal.models.layout_schema import LabelType, SchemaField, ValuesField
+from sortal.base.classifier import TableClassifier
+from sortal.base.saving import file_name, kept_layout
+from sortal.modelfile import fields
+from sortal.modelfile.arrays import Array, OneOf, Options, Record, Summary
+from sortal.modelfile.fields import LabelType, SchemaField, ValuesField
 from sortal.tasks.registry import estimator_named
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model_file.md"

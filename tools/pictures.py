@@ -21,8 +21,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal import displays
-from sortal.views.lettering import class_entries, name_axes, write_legend, write_title
-from sortal.views.palette import BLACK, color, point_style
+from sortal.plotting.axes import (
+    BLACK,
+    class_entries,
+    color,
+    name_axes,
+    point_style,
+    write_legend,
+    write_title,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,25 +11,24 @@ TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
     from typing import Any
 
-    from sortal import errors
+    from sortal import displays, errors
+    from sortal.bayes.estimator import DiscreteBayes
     from sortal.data import datasets
-    from sortal.estimators.bayes import DiscreteBayes
-    from sortal.estimators.fisher import FisherDiscriminant
-    from sortal.estimators.indicator import IndicatorRegression
-    from sortal.estimators.kernel import KernelDiscriminant
-    from sortal.estimators.linear import LinearDiscriminant
-    from sortal.estimators.neighbors import NeighborsClassifier
-    from sortal.estimators.quadratic import QuadraticDiscriminant
-    from sortal.estimators.tree import TreeClassifier
-    from sortal.tasks.compare import compare
-    from sortal.tasks.inspect import inspect
+    from sortal.discriminants.fisher.estimator import FisherDiscriminant
+    from sortal.discriminants.indicator.estimator import IndicatorRegression
+    from sortal.discriminants.linear.estimator import LinearDiscriminant
+    from sortal.discriminants.quadratic.estimator import QuadraticDiscriminant
+    from sortal.kernels.estimator import KernelDiscriminant
+    from sortal.neighbors.estimator import NeighborsClassifier
+    from sortal.tasks.compare.compare import compare
+    from sortal.tasks.inspect.inspect import inspect
     from sortal.tasks.load import load
-    from sortal.tasks.partition import score_partition
-    from sortal.tasks.report import report
-    from sortal.tasks.sklearn_tree import from_sklearn
+    from sortal.tasks.predict import work
+    from sortal.tasks.report.report import report
     from sortal.tasks.tables import read
-    from sortal.tasks.work import work
-    from sortal.views import displays
+    from sortal.trees.estimator import TreeClassifier
+    from sortal.trees.from_sklearn import from_sklearn
+    from sortal.trees.split_scores import score_partition
 
 __version__ = "0.1.0"
 __all__ = [
@@ -56,25 +55,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DiscreteBayes": "sortal.estimators.bayes",
-    "FisherDiscriminant": "sortal.estimators.fisher",
-    "IndicatorRegression": "sortal.estimators.indicator",
-    "KernelDiscriminant": "sortal.estimators.kernel",
-    "LinearDiscriminant": "sortal.estimators.linear",
-    "NeighborsClassifier": "sortal.estimators.neighbors",
-    "QuadraticDiscriminant": "sortal.estimators.quadratic",
-    "TreeClassifier": "sortal.estimators.tree",
-    "compare": "sortal.tasks.compare",
+    "DiscreteBayes": "sortal.bayes.estimator",
+    "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
+    "IndicatorRegression": "sortal.discriminants.indicator.estimator",
+    "KernelDiscriminant": "sortal.kernels.estimator",
+    "LinearDiscriminant": "sortal.discriminants.linear.estimator",
+    "NeighborsClassifier": "sortal.neighbors.estimator",
+    "QuadraticDiscriminant": "sortal.discriminants.quadratic.estimator",
+    "TreeClassifier": "sortal.trees.estimator",
+    "compare": "sortal.tasks.compare.compare",
     "datasets": "sortal.data.datasets",
-    "displays": "sortal.views.displays",
+    "displays": "sortal.displays",
     "errors": "sortal.errors",
-    "from_sklearn": "sortal.tasks.sklearn_tree",
-    "inspect": "sortal.tasks.inspect",
+    "from_sklearn": "sortal.trees.from_sklearn",
+    "inspect": "sortal.tasks.inspect.inspect",
     "load": "sortal.tasks.load",
     "read": "sortal.tasks.tables",
-    "report": "sortal.tasks.report",
-    "score_partition": "sortal.tasks.partition",
-    "work": "sortal.tasks.work",
+    "report": "sortal.tasks.report.report",
+    "score_partition": "sortal.trees.split_scores",
+    "work": "sortal.tasks.predict",
 }
 
 

@@ -17,11 +17,11 @@ from sklearn.model_selection import StratifiedKFold
 from tests.base.saving_cases import CASES, DISCRIMINANTS, EVERY, LABELS, case, mixed, numbers
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
+from sortal.base.classifier import TableClassifier
+from sortal.base.saving import DataFile, FitCall, parts_of, restore
 from sortal.errors import FormatError, InputError, SortalWarning
-from sortal.estimators.base import TableClassifier
-from sortal.estimators.keeping import DataFile, FitCall, parts_of, restore
-from sortal.models.layout import FromSchema, Layout, Whole
-from sortal.models.layout_arrays import Array, Record
+from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.fields import FromSchema, Layout, Whole
 from sortal.tasks import load as loading
 from sortal.tasks.load import load
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.models.bayes_explain import BayesExplanation
-    from sortal.models.records import Explanations
+    from sortal.bayes.explain import BayesExplanation
+    from sortal.records.tables import Explanations
 
 INF: Final = math.inf
 

@@ -20,11 +20,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from tests.bayes.oracle import ONE, Cell, Cells, Oracle, Row, Rules, Schema, learn_schema
 
 from sortal import DiscreteBayes, datasets
-from sortal.errors import (
-    ImpossibleRowWarning,
-    SortalWarning,
-    SubtractError,
-)
+from sortal.errors import ImpossibleRowWarning, SortalWarning, SubtractError
 
 T = TypeVar("T")
 Floats: TypeAlias = NDArray[np.float64]

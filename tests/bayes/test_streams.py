@@ -10,10 +10,7 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes
-from sortal.errors import (
-    ImpossibleRowWarning,
-    SubtractError,
-)
+from sortal.errors import ImpossibleRowWarning, SubtractError
 
 Y = ["n", "y", "n", "y"]
 

@@ -16,7 +16,7 @@ from sortal import DiscreteBayes, datasets
 from sortal.errors import MissingValueWarning
 
 if TYPE_CHECKING:
-    from sortal.models.records import Table
+    from sortal.records.tables import Table
 
 # Counts of No and Yes by value; 5 days of No, 9 of Yes.
 TENNIS: Final = {

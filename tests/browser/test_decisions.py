@@ -24,16 +24,16 @@ from sortal import (
     datasets,
 )
 from sortal.errors import MissingValueError, UnknownCategoryError
-from sortal.models.tree_walk import ends_of
 from sortal.native.trees import CUT
-from sortal.views.deciding.part import decide_part, decide_script, decide_style
+from sortal.tasks.report.decide import decide_part, decide_script, decide_style
+from sortal.trees.routing import ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from playwright.sync_api import Page
 
-    from sortal.views.parts import Part
+    from sortal.records.render import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 

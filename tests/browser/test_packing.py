@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
-from sortal.views.deciding.decider import decider
-from sortal.views.deciding.packing import pack, pack_lower, packed_bytes
-from sortal.views.deciding.part import decide_part
+from sortal.browser import pack, pack_lower, packed_bytes
+from sortal.tasks.report.decide import decide_part, decider
 
 
 def numbers_of(item: Any) -> np.ndarray[Any, Any]:

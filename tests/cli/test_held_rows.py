@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import sortal
-from sortal.cli.settings import read_settings
+from sortal.cli.options import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

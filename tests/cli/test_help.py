@@ -10,9 +10,8 @@ import pytest
 import sortal
 from sortal.cli import main
 from sortal.cli.app import COMMANDS
-from sortal.cli.code import TABLE, call
-from sortal.cli.reading import as_options, reading
-from sortal.cli.settings import read_settings
+from sortal.cli.options import as_options, read_settings, reading
+from sortal.cli.show_code import TABLE, call
 from sortal.tasks.registry import learners
 
 NAMES = [function.__name__ for function, _ in COMMANDS]

@@ -11,11 +11,11 @@ import pytest
 
 import sortal
 from sortal import datasets
+from sortal.base.classifier import FitReport, TableClassifier
 from sortal.data.columns import as_categories, as_numbers
 from sortal.data.schema import Schema
-from sortal.estimators.base import FitReport, TableClassifier
-from sortal.models.layout import FromSchema, Layout
-from sortal.models.layout_arrays import Array, Record
+from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.fields import FromSchema, Layout
 from sortal.tasks import registry
 
 if TYPE_CHECKING:

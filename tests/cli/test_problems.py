@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sortal.cli import endings
+from sortal.cli import output as endings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

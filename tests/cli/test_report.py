@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import sortal
-from sortal.tasks import report as tasks
+from sortal.tasks.report import report as tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,8 +149,8 @@ def test_the_code_does_the_same(
 def test_the_command_of_a_report_is_understood(
     run: Callable[..., Any], asked: list[Made], here: Path
 ) -> None:
-    from sortal.tasks.reporting.reproduce import command
-    from sortal.tasks.reporting.wishes import Wishes
+    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.report.reproduce import command
     from sortal.tasks.tables import open_table
 
     reading = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}

@@ -176,7 +176,7 @@ pytestmark = pytest.mark.usefixtures("one_process")
 @cache
 def quick_comparison() -> Any:
     """Two models on two folds."""
-    from sortal.tasks.compare import compare
+    from sortal.tasks.compare.compare import compare
 
     few: dict[str, Any] = {"folds": 2, "repeats": 1, "baselines": False, "n_jobs": 1}
     return compare(datasets.penguins(), "species", learners=["lda", "bayes"], **few)
@@ -208,7 +208,8 @@ EXAMPLES = [example for _, examples in COMMANDS for example in examples]
 def test_an_example_runs(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, example: str
 ) -> None:
-    from sortal.tasks import compare, report
+    from sortal.tasks.compare import compare
+    from sortal.tasks.report import report
 
     if example.startswith("sortal compare "):
         stand_in(compare, quick_comparison(), monkeypatch)
@@ -243,7 +244,7 @@ def test_examples_in_a_shell(here: Path) -> None:
 def test_a_comparison_goes_on_with_the_same_table(
     run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sortal.tasks import compare
+    from sortal.tasks.compare import compare
 
     found = quick_comparison()
     beside = replace(found.choice, chosen="logistic", equals=("logistic", "lda"), learner="lda")

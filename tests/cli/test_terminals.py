@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from sortal.cli import main, progress
+from sortal.cli import main
+from sortal.cli import output as progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,8 +26,8 @@ from tests.contract.learners import (
 )
 
 import sortal
+from sortal.base.saving import parts_of
 from sortal.errors import InputError, InputTypeError, OptionError
-from sortal.estimators.keeping import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

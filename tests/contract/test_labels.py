@@ -23,8 +23,8 @@ from tests.contract.learners import (
 )
 
 import sortal
+from sortal.base.saving import parts_of, restore
 from sortal.errors import LabelError
-from sortal.estimators.keeping import parts_of, restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sortal
-from sortal.models.records import Table, Working
+from sortal.records.tables import Table, Working
 from sortal.tasks.registry import learners
 from sortal.tasks.show import show
 

@@ -16,7 +16,7 @@ from tests.modelfile.hostile_run import table
 
 import sortal
 from sortal.errors import FormatError, OptionError, WeightError
-from sortal.tasks.comparing.folds import plan_folds
+from sortal.tasks.compare.fold_run import plan_folds
 
 SOURCES = Path(sortal.__file__).parents[1]
 

@@ -89,7 +89,7 @@ EXAMPLES = sorted(
     for path in PACKAGE.rglob("*.py")
     if ">>>" in path.read_text(encoding="utf-8")
 )
-SLOW = ("sortal.tasks.compare", "sortal.tasks.report")
+SLOW = ("sortal.tasks.compare.compare", "sortal.tasks.report.report")
 
 
 @pytest.mark.filterwarnings("default::sortal.errors.SortalWarning")

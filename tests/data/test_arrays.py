@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sortal.data.arrays import ArrayTable
+from sortal.data.arrays import ArrayTable, days
 from sortal.data.columns import as_categories
-from sortal.data.objects import days
-from sortal.data.table import read_table
+from sortal.data.sources import read_table
 
 GRID = np.arange(12, dtype=np.float64).reshape(4, 3)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sortal.data.writing import replace_file
+from sortal.data.atomic_write import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_an_error_names_the_file_that_was_asked_for(
 
 WRITE = """
 import sys, time
-from sortal.data.writing import replace_file
+from sortal.data.atomic_write import replace_file
 with replace_file(sys.argv[1]) as draft:
     draft.write_text("half")
     print("writing", flush=True)
@@ -138,7 +138,7 @@ def test_what_others_write_or_have_written_is_left_alone(tmp_path: Path) -> None
 IN_FOLDER = """
 import os, tempfile
 from pathlib import Path
-from sortal.data.writing import replace_file
+from sortal.data.atomic_write import replace_file
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     (folder / "out.csv").write_text("old")

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from sortal.data.arrays import ArrayTable
-from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
-from sortal.data.gathering import as_read, gather_blocks, with_weight
 from sortal.data.schema import ColumnSchema, Kind, Schema
-from sortal.data.sources import TableSource
+from sortal.data.sources import Batch, TableSource, as_read, gather_blocks, with_weight
 from sortal.data.weights import Weights
 
 

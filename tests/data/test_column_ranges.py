@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sortal.data.ranges import column_ranges
+from sortal.data.columns import column_ranges
 
 
 def test_ranges_are_those_of_each_column() -> None:

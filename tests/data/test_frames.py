@@ -11,7 +11,7 @@ import pytest
 
 from sortal.data.columns import as_categories
 from sortal.data.schema import ColumnSchema
-from sortal.data.table import read_table
+from sortal.data.sources import read_table
 
 Cells: TypeAlias = list[Any]
 

@@ -13,10 +13,9 @@ import pytest
 from sortal.data.arrays import ArrayTable, check_matrix
 from sortal.data.columns import as_categories
 from sortal.data.frames import FrameTable
-from sortal.data.gathering import with_weight
 from sortal.data.schema import Schema
-from sortal.data.sources import TableSource
-from sortal.data.table import Table, read_table
+from sortal.data.sources import DataTable as Table
+from sortal.data.sources import TableSource, read_table, with_weight
 from sortal.data.weights import read_weights
 from sortal.errors import InputError
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sortal.data.numbering import number_cells
+from sortal.data.columns import number_cells
 
 Codes = NDArray[np.int32]
 

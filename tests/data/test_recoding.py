@@ -11,8 +11,8 @@ from sortal.data.columns import (
     Column,
     IntegerColumn,
     as_categories,
+    recode_columns,
 )
-from sortal.data.recoding import recode_columns
 from sortal.data.values import Values
 
 CLOSE = st.integers(-5, 5)

@@ -9,11 +9,9 @@ import polars as pl
 import pytest
 
 from sortal.data.arrays import ArrayTable
-from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn, as_categories
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import TableSource
-from sortal.data.table import read_table
+from sortal.data.sources import Batch, TableSource, read_table
 from sortal.data.weights import Weights
 
 N = 30

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.columns import as_categories
-from sortal.data.table import Table, read_table
+from sortal.data.sources import DataTable as Table
+from sortal.data.sources import read_table
 from sortal.errors import InputError, InputTypeError
 from sortal.tasks.tables import open_table
 

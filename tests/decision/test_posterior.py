@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sortal.models.decision import (
+from sortal.decision.posterior import (
     decide,
     log_evidence,
     log_posterior,

@@ -15,10 +15,9 @@ from sortal import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from sortal.models import holes
-from sortal.models.functions import ConditionalMean
-from sortal.models.gaussian import GaussianClasses
-from sortal.models.holes import Inverse, each_pattern, patterns_of
+from sortal.discriminants import gaussian as holes
+from sortal.discriminants.gaussian import GaussianClasses, Inverse, each_pattern, patterns_of
+from sortal.discriminants.linear_functions import ConditionalMean
 
 LEARNERS = [
     LinearDiscriminant(),

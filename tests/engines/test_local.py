@@ -16,12 +16,11 @@ from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky import get_reusable_executor
 
 from sortal.data.arrays import ArrayTable
-from sortal.data.batch import Batch
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import TableSource
+from sortal.data.sources import Batch, TableSource
 from sortal.engines import local
 from sortal.engines.local import LocalEngine, n_threads
-from sortal.summaries.bayes import SummarizeBayes
+from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,7 +188,7 @@ def test_blocks_that_wait_are_not_begun_after_an_error(monkeypatch: pytest.Monke
 # At most four blocks are sent that were not delivered: the signal is met before the next one.
 INTERRUPTED = """
 import signal, threading
-from sortal.data.batch import Batch
+from sortal.data.sources import Batch
 from sortal.engines.local import LocalEngine
 
 opened = []
@@ -211,7 +210,7 @@ except KeyboardInterrupt:
 """
 FORKED = """
 import os
-from sortal.data.batch import Batch
+from sortal.data.sources import Batch
 from sortal.engines.local import LocalEngine
 
 class Source:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn import calibration, metrics
 
-from sortal.models.judged import Confused, Confusion, Reliability, Roc
-from sortal.models.judged_roc import MOST_POINTS, area, roc_steps
+from sortal.evaluation import MOST_POINTS, Confused, Confusion, Reliability, Roc, area, roc_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

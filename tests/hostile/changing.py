@@ -7,7 +7,7 @@ import random
 import threading
 from typing import TYPE_CHECKING
 
-from sortal.data.files.reader import read_file
+from sortal.data.files.read import read_file
 from sortal.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sortal import KernelDiscriminant, datasets
 from sortal.errors import MissingValueWarning, SortalWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
-    from sortal.models.kernel_explain import KernelExplanation
+    from sortal.kernels.explain import KernelExplanation
 
 
 # --- Tables that are drawn -----------------------------------------------------------------------

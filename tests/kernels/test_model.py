@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.kernels.tables import iris
 
 from sortal import KernelDiscriminant
-from sortal.models.kernel import TILE_CELLS, TILE_ROWS, rows_at_a_time
+from sortal.kernels.model import TILE_CELLS, TILE_ROWS, rows_at_a_time
 
 
 def test_functions_of_rows_are_those_of_their_projections() -> None:

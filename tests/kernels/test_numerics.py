@@ -10,15 +10,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import KernelDiscriminant
-from sortal.learners import kernel_bordered, kernel_dense, kernel_space
-from sortal.learners.kernel_bordered import Bordered, factor
-from sortal.learners.kernel_centered import Centered
-from sortal.learners.kernel_dense import kernel_matrix
-from sortal.learners.kernel_landmarks import choose_landmarks
-from sortal.learners.kernel_positive import positive
-from sortal.learners.kernel_primal import condition_of
-from sortal.learners.kernel_solution import Labeled, tell_nobody
-from sortal.models.kernel_functions import KernelFunction
+from sortal.kernels import landmark_space as kernel_space
+from sortal.kernels import solve as kernel_bordered
+from sortal.kernels import solve as kernel_dense
+from sortal.kernels.basis import choose_landmarks
+from sortal.kernels.functions import KernelFunction, positive
+from sortal.kernels.primal import Labeled, condition_of, tell_nobody
+from sortal.kernels.solve import Bordered, Centered, factor, kernel_matrix
 
 Float = np.ndarray
 

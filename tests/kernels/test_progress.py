@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sortal.learners.kernel_progress import Progress, each
+from sortal.kernels.options import Progress, each
 
 
 def test_parts_of_a_hundred_rise() -> None:

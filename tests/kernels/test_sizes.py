@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sortal.learners import kernel_sizes
-from sortal.learners.kernel_options import KernelOptions
-from sortal.learners.kernel_sizes import (
+from sortal.kernels import options as kernel_sizes
+from sortal.kernels.options import (
+    KernelOptions,
     count_landmarks,
     free_memory,
     needed_memory,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.learners.kernel_book import both_sides, judge, matrices, project, project_means
+from sortal.kernels.working import both_sides, judge, matrices, project, project_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

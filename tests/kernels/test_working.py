@@ -14,7 +14,7 @@ from sortal import KernelDiscriminant
 from sortal.errors import SeparationWarning
 
 if TYPE_CHECKING:
-    from sortal.models.records import Table, Working
+    from sortal.records.tables import Table, Working
 
 FEW: Final = np.r_[0:3, 50:54, 100:102]  # nine rows of three classes
 WEIGHT: Final = np.array([1.0, 2.0, 1.0, 0.5, 1.0, 1.0, 3.0, 1.0, 2.0])
@@ -214,7 +214,7 @@ def test_a_given_kernel_is_not_kept() -> None:
 
 def test_a_large_basis_has_no_spectrum(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = iris()
-    monkeypatch.setattr("sortal.learners.kernel_working._MOST_IN_SPECTRUM", 100)
+    monkeypatch.setattr("sortal.kernels.working._MOST_IN_SPECTRUM", 100)
     work = KernelDiscriminant().fit(X, y).working()
     assert work["spectrum"].columns == ("not shown",)
     assert "for up to 100 rows, since they take long; here are 150." in str(work["spectrum"])

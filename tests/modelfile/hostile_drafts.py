@@ -9,7 +9,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from sortal.models.layout import TYPES
+from sortal.modelfile.fields import TYPES
 
 Members = dict[str, bytes]
 Path = tuple[Any, ...]

@@ -21,9 +21,9 @@ import pandas as pd
 from tests.modelfile.hostile_files import make
 
 import sortal
+from sortal.base.saving import DataFile, FitCall
 from sortal.errors import SortalError
-from sortal.estimators.keeping import DataFile, FitCall
-from sortal.models.archive import read_archive
+from sortal.modelfile.archive import read_archive
 from sortal.tasks.load import load
 from sortal.tasks.show import show
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sortal.errors import FormatError
-from sortal.models.archive import Parts, parse_json, read_archive, write_archive
-from sortal.models.members import ArrayReader, ArrayWriter
+from sortal.modelfile.archive import Parts, parse_json, read_archive, write_archive
+from sortal.modelfile.arrays import ArrayReader, ArrayWriter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,17 +14,24 @@ import pytest
 from tests.contract.refusals.model_files import ONE_HASH
 
 from sortal import LinearDiscriminant, models
+from sortal.base import classifier as base
+from sortal.base import saving as keeping
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import crowded
 from sortal.errors import FormatError
-from sortal.estimators import base, keeping
-from sortal.models import layout
-from sortal.models.layout import INF, Layout, Maybe, Several, Whole
-from sortal.models.layout_arrays import Array, OneOf, Record
-from sortal.models.layout_schema import LABEL_TYPE, schema_in, schema_out
-from sortal.models.members import ArrayReader, ArrayWriter
-from sortal.models.plain import NotPlainError, from_plain, to_plain
-from sortal.models.scope import Scope
+from sortal.modelfile import fields as layout
+from sortal.modelfile.arrays import Array, ArrayReader, ArrayWriter, OneOf, Record
+from sortal.modelfile.fields import (
+    INF,
+    LABEL_TYPE,
+    Layout,
+    Maybe,
+    Several,
+    Whole,
+    schema_in,
+    schema_out,
+)
+from sortal.modelfile.values import NotPlainError, Scope, from_plain, to_plain
 from sortal.tasks.load import load
 
 if TYPE_CHECKING:

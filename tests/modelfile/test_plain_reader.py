@@ -11,13 +11,7 @@ import pytest
 from tests.modelfile import plain_reader
 from tests.modelfile.plain_reader import PlainReader
 
-from sortal import (
-    DiscreteBayes,
-    KernelDiscriminant,
-    LinearDiscriminant,
-    TreeClassifier,
-    datasets,
-)
+from sortal import DiscreteBayes, KernelDiscriminant, LinearDiscriminant, TreeClassifier, datasets
 
 # Holes and unknown values are met on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")

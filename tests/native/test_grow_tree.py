@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sortal import native
-from sortal.models.tree_criteria import CRITERIA as DESCRIBED
 from sortal.native import trees
+from sortal.trees.criteria import CRITERIA_BY_NAME as DESCRIBED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

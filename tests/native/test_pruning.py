@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from sortal.native.pruning import added_errors, collapse_strengths
+from sortal.native.trees import added_errors, collapse_strengths
 
 Float = NDArray[np.float64]
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sortal import native
-from sortal.native.judging import equal_from, judge_parts, judge_tests, thresholds_between
-from sortal.native.trees import CUT
+from sortal.native.trees import CUT, equal_from, judge_parts, judge_tests, thresholds_between
 
 Int64 = NDArray[np.int64]
 GAIN, RATIO, GINI, CART = range(4)

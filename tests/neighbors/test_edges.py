@@ -12,10 +12,7 @@ from tests.neighbors.oracle import VOTINGS
 from tests.neighbors.tables import METRICS
 
 from sortal import NeighborsClassifier
-from sortal.errors import (
-    MissingValueWarning,
-    UnknownCategoryWarning,
-)
+from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 NAN: Final = math.nan
 every_voting = pytest.mark.parametrize("voting", VOTINGS)

@@ -14,7 +14,7 @@ from sortal import NeighborsClassifier, datasets
 from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
-    from sortal.models.neighbors_explain import NeighborsExplanation
+    from sortal.neighbors.explain import NeighborsExplanation
 
 
 # --- What they differ in -------------------------------------------------------------------------

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 from sortal import NeighborsClassifier
-from sortal.learners.neighbors import class_factors, class_priors
-from sortal.learners.neighbors_options import NeighborsOptions
-from sortal.learners.neighbors_scale import column_ranges, deviations, fit_ellipse, means
+from sortal.neighbors.learn import (
+    NeighborsOptions,
+    class_factors,
+    class_priors,
+    column_ranges,
+    deviations,
+    fit_ellipse,
+    means,
+)
 
 Y = ["a", "b", "a", "b", "a", "b"]
 NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0]]

@@ -7,7 +7,7 @@ import pytest
 from tests.kernels.tables import iris
 
 from sortal import NeighborsClassifier
-from sortal.models.neighbors import WEIGHTINGS
+from sortal.neighbors.model import WEIGHTINGS
 
 
 def test_the_least_error_then_the_fewest_neighbors_then_the_first_weighting() -> None:

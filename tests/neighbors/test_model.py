@@ -12,11 +12,10 @@ import pytest
 from tests.kernels.tables import iris
 
 from sortal import NeighborsClassifier
-from sortal.models import neighbors_search
-from sortal.models.neighbors import NeighborsModel, Once
-from sortal.models.neighbors_blocks import near_filled, rows_at_a_time
-from sortal.models.neighbors_search import inverse_root, search, whiten
 from sortal.native.neighbors import Searcher
+from sortal.neighbors import model as neighbors_search
+from sortal.neighbors.model import NeighborsModel, Once, inverse_root, search, whiten
+from sortal.neighbors.votes import near_filled, rows_at_a_time
 
 
 def fitted(**options: Any) -> NeighborsModel:

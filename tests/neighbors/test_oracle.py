@@ -24,7 +24,7 @@ from tests.neighbors.oracle import (
 from tests.neighbors.tables import METRICS, Case, cases, class_options, names_of
 
 from sortal import NeighborsClassifier
-from sortal.models.decision import decide
+from sortal.decision.posterior import decide
 
 quiet = pytest.mark.filterwarnings(
     "ignore::sortal.errors.MissingValueWarning", "ignore::sortal.errors.UnknownCategoryWarning"

@@ -13,9 +13,9 @@ from tests.kernels.tables import iris
 import sortal
 from sortal import NeighborsClassifier, datasets
 from sortal.errors import SortalWarning
-from sortal.models import neighbors_blocks
-from sortal.tasks.explain import explain
+from sortal.neighbors import votes as neighbors_blocks
 from sortal.tasks.fit import fit
+from sortal.tasks.predict import explain
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from sortal import NeighborsClassifier
 from sortal.errors import MissingValueWarning
-from sortal.models import neighbors_search
+from sortal.neighbors import model as neighbors_search
 
 
 def test_few_queries_with_the_same_holes_find_what_many_do(

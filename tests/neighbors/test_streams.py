@@ -8,9 +8,7 @@ import pytest
 from tests.kernels.tables import iris
 
 from sortal import NeighborsClassifier
-from sortal.errors import (
-    OneClassWarning,
-)
+from sortal.errors import OneClassWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 

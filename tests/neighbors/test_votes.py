@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from tests.neighbors.oracle import Oracle, kernel_values
 
-from sortal.models.neighbors import WEIGHTINGS
-from sortal.models.neighbors_search import Near
-from sortal.models.neighbors_votes import (
-    Voters,
-    by_class,
-    fill_places,
-    is_filled,
-    kernel,
-    votes,
-)
+from sortal.neighbors.model import WEIGHTINGS, Near
+from sortal.neighbors.votes import Voters, by_class, fill_places, is_filled, kernel, votes
 
 
 def near_of(distances: Any) -> Near:

@@ -19,7 +19,7 @@ from sortal.errors import MissingValueWarning
 if TYPE_CHECKING:
     from tests.neighbors.oracle import Oracle
 
-    from sortal.models.records import Table
+    from sortal.records.tables import Table
 
 # Three rows on a line and one beside it; distances from (0, 0) are 0, 3, 4 and 5.
 CORNERS: Final = pd.DataFrame({"a": [0.0, 3.0, 0.0, 3.0], "b": [0.0, 0.0, 4.0, 4.0]})

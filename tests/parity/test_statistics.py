@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from tests.parity.peers import Table, every_table, frozen
 
 from sortal import LinearDiscriminant
-from sortal.models.records import Working
+from sortal.records.tables import Working
 
 
 def numbers(working: Working, name: str, first: int = 1) -> NDArray[np.float64]:

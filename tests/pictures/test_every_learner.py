@@ -15,23 +15,22 @@ import pytest
 from tests.plotting.drawn import clouds, comparison, predictions
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
+from sortal.bayes.displays import EvidenceDisplay, evidence_of, information, tables_of
 from sortal.errors import MissingValueWarning
-from sortal.models.judged import Confusion, Reliability, Roc
+from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.pictures.figures import CELLS
+from sortal.pictures.scene import Pictures, Plan, Scene, Words, between_share
+from sortal.pictures.shared import comparison_pictures, judged_pictures
+from sortal.plotting.comparison import ImportancesDisplay
 from sortal.tasks import registry
 from sortal.tasks.registry import Facts, Learner
-from sortal.views.evidence import EvidenceDisplay, evidence_of, information, tables_of
-from sortal.views.importances import ImportancesDisplay
-from sortal.views.pictures.coarse import CELLS
-from sortal.views.pictures.judged import comparison_pictures, judged_pictures
-from sortal.views.pictures.scene import Pictures, Plan, Scene, Words
-from sortal.views.pictures.telling import between_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.collections import PathCollection
 
-    from sortal.views.pictures.picture import Picture
+    from sortal.pictures.scene import Picture
 
 NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors", "kernel"]
 SHORT = 40_000

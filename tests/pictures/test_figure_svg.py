@@ -12,10 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from sortal.views.lettering import name_axes, shown, write_legend, write_title
-from sortal.views.palette import point_style
-from sortal.views.pictures.coarse import CELLS, coarsen
-from sortal.views.pictures.figures import png_of, svg_of
+from sortal.pictures.figures import CELLS, coarsen, png_of, svg_of
+from sortal.plotting.axes import name_axes, point_style, shown, write_legend, write_title
 
 HOSTILE: Final = (
     "</svg><script>alert(1)</script>",

@@ -12,14 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from sortal.views.pictures.figures import svg_of
-from sortal.views.pictures.svg_colors import INK, PAPER, recolored
-from sortal.views.pictures.svg_paths import (
+from sortal.pictures.figures import svg_of
+from sortal.pictures.svg import (
+    INK,
+    PAPER,
     Stroke,
     as_marker,
     is_shorter_once,
     moved,
     read_path,
+    recolored,
     short,
     thinned,
     write_marker,

@@ -28,8 +28,8 @@ from sortal import (
     datasets,
     displays,
 )
-from sortal.views.answers import deciding_functions
-from sortal.views.boundaries import find_zero
+from sortal.plotting.boundaries import find_zero
+from sortal.plotting.fitted import deciding_functions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,15 +14,10 @@ from matplotlib.patches import PathPatch
 from tests.plotting.drawn import comparison, legend_of, predictions, rendered
 
 from sortal import LinearDiscriminant, datasets
-from sortal.models.judged import Confusion, Reliability, Roc
-from sortal.views.comparison_display import Scored
-from sortal.views.confusion import letters_on, shade
-from sortal.views.displays import (
-    ComparisonDisplay,
-    ConfusionDisplay,
-    ReliabilityDisplay,
-    RocDisplay,
-)
+from sortal.displays import ComparisonDisplay, ConfusionDisplay, ReliabilityDisplay, RocDisplay
+from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.plotting.comparison import Scored
+from sortal.plotting.evaluation import letters_on, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import pytest
 
 from sortal import FisherDiscriminant, TreeClassifier, datasets, score_partition
 from sortal.errors import OptionError
-from sortal.models.records import Table, Working
+from sortal.records.tables import Table, Working
 
 TABLE = Table("t", "A <b>title</b>", ("word", "n"), (("a&b", 1), ("c", 0.25), (None, 3.0)), "S 2")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sortal.models.records import Explanations, Table, Working
-from sortal.models.text_tables import fold, text_table
+from sortal.records.render import fold, text_table
+from sortal.records.tables import Explanations, Table, Working
 
 WIDE = Table(
     "wide",

@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sortal.data.arrays import categories_of
-from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, Column, NumberColumn, as_categories
+from sortal.data.sources import Batch
 from sortal.data.values import sort_values
 from sortal.data.weights import Weights, read_weights
-from sortal.summaries.measuring import measure_classes
+from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from tests.summaries.blocks import Table, build_batch, measure
 
 from sortal.errors import FormatError, SortalError
-from sortal.summaries.bayes import BayesSummary, SummarizeBayes
-from sortal.summaries.cells import CellCounts
+from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.counts import ClassCounts, RowCounts, ValueCounts
+from sortal.summaries.counts import CellCounts, ClassCounts, RowCounts, ValueCounts
 from sortal.summaries.moments import ColumnMoments
-from sortal.summaries.pack import pack, unpack
+from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
 KINDS: dict[str, type[Any]] = {
     "rows": RowCounts,

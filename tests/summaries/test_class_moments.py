@@ -29,9 +29,9 @@ from tests.summaries.blocks import (
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
 from sortal.errors import SubtractError
-from sortal.summaries import measuring
+from sortal.summaries import moments as measuring
 from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.measuring import measure_classes
+from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,12 +8,18 @@ import pytest
 from tests.summaries.blocks import build_batch
 
 from sortal.data import datasets
-from sortal.summaries.cells import count_cells
-from sortal.summaries.counts import ValueCounts, aligned, count_classes, count_rows, count_values
+from sortal.summaries.counts import (
+    ValueCounts,
+    aligned,
+    count_cells,
+    count_classes,
+    count_rows,
+    count_values,
+)
 from sortal.summaries.moments import measure_columns
 
 if TYPE_CHECKING:
-    from sortal.data.batch import Batch
+    from sortal.data.sources import Batch
 
 
 @pytest.fixture(scope="session")

@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.summaries.blocks import build_batch, facts
 
-from sortal.summaries.gathered_rows import gather_rows
-from sortal.summaries.kept_rows import KeptRows, SummarizeRows
 from sortal.summaries.protocol import Summary
+from sortal.summaries.rows import KeptRows, SummarizeRows, gather_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sortal.data.batch import Batch
+    from sortal.data.sources import Batch
 
 PLAN = SummarizeRows(0, (2, 3), (0, 1), ("x", "z"))
 

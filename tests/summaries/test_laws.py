@@ -17,23 +17,24 @@ from hypothesis import strategies as st
 from tests.summaries.blocks import build_batch, deal, facts, seeds
 
 from sortal.errors import SubtractError
-from sortal.summaries.bayes import BayesSummary, SummarizeBayes
-from sortal.summaries.cells import CellCounts, count_cells
 from sortal.summaries.counts import (
+    CellCounts,
     ClassCounts,
     RowCounts,
     ValueCounts,
+    count_cells,
     count_classes,
     count_rows,
     count_values,
 )
 from sortal.summaries.moments import ColumnMoments, measure_columns
 from sortal.summaries.protocol import Subtractable
+from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal.data.batch import Batch
+    from sortal.data.sources import Batch
 
 ROUNDING = 1e-12
 KINDS = (RowCounts, ClassCounts, ValueCounts, ColumnMoments, CellCounts, BayesSummary)

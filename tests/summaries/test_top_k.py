@@ -16,7 +16,7 @@ from sortal.data.weights import read_weights
 from sortal.engines.local import LocalEngine
 from sortal.native.neighbors import Searcher
 from sortal.summaries.protocol import Summary
-from sortal.summaries.top_k import SummarizeNearest, TopK
+from sortal.summaries.rows import SummarizeNearest, TopK
 
 keys = st.sampled_from([0.0, 0.5, 1.0, 2.0])
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from sortal import LinearDiscriminant, TreeClassifier, datasets
+from sortal.base.saving import parts_of, restore
 from sortal.errors import FormatError
-from sortal.estimators.keeping import parts_of, restore
-from sortal.models.archive import Parts, read_archive, write_archive
+from sortal.modelfile.archive import Parts, read_archive, write_archive
 from sortal.tasks.load import load
 
 FROZEN = sorted((Path(__file__).parents[1] / "modelfile" / "frozen").glob("v*/*.sortal"))

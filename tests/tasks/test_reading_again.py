@@ -12,9 +12,8 @@ import pytest
 
 import sortal
 from sortal.errors import MissingValueWarning, OptionError, ReadingWarning
-from sortal.tasks.explain import explain
 from sortal.tasks.fit import fit
-from sortal.tasks.predict import predict
+from sortal.tasks.predict import explain, predict
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:

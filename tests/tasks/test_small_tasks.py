@@ -12,11 +12,9 @@ import pytest
 from sortal import TreeClassifier, datasets
 from sortal.errors import MissingValueWarning, OptionError
 from sortal.tasks import registry
-from sortal.tasks.explain import explain
 from sortal.tasks.fit import fit
-from sortal.tasks.predict import predict
+from sortal.tasks.predict import explain, predict, work
 from sortal.tasks.show import show
-from sortal.tasks.work import work
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.models.tree import TreeModel
 from sortal.native.trees import CUT, LEAF, NO_HOLES
+from sortal.trees.model import TreeModel
 
 
 def chain(depth: int) -> TreeModel:

@@ -12,7 +12,7 @@ from tests.plotting.drawn import setosa_or_not
 from sortal import TreeClassifier, datasets
 
 if TYPE_CHECKING:
-    from sortal.models.tree import TreeModel
+    from sortal.trees.model import TreeModel
 
 
 NASTY: Final = (

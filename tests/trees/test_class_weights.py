@@ -43,9 +43,8 @@ from tests.trees.tables import (
 
 from sortal import TreeClassifier, datasets
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.learners.tree_weights import multiples
-from sortal.models.tree import TreeModel
-from sortal.models.tree_shares import Smoothing, laplace, m_estimate, reweigh, say, shrink
+from sortal.trees.model import Smoothing, TreeModel, laplace, m_estimate, reweigh, say, shrink
+from sortal.trees.rows import multiples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.models.conditions import Choice, Interval, quoted, set_text
-from sortal.models.faces import moment_text, share_text, table_markdown
+from sortal.records.render import moment_text, quoted, share_text, table_markdown
+from sortal.trees.conditions import Choice, Interval, set_text
 
 HOLES: dict[str, Any] = {"missing": True, "told": True}
 KNOWN: dict[str, Any] = {"missing": False, "told": True}

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import sortal
 from sortal import TreeClassifier, datasets
 from sortal.errors import OneLeafWarning
-from sortal.learners.tree_pessimistic import estimated_errors
-from sortal.native.pruning import added_errors
+from sortal.native.trees import added_errors
+from sortal.trees.pruning import estimated_errors
 
 TEXTBOOKS = {
     "play_tennis": "PlayTennis",

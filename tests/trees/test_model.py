@@ -11,15 +11,14 @@ import pytest
 from tests.trees.chains import chain
 
 from sortal import TreeClassifier
-from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.models.tree import TreeModel
-from sortal.models.tree_blocks import RouteBlock
-from sortal.models.tree_branches import describe_test
-from sortal.models.tree_nodes import node_table
-from sortal.models.tree_text import tree_text
+from sortal.data.sources import Batch
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SUBSET
+from sortal.trees.branches import describe_test, node_table
+from sortal.trees.model import TreeModel
+from sortal.trees.routing import RouteBlock
+from sortal.trees.rules import tree_text
 
 DEPTH = 30_000
 

@@ -19,9 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier, export_tex
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier, load
 from sortal.errors import ColumnError, InputError, MissingValueWarning
-from sortal.estimators.tree_as_sklearn import float32_below
-from sortal.tasks.sklearn_nodes import as_units, last_below
-from sortal.tasks.sklearn_tree import from_sklearn
+from sortal.trees.estimator import float32_below
+from sortal.trees.from_sklearn import as_units, from_sklearn, last_below
 
 if TYPE_CHECKING:
     from pathlib import Path

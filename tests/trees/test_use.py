@@ -17,11 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import TreeClassifier
-from sortal.errors import (
-    MissingValueWarning,
-    OptionError,
-    UnknownCategoryWarning,
-)
+from sortal.errors import MissingValueWarning, OptionError, UnknownCategoryWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable

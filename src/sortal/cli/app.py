@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sortal
-from sortal.cli import (
-    comparing,
-    endings,
-    explaining,
-    fitting,
-    inspecting,
-    predicting,
-    reporting,
-    showing,
-    telling,
-    working,
-)
+from sortal.cli import compare as comparing
+from sortal.cli import compare as inspecting
+from sortal.cli import fit as fitting
+from sortal.cli import output as endings
+from sortal.cli import output as telling
+from sortal.cli import predict as explaining
+from sortal.cli import predict as predicting
+from sortal.cli import report as reporting
+from sortal.cli import show as showing
+from sortal.cli import show as working
 
 if TYPE_CHECKING:
     from collections.abc import Callable

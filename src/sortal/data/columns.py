@@ -10,11 +10,17 @@ import numpy as np
 from sortal import native
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from sortal.data.values import Value, Values
 
+    Codes = NDArray[np.int32]
+    Float = NDArray[np.float64]
+
 HOLE = -1
+
 UNKNOWN = -2
 
 
@@ -121,3 +127,83 @@ def _plain(value: Any) -> Value:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, bool | int | float) else str(value)
+
+
+# --- Numbering: combinations of codes get one number each ----------------------------------------
+
+
+def number_cells(codes: Codes, sizes: Sequence[int]) -> tuple[Codes, NDArray[np.intp]]:
+    """The lexicographic rank of each row among the distinct rows, and a row of each rank."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    span = 1
+    for j, size in enumerate(sizes):
+        if span * size >= 1 << 62:  # the running number would overflow: rank what there is so far
+            seen, key32 = native.rank_integers(key)
+            key, span = key32.astype(np.int64), len(seen)
+        key = key * size + codes[:, j]
+        span *= max(size, 1)
+    found, cell = native.rank_integers(key)
+    first = np.zeros(len(found), dtype=np.intp)
+    first[cell[::-1]] = np.arange(len(codes))[::-1]
+    return cell, first
+
+
+# --- Recoding: a block's categories by the values of a fitted schema -----------------------------
+
+
+def recode_columns(columns: Sequence[Column], listed: Sequence[Values], n_rows: int) -> Codes:
+    """codes[place, i]: the rank of row i's value in listed[place]; HOLE or UNKNOWN below zero."""
+    codes = np.empty((len(columns), n_rows), dtype=np.int32)
+    direct: list[int] = []
+    lists: list[tuple[int, Codes]] = []
+    for place, (column, values) in enumerate(zip(columns, listed, strict=True)):
+        found = _lookup(values) if isinstance(column, IntegerColumn) else None
+        if found is not None:
+            direct.append(place)
+            lists.append(found)
+        else:
+            at = {value: v for v, value in enumerate(values)}
+            codes[place] = as_categories(column).recode(at)
+    numbers = [columns[place].numbers for place in direct]  # type: ignore[union-attr]
+    codes[direct] = native.place_integers(numbers, lists, n_rows, UNKNOWN)
+    return codes
+
+
+def _lookup(values: Values) -> tuple[int, Codes] | None:
+    """Whole numbers that lie close are looked up by position, without ranking the rows."""
+    if not values or not all(isinstance(value, int) for value in values):
+        return None
+    whole = [int(value) for value in values]
+    low, high = min(whole), max(whole)  # a declared order need not rise
+    if high - low >= native.MAX_SPAN or low < -(2**63) or high >= 2**63:
+        return None
+    codes = np.full(high - low + 1, UNKNOWN, dtype=np.int32)
+    codes[[value - low for value in whole]] = np.arange(len(whole))
+    return low, codes
+
+
+# --- The least and the greatest number of each column --------------------------------------------
+
+# Rows that are read at a time. Neighbors in a row-major array come into the cache together: of
+# 1,000,000 rows and 20 columns, one column after the other took 0.33 s, and this takes 0.06 s.
+_ROWS = 4096
+
+
+def column_ranges(columns: Sequence[Float]) -> list[tuple[float, float] | None]:
+    """(least, greatest) of columns that have at least one row; None for one of holes only."""
+    if not columns:
+        return []
+    n = len(columns[0])
+    low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+    tile = np.empty((len(columns), min(n, _ROWS)))
+    for start in range(0, n, _ROWS):
+        rows = tile[:, : n - start]
+        for j, x in enumerate(columns):
+            rows[j] = x[start : start + _ROWS]
+        least, greatest = rows.min(axis=1), rows.max(axis=1)
+        if np.isnan(least).any():  # slower, and seldom needed
+            least, greatest = np.fmin.reduce(rows, axis=1), np.fmax.reduce(rows, axis=1)
+        np.fmin(low, least, out=low)
+        np.fmax(high, greatest, out=high)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return [(a, b) if a <= b else None for a, b in ends]

@@ -9,6 +9,8 @@ Short names of sources in the docstrings below:
 - MSML 603: slides of the course DATA/MSML 603, *Principles of Machine Learning*.
 """
 
+from __future__ import annotations
+
 import csv
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
@@ -32,7 +34,9 @@ __all__ = [
 ]
 
 _Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+
 _Columns: TypeAlias = dict[str, list[Any]]
+
 _Types: TypeAlias = Mapping[str, Callable[[str], float | int | str]]
 
 _BACKENDS: Final[Mapping[str, _Backend]] = {
@@ -51,6 +55,7 @@ _IRIS: Final[_Types] = {
 
 # The bins of Zaki & Meira, Table 19.1: each is closed on the right, so 5.2 is still very short.
 _SEPAL_LENGTH_CUTS: Final = (5.2, 6.1, 7.0)
+
 _SEPAL_LENGTH_BINS: Final = ("Very Short", "Short", "Long", "Very Long")
 
 

@@ -1,24 +1,95 @@
-"""Sources: where blocks of rows come from.
-
-How a source is cut into blocks depends on the source alone, never on threads, so that sums come
-out the same on every machine.
-"""
+"""A block of rows, as every summary and every model sees it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from sortal.data.batch import Batch
-from sortal.data.columns import HOLE, CategoryColumn, as_categories
-from sortal.errors import LabelError
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError, NarwhalsError
+
+from sortal.data.arrays import ArrayTable, as_two_dimensional
+from sortal.data.columns import (
+    HOLE,
+    CategoryColumn,
+    Column,
+    IntegerColumn,
+    NumberColumn,
+    as_categories,
+    as_numbers,
+)
+from sortal.data.frames import FrameTable
+from sortal.data.values import kept, sort_values
+from sortal.errors import ColumnError, InputTypeError, LabelError
 
 if TYPE_CHECKING:
-    from sortal.data.columns import Column
-    from sortal.data.schema import Schema
-    from sortal.data.table import Table
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import ColumnSchema, Schema
     from sortal.data.values import Values
     from sortal.data.weights import Weights
+
+    Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows start .. start + n_rows - 1 of a source.
+
+    `columns` follow the schema. `target` holds the labels (without holes), None at predict.
+    `units` are whole-number weights of 2**-exponent each, None where every row weighs one.
+    Where numbers were read together, `matrix` has them, a row a row, and `columns` the others only.
+    """
+
+    start: int
+    n_rows: int
+    columns: tuple[Column, ...]
+    target: CategoryColumn | None = None
+    units: NDArray[np.int64] | None = None
+    exponent: int = 0
+    matrix: NDArray[np.floating[Any]] | None = None
+
+    def labels(self) -> CategoryColumn:
+        """The labels of a block that was read for a fit."""
+        if self.target is None:
+            raise TypeError("this block was read without labels")
+        return self.target
+
+    def row_units(self) -> NDArray[np.int64]:
+        """The weights, written out."""
+        return np.ones(self.n_rows, dtype=np.int64) if self.units is None else self.units
+
+    def number_matrix(self) -> NDArray[np.floating[Any]]:
+        """The number columns, in order, as one matrix."""
+        if self.matrix is not None:
+            return self.matrix
+        measured = [c.values for c in self.columns if isinstance(c, NumberColumn)]
+        return np.stack(measured, axis=1) if measured else np.empty((self.n_rows, 0))
+
+    def category_columns(self) -> list[CategoryColumn]:
+        """The other columns, in order, as codes."""
+        return [as_categories(c) for c in self.columns if not isinstance(c, NumberColumn)]
+
+    def take(self, rows: NDArray[Any]) -> Batch:
+        """Some of the rows, by position or by a mask, as a block of their own."""
+        units = self.units
+        return Batch(
+            start=self.start,
+            n_rows=int(rows.sum()) if rows.dtype == bool else len(rows),
+            columns=tuple(column.take(rows) for column in self.columns),
+            target=None if self.target is None else self.target.take(rows),
+            units=None if units is None else units[rows],
+            exponent=self.exponent,
+            matrix=None if self.matrix is None else self.matrix[rows],
+        )
+
+
+# --- Sources: where blocks of rows come from -----------------------------------------------------
+# How a source is cut into blocks depends on the source alone, never on threads, so that sums come
+# out the same on every machine.
 
 # Cells a block holds at most: 32 MB of numbers. At least one block, however few the rows.
 BLOCK_CELLS = 1 << 22
@@ -44,10 +115,10 @@ class TableSource:
     that are equal or not, which makes categories of them.
     """
 
-    table: Table
+    table: DataTable
     schema: Schema
     places: tuple[int, ...]
-    target: Table | None = None
+    target: DataTable | None = None
     weights: Weights | None = None
     block_rows: int | None = None
     numbers_as: Literal["columns", "matrix", "values"] = "columns"
@@ -120,3 +191,156 @@ def refuse_measurements(values: Values) -> None:
             "numbers or truth values; for a number to be predicted, cut it into classes first, and "
             f"for numbers that are names, {AS_TEXT}."
         )
+
+
+# --- A table: whatever was given, behind one face ------------------------------------------------
+
+
+class DataTable(Protocol):
+    """Columns by number, rows by range."""
+
+    n_rows: int
+    names: tuple[str, ...]
+    has_names: bool
+    """Whether columns are matched by name (else by position)."""
+    string_names: bool
+    """Whether all names are strings, as scikit-learn wants them for feature_names_in_."""
+    backend: str | None
+    """The data frame library that came in, None for arrays."""
+
+    def column_schema(self, j: int) -> ColumnSchema:
+        """Name, kind and declared values of a column."""
+
+    def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
+        """Rows start .. stop - 1 of a column as float64."""
+
+    def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column as categories."""
+
+    def distinct(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
+        """Rows start .. stop - 1 of a column of numbers or dates as values: equal or not."""
+
+    def matrix_type(self, columns: Sequence[int]) -> np.dtype[Any]:
+        """The type that holds some number columns without loss: float32 where that is enough."""
+
+    def matrix(self, columns: Sequence[int], start: int, stop: int) -> NDArray[np.floating[Any]]:
+        """Rows start .. stop - 1 of number columns, row by row; a view where it can be one."""
+
+
+# What makes a data frame of one that is lazy; others have collect(), as polars has.
+_READ_BY = {
+    "dask": "compute()",
+    "duckdb": "df()",
+    "ibis": "to_pandas()",
+    "pyspark": "toPandas()",
+    "pyspark[connect]": "toPandas()",
+    "sqlframe": "toPandas()",
+}
+
+
+def read_table(X: Any) -> DataTable:
+    """A data frame, a two-dimensional array or a list of rows, as a table."""
+    if _is_sparse(X):
+        raise InputTypeError(
+            "Sparse data was passed, but dense data is required: use X.toarray() where memory "
+            "allows."
+        )
+    frame = read_frame(X)
+    return ArrayTable(as_two_dimensional(X)) if frame is None else FrameTable(frame)
+
+
+def read_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library, or None for what is not a data frame."""
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError as error:
+        raise ColumnError(
+            f"Two columns of this table have the same name ({_one_line(error)}): rename them, so "
+            "that each name occurs once."
+        ) from None
+    except NarwhalsError as error:
+        raise ColumnError(f"This data frame cannot be read ({error}).") from None
+    if isinstance(frame, nw.LazyFrame):
+        library = str(frame.implementation)
+        made = _READ_BY.get(library, "collect()")
+        raise InputTypeError(
+            f"A lazy {library} frame was given, whose rows are not read yet: call its {made} first."
+        )
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _is_sparse(X: Any) -> bool:
+    return type(X).__module__.startswith(("scipy.sparse", "sparse")) and hasattr(X, "tocsr")
+
+
+# --- Gathering: blocks as one, for learners that look at all rows together -----------------------
+
+
+def as_read(batch: Batch) -> Batch:
+    """A pass that only reads: the block itself."""
+    return batch
+
+
+def gather_blocks(blocks: Sequence[Batch]) -> Batch:
+    """Blocks as one; a single block is not copied."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    columns = zip(*(block.columns for block in blocks), strict=True)
+    given = first.units is not None
+    return Batch(
+        start=first.start,
+        n_rows=sum(block.n_rows for block in blocks),
+        columns=tuple(_gather(parts) for parts in columns),
+        target=_gather_categories([block.labels() for block in blocks]),
+        units=np.concatenate([block.row_units() for block in blocks]) if given else None,
+        exponent=first.exponent,
+    )
+
+
+def _gather(parts: Sequence[Column]) -> Column:
+    if isinstance(parts[0], NumberColumn):
+        return NumberColumn(np.concatenate([as_numbers(part) for part in parts]))
+    return _gather_categories([as_categories(part) for part in parts])
+
+
+def _gather_categories(parts: Sequence[CategoryColumn]) -> CategoryColumn:
+    values = sort_values(value for part in parts for value in part.values)
+    place = {value: v for v, value in enumerate(values)}
+    return CategoryColumn(values, np.concatenate([part.recode(place) for part in parts]))
+
+
+def with_weight(batch: Batch) -> Batch:
+    """The rows that have weight, with the values and classes that these have."""
+    if batch.units is None or batch.units.all():
+        return batch
+    rows = np.flatnonzero(batch.units)
+    return replace(
+        batch,
+        n_rows=len(rows),
+        columns=tuple(_take(column, rows) for column in batch.columns),
+        target=_narrowed(batch.labels(), rows),
+        units=batch.units[rows],
+        matrix=None if batch.matrix is None else batch.matrix[rows],
+    )
+
+
+def _take(column: Column, rows: Rows) -> Column:
+    if isinstance(column, NumberColumn):
+        return NumberColumn(column.values[rows])
+    if isinstance(column, IntegerColumn):
+        return IntegerColumn(column.numbers[rows])
+    return _narrowed(column, rows)
+
+
+def _narrowed(column: CategoryColumn, rows: Rows) -> CategoryColumn:
+    codes = column.codes[rows]
+    met = np.zeros(len(column.values) + 1, dtype=bool)
+    met[codes] = True  # a hole's code, -1, finds the last
+    rank = np.cumsum(met, dtype=np.int32) - 1
+    rank[-1] = HOLE
+    return CategoryColumn(kept(column.values, met[:-1]), rank[codes])

@@ -6,18 +6,24 @@ words; a number with no fraction is kept as an int, so that 1 and 1.0 are one ca
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
+    Float = NDArray[np.float64]
+
 Value = str | bool | int | float
+
 Values = tuple[Value, ...]
 
 _MOST_OF_ONE_HASH = 1000
@@ -105,3 +111,55 @@ def kept(values: Values, keep: np.ndarray[Any, Any]) -> Values:
 def places(place: dict[Value, int], values: Values) -> np.ndarray[Any, Any]:
     """Where each value stands, by a dictionary."""
     return np.fromiter((place[value] for value in values), dtype=np.intp, count=len(values))
+
+
+# --- Values that JSON does not have, as it can say them: a hole is null, an infinity is a word ---
+
+
+def dump_json(value: Any, indent: int | None = None) -> str:
+    """A JSON text that every reader takes: it has neither NaN nor Infinity."""
+    return json.dumps(
+        _plain(value), indent=indent, ensure_ascii=False, default=str, allow_nan=False
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_key(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if is_hole(value):
+        return None
+    return _key(value)
+
+
+def _key(value: Any) -> Any:
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# --- Moments: dates and times as days since 1970-01-01, and the units in which they are written --
+
+# How many of each unit of NumPy's a day has; the coarse ones first.
+PER_DAY: Final[dict[Any, int]] = {
+    "D": 1,
+    "s": 86_400,
+    "ms": 86_400_000,
+    "us": 86_400_000_000,
+    "ns": 86_400_000_000_000,
+}
+
+
+def brief_moments(days: Float, values: Float) -> Float:
+    """Moments as whole seconds, or thousandths or millionths of one, with no value in between.
+
+    `values` ascend, and each moment lies between the first and the last of them. What is at or
+    below a moment is at or below its brief form, and the other way round. (S 30)
+    """
+    after = np.searchsorted(values, days, side="right")
+    low, high = values[after - 1], values[after]
+    brief = days.copy()
+    for unit in ("us", "ms", "s"):  # the coarsest that fits is written last
+        near = np.rint(days * PER_DAY[unit]) / PER_DAY[unit]
+        fits = (low <= near) & (near < high)
+        brief[fits] = near[fits]
+    return brief

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _TOTAL_BITS = 48
+
 _LEAST_TOTAL = 1e-50
 
 

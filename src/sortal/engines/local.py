@@ -5,27 +5,65 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
+from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
-from sortal.engines.blas import one_blas_thread
-from sortal.engines.merging import merge_all
+from sortal.engines.protocol import merge_all
 from sortal.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sortal.data.batch import Batch
-    from sortal.data.sources import Source
+    from sortal.data.sources import Batch, Source
     from sortal.summaries.protocol import Summary
 
+
+# --- BLAS runs one thread inside a block: the engine's own threads have the cores already --------
+
+
+class _Passes(local):
+    """How many passes a thread has open: they may end in another order than they began."""
+
+    n_open = 0
+
+
+_passes = _Passes()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Looking for the libraries costs milliseconds, so that it is done once."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS while a pass of this thread runs.
+
+    The limit belongs to the process; that threads do not fight over it is threadpoolctl's care (the
+    first to set one keeps the right to). Where it is not granted, a pass is slower, not different.
+    """
+    if _passes.n_open == 0:
+        _passes.limiter = _controller().limit(limits=1, user_api="blas")
+    _passes.n_open += 1
+    try:
+        yield
+    finally:
+        _passes.n_open -= 1
+        if _passes.n_open == 0:
+            _passes.limiter.restore_original_limits()
+
+
 S = TypeVar("S", bound="Summary")
+
 T = TypeVar("T")
 
 

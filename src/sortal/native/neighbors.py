@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 # Fewer rows than this are looked at one by one.
 FEW_ROWS = 1000
+
 # Sums of so many products of two bytes stay within 32 bits.
 MOST_BYTES = 30_000
+
 # Every so many-th row is tried in a small tree: as many rows as this, by so many queries.
 SAMPLE_ROWS, SAMPLE_QUERIES, SAMPLE_K = 4096, 32, 5
+
 # The widest instructions that bytes and bits may use where the machine has them: 2 is AVX-512.
 WIDEST = 2
 

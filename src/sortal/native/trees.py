@@ -193,3 +193,98 @@ def spread_counts(
     return _core.spread_counts(
         tree, list(columns), list(n_values), weights, classes, row_weights, n_classes
     )
+
+
+# --- Tests of a node side by side, judged by the compiled core as a growing tree judges them -----
+# `total` are the units of the whole fit, which fix the unit of logarithms; criteria have the
+# numbers of `native.trees.CRITERIA`.
+
+
+class Judged(NamedTuple):
+    """Keys (S 22), larger for better tests and -inf for those that say nothing, and their scores.
+
+    For the gain ratio scores are gains in bits. `information` is n times the split information and
+    key - base n times the gain, both in the fit's units of logarithms.
+    """
+
+    keys: Float
+    scores: Float
+    information: Float
+    base: float
+
+
+def judge_tests(node: Int64, yes: Int64, total: int, criterion: int) -> Judged:
+    """Tests with two sides: a row of `yes` holds the units by class where a test says yes."""
+    return Judged(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
+
+
+def judge_parts(parts: Int64, total: int, criterion: int) -> Judged:
+    """One test with a branch for each row of `parts`, units by class."""
+    return Judged(*_core.score_branches(parts, total, criterion))
+
+
+def equal_from(key: float, n_classes: int, criterion: int) -> float:
+    """The least key that counts as equal to the largest."""
+    return _core.tie_threshold(key, n_classes, criterion)
+
+
+def thresholds_between(values: Float) -> Float:
+    """The thresholds between neighbors of ascending values. (S 23)"""
+    return _core.thresholds_between(values)
+
+
+# --- Pruning by the compiled core: when nodes become leaves, and subtrees that move up -----------
+
+
+def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Float:
+    """For each node the least α at which it has no test in the minimal tree. (S 31)
+
+    That tree is the smallest of those with the least Σ risk + α · leaves: the whole tree cut below
+    the nodes where `collapse_strengths(...) <= α`. At the leaves of the whole tree it is 0. Numbers
+    within 1e-12 of each other, relatively, are made one.
+    """
+    return _core.collapse_strengths(child_start, children, risk)
+
+
+def added_errors(n: Float, errors: Float, confidence: float) -> Float:
+    """What an upper bound of the error rate adds to the errors among n rows. (S 32)"""
+    return _core.added_errors(n, errors, confidence)
+
+
+class Raised(NamedTuple):
+    """A tree pruned by raising; other fields as in `native.trees.Grown`.
+
+    `origin` is the number that a node had, -1 for a new leaf. A node that has `moved` has rows
+    that it did not have before.
+    """
+
+    kind: Int8
+    attribute: Int32
+    threshold: Float
+    child_start: Int64
+    children: Int32
+    value_start: Int64
+    values: Int32
+    branches: Int32
+    heavier: Int32
+    missing: Int32
+    units: Int64
+    sizes: Int64
+    origin: Int32
+    moved: Bool
+
+
+def prune_raising(
+    tree: TreeArrays,
+    columns: Sequence[Float | Int32],
+    n_values: Sequence[int],
+    classes: Int32,
+    n_classes: int,
+    weights: Weights,
+    confidence: float,
+) -> Raised:
+    """C4.5's pruning with the rows of the fit."""
+    raised = _core.prune_raising(
+        tree, list(columns), list(n_values), classes, n_classes, weights, confidence
+    )
+    return Raised(*raised)

@@ -17,8 +17,8 @@ import numpy as np
 from sortal.data.arrays import LARGEST, two_sum
 from sortal.data.values import Values, kept, places, union
 from sortal.errors import SubtractError
-from sortal.summaries.pack import pack, unpack
-from sortal.summaries.units import (
+from sortal.summaries.bytes import pack, unpack
+from sortal.summaries.protocol import (
     refuse_negative,
     refuse_other_columns,
     refuse_overflow,
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 # What is left after subtraction may have lost this share of itself to rounding, not more.
 _CANCELLATION = 1e-12
+
 _EPS = float(np.finfo(float).eps)
+
 _MOST = 2.0**63 * LARGEST**2
 
 _ARRAYS = ("units", "origin", "mean", "scatter", "third", "fourth", "slack")

@@ -13,7 +13,17 @@ Counts hold these bit for bit, moments to 1e-12. Neither method changes its argu
 
 from __future__ import annotations
 
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from sortal.data.text import counted
+from sortal.errors import ColumnError, SubtractError, WeightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
+
+    from numpy.typing import NDArray
 
 
 @runtime_checkable
@@ -37,3 +47,58 @@ class Subtractable(Summary, Protocol):
 
     def subtract(self, other: Self, /) -> Self:
         """The summary of this one's rows without the other's."""
+
+
+# --- What summaries share when they combine: one unit of weight, and what is refused -------------
+
+
+def rescale(units: NDArray[np.int64], exponent: int, to: int) -> NDArray[np.int64]:
+    """Units of 2**-exponent as units of 2**-to, which are no coarser."""
+    shift = to - exponent
+    if shift == 0:
+        return units
+    if shift > 62 or (units.size and int(units.max()) >= 1 << (62 - shift)):
+        raise WeightError(
+            "These weights differ too much in size to be counted exactly together: bring them to "
+            "a common scale, for example by dividing all of them by their mean."
+        )
+    return units << np.int64(shift)
+
+
+def scatter(
+    units: NDArray[np.int64],
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    shape: tuple[int, int],
+) -> NDArray[np.int64]:
+    """A table put into a larger one."""
+    table = np.zeros(shape, dtype=np.int64)
+    table[np.ix_(rows, columns)] = units
+    return table
+
+
+def refuse_other_columns(a: Sized, b: Sized) -> None:
+    """Only summaries of the same columns combine."""
+    if len(a) != len(b):
+        raise ColumnError(
+            f"A summary of {counted(len(a), 'column')} and one of {counted(len(b), 'column')} do "
+            "not combine: blocks of one table have the same columns in the same order."
+        )
+
+
+def refuse_negative(units: NDArray[np.int64], what: str) -> None:
+    """Rows that were never added cannot be taken out."""
+    if (units < 0).any():
+        raise SubtractError(
+            f"These rows cannot be taken out, because {what} would fall below zero: only rows that "
+            "were fitted, with the weights they were fitted with, can be forgotten."
+        )
+
+
+def refuse_overflow(units: NDArray[np.int64], what: str) -> None:
+    """Sums beyond int64, which show as negative ones, are not counts."""
+    if (units < 0).any():
+        raise WeightError(
+            f"These weights are too large to be counted exactly together, because {what} would "
+            "exceed 2**63 units: divide all weights by a constant."
+        )

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sortal.errors import FormatError, SortalError
-from sortal.estimators.keeping import Keeping, restore
-from sortal.models.archive import read_archive
+from sortal.base.saving import Keeping, restore
+from sortal.data.files.cells import Written
+from sortal.data.files.open import check_path
+from sortal.errors import FormatError, OptionError, ReadingWarning, SortalError, listed, warn
+from sortal.modelfile.archive import read_archive
 from sortal.tasks.registry import estimator_named
+from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Mapping
+
+    from sortal.base.saving import DataFile
+    from sortal.data.files.read import FileTable
+    from sortal.data.schema import ColumnSchema
+    from sortal.data.values import Value, Values
+    from sortal.tasks.tables import Opened
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -62,3 +74,106 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not (isinstance(cls, type) and issubclass(cls, Keeping)):
         raise FormatError(f"{name} does not say how it is kept in a model file.")
     return restore(cls, parts)
+
+
+# --- A model, given as a fitted estimator or as a model file, and rows for it --------------------
+
+
+# A number as one writes it; 01234 is a word.
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+
+
+def as_model(model: Any, data: Any = None) -> Any:
+    """The fitted estimator; `data` is what comes after it."""
+    if hasattr(model, "predict"):
+        return model
+    check_path(Path(model))
+    try:
+        return load(model)
+    except FormatError:
+        if isinstance(data, str | os.PathLike) and _is_model_file(data):
+            raise OptionError(
+                f"{str(model)!r} is not a model file, and {str(data)!r} is: give the model first, "
+                "then the data."
+            ) from None
+        raise
+
+
+def _is_model_file(path: str | os.PathLike[str]) -> bool:
+    try:
+        read_archive(path)
+    except (FormatError, OSError):
+        return False
+    return True
+
+
+def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
+    """New rows. A file is read as that of the fit was, unless an option says otherwise.
+
+    Columns that the model knows are read as what they are to it. Else other rows of a file would
+    decide what a cell is: digits in all of them would make numbers of words, and one odd word would
+    make words of truth values, or of numbers.
+    """
+    if not isinstance(data, str | os.PathLike):
+        return open_table(data)
+    columns, named = _columns(estimator), reading.get("text") or ()
+    kept = _file_of_fit(estimator)
+    like = None if kept is None else Written(kept.delimiter, kept.decimal, kept.na_values)
+    opened = open_table(data, **reading, known={c.name: c.kind for c in columns}, like=like)
+    if kept is not None and opened.file is not None:
+        _warn_unlike(kept, opened.file, reading)
+    for column in columns:
+        name, values = column.name, column.values
+        strange = column.kind == "category" and not all(isinstance(v, str) for v in values)
+        if strange and name in opened.frame.columns and name not in named:
+            opened.frame[name] = as_fitted(opened.frame[name], values)
+    return opened
+
+
+def _file_of_fit(estimator: Any) -> DataFile | None:
+    call = getattr(estimator, "_fit_call", None)
+    return None if call is None else call.file
+
+
+def _warn_unlike(kept: DataFile, file: FileTable, reading: Mapping[str, Any]) -> None:
+    """Say how a file is read otherwise than that of the fit; its delimiter only if it was given.
+
+    Parquet and JSON lines have neither delimiter nor decimal mark, nor have numbers without one.
+    """
+    signs = {"decimal mark": (kept.decimal, file.dialect.get("decimal"))}
+    if reading.get("delimiter") is not None:
+        signs["delimiter"] = (kept.delimiter, file.dialect.get("delimiter"))
+    told = [
+        f"{name} {new!r} instead of {old!r}"
+        for name, (old, new) in signs.items()
+        if None not in (old, new) and old != new
+    ]
+    if set(kept.na_values) != set(file.na_values):
+        words = [listed(values) or "none" for values in (file.na_values, kept.na_values)]
+        told.append(f"na_values (--na-values) {words[0]} instead of {words[1]}")
+    if told:
+        warn(
+            f"{file.name} is read otherwise than {kept.name}, the file of the fit: "
+            f"{'; '.join(told)}. Make sure that the new file is written so.",
+            ReadingWarning,
+        )
+
+
+def as_fitted(cells: Any, values: Values) -> Any:
+    """Text as the truth values and numbers that it stands for, where these were fitted."""
+    meant: dict[Any, Value] = {value: value for value in values}
+    meant |= {str(value).lower(): value for value in values if isinstance(value, bool)}
+
+    def read(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return None
+        if cell.lower() in ("true", "false"):
+            return meant.get(cell.lower(), cell)
+        return meant.get(float(cell), cell) if _NUMBER.fullmatch(cell) else cell
+
+    return type(cells)([read(cell) for cell in cells], index=cells.index, dtype=object)
+
+
+def _columns(estimator: Any) -> tuple[ColumnSchema, ...]:
+    schema = getattr(estimator, "_schema", None)
+    return () if schema is None else schema.columns

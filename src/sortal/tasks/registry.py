@@ -9,18 +9,43 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from sortal.errors import OptionError, listed
-from sortal.tasks.naming import nearest_first
+from sortal.errors import ColumnError, OptionError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from sortal.views.pictures.scene import Pictures
+    from sortal.pictures.scene import Pictures
+
+
+# --- Words of messages: the names nearest to one that users give ---------------------------------
+
+
+def nearest_first(given: str, known: Sequence[str]) -> list[str]:
+    """All known names, those most like a given one first, however it is capitalized."""
+    lower = {name.lower(): name for name in known}
+    near = [lower[name] for name in get_close_matches(given.lower(), lower, n=3, cutoff=0.5)]
+    return near + [name for name in known if name not in near]
+
+
+def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> None:
+    """Every name is a column; `what` says where the names stand."""
+    for name in names:
+        if name not in columns:
+            there = listed(nearest_first(str(name), columns))
+            raise ColumnError(f"{what}={name!r} is no column of this table: it has {there}.")
+
+
+def features_among(categories: Sequence[str], target: str) -> list[str]:
+    """The names of columns that are declared to be categories, without the target."""
+    return [name for name in categories if name != target]
+
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+
 _HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -48,7 +73,7 @@ class Learner:
     `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
     some options the few values worth trying, the default among them. `pictures` is the function
     that a report draws the fitted estimator by, "module:function": it takes (estimator, X, y) and
-    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.views.pictures.scene).
+    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.pictures.scene).
     """
 
     name: str
@@ -178,6 +203,7 @@ _SAYS_NOTHING = (
     "A value that is missing, and a word it has never met, say nothing: the other columns decide, "
     "as if the model had been made for them alone."
 )
+
 _EXPECTED = (
     "In place of a value that is missing, or of a word it has never met, it takes what is to be "
     "expected there by the other columns of the row."
@@ -186,7 +212,7 @@ _EXPECTED = (
 for _learner in (
     Learner(
         "tree",
-        "sortal.estimators.tree:TreeClassifier",
+        "sortal.trees.estimator:TreeClassifier",
         "decision tree",
         Facts(
             probabilistic=True,
@@ -202,11 +228,11 @@ for _learner in (
             ),
         ),
         {"criterion": ("gain", "gini"), "confidence": ("auto", 0.05), "min_samples_leaf": (1, 10)},
-        "sortal.views.pictures.tree:pictures",
+        "sortal.trees.displays.tree:pictures",
     ),
     Learner(
         "bayes",
-        "sortal.estimators.bayes:DiscreteBayes",
+        "sortal.bayes.estimator:DiscreteBayes",
         "discrete Bayes",
         Facts(
             probabilistic=True,
@@ -222,11 +248,11 @@ for _learner in (
             ),
         ),
         {"alpha": (1.0, 0.1, 10.0)},
-        "sortal.views.pictures.bayes:pictures",
+        "sortal.bayes.displays:pictures",
     ),
     Learner(
         "lda",
-        "sortal.estimators.linear:LinearDiscriminant",
+        "sortal.discriminants.linear.estimator:LinearDiscriminant",
         "linear discriminant",
         Facts(
             probabilistic=True,
@@ -238,11 +264,11 @@ for _learner in (
             holes=_SAYS_NOTHING,
         ),
         {"shrinkage": (None, 0.1, 0.5)},
-        "sortal.views.pictures.linear:pictures",
+        "sortal.discriminants.displays.canonical:linear_pictures",
     ),
     Learner(
         "qda",
-        "sortal.estimators.quadratic:QuadraticDiscriminant",
+        "sortal.discriminants.quadratic.estimator:QuadraticDiscriminant",
         "quadratic discriminant",
         Facts(
             probabilistic=True,
@@ -255,11 +281,11 @@ for _learner in (
             holes=_SAYS_NOTHING,
         ),
         {"pooling": (0.0, 0.1, 0.5)},
-        "sortal.views.pictures.quadratic:pictures",
+        "sortal.discriminants.displays.canonical:quadratic_pictures",
     ),
     Learner(
         "fisher",
-        "sortal.estimators.fisher:FisherDiscriminant",
+        "sortal.discriminants.fisher.estimator:FisherDiscriminant",
         "Fisher's discriminant",
         Facts(
             probabilistic=False,
@@ -272,11 +298,11 @@ for _learner in (
             holes=_EXPECTED,
         ),
         {"threshold": ("midpoint", "least_error")},
-        "sortal.views.pictures.fisher:pictures",
+        "sortal.discriminants.displays.canonical:fisher_pictures",
     ),
     Learner(
         "indicator",
-        "sortal.estimators.indicator:IndicatorRegression",
+        "sortal.discriminants.indicator.estimator:IndicatorRegression",
         "indicator regression",
         Facts(
             probabilistic=False,
@@ -289,11 +315,11 @@ for _learner in (
             holes=_EXPECTED,
         ),
         {"ridge": (0.0, 1.0, 100.0)},
-        "sortal.views.pictures.indicator:pictures",
+        "sortal.discriminants.displays.canonical:indicator_pictures",
     ),
     Learner(
         "neighbors",
-        "sortal.estimators.neighbors:NeighborsClassifier",
+        "sortal.neighbors.estimator:NeighborsClassifier",
         "nearest neighbors",
         Facts(
             probabilistic=True,
@@ -309,11 +335,11 @@ for _learner in (
             keeps_rows=True,
         ),
         {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
-        "sortal.views.pictures.neighbors:pictures",
+        "sortal.neighbors.displays:pictures",
     ),
     Learner(
         "kernel",
-        "sortal.estimators.kernel:KernelDiscriminant",
+        "sortal.kernels.estimator:KernelDiscriminant",
         "kernel discriminant",
         Facts(
             probabilistic=True,
@@ -331,7 +357,7 @@ for _learner in (
             keeps_rows=True,
         ),
         {"ridge": (None, 1e-2, 1e-4)},
-        "sortal.views.pictures.kernel:pictures",
+        "sortal.kernels.displays.contours:pictures",
     ),
 ):
     register(_learner)

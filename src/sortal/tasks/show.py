@@ -6,23 +6,78 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.printing import counted
+import numpy as np
+
+from sortal.base.saving import Keeping, parts_of
+from sortal.data.text import counted
 from sortal.errors import InputTypeError, OptionError
-from sortal.estimators.keeping import Keeping, parts_of
-from sortal.models import faces
-from sortal.models.pages import page
-from sortal.models.records import MOST_TABLES, Table, Working
-from sortal.models.text_tables import fold
-from sortal.models.tree_rules import Rules
-from sortal.tasks.holding import held
-from sortal.tasks.models import as_model
+from sortal.records import render as faces
+from sortal.records.render import fold, page
+from sortal.records.tables import MOST_TABLES, Table, Working
+from sortal.summaries.rows import KeptRows
+from sortal.summaries.value_tables import BayesSummary
+from sortal.tasks.inspect.findings import FEW
+from sortal.tasks.load import as_model
 from sortal.tasks.registry import learner_of
+from sortal.tasks.report.phrases import some_of
+from sortal.trees.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sortal.estimators.keeping import DataFile
-    from sortal.models.records import Cell
+    from numpy.typing import NDArray
+
+    from sortal.base.saving import DataFile
+    from sortal.records.tables import Cell
+
+    Counts = NDArray[np.int64]
+
+
+# --- What of the rows that it was learned from a model holds, and with it its file ---------------
+
+
+def held(estimator: Any) -> str:
+    """Values of categories, of which rare ones can tell of people, and rows; or that none are."""
+    counts, model = _counts(estimator), estimator._model
+    columns = [one for one in estimator._schema.columns if one.values]
+    values = [
+        f"{counted(len(one.values), 'value')} of {one.name!r}{_rare(counts.get(one.name))}"
+        for one in columns
+    ]
+    parts = [some_of(values)] if values else []
+    if getattr(model, "joint", None) is not None:
+        parts.append(f"{counted(len(model.joint.codes), 'combination')} of values")
+    if hasattr(model, "ids") and np.size(getattr(model, "basis", model.ids)):
+        parts.append(f"{counted(len(model.ids), 'row')} of the table")
+    return "; ".join(parts) or "class labels and numbers only"
+
+
+def _rare(counts: Counts | None) -> str:
+    """How many values few rows have, where the model knows it."""
+    n = 0 if counts is None else int(np.count_nonzero(counts < FEW))
+    return f" ({n:,} of them in fewer than {FEW} rows)" if n else ""
+
+
+def _counts(estimator: Any) -> dict[str, Counts]:
+    """How many rows have each value, by column; nothing where it is not known.
+
+    A tree keeps the values alone. The counts of Bayes are rows where every row weighs one.
+    """
+    summary, columns = getattr(estimator, "_summary", None), estimator._schema.columns
+    if isinstance(summary, BayesSummary):
+        is_rows = summary.exponent == 0 and int(summary.classes.units.sum()) == summary.rows.rows
+        names = [columns[j].name for j in estimator._model.categories]
+        tables = summary.values.tables if is_rows else ()
+        return {name: table.sum(axis=1) for name, table in zip(names, tables, strict=False)}
+    if isinstance(summary, KeptRows):
+        names = [columns[j].name for j in estimator._model.named]
+        codes = summary.codes.T
+        return {
+            name: np.unique(c[c >= 0], return_counts=True)[1]
+            for name, c in zip(names, codes, strict=True)
+        }
+    return {}
+
 
 # The tables of a working that say what is predicted; by their first column, too, because a table
 # can be named after an attribute.

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.files.reader import FileTable, read_file
-from sortal.data.files.saving import write_table
-from sortal.data.table import read_frame
+from sortal.data.files.read import FileTable, read_file
+from sortal.data.files.write import write_table
+from sortal.data.sources import read_frame
 from sortal.errors import InputTypeError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.contract.refusals.table import Refusal
 
-from sortal.cli.settings import read_settings
+from sortal.cli.options import read_settings
 from sortal.errors import OptionError
 
 REFUSALS: Final = [

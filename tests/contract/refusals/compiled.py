@@ -11,8 +11,14 @@ from tests.contract.refusals.table import Refusal
 
 from sortal import native
 from sortal.native import _core, trees
-from sortal.native.judging import judge_parts, judge_tests, thresholds_between
-from sortal.native.pruning import added_errors, collapse_strengths, prune_raising
+from sortal.native.trees import (
+    added_errors,
+    collapse_strengths,
+    judge_parts,
+    judge_tests,
+    prune_raising,
+    thresholds_between,
+)
 
 ROWS: Final = np.zeros(3, dtype=np.int32)
 CODES: Final = np.array([0, 1, 1], dtype=np.int32)

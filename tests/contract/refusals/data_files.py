@@ -12,9 +12,9 @@ import duckdb
 import pandas as pd
 from tests.contract.refusals.table import Refusal
 
-from sortal.data.files.reader import read_file
-from sortal.data.files.saving import format_of, write_table
-from sortal.data.writing import replace_file
+from sortal.data.atomic_write import replace_file
+from sortal.data.files.read import read_file
+from sortal.data.files.write import format_of, write_table
 from sortal.errors import ColumnError, InputError, InputTypeError, OptionError
 
 

@@ -16,6 +16,7 @@ from sortal import IndicatorRegression as Indicator
 from sortal import LinearDiscriminant as Linear
 from sortal import QuadraticDiscriminant as Quadratic
 from sortal import datasets
+from sortal.discriminants.leave_one_out.refits import read_folds
 from sortal.errors import (
     ColumnError,
     InputError,
@@ -25,7 +26,6 @@ from sortal.errors import (
     OptionError,
     SubtractError,
 )
-from sortal.learners.refits import read_folds
 
 Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
 Make: TypeAlias = Callable[..., Any]

@@ -23,13 +23,11 @@ from sortal.errors import (
     SubtractError,
     UnknownCategoryError,
 )
-from sortal.learners.kernel_landmarks import choose_landmarks
-from sortal.learners.kernel_options import KernelOptions
-from sortal.learners.kernel_positive import positive
-from sortal.learners.kernel_sizes import count_landmarks
-from sortal.learners.kernel_solution import tell_nobody
-from sortal.learners.kernel_space import LandmarkSpace
-from sortal.models.kernel_functions import KernelFunction
+from sortal.kernels.basis import choose_landmarks
+from sortal.kernels.functions import KernelFunction, positive
+from sortal.kernels.landmark_space import LandmarkSpace
+from sortal.kernels.options import KernelOptions, count_landmarks
+from sortal.kernels.primal import tell_nobody
 
 Float = Any
 

@@ -14,12 +14,11 @@ from tests.modelfile.hostile_drafts import packed, sums
 
 from sortal import FisherDiscriminant, LinearDiscriminant
 from sortal.errors import FormatError, InputError, LabelError
-from sortal.models.archive import read_archive
-from sortal.models.checks import check_prior, check_scatter
-from sortal.models.judged import Confusion, Reliability, Roc
-from sortal.models.layout_schema import schema_in
-from sortal.models.members import ArrayReader
-from sortal.models.plain import from_plain, values_in
+from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.modelfile.archive import read_archive
+from sortal.modelfile.arrays import ArrayReader
+from sortal.modelfile.fields import check_prior, check_scatter, schema_in
+from sortal.modelfile.values import from_plain, values_in
 
 GOOD: Final = b'{"format": "sortal model", "version": 1}'
 ONE_HASH: Final = [(i + 1) * (2**61 - 1) for i in range(1001)]

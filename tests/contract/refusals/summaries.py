@@ -14,14 +14,20 @@ from tests.contract.refusals.table import Refusal
 from tests.summaries.blocks import Table, build_batch, measure, of_numbers
 
 from sortal.errors import ColumnError, FormatError, InputError, SubtractError, WeightError
-from sortal.summaries.bayes import BayesSummary, SummarizeBayes
-from sortal.summaries.cells import CellCounts, count_cells
+from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.counts import ClassCounts, RowCounts, count_classes, count_rows, count_values
-from sortal.summaries.kept_rows import KeptRows, SummarizeRows
+from sortal.summaries.counts import (
+    CellCounts,
+    ClassCounts,
+    RowCounts,
+    count_cells,
+    count_classes,
+    count_rows,
+    count_values,
+)
 from sortal.summaries.moments import ColumnMoments, measure_columns
-from sortal.summaries.pack import pack, unpack
-from sortal.summaries.top_k import TopK
+from sortal.summaries.rows import KeptRows, SummarizeRows, TopK
+from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
 START: Final = struct.Struct("<4sHI")
 

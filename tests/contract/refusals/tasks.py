@@ -22,17 +22,15 @@ from sortal.errors import (
     WeightError,
 )
 from sortal.tasks import registry
-from sortal.tasks.comparing.baselines import find_baseline
-from sortal.tasks.comparing.folds import plan_folds
-from sortal.tasks.comparing.judging import Contestant, choose, interval
-from sortal.tasks.explain import explain
+from sortal.tasks.compare.baselines import find_baseline
+from sortal.tasks.compare.choose import Contestant, choose, interval
+from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
-from sortal.tasks.inspect import inspect
-from sortal.tasks.joining import join_rare
-from sortal.tasks.predict import predict
-from sortal.tasks.reporting.forms import report_format
+from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.predict import explain, predict, work
+from sortal.tasks.report.gather import join_rare
+from sortal.tasks.report.report import report_format
 from sortal.tasks.tables import open_table
-from sortal.tasks.work import work
 
 Cases = list[tuple[str, dict[str, Any], type[Exception], str]]
 FRAME: Final = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "a", "b"]})

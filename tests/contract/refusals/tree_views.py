@@ -8,18 +8,18 @@ import pandas as pd
 from tests.contract.refusals.table import Refusal
 
 from sortal import LinearDiscriminant, TreeClassifier, datasets
-from sortal.data.batch import Batch
 from sortal.data.columns import NumberColumn
+from sortal.data.sources import Batch
+from sortal.decision.folds import dealt, from_pairs, numbered
+from sortal.decision.posterior import leading, log_posterior, posterior, shares_of_votes
 from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, OptionError
-from sortal.learners.folds import dealt, from_pairs, numbered
-from sortal.models.decision import leading, log_posterior, posterior, shares_of_votes
-from sortal.models.tree_blocks import RouteBlock
-from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
-from sortal.views.deciding.part import decide_part
-from sortal.views.tree_display import TreeDisplay
-from sortal.views.tree_drawing import draw_tree
-from sortal.views.tree_html import html_of, tree_part
-from sortal.views.tree_svg import svg_of
+from sortal.tasks.report.decide import decide_part
+from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
+from sortal.trees.displays.tree import TreeDisplay
+from sortal.trees.drawing.drawing import draw_tree
+from sortal.trees.drawing.html import html_of, tree_part
+from sortal.trees.drawing.svg import svg_of
+from sortal.trees.routing import RouteBlock
 
 CODES: Final = np.array([0, 1, 0, 1], dtype=np.int32)
 ODD: Final = np.array([[0.0, 1.0], [np.nan, 1.0], [1.0, np.inf]])

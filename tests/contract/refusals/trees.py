@@ -21,7 +21,7 @@ from sortal.errors import (
     UnknownCategoryError,
     WeightError,
 )
-from sortal.learners.tree_weights import multiples
+from sortal.trees.rows import multiples
 
 N: Final = 60
 

@@ -18,7 +18,7 @@ def one_duck(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One database for all files, as opening many takes long; tables are of each call."""
     import duckdb
 
-    from sortal.data.files import csv_rows
+    from sortal.data.files import csv_reader as csv_rows
 
     database = duckdb.connect(":memory:", config={"threads": 1})
 

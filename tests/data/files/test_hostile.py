@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.data.files.hostile_csv import DAMAGES, damaged, table
 
-from sortal.data.files.missing_words import NA_WORDS
-from sortal.data.files.reader import read_file
+from sortal.data.files.column_types import NA_WORDS
+from sortal.data.files.read import read_file
 from sortal.errors import InputError
 
 if TYPE_CHECKING:

@@ -21,9 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sortal.data.files import csv_rows, csv_survey, duck, plain_files
-from sortal.data.files.reader import FileTable, read_file
-from sortal.data.table import read_table
+from sortal.data.files import cells as csv_survey
+from sortal.data.files import column_types as duck
+from sortal.data.files import csv_reader as csv_rows
+from sortal.data.files import open as plain_files
+from sortal.data.files.read import FileTable, read_file
+from sortal.data.sources import read_table
 from sortal.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,12 +9,10 @@ import polars as pl
 import pytest
 
 from sortal import LinearDiscriminant, datasets
-from sortal.errors import (
-    MissingValueWarning,
-    UnknownCategoryWarning,
-)
-from sortal.learners import assumptions, assumptions_working, separability
-from sortal.models.records import Working
+from sortal.discriminants.classical import assumptions, separability
+from sortal.discriminants.classical import assumptions as assumptions_working
+from sortal.errors import MissingValueWarning, UnknownCategoryWarning
+from sortal.records.tables import Working
 
 NAMES = ["rows", "covariances", "normality", "columns", "separability"]
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from sortal.data.design import Design
-from sortal.data.schema import ColumnSchema, Schema
-from sortal.learners import assumptions
-from sortal.learners.assumptions import mardia, shape_of, statistics_of
+from sortal.data.schema import ColumnSchema, Design, Schema
+from sortal.discriminants.classical import assumptions
+from sortal.discriminants.classical.assumptions import mardia, shape_of, statistics_of
 
 Float: TypeAlias = NDArray[np.float64]
 seeds: Final = st.integers(0, 10**9)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from sortal.learners import separability
-from sortal.learners.separability import Functions, _Search, separate, shared_rows
+from sortal.discriminants.classical import separability
+from sortal.discriminants.classical.separability import Functions, _Search, separate, shared_rows
 
 Float: TypeAlias = NDArray[np.float64]
 

@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from sortal import LinearDiscriminant
+from sortal.discriminants.classical.statistics import (
+    box_m,
+    canonical_statistics,
+    count_parameters,
+    wilks_tests,
+)
 from sortal.errors import CollinearWarning, SeparationWarning
-from sortal.learners.statistics import box_m, canonical_statistics, count_parameters, wilks_tests
-from sortal.models.records import Table, Working
+from sortal.records.tables import Table, Working
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.int64]

@@ -14,16 +14,12 @@ from scipy.stats import chi2, norm
 from tests.plotting.drawn import PLANE, legend_of, rendered, setosa_or_not
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
+from sortal.displays import DensitiesDisplay, DirectionsDisplay, ProjectionDisplay, RegionsDisplay
 from sortal.errors import MissingValueWarning, SeparationWarning
-from sortal.views import palette
-from sortal.views.displays import (
-    DensitiesDisplay,
-    DirectionsDisplay,
-    ProjectionDisplay,
-    RegionsDisplay,
-)
-from sortal.views.lettering import number_text, shown, vector_text
-from sortal.views.planes import cut_line, cut_polygon, ellipse
+from sortal.plotting import axes as palette
+from sortal.plotting.axes import short_number as number_text
+from sortal.plotting.axes import shown, vector_text
+from sortal.plotting.plane import cut_line, cut_polygon, ellipse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,12 +10,23 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from sortal import LinearDiscriminant
-from sortal.learners.discriminant import ClassStatistics, read_statistics
-from sortal.learners.leave_out import Fitted, read_fitted, same_rows
-from sortal.learners.linear_loo import LinearBase, _fourth_change, _intensity, distances
-from sortal.learners.loo_choice import GRID, Tried, best
-from sortal.learners.quadratic_loo import _log_density, _log_products
-from sortal.learners.refits import read_folds, without_each
+from sortal.discriminants.leave_one_out.downdate import (
+    GRID,
+    Fitted,
+    Tried,
+    best,
+    read_fitted,
+    same_rows,
+)
+from sortal.discriminants.leave_one_out.refits import read_folds, without_each
+from sortal.discriminants.linear.leave_one_out import (
+    LinearBase,
+    _fourth_change,
+    _intensity,
+    distances,
+)
+from sortal.discriminants.quadratic.leave_one_out import _log_density, _log_products
+from sortal.discriminants.statistics import ClassStatistics, read_statistics
 
 seeds: Final = st.integers(0, 10**9)
 Float = NDArray[np.float64]

@@ -14,11 +14,7 @@ from tests.discriminants.quadratic.oracle import Oracle, close
 from tests.discriminants.tables import heard, quietly, whole_penguins
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
-from sortal.errors import (
-    CollinearWarning,
-    MissingValueWarning,
-    SeparationWarning,
-)
+from sortal.errors import CollinearWarning, MissingValueWarning, SeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]

@@ -16,7 +16,7 @@ from tests.plotting.drawn import clouds, legend_of, rendered
 
 from sortal import KernelDiscriminant, datasets, displays
 from sortal.errors import OptionError
-from sortal.views.feature_space import feature_points
+from sortal.kernels.displays.projection import feature_points
 
 Contours = displays.KernelContoursDisplay
 Projection = displays.KernelProjectionDisplay

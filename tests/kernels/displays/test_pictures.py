@@ -12,8 +12,8 @@ from matplotlib.collections import PathCollection
 from numpy.testing import assert_allclose
 
 from sortal import KernelDiscriminant, datasets
-from sortal.views.pictures.coarse import CELLS
-from sortal.views.pictures.kernel import pictures
+from sortal.kernels.displays.contours import pictures
+from sortal.pictures.figures import CELLS
 
 
 def spots(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sortal import datasets
-from sortal.tasks.comparing.baselines import (
+from sortal.tasks.compare.baselines import (
     as_matrix,
     baselines,
     find_baseline,

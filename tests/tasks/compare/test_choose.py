@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from sortal.tasks.comparing.judging import (
+from sortal.tasks.compare.choose import (
     Choice,
     Contestant,
     Interval,

@@ -14,18 +14,25 @@ from tests.tasks.report.cases import entrant
 
 from sortal import DiscreteBayes, LinearDiscriminant, datasets
 from sortal.errors import MissingValueWarning
-from sortal.tasks.compare import run_comparison
-from sortal.tasks.comparing.budget import Run
-from sortal.tasks.comparing.contest import Entrant, FoldResult, Problem, one_line, run_fold
-from sortal.tasks.comparing.folds import Folds, part_of, plan_folds
-from sortal.tasks.comparing.kept import Kept, join_kept
+from sortal.tasks.compare.compare import run_comparison
+from sortal.tasks.compare.fold_run import (
+    Entrant,
+    FoldResult,
+    Folds,
+    Problem,
+    one_line,
+    part_of,
+    plan_folds,
+    run_fold,
+)
+from sortal.tasks.compare.run import Kept, Run, join_kept
+from sortal.tasks.fit import training_rows
 from sortal.tasks.registry import Facts, Learner, find
-from sortal.tasks.training import training_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.compare.comparison import Comparison
 
 Y = np.repeat([0, 1, 2], 50)
 

@@ -12,16 +12,16 @@ import pytest
 
 from sortal import datasets
 from sortal.errors import MissingValueWarning
-from sortal.tasks.compare import compare
-from sortal.tasks.comparing import workers
-from sortal.tasks.comparing.baselines import baselines
-from sortal.tasks.comparing.verdict import rows_left_out
+from sortal.tasks.compare import workers
+from sortal.tasks.compare.baselines import baselines
+from sortal.tasks.compare.choose import rows_left_out
+from sortal.tasks.compare.compare import compare
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.compare.comparison import Comparison
 
 REAL = workers.Worker
 NAMES = {one.name for one in learners()} | {one.name for one in baselines()}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sortal.tasks.comparing.budget import Run, Schedule, rounded
-from sortal.tasks.comparing.contest import FoldResult
+from sortal.tasks.compare.fold_run import FoldResult
+from sortal.tasks.compare.run import Run, Schedule, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,16 +24,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sortal import datasets
 from sortal.errors import SortalError, warn
 from sortal.tasks import registry
-from sortal.tasks.compare import compare
-from sortal.tasks.comparing import workers
-from sortal.tasks.comparing.budget import Schedule
+from sortal.tasks.compare import workers
+from sortal.tasks.compare.compare import compare
+from sortal.tasks.compare.run import Schedule
 from sortal.tasks.registry import Facts, Learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sortal.tasks.comparing.budget import Run
-    from sortal.tasks.comparing.comparison import Comparison
+    from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.compare.run import Run
 
 
 class Toy(ClassifierMixin, BaseEstimator):
@@ -228,7 +228,7 @@ SCRIPT = """
 import itertools, pathlib
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sortal import datasets
-from sortal.tasks.compare import compare
+from sortal.tasks.compare.compare import compare
 from sortal.tasks.registry import Facts, Learner, register
 
 class Hangs(ClassifierMixin, BaseEstimator):
@@ -268,7 +268,7 @@ def _workers_of(pid: int) -> list[str]:
         ["/bin/ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )
     found = listed.stdout.split()
-    return [child for child in found if b"sortal.tasks.comparing.worker" in _command_of(child)]
+    return [child for child in found if b"sortal.tasks.compare.worker" in _command_of(child)]
 
 
 def _command_of(pid: str) -> bytes:
@@ -279,4 +279,4 @@ def _command_of(pid: str) -> bytes:
 
 
 def _is_alive(pid: str) -> bool:
-    return b"sortal.tasks.comparing.worker" in _command_of(pid)
+    return b"sortal.tasks.compare.worker" in _command_of(pid)

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sortal.models.judged import Confusion, Reliability
-from sortal.tasks.comparing.comparison import Comparison, ModelResult
-from sortal.tasks.comparing.contest import Entrant
-from sortal.tasks.comparing.folds import Folds
-from sortal.tasks.comparing.judging import Contestant, choose
-from sortal.tasks.comparing.settings import METRICS, Settings
+from sortal.evaluation import Confusion, Reliability
+from sortal.tasks.compare.choose import Contestant, choose
+from sortal.tasks.compare.comparison import Comparison, ModelResult
+from sortal.tasks.compare.fold_run import Entrant, Folds
+from sortal.tasks.compare.settings import METRICS, Settings
 from sortal.tasks.registry import find
-from sortal.tasks.reporting.facts import ModelFacts
-from sortal.tasks.reporting.fitting import Fitted
+from sortal.tasks.report.facts import ModelFacts
+from sortal.tasks.report.models import Fitted
 
 CLASSES = ("ant", "bee", "cow")
 TITLES = {"majority": "majority class", "logistic": "logistic regression"}

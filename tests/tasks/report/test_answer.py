@@ -10,25 +10,24 @@ import pytest
 from tests.tasks.report.cases import comparison, facts, fitted, model
 
 from sortal import datasets
-from sortal.models.records import Table
-from sortal.tasks.comparing.folds import Folds
-from sortal.tasks.inspect import inspect
+from sortal.records.render import Part
+from sortal.records.tables import Table
+from sortal.tasks.compare.fold_run import Folds
+from sortal.tasks.inspect.inspect import inspect
 from sortal.tasks.registry import learners
-from sortal.tasks.reporting.answer import answer
-from sortal.tasks.reporting.answer_sure import how_sure
-from sortal.tasks.reporting.answer_why import why
-from sortal.tasks.reporting.deciding import has_form
-from sortal.tasks.reporting.gather import _chosen
-from sortal.tasks.reporting.wishes import Wishes
+from sortal.tasks.report.answer import answer
+from sortal.tasks.report.gather import _chosen
+from sortal.tasks.report.parts import has_form
+from sortal.tasks.report.report import Wishes
+from sortal.tasks.report.why import how_sure, why
 from sortal.tasks.tables import open_table
-from sortal.views.parts import Part
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sortal.tasks.comparing.comparison import Comparison
-    from sortal.tasks.inspect import Inspection
-    from sortal.tasks.reporting.facts import Answer
+    from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.inspect.inspect import Inspection
+    from sortal.tasks.report.facts import Answer
 
 MAJORITY = model("majority", 1 / 3, 1)
 

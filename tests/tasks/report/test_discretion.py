@@ -13,12 +13,11 @@ import pandas as pd
 import pytest
 
 import sortal
+from sortal.base.saving import parts_of
 from sortal.errors import SortalWarning
-from sortal.estimators.keeping import parts_of
-from sortal.tasks.holding import held
-from sortal.tasks.joining import join_rare, joined
-from sortal.tasks.report import Report, report
-from sortal.tasks.show import show
+from sortal.tasks.report.gather import join_rare, joined
+from sortal.tasks.report.report import Report, report
+from sortal.tasks.show import held, show
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 from scipy.stats import fisher_exact
 
-from sortal.tasks.comparing.kept import Kept
-from sortal.tasks.reporting.errors_met import Confusing, ErrorsMet, Sure
-from sortal.tasks.reporting.telling import (
+from sortal.tasks.compare.run import Kept
+from sortal.tasks.report.errors import (
     Columns,
+    Confusing,
+    ErrorsMet,
+    Sure,
     about_percent,
     median_distance,
     rank_chance,

@@ -14,12 +14,12 @@ import pytest
 
 import sortal
 from sortal import datasets
-from sortal.data.files import reader
+from sortal.data.files import read as reader
 from sortal.errors import MissingValueWarning, SortalWarning
 from sortal.tasks import tables
-from sortal.tasks.compare import compare
+from sortal.tasks.compare.compare import compare
 from sortal.tasks.registry import Facts, Learner, register, unregister
-from sortal.tasks.report import Report, report
+from sortal.tasks.report.report import Report, report
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:

@@ -13,15 +13,14 @@ import pytest
 
 from sortal import KernelDiscriminant, NeighborsClassifier, report
 from sortal.errors import MissingValueWarning, SortalWarning
+from sortal.tasks.fit import training_rows
 from sortal.tasks.registry import find
-from sortal.tasks.reporting.judging import judge_kept
-from sortal.tasks.reporting.near_rows import with_neighbors
-from sortal.tasks.training import training_rows
+from sortal.tasks.report.models import judge_kept, with_neighbors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sortal.tasks.report import Report
+    from sortal.tasks.report.report import Report
 
 pytestmark = pytest.mark.usefixtures("one_process")
 FEW: dict[str, Any] = {"baselines": False, "folds": 2, "repeats": 1, "n_jobs": 1}

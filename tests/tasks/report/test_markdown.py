@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sortal.errors import InputError
-from sortal.tasks.reporting.saving import picture_file, save_markdown
+from sortal.tasks.report.markdown import picture_file, save_markdown
 
 
 def write(folder: Path, text: str, *pictures: bytes) -> None:
@@ -69,7 +69,7 @@ def test_the_last_step_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ol
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sortal.tasks.reporting.saving import picture_file, save_markdown
+from sortal.tasks.report.markdown import picture_file, save_markdown
 step, folder = int(sys.argv[1]), Path(sys.argv[3])
 
 def count(event, _):

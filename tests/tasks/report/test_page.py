@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from sortal import datasets
-from sortal.tasks.report import report
+from sortal.tasks.report.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
-    from sortal.tasks.report import Report
+    from sortal.tasks.report.report import Report
 
 FEW: Final[dict[str, Any]] = {"repeats": 1, "n_jobs": 1}
 pytestmark = pytest.mark.usefixtures("one_process")

@@ -14,15 +14,12 @@ from tests.tasks.report.cases import comparison, entrant, model
 
 import sortal
 from sortal import datasets
-from sortal.models.records import Table
-from sortal.tasks.reporting.cutting import Room, cut_rules, cut_tables, sentence
-from sortal.tasks.reporting.fitting import fit_again
-from sortal.tasks.reporting.forms import pictures_folder, report_format
-from sortal.tasks.reporting.saying import gap, number, out_of, percent, some_of
-from sortal.tasks.reporting.trees import is_tree, smaller_trees, tree_part_of
-from sortal.tasks.reporting.typical import real_rows, typical_rows
-from sortal.tasks.reporting.wishes import Wishes, names
-from sortal.tasks.training import Rows
+from sortal.records.tables import Table
+from sortal.tasks.fit import Rows
+from sortal.tasks.report.models import Room, cut_rules, cut_tables, fit_again, sentence
+from sortal.tasks.report.parts import is_tree, real_rows, smaller_trees, tree_part_of, typical_rows
+from sortal.tasks.report.phrases import gap, number, out_of, percent, some_of
+from sortal.tasks.report.report import Wishes, names, pictures_folder, report_format
 
 
 def test_numbers_as_people_say_them() -> None:

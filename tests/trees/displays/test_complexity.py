@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from tests.plotting.drawn import legend_of
 
 from sortal import TreeClassifier, datasets
-from sortal.views.displays import ComplexityDisplay
+from sortal.displays import ComplexityDisplay
 
 
 def fitted() -> TreeClassifier:

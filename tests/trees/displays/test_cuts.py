@@ -13,7 +13,7 @@ from tests.plotting.drawn import PLANE, legend_of, rendered, words_of
 from tests.trees.some_trees import book_rows, book_tree
 
 from sortal import TreeClassifier, datasets
-from sortal.views.cuts import FrequenciesDisplay, ScoresDisplay
+from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
 
 
 def kinds() -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from tests.plotting.drawn import PLANE, legend_of, rendered, words_of
 from tests.trees.some_trees import book_rows, book_tree
 
 from sortal import TreeClassifier, datasets
-from sortal.views.partition import PartitionDisplay
+from sortal.trees.displays.partition import PartitionDisplay
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,14 +15,15 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from tests.plotting.drawn import legend_of, rendered, words_of
 from tests.trees import some_trees
 
-from sortal.views import palette, tree_display
-from sortal.views.tree_display import TreeDisplay
-from sortal.views.tree_drawing import draw_tree
+from sortal.plotting import axes as palette
+from sortal.trees.displays import tree as tree_display
+from sortal.trees.displays.tree import TreeDisplay
+from sortal.trees.drawing.drawing import draw_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sortal.views.tree_drawing import Drawing
+    from sortal.trees.drawing.drawing import Drawing
 
 
 class Estimator:

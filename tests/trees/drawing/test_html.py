@@ -14,16 +14,14 @@ import pandas as pd
 import pytest
 from tests.trees.some_trees import NASTY, grown, iris, noise, tennis
 
-from sortal.data.batch import Batch
-from sortal.data.table import read_table
-from sortal.models.tree_blocks import WalkBlock
-from sortal.models.tree_explain import ExplainTree
-from sortal.models.tree_text import tree_text
-from sortal.models.tree_walk import ends_of
+from sortal.data.sources import Batch, read_table
 from sortal.native.trees import CUT, SPREAD
-from sortal.views.tree_drawing import arrange, draw_tree, sketch
-from sortal.views.tree_html import html_of
-from sortal.views.tree_svg import svg_of
+from sortal.trees.drawing.drawing import arrange, draw_tree, sketch
+from sortal.trees.drawing.html import html_of
+from sortal.trees.drawing.svg import svg_of
+from sortal.trees.explain import ExplainTree
+from sortal.trees.routing import WalkBlock, ends_of
+from sortal.trees.rules import tree_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,9 +29,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
     from sortal import TreeClassifier
-    from sortal.models.tree import TreeModel
-    from sortal.models.tree_explain import TreeExplanation
-    from sortal.views.tree_drawing import Drawing
+    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.explain import TreeExplanation
+    from sortal.trees.model import TreeModel
 
 # What a box is made of, as text; what makes it usable (roles, focus) left out.
 BOXES: Final = """(page) => [...page.querySelectorAll(".tree .box, .tree .edge")].map((group) => {

@@ -14,12 +14,12 @@ from tests.trees.chains import chain
 from tests.trees.some_trees import fitted, iris, noise, tennis
 
 from sortal import TreeClassifier, datasets
-from sortal.views.tree_drawing import arrange, draw_tree, sketch
-from sortal.views.tree_layout import _Layout, tidy
-from sortal.views.tree_lettering import fit, plain, share_text, text_width
+from sortal.records.render import plain
+from sortal.trees.drawing.boxes import fit, share_text, text_width
+from sortal.trees.drawing.drawing import _Layout, arrange, draw_tree, sketch, tidy
 
 if TYPE_CHECKING:
-    from sortal.views.tree_drawing import Box, Drawing
+    from sortal.trees.drawing.drawing import Box, Drawing
 
 GAP = 10
 

@@ -15,17 +15,17 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from sortal import TreeClassifier, datasets
 from sortal.errors import OneClassWarning
-from sortal.learners.tree_complexity import complexity_path, places_in, prune_to
 from sortal.native.trees import LEAF
-from sortal.views.tree_drawing import draw_tree
-from sortal.views.tree_html import tree_part, tree_script, tree_style
+from sortal.trees.cost_complexity import complexity_path, places_in, prune_to
+from sortal.trees.drawing.drawing import draw_tree
+from sortal.trees.drawing.html import tree_part, tree_script, tree_style
 
 if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Page
 
-    from sortal.models.complexity import Complexity
-    from sortal.models.tree import TreeModel
-    from sortal.views.parts import Part
+    from sortal.records.render import Part
+    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.model import TreeModel
 
 START: Final = """for (const root of document.querySelectorAll("[data-part-of]")) {
   const data = document.querySelector(`[data-for="${root.dataset.partOf}"]`);

@@ -14,27 +14,30 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from sortal import TreeClassifier
+from sortal.decision.folds import dealt, held_out
 from sortal.errors import InputError
-from sortal.learners.folds import dealt, held_out
-from sortal.learners.tree import TreeRows, with_rows
-from sortal.learners.tree_complexity import complexity_path, prune_to
-from sortal.learners.tree_cutting import cut_below, join_siblings
-from sortal.learners.tree_pessimistic import (
+from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, added_errors, route_rows
+from sortal.trees.cost_complexity import (
+    complexity_path,
+    cut_below,
+    join_siblings,
+    pass_rows,
+    prune_to,
+)
+from sortal.trees.learn import with_rows
+from sortal.trees.pruning import (
     estimated_errors,
     prune_by_raising,
     prune_pessimistic,
+    prune_reduced,
 )
-from sortal.learners.tree_reduced import prune_reduced
-from sortal.learners.tree_validation import pass_rows
-from sortal.learners.tree_weights import multiples_of
-from sortal.models.partition import score_counts
-from sortal.native.pruning import added_errors
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, route_rows
+from sortal.trees.rows import TreeRows, multiples_of
+from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.models.tree import TreeModel
+    from sortal.trees.model import TreeModel
 
 # Each example grows a tree.
 FEW: Final = settings(max_examples=20)

@@ -12,12 +12,9 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from sortal import TreeClassifier, datasets, score_partition
-from sortal.errors import (
-    InputError,
-    UnknownCategoryError,
-)
-from sortal.learners.tree_pessimistic import estimated_errors
-from sortal.models.complexity import Complexity
+from sortal.errors import InputError, UnknownCategoryError
+from sortal.trees.cost_complexity import Complexity
+from sortal.trees.pruning import estimated_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,17 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.trees.tables import HALF
 
-from sortal.data.batch import Batch
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.models.tree import TreeModel
-from sortal.models.tree_blocks import Walked, encode
-from sortal.models.tree_branches import describe_test
-from sortal.models.tree_explain import ExplainTree
-from sortal.models.tree_nodes import node_table
-from sortal.models.tree_rules import rules_of
-from sortal.models.tree_text import tree_text
+from sortal.data.sources import Batch
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
+from sortal.trees.branches import describe_test, node_table
+from sortal.trees.explain import ExplainTree
+from sortal.trees.model import TreeModel
+from sortal.trees.routing import Walked, encode
+from sortal.trees.rules import rules_of, tree_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

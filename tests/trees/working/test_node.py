@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from sortal import TreeClassifier, datasets, score_partition
-from sortal.learners.tree_candidates import sets_allowed
-from sortal.learners.tree_working import table_names
+from sortal.trees.working.candidates import sets_allowed
+from sortal.trees.working.node import table_names
 
 if TYPE_CHECKING:
-    from sortal.models.records import Table
+    from sortal.records.tables import Table
 
 # Trees of one class are grown on purpose, or by chance.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")

@@ -16,18 +16,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from sortal.data.files.csv_survey import survey
-from sortal.data.files.duck import duck_for, first_line
-from sortal.data.files.plain_files import BOM
-from sortal.data.files.reading import Answer, check_rows, check_text
-from sortal.data.files.text_cells import fetch_text, refuse_misfits, type_text
+from sortal.data.files.cells import (
+    Answer,
+    check_rows,
+    check_text,
+    fetch_text,
+    refuse_misfits,
+    survey,
+    type_text,
+)
+from sortal.data.files.column_types import duck_for, first_line
+from sortal.data.files.open import BOM
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sortal.data.files.plain_files import PlainFile
-    from sortal.data.files.reading import Reading
+    from sortal.data.files.cells import Reading
+    from sortal.data.files.open import PlainFile
 
     Connection = duckdb.DuckDBPyConnection
 

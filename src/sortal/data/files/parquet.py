@@ -8,35 +8,52 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import numpy as np
 
-from sortal.data.files.duck import ask, duck_for, first_line
-from sortal.data.files.missing_words import means_missing, numbers_among
-from sortal.data.files.reading import Answer, check_names, check_rows, check_text
-from sortal.data.files.text_cells import fetch, hole_notes, hole_words
-from sortal.data.files.text_types import LARGEST
-from sortal.data.objects import days
-from sortal.data.printing import agreed, counted
+from sortal.data.arrays import days
+from sortal.data.files.cells import (
+    Answer,
+    check_names,
+    check_rows,
+    check_text,
+    fetch,
+    hole_notes,
+    hole_words,
+)
+from sortal.data.files.column_types import (
+    LARGEST,
+    ask,
+    duck_for,
+    first_line,
+    means_missing,
+    numbers_among,
+)
+from sortal.data.text import agreed, counted
 from sortal.errors import ColumnError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sortal.data.files.plain_files import PlainFile
-    from sortal.data.files.reading import Reading
+    from sortal.data.files.cells import Reading
+    from sortal.data.files.open import PlainFile
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+
 _CAST: Final = {
     **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"), "TIMESTAMP"),
     "TIMESTAMP_NS": "TIMESTAMP_NS",
     "BOOLEAN": "BOOLEAN",
 }
+
 # Moments of a time zone, as the same in UTC.
 _INSTANTS: Final = {
     "TIMESTAMP WITH TIME ZONE": "make_timestamp(epoch_us({}))",
     "TIMESTAMPTZ_NS": "make_timestamp_ns(epoch_ns({}))",
 }
+
 _WORDS: Final = ("VARCHAR", "UUID", "TIME", "JSON")
+
 # What pandas calls an index without a name: numbers or names of rows, and no property of them.
 _INDEX: Final = re.compile("__index_level_[0-9]+__")
+
 # So many digits a float64 always keeps.
 _DIGITS: Final = 15
 

@@ -1,0 +1,1 @@
+"""The scikit-learn interface, written once: tables, labels, summaries, saving."""

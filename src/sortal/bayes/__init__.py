@@ -1,0 +1,1 @@
+"""Discrete Bayes: Bayes' rule on tables of counts and normal densities."""

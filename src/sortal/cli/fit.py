@@ -1,0 +1,152 @@
+"""`sortal fit`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.options import open_data, read_settings, reading
+from sortal.cli.output import (
+    STDOUT,
+    check_output,
+    emit,
+    hush,
+    is_quiet,
+    json_text,
+    note,
+    show_steps,
+    wrote,
+)
+from sortal.cli.show_code import Name, Script, call
+from sortal.data.text import counted
+from sortal.errors import OptionError
+from sortal.tasks.registry import find
+
+EXAMPLES = (
+    "sortal fit penguins.csv --target species -o model.sortal",
+    "sortal fit penguins.csv -t species --learner lda --drop year -o lda.sortal",
+    "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
+)
+
+ModelOutput = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")
+]
+
+
+def fit(
+    data: o.Data,
+    target: o.Target,
+    output: ModelOutput,
+    learner: o.LearnerName = "tree",
+    setting: o.Settings = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    na_values: o.NaValues = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn to predict a column and write a model file."""
+    hush(quiet)
+    settings = read_settings(setting)
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    if show_code:
+        script = _code(data, target, learner, settings, drop, category, how, output)
+        _report_code(script, learner, output, as_json)
+        emit(str(script))
+        return
+    from sortal.tasks.fit import fit as task
+
+    if output == STDOUT:
+        raise OptionError("A model goes into a file: give --output a name, such as model.sortal.")
+    check_output(output, data)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    with show_steps(is_quiet(), data, 3) as step:
+        step(f"reading {data}")
+        table = open_data(data, how)
+        step(f"fitting {learner}")
+        model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
+        step(f"writing {output}")
+        model.save(output)
+    _report(model, learner, output, as_json)
+    wrote(output)
+    for words in _names_of_rows(model):
+        note(words)
+    if find(learner).facts.keeps_rows:
+        note("this file holds rows that were learned from: who has it can read them.")
+
+
+def _code(
+    data: str,
+    target: str,
+    learner: str,
+    settings: dict[str, Any],
+    drop: list[str] | None,
+    category: list[str] | None,
+    how: dict[str, Any],
+    output: str,
+) -> Script:
+    """The same by the function."""
+    script = Script()
+    script.need("from sortal.tasks.fit import fit")
+    named = {"options": settings, "drop": drop, "categories": category}
+    asked = {name: value for name, value in named.items() if value}
+    script.add(
+        f"model = {call('fit', data, target, learner, **asked, **how)}",
+        f"model.save({output!r})",
+    )
+    return script
+
+
+def _report_code(script: Script, learner: str, output: str, as_json: bool) -> None:
+    if not as_json:
+        script.add("print(model.fit_report_)")
+        return
+    script.need("from sortal.cli.fit import report_facts")
+    script.need("from sortal.cli.output import json_text")
+    script.write(f"json_text({call('report_facts', Name('model'), learner, output)})", None)
+
+
+def _names_of_rows(model: Any) -> list[str]:
+    """What to say of text columns without two rows alike, where the table is not small."""
+    from sortal.tasks.inspect.findings import FEW_ROWS, option
+
+    report, schema = model.fit_report_, getattr(model, "_schema", None)
+    columns = () if schema is None else schema.columns
+    n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}
+    return [
+        f"{one.name!r} has another text in every row, so that a model learns rows by heart: give "
+        f"{option('--drop', one.name)}, unless it is meant."
+        for one in columns
+        if len(one.values) >= max(FEW_ROWS, n[one.name])
+    ]
+
+
+def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
+    if as_json:
+        emit(json_text(report_facts(model, learner, output)))
+        return
+    size = getattr(model, "size_", None)
+    numbers = "" if size is None else f", {counted(size, 'number')}"
+    emit(f"{find(learner).title}{numbers}\n{model.fit_report_}")
+
+
+def report_facts(model: Any, learner: str, output: str) -> dict[str, Any]:
+    """What is said of a fit to a machine."""
+    report = model.fit_report_
+    return {
+        "learner": learner,
+        "estimator": type(model).__name__,
+        "rows": report.rows,
+        "missing": dict(report.missing),
+        "notes": list(report.notes),
+        "size": getattr(model, "size_", None),
+        "file": output,
+    }

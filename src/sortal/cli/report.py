@@ -1,0 +1,201 @@
+"""`sortal report`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sortal.cli import compare as c
+from sortal.cli import options as o
+from sortal.cli.options import open_data, reading
+from sortal.cli.output import (
+    STDOUT,
+    check_output,
+    emit,
+    hush,
+    is_quiet,
+    json_text,
+    show_progress,
+    wrote,
+)
+from sortal.cli.show_code import Script, call
+from sortal.errors import OptionError
+
+EXAMPLES = (
+    "sortal report penguins.csv --target species -o report.html",
+    "sortal report penguins.csv -t species --learner tree --learner lda --repeats 1 -o report.md",
+    "sortal report penguins.csv -t species --rows --title 'Three penguins' -o penguins.html",
+)
+
+ReportFormat = Literal["html", "md"]
+
+Form = Annotated[
+    ReportFormat | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="A page, or Markdown with pictures beside it; by the name of the output.",
+    ),
+]
+
+Rows = Annotated[
+    bool, typer.Option("--rows", help="Rows of the table may be in the report; else only counts.")
+]
+
+MinFrequency = Annotated[
+    int,
+    typer.Option(
+        "--min-frequency",
+        metavar="N",
+        help="Text that fewer rows have is joined as 'other'; not where rows may be shown.",
+    ),
+]
+
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Use a column though it seems to name rows or people, or to be free text.",
+        show_default=False,
+    ),
+]
+
+Title = Annotated[
+    str | None,
+    typer.Option("--title", metavar="WORDS", help="The heading.", show_default=False),
+]
+
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="What to write, such as report.html or report.md; a page can also be piped.",
+        show_default=False,
+    ),
+]
+
+_DEFAULTS = c.DEFAULTS | {"rows": False, "min_frequency": 5, "keep": None, "title": None}
+
+
+def report(
+    data: o.Data,
+    target: o.Target,
+    output: Output = None,
+    form: Form = None,
+    rows: Rows = False,
+    min_frequency: MinFrequency = 5,
+    keep: Keep = None,
+    title: Title = None,
+    learner: c.Learners = None,
+    baselines: c.Baselines = True,
+    metric: c.MetricName = "balanced_accuracy",
+    folds: c.Folds = 10,
+    repeats: c.Repeats = None,
+    budget: c.Budget = 150.0,
+    level: c.Level = 0.05,
+    tune: c.Tune = False,
+    seed: c.Seed = 0,
+    jobs: c.Jobs = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    na_values: o.NaValues = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Write a page that can be sent on.
+
+    One file that holds all it needs: the table, the comparison and the choice in plain words, every
+    model with its pictures and errors, and a form in which the chosen model decides.
+    """
+    hush(quiet)
+    given: dict[str, Any] = {
+        "learners": learner or None,
+        "baselines": baselines,
+        "metric": metric,
+        "folds": folds,
+        "repeats": repeats,
+        "budget": budget,
+        "level": level,
+        "tune": tune,
+        "drop": drop or None,
+        "categories": category or None,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "rows": rows,
+        "min_frequency": min_frequency,
+        "keep": keep or None,
+        "title": title,
+    }
+    named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    if show_code:
+        emit(str(_code(data, target, named | how, form, as_json, output)))
+        return
+    _check(output, form, as_json)
+    check_output(output, data)
+    from sortal.tasks.report.report import report as task
+
+    table = open_data(data, how)
+    with show_progress(is_quiet(), "steps") as progress:
+        made = task(table, target, progress=progress, **named, **how)
+    if as_json:
+        emit(json_text(made.to_dict()), output)
+    elif output is None or output == STDOUT:
+        emit(made.to_html().rstrip("\n"))
+    else:
+        made.save(output, form)
+        wrote(output, _size(Path(output)))
+
+
+def _check(output: str | None, form: ReportFormat | None, as_json: bool) -> None:
+    """What cannot be written is said before any work is done."""
+    if as_json:
+        return
+    if output is None and sys.stdout.isatty():
+        raise OptionError("A page goes into a file: give --output a name, such as report.html.")
+    if output not in (None, STDOUT):
+        _form_of(str(output), form)
+    elif form == "md":
+        raise OptionError(
+            "Markdown comes with a folder of pictures: give --output a name, such as report.md."
+        )
+
+
+def _form_of(output: str, form: ReportFormat | None) -> None:
+    from sortal.tasks.report.report import report_format
+
+    report_format(output, form)
+
+
+def _size(path: Path) -> str:
+    """How large a file is, in kB."""
+    return f"{path.stat().st_size / 1000:,.0f} kB" if path.is_file() else ""
+
+
+def _code(
+    data: str,
+    target: str,
+    named: dict[str, Any],
+    form: ReportFormat | None,
+    as_json: bool,
+    output: str | None,
+) -> Script:
+    script = Script()
+    script.add(f"report = {call('sortal.report', data, target, **named)}")
+    if as_json or output in (None, STDOUT):
+        script.finish("report", "html", as_json, output)
+    else:
+        script.add(f"report.save({output!r}{f', {form!r}' if form else ''})")
+    return script

@@ -1,0 +1,122 @@
+"""`sortal show`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sortal.cli import options as o
+from sortal.cli.options import open_data, read_settings, reading
+from sortal.cli.output import check_output, emit, emit_record, hush
+from sortal.cli.show_code import TABLE, Name, Script, call
+from sortal.tasks.registry import find
+
+SHOW_EXAMPLES = (
+    "sortal show model.sortal",
+    "sortal show model.sortal --all --format html -o model.html",
+)
+
+
+def show(
+    model: o.Model,
+    form: o.Format = "text",
+    output: o.Output = None,
+    everything: o.All = False,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Show a model and how it decides.
+
+    What it is, what it was learned from, its options, and its rules or functions or tables; of
+    many rules and long tables the beginning, unless --all is given.
+    """
+    hush(quiet)
+    named = {"everything": True} if everything or as_json else {}
+    if show_code:
+        script = Script()
+        script.load(model)
+        script.need("from sortal.tasks.show import show")
+        script.add(f"shown = {call('show', Name('model'), **named)}")
+        script.finish("shown", form, as_json, output)
+        emit(str(script))
+        return
+    from sortal.tasks.show import show as task
+
+    check_output(output, model)
+    emit_record(task(model, **named), form, as_json, output)
+
+
+# --- `sortal work` -------------------------------------------------------------------------------
+
+WORK_EXAMPLES = (
+    "sortal work penguins.csv --target species --learner bayes --row 7",
+    "sortal work penguins.csv -t species --learner tree --node 1",
+    "sortal work penguins.csv -t species --learner lda --format html -o working.html",
+)
+
+Node = Annotated[
+    int | None,
+    typer.Option(
+        "--node",
+        metavar="N",
+        help="Of a tree, the node to work out; the root is 0.",
+        parser=o.whole,
+    ),
+]
+
+
+def work(
+    data: o.Data,
+    target: o.Target,
+    learner: o.LearnerName = "tree",
+    setting: o.Settings = None,
+    row: o.Rows = None,
+    node: Node = None,
+    form: o.Format = "text",
+    output: o.Output = None,
+    drop: o.Drop = None,
+    category: o.Category = None,
+    text: o.Text = None,
+    na_values: o.NaValues = None,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    decimal: o.Decimal = None,
+    as_json: o.Json = False,
+    show_code: o.ShowCode = False,
+    everything: o.All = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Show the textbook's working for a table.
+
+    A learner is fitted, and every number of the fit is shown with the tag of its formula. A tree
+    is not pruned unless an option of pruning is set; --set categorical_split=multiway gives it a
+    branch per value, as ID3 does and as textbooks work Play Tennis. Of many tables and long ones
+    the beginning is shown, unless --all is given.
+    """
+    hush(quiet)
+    named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
+    settings = read_settings(setting)
+    given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
+    named |= {name: value for name, value in given.items() if value not in (None, [], {})}
+    whole = everything or as_json
+    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    if show_code:
+        script = Script()
+        script.read(data, how)
+        script.add(f"working = {call('sortal.work', TABLE, target, **named)}")
+        if everything and form == "text":  # print(working) would print the beginning
+            script.add("working = working.to_text()")
+        elif not whole and form != "text":
+            script.add("working = working.short()")
+        script.finish("working", form, as_json, output)
+        emit(str(script))
+        return
+    from sortal.tasks.predict import work as task
+
+    check_output(output, data)
+    find(learner).make(**settings)  # what is wrong is said before the data is read
+    working = task(open_data(data, how), target, **named)
+    emit_record(working if whole else working.short(), form, as_json, output)

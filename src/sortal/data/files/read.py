@@ -1,0 +1,144 @@
+"""Files to data frames, by DuckDB: CSV, Parquet and JSON lines.
+
+What a column is follows from all of its values, by rules that are ours (`text_types`); rows are
+neither lost nor mended (`csv_rows`); the file's name never becomes part of a query.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from sortal.data.files.cells import Reading, Written
+from sortal.data.files.column_types import NA_WORDS
+from sortal.data.files.csv_reader import read_csv
+from sortal.data.files.json_lines import read_json_lines
+from sortal.data.files.open import plain_file
+from sortal.data.files.parquet import read_parquet
+from sortal.errors import OptionError, ReadingWarning, listed, warn
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sortal.data.files.open import Format
+    from sortal.data.schema import Kind
+
+# Halves of characters, as which a command line hands on bytes that are no text.
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table read from a file, and what is to be remembered of the file."""
+
+    frame: Any
+    """The rows, as a data frame of pandas."""
+    name: str
+    """The file's name without its folders."""
+    format: Format
+    sha256: str
+    """Of the file's bytes, in hexadecimal digits."""
+    n_bytes: int
+    dialect: dict[str, Any] = field(default_factory=dict)
+    """How it is written: delimiter, quote, header, decimal, newline, encoding, compression."""
+    notes: tuple[str, ...] = ()
+    """What was decided on the way, in sentences."""
+    na_values: tuple[str, ...] = ()
+    """Words that mean a missing value, beside NA_WORDS."""
+
+
+def read_file(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    na_values: Iterable[str] | None = None,
+    text: Iterable[str] | None = None,
+    known: Mapping[str, Kind] | None = None,
+    like: Written | None = None,
+) -> FileTable:
+    """Read a table from a file, or from standard input for "-".
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        One file; no character in its name stands for others. It may be compressed with gzip.
+    format : {"csv", "parquet", "jsonl"}, default=None
+        None looks at the file.
+    delimiter : str, default=None
+        Of a CSV file: one character, or "tab". None finds "," ";" tab or "|" by the first rows.
+    encoding : str, default=None
+        Of a text file. None means UTF-8, or UTF-16 where the file begins with its mark.
+    header : bool, default=None
+        Whether the first line of a CSV file has the names. None means that it has, unless it
+        has numbers where the rows below have numbers and no name above any.
+    decimal : {".", ","}, default=None
+        The decimal mark of a CSV file. None allows the comma where it is not the delimiter and
+        cannot part thousands.
+    na_values : iterable of str, default=None
+        Words that mean a missing value, beside NA_WORDS; numbers stand for their value, however it
+        is written. One that no column holds is warned of. None means those of `like`.
+    text : iterable of str, default=None
+        Columns to be left as text.
+    known : dict, default=None
+        The kinds of columns that need not be there, by name: categories are left as text, and a
+        cell that is no number or date where these are known is an error.
+    like : Written, default=None
+        How an earlier file was written. It decides what this file and the options leave open.
+    """
+    if decimal not in (None, ".", ","):
+        raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
+    like = like or Written()
+    wishes = Reading(
+        delimiter=delimiter,
+        header=header,
+        decimal=decimal,
+        na_values=like.na_values if na_values is None else _na_values(na_values),
+        named=_words("text", () if text is None else text),
+        known=known or {},
+        like=like,
+    )
+    readers = {"csv": read_csv, "jsonl": read_json_lines, "parquet": read_parquet}
+    with plain_file(path, format, encoding) as file:
+        answer = readers[file.format](file, wishes)
+        _warn_unmet(wishes, answer.met, file.name)
+        dialect = answer.dialect | ({"compression": "gzip"} if file.compression else {})
+        return FileTable(
+            answer.frame,
+            file.name,
+            file.format,
+            file.sha256,
+            file.n_bytes,
+            dialect,
+            tuple(answer.notes),
+            wishes.na_values,
+        )
+
+
+def _na_values(given: Iterable[str]) -> tuple[str, ...]:
+    """Words beside the usual ones, each once, without blanks around them, as cells are read."""
+    words = dict.fromkeys(word.strip(" \t") for word in _words("na_values", given))
+    return tuple(word for word in words if word not in NA_WORDS)
+
+
+def _warn_unmet(wishes: Reading, met: Sequence[str], name: str) -> None:
+    """Words that were asked for and are nowhere; those of an earlier file need not be there."""
+    unmet = [word for word in wishes.na_values if word not in (*met, *wishes.like.na_values)]
+    if unmet:
+        warn(
+            f"na_values (--na-values): no column of {name} holds {listed(unmet)}, which "
+            "changes nothing. Give words as the file writes them.",
+            ReadingWarning,
+        )
+
+
+def _words(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    words = (given,) if isinstance(given, str) else tuple(given)
+    if not all(isinstance(word, str) and not _HALF.search(word) for word in words):
+        raise OptionError(f"{name}={words!r} cannot be used: give words that UTF-8 can hold.")
+    return words

@@ -1,0 +1,1 @@
+"""From scores to posterior probabilities to labels: priors, class weights, costs."""

@@ -1,0 +1,160 @@
+"""Options that several learners share, checked once: directions, priors, class weights, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.checks import choose, is_whole, numbers
+from sortal.data.text import counted
+from sortal.errors import OptionError, listed, told
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+
+    Float = NDArray[np.float64]
+
+
+# Class weights from the first to the second: sums of squares times these can be written down.
+CLASS_WEIGHTS = 1e-20, 1e20
+
+
+def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
+    """How many directions: as given, at most one fewer than classes and no more than columns."""
+    most = min(n_classes - 1, n_terms)
+    if given is None or n_classes == 1:
+        return most
+    if not is_whole(given) or not 1 <= given <= most:
+        raise OptionError(
+            f"n_components={told(given)} cannot be had: {n_classes} classes and "
+            f"{counted(n_terms, 'column')} have at most {counted(most, 'direction')}. Give a whole "
+            f"number from 1 to {most}, or None."
+        )
+    return int(given)
+
+
+def read_priors(given: Any, classes: Values) -> Float | None:
+    """Probabilities in the order of the classes, from a list or a mapping by label."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        _refuse_strangers("priors", given, classes)
+        given = [given.get(label, 0.0) for label in classes]
+    priors = numbers("priors", given)
+    if priors.shape != (len(classes),):
+        raise OptionError(
+            f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
+            f"({listed(classes)}): give one probability per class in this order, or a dict."
+        )
+    if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
+        raise OptionError(
+            f"priors={priors.tolist()} are no probabilities: each must be at least 0 and their sum "
+            f"1 (it is {priors.sum():.9g}). Divide them by their sum."
+        )
+    return np.asarray(priors / priors.sum())
+
+
+def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
+    """A factor a class: 1, from a mapping by label, or N / (K n_c) where "balanced"."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str):
+        choose("class_weight", given, ("balanced",))
+        return balanced(weight)
+    if not isinstance(given, Mapping):
+        raise OptionError(
+            f"class_weight={told(given)} cannot be used: give None, 'balanced' or a dict by label."
+        )
+    _refuse_strangers("class_weight", given, classes)
+    factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
+    least, most = CLASS_WEIGHTS
+    if not factors.any() or not ((factors == 0) | ((factors >= least) & (factors <= most))).all():
+        raise OptionError(
+            f"class_weight={told(dict(given))} cannot be used: each weight must be 0 or from "
+            f"{least:g} to {most:g}, and one of them above 0. Beyond that one class drowns the "
+            "others: multiply the weights by a constant, or give 0 to a class that is not to count."
+        )
+    return factors
+
+
+def balanced(weight: Float) -> Float:
+    """N / (K n_c) along the last axis, over the classes that have rows; 0 for those without."""
+    n_classes = (weight > 0).sum(axis=-1, keepdims=True)
+    total = weight.sum(axis=-1, keepdims=True)
+    safe = np.where(weight > 0, weight, 1.0) * np.maximum(n_classes, 1)
+    return np.asarray(np.where(weight > 0, total / safe, 0.0))
+
+
+def read_costs(given: Any, classes: Values) -> Float | None:
+    """costs[i, j]: the cost of saying j when i is true."""
+    if given is None:
+        return None
+    costs = numbers("costs", given)
+    K = len(classes)
+    if costs.shape != (K, K) or (costs < 0).any():
+        raise OptionError(
+            f"costs has the shape {costs.shape} and a least entry of {costs.min(initial=0):.6g}: "
+            f"give {K} × {K} numbers of at least 0, costs[i, j] being the cost of saying class j "
+            f"when class i is true, classes in the order {listed(classes)}."
+        )
+    return costs
+
+
+def priors_for(given: Any, everything: Values, present: Values) -> Float | None:
+    """Probabilities of the classes that have weight: what was given to others falls away."""
+    priors = read_priors(given, everything)
+    if priors is None or everything == present:
+        return priors
+    kept = priors[_places(everything, present)]
+    if not kept.any():
+        raise OptionError(
+            f"priors={priors.tolist()} give all to classes without any row that counts: give "
+            f"{listed(present)} a probability above 0."
+        )
+    return np.asarray(kept / kept.sum())
+
+
+def costs_for(given: Any, everything: Values, present: Values) -> Float | None:
+    """costs[i, j] among the classes that have weight; none where these are one."""
+    costs = read_costs(given, everything)
+    if costs is None or len(present) == 1:
+        return None
+    at = _places(everything, present)
+    return np.asarray(costs[np.ix_(at, at)])
+
+
+def options_for(options: Any, everything: Values, present: Values) -> Any:
+    """Options that were given for all classes, for those of them that have weight."""
+    named = {field.name for field in fields(options)}
+    changed: dict[str, Any] = {}
+    if "costs" in named:
+        changed["costs"] = costs_for(options.costs, everything, present)
+    if everything == present:
+        return replace(options, **changed)
+    if "priors" in named:
+        changed["priors"] = priors_for(options.priors, everything, present)
+    if isinstance(getattr(options, "class_weight", None), Mapping):
+        _refuse_strangers("class_weight", options.class_weight, everything)
+        known = options.class_weight.items()
+        changed["class_weight"] = {label: w for label, w in known if label in present}
+    if is_whole(getattr(options, "n_components", None)) and options.n_components < len(everything):
+        changed["n_components"] = max(1, min(options.n_components, len(present) - 1))
+    return replace(options, **changed)
+
+
+def _places(everything: Values, present: Values) -> list[int]:
+    return [everything.index(label) for label in present]
+
+
+def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> None:
+    strangers = [label for label in given if label not in classes]
+    if strangers:
+        raise OptionError(
+            f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only; "
+            "classes to come are told to partial_fit, where there is one, by its parameter classes."
+        )

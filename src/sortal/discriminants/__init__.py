@@ -1,0 +1,1 @@
+"""Fisher's, linear and quadratic discriminants and indicator regression."""

@@ -1,0 +1,1 @@
+"""The classical statistics of discriminant analysis, and its assumptions."""

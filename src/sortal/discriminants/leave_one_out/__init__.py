@@ -1,0 +1,1 @@
+"""Leave-one-out for Gaussian classes, computed without refitting."""

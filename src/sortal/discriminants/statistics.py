@@ -1,0 +1,472 @@
+"""Discriminants: a summary of the rows → weights, means and scatters, as all of them read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.arrays import two_sum
+from sortal.data.checks import numbers
+from sortal.data.schema import ColumnSchema, Design, Schema
+from sortal.data.values import as_value, sort_values, union
+from sortal.decision.class_options import read_class_weight, read_priors
+from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
+from sortal.discriminants.linear_functions import ConditionalMean, Means
+from sortal.errors import InputError, MissingValueError, OptionError, listed
+from sortal.modelfile.fields import check_scatter, check_squares, need
+from sortal.summaries.labeled_moments import Fill, SummarizeDiscriminant
+from sortal.summaries.value_tables import SummarizeBayes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+    from sortal.decision.geometry import Geometry
+    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.value_tables import BayesSummary
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+# Beyond this condition number coefficients hold five digits or fewer, which is worth a warning.
+WORST_CONDITION = 1e10
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStatistics:
+    """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
+
+    Scatter is the sum of (x - μ_k)(x - μ_k)ᵀ over the rows of a class, as in (Sch 4-10a).
+    The mean of class k is center + gap[k]; a class without rows has weight 0. `third` is the sum
+    of ‖z‖²z, z = x - μ_k, and `fourth` that of ‖z‖⁴, NaN where they are not known. `exact` marks
+    moments that were given as those of a population: then the weights are shares, and sizes have no
+    meaning. `slack` bounds what rounding has done to the diagonals of the scatter, 0 if that is not
+    known; where rows were taken out, it is more than the last digits. `tail` is what the float64 of
+    `gap` cannot hold: beside a class far away, a narrow one needs it.
+    """
+
+    design: Design
+    weight: Float
+    rows: Float
+    center: Float
+    gap: Float
+    scatter: Float
+    third: Float
+    fourth: Float
+    exact: bool = False
+    slack: Float | float = 0.0
+    tail: Float | float = 0.0
+
+    def check(self) -> None:
+        """Refuse, of moments from a file, what no rows have and what cannot be calculated with."""
+        check_scatter(self.scatter)
+        here = self.present
+        need(here.any(), "no weight")
+        spread = np.diagonal(self.scatter, axis1=1, axis2=2)[here] / self.weight[here, None]
+        check_squares(np.sqrt(spread))
+        check_squares(self.gap * np.maximum(1.0, np.sqrt(self.weight))[:, None])
+
+    @property
+    def classes(self) -> Values:
+        """The classes."""
+        return self.design.schema.classes
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which classes have weight."""
+        return np.asarray(self.weight > 0)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    @cached_property
+    def mean(self) -> Float:
+        """The mean of all rows, as a distance from the center."""
+        return np.asarray(self.weight @ self.gap / self.total_weight)
+
+    @property
+    def means(self) -> Float:
+        """The class means. (Sch 4-5a)"""
+        return self.center + self.gap
+
+    def from_mean(self, g: int) -> Float:
+        """From the mean of class g to all class means."""
+        tail = np.broadcast_to(self.tail, self.gap.shape)
+        return np.asarray((self.gap - self.gap[g]) + (tail - tail[g]))
+
+    @property
+    def exact_means(self) -> Means:
+        """The class means, with what a float64 cannot hold of them."""
+        return Means(self.center, self.gap, np.broadcast_to(self.tail, self.gap.shape))
+
+    @cached_property
+    def own_scatter(self) -> Float:
+        """S_k, 0 in columns in which the class differs by the last digits of its numbers only."""
+        return settled(self.scatter, self.varies_alone)
+
+    @property
+    def varies_alone(self) -> Mask:
+        """Whether a class varies in a column by more than the last digits of its numbers.
+
+        Class by class: 1e-18 is nothing beside 1, and something around 0.
+        """
+        magnitude = np.sqrt(self.weight)[:, None] * np.abs(self.means)
+        return ~rounded(np.diagonal(self.scatter, axis1=1, axis2=2), magnitude)
+
+    @cached_property
+    def within(self) -> Float:
+        """S = Σ S_k, the scatter within the classes, as in (ZM 20.6) and (Sch 4-10b)."""
+        return np.asarray(self.scatter.sum(axis=0))
+
+    @cached_property
+    def total(self) -> Float:
+        """S_T, the scatter of all rows about their mean."""
+        apart = self.between
+        return np.asarray(self.within + apart.T @ apart)
+
+    @property
+    def between(self) -> Float:
+        """√n_k (μ_k - μ), a row a class: its square is the scatter of the class means."""
+        return np.asarray(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
+
+    @property
+    def size(self) -> Float:
+        """The root of the scatter of all rows in each column."""
+        return np.asarray(np.sqrt(np.diag(self.within) + (self.between**2).sum(axis=0)))
+
+    @property
+    def magnitude(self) -> Float:
+        """The size of the numbers in each column, by which rounding is judged."""
+        largest = np.abs(self.means).max(axis=0, initial=0.0)
+        return np.asarray(np.sqrt(self.total_weight) * largest)
+
+    def conditional_mean(self, weights: Float, offsets: Float) -> ConditionalMean:
+        """How functions treat what is not known of a row, by the scatter of all rows."""
+        return ConditionalMean(self.total, self.mean, self.magnitude, weights, offsets)
+
+
+def plan(schema: Schema, fill: Fill | None) -> SummarizeDiscriminant:
+    """Which columns are measured, and what stands for a hole."""
+    design = Design(schema)
+    return SummarizeDiscriminant(schema, design.numbers, design.categories, fill)
+
+
+def plan_fill(schema: Schema) -> SummarizeBayes:
+    """A first pass: the means of all columns."""
+    design = Design(schema)
+    names = tuple(schema.columns[j].name for j in design.numbers)
+    return SummarizeBayes(design.categories, design.numbers, names)
+
+
+def read_fill(summary: BayesSummary, schema: Schema) -> Fill:
+    """Means of number columns and shares of values over the rows that have one."""
+    design = Design(schema)
+    units = summary.moments.units.astype(np.float64)
+    weight = units.sum(axis=1)
+    shares = [table.sum(axis=1) for table in summary.values.tables]
+    empty = [schema.columns[j].name for j, w in zip(design.numbers, weight, strict=True) if w == 0]
+    empty += [
+        schema.columns[j].name
+        for j, share in zip(design.categories, shares, strict=True)
+        if not share.any()
+    ]
+    if empty:
+        raise nothing_left(empty)
+    means = (units * (summary.moments.mean + summary.moments.tail)).sum(axis=1) / weight
+    return Fill(
+        tuple(means.tolist()),
+        summary.values.values,
+        tuple(tuple((share / share.sum()).tolist()) for share in shares),
+    )
+
+
+def read_schema(declared: Schema, summary: DiscriminantSummary) -> Schema:
+    """What was declared, with the values and classes that have weight."""
+    columns = list(declared.columns)
+    for j, values in zip(Design(declared).categories, summary.moments.values, strict=True):
+        columns[j] = replace(columns[j], values=values, order=())
+    return Schema(tuple(columns), union(declared.classes, summary.labels)[0])
+
+
+def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatistics:
+    """The statistics of a summary, over the classes of a schema."""
+    design, classes = Design(schema), schema.classes
+    values = [schema.columns[j].values for j in design.categories]
+    moments = summary.moments.over(classes, values)
+    weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
+    order = design.loop_order
+    origin, rest = moments.origin[:, order], moments.mean[:, order]
+    center = weight @ (origin + rest) / weight.sum()
+    present = weight[:, None] > 0
+    way, lost = two_sum(origin, np.broadcast_to(-center, origin.shape))
+    gap, tail = two_sum(np.where(present, way, 0.0), np.where(present, lost + rest, 0.0))
+    sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
+    unit = np.ldexp(1.0, -moments.exponent)
+    stats = ClassStatistics(
+        design,
+        weight,
+        np.array([float(sizes.get(label, 0)) for label in classes]),
+        center,
+        gap,
+        unit * moments.scatter[:, order][:, :, order],
+        unit * moments.third[:, order],
+        unit * moments.fourth,
+        slack=unit * moments.slack[:, :-1][:, order],
+        tail=tail,
+    )
+    return without_rounding(stats)
+
+
+def without_rounding(stats: ClassStatistics) -> ClassStatistics:
+    """The same with scatter 0 in columns in which every class varies by last digits only."""
+    varies = np.broadcast_to(stats.varies_alone.any(axis=0), stats.gap.shape)
+    return replace(stats, scatter=settled(stats.scatter, varies))
+
+
+def settled(scatter: Float, varies: Mask) -> Float:
+    """Scatters of classes, 0 in columns that do not vary; class by class in memory."""
+    made = np.where(varies[:, :, None] & varies[:, None, :], scatter, 0.0)
+    return np.ascontiguousarray(made)  # also where terms were reordered
+
+
+def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
+    """Every row weighs as much more as its class does; where all that is whole, it is copies."""
+    if class_weight is None:
+        return stats
+    factor = read_class_weight(class_weight, stats.classes, stats.weight)
+    weighed = multiply(stats, factor)
+    refuse_weightless(class_weight, stats.weight, weighed.weight)
+    return weighed
+
+
+def refuse_weightless(class_weight: Any, before: Float, after: Float) -> None:
+    """Class weights must leave two classes."""
+    if (after > 0).sum() < 2 <= (before > 0).sum():
+        raise OptionError(
+            f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
+            "least two classes that have rows a weight above 0."
+        )
+
+
+def multiply(stats: ClassStatistics, factor: Float) -> ClassStatistics:
+    """The statistics of rows that weigh so many times as much, by class."""
+    weight, rows = multiply_rows(stats.weight, stats.rows, factor)
+    return replace(
+        stats,
+        weight=weight,
+        rows=rows,
+        scatter=factor[:, None, None] * stats.scatter,
+        third=factor[:, None] * stats.third,
+        fourth=factor * stats.fourth,
+        slack=factor[:, None] * stats.slack,
+    )
+
+
+def multiply_rows(weight: Float, rows: Float, factor: Float) -> tuple[Float, Float]:
+    """Weights and rows by class, along the last axis, where every row weighs `factor` as much."""
+    whole = (rows == weight).all(axis=-1) & (factor == np.floor(factor)).all(axis=-1)
+    weighed = weight * factor
+    return weighed, np.where(whole[..., None], weighed, rows * (factor > 0))
+
+
+def beyond_rounding(difference: Float, largest: Float) -> Float:
+    """Differences of means, zero where the numbers themselves do not hold them."""
+    return np.where(np.abs(difference) > 2 * EPS * largest, difference, 0.0)
+
+
+def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
+    """Where every row has a hole, say in which columns."""
+    if summary.rows.rows and not summary.sizes.units.any():
+        counts = zip(summary.rows.holes.tolist(), schema.names, strict=True)
+        raise nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
+
+
+def nothing_left(names: list[str]) -> MissingValueError:
+    """The error for rows that all have holes."""
+    return MissingValueError(
+        f"No row is left to learn from: too many rows have no value in {listed(names)}. "
+        "Leave these columns out, fill them, or set missing='mean' where a column has some values."
+    )
+
+
+def refuse_constant(geometry: Geometry, stats: ClassStatistics) -> None:
+    """Something must vary, unless there is one class only."""
+    if len(stats.classes) > 1 and not geometry.sphere.size and not geometry.apart.size:
+        raise InputError(
+            "No column of this table varies by more than the last digits of its numbers, so that "
+            "nothing tells the classes apart: check how the table was read, subtract a constant "
+            "from columns far from 0, and scale numbers that are too small to be squared (1e-160)."
+        )
+
+
+def describe(geometry: Geometry, design: Design) -> tuple[list[str], list[str]]:
+    """The columns that are tied to each other in all rows, and those that tell classes apart.
+
+    That the indicators of a category add up to 1 is known, and not said.
+    """
+    known = np.zeros((design.n_terms, len(design.categories)))
+    for place, j in enumerate(design.categories):
+        members = design.owner == j
+        known[members, place] = 1 / np.sqrt(design.sizes[j]) if design.sizes[j] > 1 else 0.0
+    tied = involved(geometry.still, geometry.size, known)
+    apart = involved(geometry.apart, geometry.size, np.zeros((design.n_terms, 0)))
+    return columns_of(design, tied), columns_of(design, apart)
+
+
+def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
+    """Columns that nearly repeat each other within classes, where that costs most of the digits."""
+    if geometry.condition < WORST_CONDITION:
+        return []
+    nothing = np.zeros((design.n_terms, 0))
+    return columns_of(design, involved(geometry.weakest[:, None], geometry.size, nothing, 0.01))
+
+
+def columns_of(design: Design, terms: NDArray[np.bool_]) -> list[str]:
+    """The columns of terms, by name."""
+    return [design.schema.columns[j].name for j in dict.fromkeys(design.owner[terms].tolist())]
+
+
+# --- Moments given by the user → class statistics: discriminants without rows --------------------
+
+
+def read_moments(
+    means: Any,
+    *,
+    covariances: Any,
+    scatters: Any,
+    counts: Any,
+    classes: Any,
+    names: Any,
+    priors: Any,
+    unbiased: bool,
+) -> ClassStatistics:
+    """Checked moments. Without counts they are exact, and the weights are shares.
+
+    With counts, covariances are scatters divided by n - 1 (`unbiased`), as in (Sch 4-7b), or by n.
+    """
+    mu = numbers("means", means)
+    if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:
+        raise OptionError(
+            f"means has the shape {mu.shape}: give a row a class, two at least, and a column an "
+            "attribute."
+        )
+    K, p = mu.shape
+    labels = _labels(classes, K)
+    n = None if counts is None else _counts(counts, K)
+    if (covariances is None) == (scatters is None):
+        how_many = "neither was" if scatters is None else "both were"
+        raise OptionError(f"Give either covariances or scatters: {how_many} given.")
+    if n is not None:
+        weight = n
+    else:
+        given = read_priors(priors, labels)
+        # a class that is never expected still has a covariance: then all weigh alike
+        weight = np.full(K, 1 / K) if given is None or (given == 0).any() else given
+    if scatters is not None:
+        if n is None:
+            raise OptionError("scatters are sums over rows: give counts with them.")
+        scatter = _matrices("scatters", scatters, K, p)
+    else:
+        unit = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
+        scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
+    center = weight @ mu / weight.sum()
+    stats = ClassStatistics(
+        design=Design(Schema(_columns(names, p), labels)),
+        weight=weight,
+        rows=np.zeros(K) if n is None else n,
+        center=center,
+        gap=mu - center,
+        scatter=scatter,
+        third=np.full((K, p), np.nan),
+        fourth=np.full(K, np.nan),
+        exact=n is None,
+    )
+    return without_rounding(stats)
+
+
+def _labels(given: Any, K: int) -> Values:
+    if given is None:
+        return tuple(range(K))
+    raw = np.asarray(given, dtype=object).ravel().tolist()
+    try:
+        labels = tuple(as_value(label) for label in raw)
+    except TypeError:
+        labels = ()
+    if None in labels or len(labels) != K or labels != sort_values(labels):  # type: ignore[arg-type]
+        raise OptionError(
+            f"classes={given!r} must name the {K} classes of means, each once and in sorted order."
+        )
+    return labels  # type: ignore[return-value]
+
+
+def _counts(given: Any, K: int) -> Float:
+    counts = numbers("counts", given)
+    if counts.shape != (K,) or (counts <= 0).any():
+        raise OptionError(f"counts={given!r} must hold a number above 0 for each of {K} classes.")
+    return counts
+
+
+def _matrices(name: str, given: Any, K: int, p: int) -> Float:
+    matrices = numbers(name, given)
+    if matrices.shape == (p, p) and name == "covariances":
+        matrices = np.broadcast_to(matrices, (K, p, p))
+    if matrices.shape != (K, p, p):
+        raise OptionError(
+            f"{name} has the shape {matrices.shape}: give {K} matrices of {p} × {p}, or one where "
+            "covariances are common."
+        )
+    diagonal = np.sqrt(np.abs(np.einsum("kjj->kj", matrices)))
+    off = np.abs(matrices - matrices.transpose(0, 2, 1))
+    if (off > 1e-8 * diagonal[:, :, None] * diagonal[:, None, :]).any():
+        raise OptionError(f"{name} must be symmetric.")
+    scale = np.where(diagonal > 0, diagonal, 1.0)
+    least = np.linalg.eigvalsh(matrices / (scale[:, :, None] * scale[:, None, :])).min()
+    if least < -1e-8 * p:
+        raise OptionError(f"{name} must not have negative eigenvalues: no rows can give them.")
+    return np.asarray((matrices + matrices.transpose(0, 2, 1)) / 2)
+
+
+def _columns(names: Any, p: int) -> tuple[ColumnSchema, ...]:
+    listed = [f"x{j}" for j in range(p)] if names is None else list(names)
+    if len(listed) != p or len(set(listed)) != p or not all(isinstance(n, str) for n in listed):
+        raise OptionError(f"names={names!r} must name the {p} columns of means, each once.")
+    return tuple(ColumnSchema(name, "number") for name in listed)
+
+
+# Canonical directions: those along which class means lie far apart, measured by what is within.
+
+
+def eigenvectors(geometry: Geometry, spread: Float) -> tuple[Float, Float]:
+    """Bw = λSw, λ falling: at most one direction fewer than classes, as in (ZM 20.8).
+
+    B is spreadᵀspread, a row of `spread` a class. With S = I, where `sphere` leads, eigenvectors of
+    B are right singular vectors of `spread`. Also known as (Sch 4-11c) and (Bar rayleigh).
+    Directions without scatter within come first, with λ infinite; what they explain of the class
+    means is taken out of the rest, for which wᵀSw = 1.
+    """
+    n_apart = geometry.apart.shape[1]
+    left, _, right = np.linalg.svd(spread @ geometry.apart, full_matrices=False)
+    first = geometry.apart @ right.T
+    rest = (spread - left @ (left.T @ spread)) @ geometry.sphere
+    _, roots, right = np.linalg.svd(rest, full_matrices=False)
+    noise = min(8 * spread.shape[1] * EPS * geometry.condition, 1e-6)
+    real = roots > noise * roots.max(initial=0.0)
+    real[max(0, len(spread) - 1 - n_apart) :] = False
+    directions = np.hstack([first, geometry.sphere @ right[real].T])
+    return directions, np.concatenate([np.full(n_apart, np.inf), roots[real] ** 2])
+
+
+def within_lengths(directions: Float, eigenvalues: Float, spread: Float) -> Float:
+    """√wᵀSw of these directions: 1, or, where it is zero, of the least scatter that is assumed."""
+    apart = ((spread @ directions) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt(np.where(np.isinf(eigenvalues), VARIANCE_FLOOR * apart, 1.0)))
+
+
+def oriented(directions: Float, gap: Float) -> Float:
+    """Directions that point from the class that sorts last to the first."""
+    return np.asarray(directions * np.where((gap[0] - gap[-1]) @ directions < 0, -1.0, 1.0))

@@ -1,1 +1,0 @@
-"""The scikit-learn door: parameters, validation, docstrings."""

@@ -1,0 +1,409 @@
+"""Leave one out for the kernel discriminant: distances from the class means without a row.
+
+Kernel, penalty and basis stay; the row goes out of the means, the scatter, the priors and the
+divisor. The scatter loses a matrix of rank one, so that what was calculated for all rows is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sortal.data.columns import NumberColumn
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.decision.posterior import posterior
+from sortal.discriminants.leave_one_out.downdate import Tried, log_share, read_fitted
+from sortal.discriminants.statistics import read_statistics
+from sortal.kernels.primal import Features, Labeled, canonical_directions, solve_features
+from sortal.kernels.solve import Bordered, Centered, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.data.sources import Batch
+    from sortal.data.values import Values
+    from sortal.discriminants.leave_one_out.downdate import Fitted, Left
+    from sortal.discriminants.statistics import ClassStatistics
+    from sortal.kernels.landmark_space import LandmarkSpace
+    from sortal.kernels.primal import Tell
+    from sortal.summaries.labeled_moments import DiscriminantSummary
+
+    Float = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+    Codes = NDArray[np.integer]
+
+
+# --- One row less: inner products of what is left, for rows of one class at a time ---------------
+
+# Where less than this is left of 1 - c‖h‖², its digits are those of the row that went.
+_LEAST_LEFT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class LeftPoints:
+    """Rows h of class g and the ways a_c from its mean to all class means, by (S_w + P)⁻¹.
+
+    `own` = ‖h‖², `along` = a_cᵀh, a row a class, `inner` = a_cᵀa_d. Without a row S_w is less by
+    c hhᵀ, and `rest` is 1 - c‖h‖²; the mean of class g moves by -κh. `left` has c and κ.
+    """
+
+    own: Float
+    along: Float
+    inner: Float
+    rest: Float
+    g: int
+    left: Left
+
+    def squares(self, most: int | None) -> Float:
+        """Squared distances of the rows from the means of all classes without them. (S 93)
+
+        With A' = A - c hhᵀ, inner products p, q become pᵀq + c (pᵀh)(qᵀh) / (1 - c‖h‖²). A row a
+        class; with fewer directions than classes allow, along the first `most` of what is left.
+        """
+        n_classes = int((self.left.weight > 0).any(axis=1).sum())
+        if most is not None and most < n_classes - 1:
+            return self._along_directions(most)
+        inner = self.own - self.along
+        squares = inner - self.along + np.diag(self.inner)[:, None]
+        squares += inner**2 * (self.left.cut / self.rest)
+        squares[self.g] = (1 + self.left.shift) ** 2 * self.own / self.rest
+        return np.asarray(squares)
+
+    def _along_directions(self, most: int) -> Float:
+        """Canonical directions of the other rows, from inner products alone, row by row."""
+        products = self._products()
+        weight = np.broadcast_to(self.left.weight, (len(self.inner), len(self.own))).T
+        share = weight / weight.sum(axis=1, keepdims=True)
+        center = np.einsum("nc,ncq->nq", share, products[:, :-1])
+        ways = products[:, :-1] - center[:, None]  # (a_c - mean)ᵀ of every point
+        between = ways[:, :, :-1] - np.einsum("ncd,nd->nc", ways[:, :, :-1], share)[:, :, None]
+        root = np.sqrt(weight)
+        scaled = root[:, :, None] * between * root[:, None, :]
+        values, vectors = np.linalg.eigh((scaled + scaled.swapaxes(1, 2)) / 2)
+        values, vectors = values[:, ::-1][:, :most], vectors[:, :, ::-1][:, :, :most]
+        safe = np.where(values > 0, values, np.inf)
+        to_row = ways[:, :, -1:] - ways[:, :, :-1]  # (a_c - mean)ᵀ(h - a_d)
+        coordinates = np.einsum("ncj,ncd->njd", vectors * root[:, :, None], to_row)
+        return np.asarray((coordinates**2 / safe[:, :, None]).sum(axis=1).T)
+
+    def _products(self) -> Float:
+        """Inner products of the class means and, last, of the row, without the row."""
+        n, C = len(self.own), len(self.inner)
+        shift = np.broadcast_to(self.left.shift, (n,))
+        made = np.empty((n, C + 1, C + 1))
+        made[:, :C, :C] = self.inner
+        made[:, :C, C] = made[:, C, :C] = self.along.T
+        made[:, C, C] = self.own
+        own = made[:, C].copy()  # the mean of class g is now at -κh
+        made[:, self.g] = -shift[:, None] * own
+        made[:, :, self.g] = -shift[:, None] * own
+        made[:, self.g, self.g] = shift**2 * self.own
+        made[:, self.g, C] = made[:, C, self.g] = -shift * self.own
+        onto = made[:, C]
+        factor = np.broadcast_to(self.left.cut, (n,)) / self.rest
+        return np.asarray(made + factor[:, None, None] * onto[:, :, None] * onto[:, None, :])
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalBase:
+    """Features of all rows, ready to lose one."""
+
+    features: Features
+
+    def _sphere(self, mu: float) -> Float | None:
+        """Coordinates in which S_w + μ ridge is the identity; None where means differ outside."""
+        axes, weight = self.features.axes, self.features.weight
+        found = canonical_directions(axes, int((weight > 0).sum()), mu)
+        if found.apart.any():
+            return None
+        root = np.sqrt(axes.sizes**2 + mu)
+        # along canonical directions, S_w is less than S_T by what lies between the classes
+        longer = (found.v * (1.0 / np.sqrt(found.inside) - 1.0)) @ (root[:, None] * found.v).T
+        return np.asarray(axes.turn @ (np.diag(1.0 / root) + longer))
+
+    def squares(
+        self, u: Float, g: int, left: Left, mu: float, most: int | None, rows: Rows | None = None
+    ) -> Float:
+        """Squared distances of rows u of class g, less its mean, without them; a row a class.
+
+        `rows` are the places of u among the rows of the features, where these are at hand.
+        """
+        basis = self._sphere(mu)
+        cut, shift = (np.broadcast_to(part, (len(u),)) for part in (left.cut, left.shift))
+        left = replace(left, cut=cut, shift=shift)
+        if basis is None:
+            unsafe, squares = np.ones(len(u), dtype=bool), np.zeros((len(left.weight), len(u)))
+        else:
+            h, ways = u @ basis, (self.features.means - self.features.means[g]) @ basis
+            own = np.einsum("ij,ij->i", h, h)
+            rest = 1.0 - cut * own
+            unsafe = rest < _LEAST_LEFT
+            rest[unsafe] = 1.0
+            points = LeftPoints(own, ways @ h.T, ways @ ways.T, rest, g, left)
+            squares = points.squares(most)
+        for i in np.flatnonzero(unsafe).tolist():
+            others = self._without(u[i], g, left, i, None if rows is None else int(rows[i]))
+            solved = solve_features(others, mu, most)
+            apart = (u[i] @ solved.coefs - solved.means) / solved.lengths
+            squares[:, i] = (apart**2).sum(axis=1)
+        return squares
+
+    def _without(self, u: Float, g: int, left: Left, i: int, row: int | None) -> Features:
+        """The features of all other rows, from the mean of class g; coefficients are directions."""
+        f = self.features
+        weight = np.broadcast_to(left.weight, (len(f.means), len(left.cut)))[:, i]
+        means = f.means - f.means[g]
+        means[g] = -left.shift[i] * u
+        others = replace(
+            f, weight=weight, means=means, to_coefs=np.eye(len(u)), sizes=None, origin=0.0
+        )
+        if row is not None and f.rows is not None and f.labeled is not None:
+            return replace(others, rows=f.labeled.without(f.rows, row))
+        scatter = f.within - left.cut[i] * np.outer(u, u)
+        blur = np.full(len(u), f.axes.blur.max(initial=0.0))
+        return replace(others, scatter=scatter[None], blur=blur)
+
+
+class Losing(Protocol):
+    """A solved problem that can lose a row."""
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LosingDense:
+    """The bordered problem with a ridge. (S 93)
+
+    A row of class g less its mean is e_i - z_g√(v/n_g) of the orthonormal rows, over √v. By
+    (S_w + μI)⁻¹ its squared length is (1 - v/n_g - μP_ii) / v with P = M⁻¹ - RQ⁻¹Rᵀ, M = K + μI,
+    and 1 - c‖h‖² is μP_ii n_g / (n_g - v).
+    """
+
+    bordered: Bordered
+    labeled: Labeled
+    mu: float
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+        size, v = self.labeled.sizes, self.labeled.weight[rows]
+        here = np.flatnonzero(size > 0)
+        R = self.bordered.R[np.ix_(rows, here)]
+        inverse = np.linalg.inv(self.bordered.Q[np.ix_(here, here)])
+        turned = R @ inverse
+        assert self.bordered.diagonal is not None  # noqa: S101  (asked for)
+        missed = self.mu * (self.bordered.diagonal[rows] - np.einsum("ij,ij->i", turned, R))
+        own = (1.0 - v / size[g] - missed) / v
+        alone = v >= size[g]
+        rest = np.where(alone, 1.0, missed * size[g] / np.where(alone, 1.0, size[g] - v))
+        place = int(np.searchsorted(here, g))
+        turned[:, place] -= np.sqrt(v / size[g])
+        ways = np.diag(1.0 / np.sqrt(size[here]))  # from the mean of g to the others
+        ways[:, place] -= 1.0 / np.sqrt(size[g])
+        ways[place] = 0.0
+        along = np.zeros((len(size), len(rows)))
+        along[here] = -ways @ turned.T / np.sqrt(v)
+        inner = np.zeros((len(size), len(size)))
+        T = inverse / self.mu - np.eye(len(here))
+        inner[np.ix_(here, here)] = ways @ T @ ways.T
+        cut, shift = (np.broadcast_to(part, (len(rows),)) for part in (left.cut, left.shift))
+        points = LeftPoints(own, along, inner, rest, g, replace(left, cut=cut, shift=shift))
+        return points.squares(most)
+
+
+@dataclass(frozen=True, eq=False)
+class LosingFeatures:
+    """The same in coordinates: without a ridge, or where rows weigh other than coefficients."""
+
+    base: PrimalBase
+    z: Float
+    mu: float
+
+    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+        u = self.z[rows] - self.base.features.means[g]
+        return self.base.squares(u, g, left, self.mu, most, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftRows:
+    """Rows of one class without themselves: ln π_c f_c for each setting, a row a row."""
+
+    rows: Rows
+    g: int
+    left: Left
+    log_joint: tuple[Float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseLeaveOut:
+    """Leaves out every row of a dense fit; `matrix` makes its kernel matrix anew.
+
+    `weight` are the weights of the rows before class weights, which `fitted` knows, and `most` the
+    number of directions that are used, None for all.
+    """
+
+    matrix: Callable[[], Float]
+    codes: Codes
+    weight: Float
+    fitted: Fitted
+    penalty: str
+    most: int | None
+    tell: Tell
+
+    def __call__(self, penalties: Sequence[float]) -> Iterator[LeftRows]:
+        """For each μ, or ε, the rows class by class; by weight, too, where factors depend on it."""
+        if not self.fitted.by_weight:
+            factor = self.fitted.factors(self.fitted.stats.weight)
+            solved = list(self._solve(factor, penalties))
+            for g in np.unique(self.codes):
+                yield self._left(np.flatnonzero(self.codes == g), int(g), solved)
+            return
+        for g in np.unique(self.codes):
+            for v in np.unique(self.weight[self.codes == g]):
+                rows = np.flatnonzero((self.codes == g) & (self.weight == v))
+                weight = self.fitted.stats.weight.copy()
+                weight[g] = max(weight[g] - v, 0.0)
+                factor = self.fitted.factors(weight).copy()
+                # a class that goes with its row has no scatter, whatever it weighs
+                factor[g] = factor[g] or 1.0
+                yield self._left(rows, int(g), list(self._solve(factor, penalties)))
+
+    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
+        rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
+        if self.penalty == "coefficients" and self.fitted.by_weight:
+            yield from self._reweighed(rows, penalties)
+            return
+        K = weigh(self.matrix(), rows.root)
+        if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
+            bordered = Bordered.of(K, rows, penalties[0], self.tell, diagonal=True)
+            if bordered is not None:
+                yield LosingDense(bordered, rows, penalties[0])
+                return
+            K = weigh(self.matrix(), rows.root)
+        centered = Centered.of(K, rows, self.penalty)
+        for mu in penalties:
+            if mu > centered.least_ridge:
+                yield LosingDense(centered.bordered(rows, mu), rows, mu)
+            else:
+                features, z = centered.features(rows)
+                yield LosingFeatures(PrimalBase(features), z, mu)
+
+    @cached_property
+    def _fixed(self) -> tuple[Features, Float]:
+        """Coordinates in which the penalty of the coefficients is that of the fit."""
+        factor = self.fitted.factors(self.fitted.stats.weight)
+        rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
+        K = weigh(self.matrix(), rows.root)
+        return Centered.of(K, rows, self.penalty).features(rows)
+
+    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[Losing]:
+        """Rows weigh otherwise without a row of their class; the penalty stays."""
+        features, z = self._fixed
+        fixed = features.ridge, features.to_coefs, features.norm
+        base = PrimalBase(Features.of_rows(z, rows, *fixed, blur=features.blur))
+        for mu in penalties:
+            yield LosingFeatures(base, z, mu)
+
+    def _left(self, rows: Rows, g: int, solved: Sequence[Losing]) -> LeftRows:
+        left = self.fitted.without(g, self.weight[rows])
+        divisor = left.pooled_divisor("unbiased")
+        squares = (one.squares(rows, g, left, self.most) for one in solved)
+        made = tuple((left.log_prior - 0.5 * divisor * d).T for d in squares)
+        return LeftRows(rows, g, left, made)
+
+    def proba(self, mu: float) -> Float:
+        """P(c|x) of each row without it."""
+        made = np.zeros((len(self.codes), len(self.fitted.stats.weight)))
+        for part in self([mu]):
+            made[part.rows] = posterior(part.log_joint[0], part.left.prior.T)
+        return made
+
+    def tried(self, penalties: Sequence[float]) -> Tried:
+        """The sum of ln P(y|x) without each row, for each penalty."""
+        sums, total = np.zeros(len(penalties)), 0.0
+        for part in self(penalties):
+            # a class that goes with its only row, or is never expected, says nothing
+            v = np.where(np.isneginf(part.left.log_prior[part.g]), 0.0, self.weight[part.rows])
+            for place, log_joint in enumerate(part.log_joint):
+                sums[place] += np.where(v > 0, log_share(log_joint.T, part.g), 0.0) @ v
+            total += float(v.sum())
+        nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
+        return Tried(sums, total, *nothing)
+
+
+# --- Leave one out in landmark space: the kernel discriminant among those that summaries give ----
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkLeaveOut:
+    """What calculates densities in landmark space without a row, for several penalties.
+
+    `features` gives what is solved there its ridge; see `learners.leave_out.Kernel`.
+    """
+
+    features: Features
+    penalties: tuple[float, ...]
+    most: int | None
+
+    def prepare(self, stats: ClassStatistics) -> PrimalBase:
+        """All rows, in the coordinates of the landmarks."""
+        made = replace(
+            self.features, weight=stats.weight, means=stats.means, scatter=stats.within[None]
+        )
+        return PrimalBase(made)
+
+    def densities(
+        self, base: PrimalBase, g: int, u: Float, left: Left
+    ) -> list[tuple[Float, NDArray[np.bool_]]]:
+        """-½ D d² without each row; every row is safe."""
+        divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
+        return [
+            (-0.5 * divisor * base.squares(u, g, left, mu, self.most), safe)
+            for mu in self.penalties
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class OnLandmarks:
+    """Block → what `ask` says of the same block with the features of its rows as columns.
+
+    Rows with holes become rows of holes, unless `fill` says that the inputs have means for them.
+    """
+
+    space: LandmarkSpace
+    fill: bool
+    ask: Callable[[Batch], Any]
+
+    def __call__(self, batch: Batch) -> Any:
+        """Ask one block."""
+        read = self.space.inputs(batch)
+        z = self.space.features(read.u)
+        if not self.fill:
+            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
+        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
+        return self.ask(replace(batch, columns=columns, matrix=None))
+
+
+def space_fitted(
+    summary: DiscriminantSummary, classes: Values, class_weight: Any, prior: Float | None
+) -> Fitted:
+    """The statistics of landmark space, without k(x, x), ready to lose a row."""
+    m = summary.moments
+    short = replace(
+        m,
+        numbers=m.numbers[:-1],
+        origin=m.origin[:, :-1],
+        mean=m.mean[:, :-1],
+        scatter=m.scatter[:, :-1, :-1],
+        third=m.third[:, :-1],
+        slack=np.delete(m.slack, -2, axis=1),
+    )
+    schema = Schema(tuple(ColumnSchema(name, "number") for name in short.numbers), classes)
+    stats = read_statistics(replace(summary, moments=short), schema)
+    return read_fitted(stats, class_weight, prior, summary.exponent)

@@ -1,1 +1,0 @@
-"""Learners: summary → model, as pure functions of frozen options."""

@@ -1,0 +1,1 @@
+"""The model file: fields declared once; writing, reading, checking follow."""

@@ -1,0 +1,392 @@
+"""Layouts: a record says once which numbers and arrays it holds, and is written and read by that.
+
+A record is a frozen dataclass with a class variable `LAYOUT`, which has a field of this module for
+each of the dataclass's:
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        schema=FromSchema("schema"),
+        prior=Array("f8", "classes", least=0.0),
+        mean=Array("f8", "classes", "terms"),
+        tried=Maybe(Whole(least=0)),
+    )
+
+Lengths have names. `columns`, `classes`, `terms`, `numbers` and `categories` are those of the
+schema; any other is what the first array says, and the same throughout the record. "nodes+1" is one
+more than `nodes`. A nested record has lengths of its own, except those that are passed to it.
+
+Reading follows the layout, never the file: what a file says beyond it, or otherwise, is a
+FormatError. A record that has a method `check` is asked, when it has been read, whether it makes
+sense.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+import numpy as np
+
+from sortal.data.schema import ColumnSchema, Design, Kind, Schema
+from sortal.data.text import counted
+from sortal.errors import FormatError
+from sortal.modelfile.values import (
+    from_plain,
+    number_in,
+    number_out,
+    readable,
+    to_plain,
+    values_in,
+    writable,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.values import Values
+    from sortal.modelfile.values import Scope
+
+    Float = NDArray[np.float64]
+
+INF = float("inf")
+
+# Types of arrays by their names in a file: little-endian, of so many bytes.
+TYPES: dict[str, np.dtype[Any]] = {
+    "f8": np.dtype("<f8"),
+    "f4": np.dtype("<f4"),
+    "i8": np.dtype("<i8"),
+    "i4": np.dtype("<i4"),
+    "i1": np.dtype("i1"),
+    "b1": np.dtype("?"),
+}
+
+
+# Libraries of data frames, by the names that narwhals has for them.
+BACKENDS = ("pandas", "polars", "pyarrow", "modin", "cudf")
+
+
+class Field(Protocol):
+    """What a field of a record is."""
+
+    def write(self, value: Any, scope: Scope) -> Any:
+        """The field as JSON; arrays go to the scope's store."""
+
+    def read(self, data: Any, scope: Scope) -> Any:
+        """The field from JSON, checked."""
+
+
+class Layout(Mapping[str, Field]):
+    """The fields of a record by name."""
+
+    def __init__(self, **fields: Field) -> None:
+        self._fields = fields
+
+    def __getitem__(self, name: str) -> Field:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def write(self, values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+        """All fields as an object; what follows from the schema is not repeated."""
+        return {
+            name: kind.write(values[name], scope.at(name))
+            for name, kind in self.items()
+            if not isinstance(kind, FromSchema)
+        }
+
+    def read(self, data: Any, scope: Scope) -> dict[str, Any]:
+        """All fields from an object that has these and no others."""
+        scope.need(isinstance(data, dict), "is no object")
+        wanted = {name for name, kind in self.items() if not isinstance(kind, FromSchema)}
+        scope.need(set(data) == wanted, f"does not have the fields {', '.join(sorted(wanted))}")
+        return {name: kind.read(data.get(name), scope.at(name)) for name, kind in self.items()}
+
+
+@dataclass(frozen=True)
+class FromSchema:
+    """The schema itself, its `classes`, or its `design`: not written again."""
+
+    what: str
+
+    def write(self, value: Any, scope: Scope) -> None:
+        """Nothing."""
+
+    def read(self, data: Any, scope: Scope) -> Any:  # noqa: ARG002
+        """As the schema has it."""
+        schema = scope.schema
+        return {"schema": schema, "classes": schema.classes, "design": Design(schema)}[self.what]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    def write(self, value: Any, scope: Scope) -> bool:  # noqa: ARG002
+        """As it is."""
+        return bool(value)
+
+    def read(self, data: Any, scope: Scope) -> bool:
+        """Checked."""
+        scope.need(isinstance(data, bool), "is neither true nor false")
+        return bool(data)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number between two bounds."""
+
+    least: int = -(2**62)
+    most: int = 2**62
+
+    def write(self, value: Any, scope: Scope) -> int:  # noqa: ARG002
+        """As it is."""
+        return int(value)
+
+    def read(self, data: Any, scope: Scope) -> int:
+        """Checked."""
+        holds = type(data) is int and self.least <= data <= self.most
+        scope.need(holds, f"is no whole number from {self.least} to {self.most}")
+        return int(data)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number between two bounds; infinite only where a bound is given as such."""
+
+    least: float = -float(np.finfo(float).max)
+    most: float = float(np.finfo(float).max)
+
+    def write(self, value: Any, scope: Scope) -> Any:  # noqa: ARG002
+        """A JSON number, or {"number": "inf"}."""
+        return number_out(float(value))
+
+    def read(self, data: Any, scope: Scope) -> float:
+        """Checked."""
+        x = number_in(data)
+        scope.need(self.least <= x <= self.most, f"is no number from {self.least} to {self.most}")
+        return x
+
+
+@dataclass(frozen=True)
+class Word:
+    """Text; where there are `choices`, one of them."""
+
+    choices: tuple[str, ...] = ()
+
+    def write(self, value: Any, scope: Scope) -> str:  # noqa: ARG002
+        """As it is."""
+        return writable(str(value))
+
+    def read(self, data: Any, scope: Scope) -> str:
+        """Checked."""
+        word = readable(data)
+        scope.need(not self.choices or word in self.choices, f"is none of {self.choices}")
+        return word
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: text, a number, a truth value or nothing."""
+
+    def write(self, value: Any, scope: Scope) -> Any:  # noqa: ARG002
+        """As plain data."""
+        return to_plain(value)
+
+    def read(self, data: Any, scope: Scope) -> Any:
+        """Checked."""
+        cell = from_plain(data)
+        scope.need(cell is None or isinstance(cell, str | bool | int | float), "is no cell")
+        return cell
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A field that may be None, which is null in JSON."""
+
+    kind: Field
+
+    def write(self, value: Any, scope: Scope) -> Any:
+        """Null, or the field."""
+        return None if value is None else self.kind.write(value, scope)
+
+    def read(self, data: Any, scope: Scope) -> Any:
+        """None, or the field."""
+        return None if data is None else self.kind.read(data, scope)
+
+
+@dataclass(frozen=True)
+class Several:
+    """A tuple of fields of one kind, whose length has a name; "*" stands for any."""
+
+    kind: Field
+    dim: str = "*"
+
+    def write(self, value: Any, scope: Scope) -> list[Any]:
+        """A list."""
+        return [self.kind.write(item, scope.at(str(i))) for i, item in enumerate(value)]
+
+    def read(self, data: Any, scope: Scope) -> tuple[Any, ...]:
+        """Checked."""
+        scope.need(isinstance(data, list), "is no list")
+        holds = self.dim == "*" or scope.fits(self.dim, len(data))
+        scope.need(
+            holds, f"has {counted(len(data), 'item')}, which is not the number of {self.dim}"
+        )
+        return tuple(self.kind.read(item, scope.at(str(i))) for i, item in enumerate(data))
+
+
+@dataclass(frozen=True)
+class Named:
+    """A dictionary of fields of one kind by name, which is an object in JSON."""
+
+    kind: Field
+
+    def write(self, value: Any, scope: Scope) -> dict[str, Any]:
+        """An object."""
+        return {writable(str(name)): self.kind.write(v, scope) for name, v in value.items()}
+
+    def read(self, data: Any, scope: Scope) -> dict[str, Any]:
+        """Checked."""
+        scope.need(isinstance(data, dict), "is no object")
+        return {readable(name): self.kind.read(v, scope) for name, v in data.items()}
+
+
+# --- A schema as a field of a layout, and types of labels ----------------------------------------
+
+KINDS: tuple[str, ...] = get_args(Kind)
+
+# Truth values, whole numbers, numbers, words of so many characters, or anything.
+LABEL_TYPE = re.compile(r"\|b1|\|O|[<|][iu][1248]|<f[248]|<U[0-9]{1,8}")
+
+_COLUMN = {"name", "kind", "values", "order"}
+
+
+def schema_out(schema: Schema) -> dict[str, Any]:
+    """A schema as JSON."""
+    return {
+        "columns": [_column_out(column) for column in schema.columns],
+        "classes": _values_out(schema.classes),
+    }
+
+
+def _column_out(column: ColumnSchema) -> dict[str, Any]:
+    return {
+        "name": writable(column.name),
+        "kind": column.kind,
+        "values": _values_out(column.values),
+        "order": _values_out(column.order),
+    }
+
+
+def _values_out(values: Any) -> list[Any]:
+    return [writable(v) if isinstance(v, str) else to_plain(v) for v in values]
+
+
+def schema_in(data: Any) -> Schema:
+    """A schema from JSON, checked."""
+    holds = isinstance(data, dict) and set(data) == {"columns", "classes"}
+    if not holds or not isinstance(data["columns"], list) or not data["columns"]:
+        raise FormatError("The file has no schema, or one without columns: damaged?")
+    columns = tuple(_column_in(column) for column in data["columns"])
+    if len({column.name for column in columns}) != len(columns):
+        raise FormatError("Two columns of the schema have one name: damaged?")
+    return Schema(columns, values_in(data["classes"]))
+
+
+def _column_in(data: Any) -> ColumnSchema:
+    if not isinstance(data, dict) or set(data) != _COLUMN or data["kind"] not in KINDS:
+        raise FormatError("A column of the schema has no name, kind, values and order: damaged?")
+    order = values_in(data["order"], ordered=False)
+    rest = values_in(data["values"], ordered=False)
+    if rest[: len(order)] != order:
+        raise FormatError("The values of an ordered column do not begin with its order: damaged?")
+    values_in(list(rest[len(order) :]))
+    if data["kind"] != "category" and (rest or order):
+        raise FormatError("A column that is no category has values: damaged?")
+    return ColumnSchema(readable(data["name"]), data["kind"], rest, order)
+
+
+@dataclass(frozen=True)
+class SchemaField:
+    """Another schema than that of the model."""
+
+    def write(self, value: Any, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
+        """An object."""
+        return schema_out(value)
+
+    def read(self, data: Any, scope: Scope) -> Schema:
+        """Checked: of as many columns as the model's."""
+        schema = schema_in(data)
+        scope.need(len(schema.columns) == len(scope.schema.columns), "has other columns")
+        return schema
+
+
+@dataclass(frozen=True)
+class LabelType:
+    """The type in which labels came, as NumPy writes it: "<U9", "<i8", "|b1", "|O"."""
+
+    def write(self, value: Any, scope: Scope) -> str:  # noqa: ARG002
+        """NumPy's name for it; what has none of those above goes as objects."""
+        name = str(np.dtype(value).newbyteorder("<").str)
+        return name if LABEL_TYPE.fullmatch(name) else "|O"
+
+    def read(self, data: Any, scope: Scope) -> np.dtype[Any]:
+        """Checked."""
+        known = isinstance(data, str) and LABEL_TYPE.fullmatch(data) is not None
+        scope.need(known, "is no type of labels")
+        dtype: np.dtype[Any] = np.dtype(data).newbyteorder("=")
+        return dtype
+
+
+@dataclass(frozen=True)
+class ValuesField:
+    """Values of a category, in order."""
+
+    def write(self, value: Any, scope: Scope) -> list[Any]:  # noqa: ARG002
+        """A list."""
+        return _values_out(value)
+
+    def read(self, data: Any, scope: Scope) -> Values:  # noqa: ARG002
+        """Checked."""
+        return values_in(data)
+
+
+# --- Checks of records that were read from a file: what shapes and bounds alone do not say -------
+
+# A product is at most the root of its squares' product. Where rows were taken out again, rounding
+# may have left more of it than of the squares, but not so many times as much.
+_BEYOND = 1e8
+
+
+# Numbers beyond 1e140 are refused at fit; roots of sums of their squares are below this.
+_LARGEST = 1e150
+
+
+def need(holds: object, words: str) -> None:
+    """Refuse a model that has what `words` say."""
+    if not holds:
+        raise FormatError(f"This model has {words}: the file is damaged, or not by sortal.")
+
+
+def check_scatter(matrices: Float) -> None:
+    """Sums of squares and products of rows, as far as what is calculated from them relies on it."""
+    diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+    need((diagonal >= 0).all(), "a negative sum of squares")
+    size = np.sqrt(diagonal)
+    most = size[..., :, None] * size[..., None, :] * _BEYOND
+    need(((np.abs(matrices) <= most) | (most == 0)).all(), "products far beyond their squares")
+
+
+def check_prior(prior: Float) -> None:
+    """Probabilities of the classes."""
+    need(abs(prior.sum() - 1.0) < 1e-6, "priors that are no probabilities")
+
+
+def check_squares(numbers: Float) -> None:
+    """Numbers of which squares can be added up."""
+    need((np.abs(numbers) <= _LARGEST).all(), "numbers whose squares are too large")

@@ -1,1 +1,0 @@
-"""Models: immutable, predict only; decisions; the records in which working is shown."""

@@ -1,0 +1,445 @@
+"""Nearest neighbors: rows that are kept → what a distance is, and whose votes count for what."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sortal.data.checks import as_real, choose, is_whole, whole_number
+from sortal.data.columns import HOLE
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.values import union
+from sortal.decision.class_options import read_class_weight, read_priors
+from sortal.decision.geometry import involved
+from sortal.engines.local import one_blas_thread
+from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed, told
+from sortal.neighbors.model import METRICS, WEIGHTINGS, Ellipse, NeighborsModel, inverse_root
+from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from sortal.data.values import Values
+
+    Float = NDArray[np.float64]
+    Matrix = NDArray[np.floating[Any]]
+
+
+# --- The options of nearest neighbors, checked ---------------------------------------------------
+
+# Metrics that know no unit of a column.
+UNSCALED = ("hamming", "mahalanobis")
+
+
+@dataclass(frozen=True)
+class NeighborsOptions:
+    """Checked options."""
+
+    n_neighbors: Any = 5
+    metric: str = "auto"
+    p: float = 2.0
+    scale: Any = "auto"
+    weights: str = "auto"
+    priors: Any = None
+    class_weight: Any = None
+    costs: Any = None
+
+    def __post_init__(self) -> None:
+        _check_neighbors(self.n_neighbors)
+        choose("metric", self.metric, ("auto", *METRICS))
+        choose("weights", self.weights, ("auto", *WEIGHTINGS))
+        _check_power(self.p)
+        if self.scale is not None:
+            choose("scale", self.scale, ("auto", "range", "std"), none=True)
+        if self.metric in UNSCALED and self.scale not in ("auto", None):
+            raise OptionError(
+                f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
+                "in a unit of its own: set scale='auto' or None, or another metric."
+            )
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the number of neighbors is to be chosen."""
+        return not is_whole(self.n_neighbors)
+
+
+# The power of a difference of 1e-10 is still a number.
+MOST_POWER = 30
+
+
+def _check_neighbors(given: Any) -> None:
+    if _is_list(given) and len(given):
+        for k in given:
+            whole_number("n_neighbors", k, 1)
+    elif not (isinstance(given, str) and given == "loo") and not (is_whole(given) and given >= 1):
+        raise OptionError(
+            f"n_neighbors={told(given)} cannot be used: give a whole number of at least 1, a list "
+            "of such numbers to choose among, or 'loo'."
+        )
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+def _check_power(given: Any) -> None:
+    if not as_real(given) >= 1:
+        raise OptionError(
+            f"p={told(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
+            "two sides of a triangle may be shorter than the third."
+        )
+    if MOST_POWER < given < math.inf:
+        raise OptionError(
+            f"p={told(given)} cannot be used: such powers of small differences vanish in float64. "
+            f"Give at most {MOST_POWER}, or infinity, which is the largest difference alone."
+        )
+
+
+# --- How columns are made comparable: their ranges, standard deviations and covariance -----------
+
+# Numbers that are read at a time, few enough to stay in the cache. Sums are taken along the rows
+# of a block and then over blocks, so that their digits depend on the rows alone.
+_CELLS = 1 << 17
+
+# Along a short axis NumPy is slow: up to so many columns, blocks are kept column by column.
+_FEW = 16
+
+# Squares of less vanish: such deviations are made larger first.
+_SMALL = 1e-100
+
+
+def column_ranges(x: Matrix) -> tuple[Float, Float]:
+    """The least and the largest number of each column, holes left out; inf and -inf for none."""
+    low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
+    for block, _ in _blocks(x, None, x.dtype):
+        np.fmin(low, np.fmin.reduce(block, axis=1), out=low)
+        np.fmax(high, np.fmax.reduce(block, axis=1), out=high)
+    return low, high
+
+
+def deviations(x: Matrix, w: Float | None, low: Float, high: Float) -> Float:
+    """√(Σ w (x − m)² / Σ w) of each column, holes left out. (S 71)"""
+    mean = means(x, w)[:, None]
+    small = (high > low) & (high - low < _SMALL)
+    powers = np.frexp(np.where(small, high - low, 1.0))[1].astype(np.float64)
+    lift = np.where(small, np.exp2(-powers), 1.0)
+    squares, total = np.zeros((2, x.shape[1]))
+    for block, weight in _blocks(x, w):
+        d = np.subtract(block, mean, out=block)
+        if small.any():
+            np.multiply(d, lift[:, None], out=d)
+        part, count = _sums(np.multiply(d, d, out=d), weight)
+        squares += part
+        total += count
+    return np.asarray(np.sqrt(squares / np.where(total > 0, total, 1.0)) / lift)
+
+
+def means(x: Matrix, w: Float | None) -> Float:
+    """Σ w x / Σ w of each column, holes left out; 0 for a column without values."""
+    sums, total = np.zeros((2, x.shape[1]))
+    for block, weight in _blocks(x, w):
+        part, count = _sums(block, weight)
+        sums += part
+        total += count
+    return np.asarray(sums / np.where(total > 0, total, 1.0))
+
+
+def _blocks(
+    x: Matrix, w: Float | None, dtype: DTypeLike = np.float64
+) -> Iterator[tuple[Any, Float | None]]:
+    """The columns of some rows at a time, copied, and the weights of these rows."""
+    step = max(1, _CELLS // max(1, x.shape[1]))
+    order: Literal["F", "C"] = "F" if x.shape[1] <= _FEW else "C"
+    for start in range(0, len(x), step):
+        block = np.array(x[start : start + step], dtype=dtype, order=order)
+        yield block.T, None if w is None else w[start : start + step]
+
+
+def _sums(block: Float, weight: Float | None) -> tuple[Float, Float]:
+    """Σ w x and Σ w of each column, over the rows that have a value."""
+    total = block.shape[1] if weight is None else weight.sum()
+    weighted = block if weight is None else block * weight
+    sums = weighted.sum(axis=1)
+    if not np.isnan(sums).any():
+        return sums, np.full(len(block), float(total))
+    known = ~np.isnan(block)
+    return np.nansum(weighted, axis=1), known.sum(axis=1) if weight is None else known @ weight
+
+
+def fit_ellipse(x: Matrix, w: Float | None, divisor: float) -> Ellipse:
+    """S = Σ w (x − m)(x − m)ᵀ / divisor, its inverse root, and what it is about. (S 74)"""
+    center, p = means(x, w), x.shape[1]
+    scatter, largest = np.zeros((p, p)), np.zeros(p)
+    with one_blas_thread():
+        for block, weight in _blocks(x, w):
+            d = block - center[:, None]
+            scatter += (d if weight is None else d * weight) @ d.T
+            np.maximum(largest, np.abs(block).max(axis=1), out=largest)
+    S = (scatter + scatter.T) / (2 * divisor)
+    return Ellipse(center, S, largest, inverse_root(S, largest, len(x)).sphere)
+
+
+def still_columns(ellipse: Ellipse, n_rows: int) -> NDArray[np.bool_]:
+    """Which columns take part in a combination that never varies."""
+    geometry = inverse_root(ellipse.covariance, ellipse.magnitude, n_rows)
+    none = np.zeros((len(ellipse.center), 0))
+    return involved(geometry.still, geometry.size, none)
+
+
+# What is tried where n_neighbors="loo".
+LOO_GRID = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50)
+
+
+# --- Rows ----------------------------------------------------------------------------------------
+
+
+def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> SummarizeRows:
+    """Which columns are read as numbers, and which as values."""
+    by_value = options.metric == "hamming"
+    is_number = [column.is_number and not by_value for column in schema.columns]
+    measured = tuple(j for j, number in enumerate(is_number) if number)
+    named = tuple(j for j, number in enumerate(is_number) if not number)
+    names = tuple(schema.columns[j].name for j in measured)
+    return SummarizeRows(first, measured, named, names)
+
+
+def read_schema(declared: Schema, rows: KeptRows, by: SummarizeRows) -> Schema:
+    """What was declared, joined by the values and classes of the rows."""
+    columns = list(declared.columns)
+    for place, j in enumerate(by.named):
+        if not columns[j].is_number and rows.values[place]:
+            seen = ColumnSchema(columns[j].name, "category", rows.values[place])
+            columns[j] = columns[j].merge(seen)
+    return Schema(tuple(columns), union(declared.classes, rows.labels)[0])
+
+
+def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
+    """A metric of numbers takes numbers alone."""
+    words = [c.name for c in schema.columns if c.kind == "category"]
+    if words and options.metric not in ("auto", "gower", "hamming"):
+        raise ColumnError(
+            f"metric={options.metric!r} measures numbers, and {listed(words)} "
+            f"{'holds' if len(words) == 1 else 'hold'} words or other categories: use "
+            "metric='gower' for columns of both kinds, or 'hamming' for words alone."
+        )
+
+
+def refuse_holes(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
+    """A Mahalanobis distance needs every number of the rows."""
+    if options.metric != "mahalanobis":
+        return
+    missing = [name for name, n in zip(by.names, rows.holes()[0], strict=True) if n]
+    if missing or by.named:
+        columns = f" in {listed(missing)}" if missing else ""
+        raise MissingValueError(
+            f"metric='mahalanobis' needs every value of the rows, and some{columns} are missing: "
+            "fill them, or use metric='gower', which leaves holes out."
+        )
+
+
+def kept_rows(model: NeighborsModel) -> KeptRows:
+    """The rows of a model, as they were summarized."""
+    labels, y = narrowed(model.classes, model.labels)
+    return KeptRows(
+        model.numbers,
+        model.codes,
+        model.values,
+        labels,
+        y,
+        model.units,
+        model.exponent,
+        model.ids,
+        model.next_id,
+    )
+
+
+# --- The model -----------------------------------------------------------------------------------
+
+
+def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> NeighborsModel:
+    """The model of rows; where the number of neighbors is to be chosen, that of one neighbor."""
+    counts = class_weights(rows, schema.classes)
+    metric = resolve_metric(rows, schema, options)
+    scale = _resolve_scale(metric, options.scale)
+    widths = _widths(rows, scale)
+    ellipse = _ellipse(rows) if metric == "mahalanobis" else None
+    alone = len(schema.classes) == 1  # whoever is near, there is one class to vote for
+    if not alone and not widths.any() and not any(rows.values):
+        raise InputError(
+            "No column is left to measure a distance by: every one is without values, or never "
+            "varies. Check the columns, or set scale=None."
+        )
+    k = 1 if options.chooses else int(options.n_neighbors)
+    if alone:
+        k = min(k, len(rows))
+    else:
+        refuse_few(rows, k)
+    place = {label: c for c, label in enumerate(schema.classes)}
+    at = np.array([place[label] for label in rows.labels], dtype=np.int32)
+    return NeighborsModel(
+        schema=schema,
+        metric=metric,
+        power=_power(metric, options.p),
+        scale=scale,
+        numbers=rows.numbers,
+        codes=rows.codes,
+        values=rows.values,
+        widths=widths,
+        ellipse=ellipse,
+        labels=at[rows.y],
+        units=rows.units,
+        exponent=rows.exponent,
+        ids=rows.ids,
+        next_id=rows.next_id,
+        class_factors=class_factors(counts, options, schema.classes),
+        prior=class_priors(counts, options, schema.classes),
+        k=k,
+        weighting="uniform" if options.weights == "auto" else options.weights,
+    )
+
+
+def resolve_metric(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> str:
+    """The metric; "auto" is gower where there are words or holes, and euclidean otherwise."""
+    if options.metric != "auto":
+        return options.metric
+    words = any(column.kind == "category" for column in schema.columns)
+    holes = words or rows.has_hole_in_numbers or bool((rows.codes == HOLE).any())
+    return "gower" if holes else "euclidean"
+
+
+def _resolve_scale(metric: str, given: str | None) -> str:
+    if given is None or metric in UNSCALED:
+        return "none"
+    if given != "auto":
+        return given
+    return "range" if metric == "gower" else "std"
+
+
+def _power(metric: str, p: float) -> float:
+    if metric == "minkowski":
+        return float(p)
+    return 2.0 if metric in ("euclidean", "mahalanobis") else 1.0
+
+
+def _widths(rows: KeptRows, scale: str) -> Float:
+    """The scale of each number column; 0 for one without values, or that never varies. (S 71)"""
+    if scale == "none" and not rows.has_hole_in_numbers:
+        return np.ones(rows.numbers.shape[1])
+    low, high = column_ranges(rows.numbers)
+    if scale == "none":
+        return np.where(low <= high, 1.0, 0.0)
+    varies = high > low
+    widths = np.where(varies, high, 0.0) - np.where(varies, low, 0.0)
+    if scale == "std":
+        found = deviations(rows.numbers, row_weights(rows), low, high)
+        widths = np.where(varies & (found > 0), found, widths)
+    return np.asarray(widths)
+
+
+def row_weights(rows: KeptRows) -> Float | None:
+    """The weight of each row; None where every row weighs one."""
+    return None if rows.units is None else np.ldexp(rows.units.astype(np.float64), -rows.exponent)
+
+
+def _ellipse(rows: KeptRows) -> Ellipse:
+    """By N − 1; fractional weights are importances, and N counts rows."""
+    w, n = row_weights(rows), len(rows)
+    total = float(n if w is None else w.sum())
+    copies = rows.exponent == 0
+    return fit_ellipse(rows.numbers, w, total - 1 if copies else total * (n - 1) / n)
+
+
+# --- Classes -------------------------------------------------------------------------------------
+
+
+def class_weights(rows: KeptRows, classes: Values) -> Float:
+    """The weight of each class."""
+    place = {label: c for c, label in enumerate(classes)}
+    found = np.bincount(rows.y, weights=row_weights(rows), minlength=len(rows.labels))
+    counts = np.zeros(len(classes))
+    counts[[place[label] for label in rows.labels]] = found
+    return counts
+
+
+def class_factors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
+    """What a vote for a class counts: its class weight, and π_c / (N_c / N). (S 77)
+
+    Classes lie along the last axis; one without rows, for which nobody votes, has 0.
+    """
+    factors = read_class_weight(options.class_weight, classes, counts)
+    priors = read_priors(options.priors, classes)
+    if priors is None:
+        return np.asarray(np.broadcast_to(factors, counts.shape))
+    share = counts / counts.sum(axis=-1, keepdims=True)
+    ratio = np.where(counts > 0, priors / np.where(counts > 0, share, 1.0), 0.0)
+    return np.asarray(factors * ratio)
+
+
+def class_priors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
+    """What stands where nobody votes: the priors, or the weights of the classes as shares."""
+    given = read_priors(options.priors, classes)
+    if given is not None:
+        return np.asarray(np.broadcast_to(given, counts.shape))
+    balanced = isinstance(options.class_weight, str)
+    factors = read_class_weight(options.class_weight, classes, counts)
+    # balanced classes weigh the same exactly, not up to rounding
+    weight = (counts > 0).astype(np.float64) if balanced else counts * factors
+    total = weight.sum(axis=-1, keepdims=True)
+    even = np.full_like(weight, 1.0 / weight.shape[-1])
+    return np.where(total > 0, weight / np.where(total > 0, total, 1.0), even)
+
+
+# --- Neighbors -----------------------------------------------------------------------------------
+
+
+def refuse_few(rows: KeptRows, k: int) -> None:
+    """No more places than copies can fill; of weights with fractions some places may stay empty."""
+    total = len(rows) if rows.units is None else int(rows.units.sum())
+    if rows.exponent == 0 and k > total:
+        raise OptionError(
+            f"n_neighbors={told(k)} but the rows have weight {total} in all: give at most that, or "
+            "more rows."
+        )
+
+
+def candidates(rows: KeptRows, options: NeighborsOptions) -> tuple[list[int], list[str]]:
+    """The numbers of neighbors and the weightings to be tried."""
+    weightings = list(WEIGHTINGS) if options.weights == "auto" else [options.weights]
+    if not isinstance(options.n_neighbors, str):
+        ks = sorted({int(k) for k in options.n_neighbors})
+        refuse_few(rows, ks[-1])
+        return ks, weightings
+    if len(rows) < 2:
+        raise OptionError(
+            "n_neighbors='loo' but there is one row only, and without it no neighbor is left: give "
+            "more rows, or a number of neighbors."
+        )
+    units = rows.row_units()
+    place = units.sum() / len(rows) if rows.exponent else 1
+    most = max((units.sum() - units.max()) / place, 1)
+    return [k for k in LOO_GRID if k <= most], weightings
+
+
+def notes(model: NeighborsModel) -> list[str]:
+    """What to know of the columns."""
+    said = []
+    columns, measured = model.schema.columns, model.measured
+    for place in np.flatnonzero(~model.used_numbers).tolist():
+        empty = bool(np.isnan(model.numbers[:, place]).all())
+        words = "has no value" if empty else "never varies"
+        said.append(f"column {columns[measured[place]].name!r} {words} and is left out")
+    nameless = [columns[model.named[place]].name for place in np.flatnonzero(~model.used_codes)]
+    said += [f"column {name!r} has no value and is left out" for name in nameless]
+    if model.ellipse is not None and model.ellipse.root.shape[1] < len(measured):
+        still = still_columns(model.ellipse, model.n_rows)
+        names = [columns[j].name for j, part in zip(measured, still, strict=True) if part]
+        said.append(
+            f"the covariance is singular: a combination of {listed(names)} never varies, and "
+            "distances leave it out"
+        )
+    return said

@@ -1,0 +1,438 @@
+"""The fitted nearest neighbors: rows, what a distance is, and how neighbors vote; read only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sortal.data.arrays import LARGEST, check_matrix
+from sortal.data.columns import HOLE, UNKNOWN, recode_columns
+from sortal.decision.geometry import survey
+from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.fields import (
+    INF,
+    FromSchema,
+    Layout,
+    Maybe,
+    Number,
+    Several,
+    ValuesField,
+    Whole,
+    Word,
+    check_prior,
+    check_scatter,
+    need,
+)
+from sortal.native.neighbors import Searcher
+from sortal.records.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import Schema
+    from sortal.data.sources import Batch
+    from sortal.data.values import Values
+    from sortal.decision.geometry import Geometry
+    from sortal.native.neighbors import Kind
+
+    Float = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+    Codes = NDArray[np.int32]
+    Int64 = NDArray[np.int64]
+
+METRICS = ("euclidean", "manhattan", "minkowski", "hamming", "gower", "mahalanobis")
+
+SCALES = ("range", "std", "none")
+
+WEIGHTINGS = ("uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank")
+
+
+class Once:
+    """Something that is made when it is first asked for, by one thread; never copied or kept."""
+
+    def __init__(self) -> None:
+        self._lock, self._made = Lock(), None
+
+    def get(self, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once."""
+        if self._made is None:
+            with self._lock:
+                if self._made is None:
+                    self._made = make()
+        return self._made
+
+    def __reduce__(self) -> tuple[type[Once], tuple[()]]:
+        return Once, ()
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipse:
+    """What a Mahalanobis distance is measured by: the covariance S of all rows, about `center`.
+
+    root rootᵀ is the inverse of S, or its pseudo-inverse; `magnitude` is the size of the numbers
+    in each column, by which rounding is told from spread.
+    """
+
+    center: Float
+    covariance: Float
+    magnitude: Float
+    root: Float
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        center=Array("f8", "measured", least=-LARGEST, most=LARGEST),
+        covariance=Array("f8", "measured", "measured"),
+        magnitude=Array("f8", "measured", least=0.0, most=LARGEST),
+        root=Array("f8", "measured", "varying"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborsModel:
+    """Rows, in the order of their ids, and how the nearest of them vote.
+
+    `numbers` has the number columns of the schema (NaN is a hole) and `codes` the others, as ranks
+    in `values` (-1 is a hole); under hamming all columns are in `codes`. Differences
+    of a number column are divided by its width, 0 where it is left out; a category without values
+    is left out, too.
+    `labels` are places among the classes. Rows weigh `units` of 2**-exponent each, one where units
+    are null. A vote counts by the factor of its class; `prior` stands where nobody votes.
+    """
+
+    schema: Schema
+    metric: str
+    power: float
+    scale: str
+    numbers: NDArray[np.floating[Any]]
+    codes: NDArray[np.int32]
+    values: tuple[Values, ...]
+    widths: Float
+    ellipse: Ellipse | None
+    labels: NDArray[np.int32]
+    units: NDArray[np.int64] | None
+    exponent: int
+    ids: NDArray[np.int64]
+    next_id: int
+    class_factors: Float
+    prior: Float
+    k: int
+    weighting: str
+    curve: Table | None = None
+    search_once: Once = field(default_factory=Once, repr=False)
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        schema=FromSchema("schema"),
+        metric=Word(METRICS),
+        power=Number(least=1.0, most=INF),
+        scale=Word(SCALES),
+        numbers=Array("f4|f8", "rows", "measured", least=-LARGEST, most=LARGEST, nan=True),
+        codes=Array("i4", "rows", "named", least=HOLE),
+        values=Several(ValuesField(), "named"),
+        widths=Array("f8", "measured", least=0.0),
+        ellipse=Maybe(Record(Ellipse, measured="measured")),
+        labels=Array("i4", "rows", least=0),
+        units=Maybe(Array("i8", "rows", least=1)),
+        exponent=Whole(-1200, 1200),
+        ids=Array("i8", "rows", least=0),
+        next_id=Whole(least=1),
+        class_factors=Array("f8", "classes", least=0.0),
+        prior=Array("f8", "classes", least=0.0, most=1.0),
+        k=Whole(least=1),
+        weighting=Word(WEIGHTINGS),
+        curve=Maybe(Record(Table)),
+    )
+
+    @property
+    def classes(self) -> Values:
+        """The classes, sorted."""
+        return self.schema.classes
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are kept."""
+        return len(self.ids)
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """Which columns of the schema are in `numbers`."""
+        if self.metric == "hamming":
+            return ()
+        return tuple(j for j, column in enumerate(self.schema.columns) if column.is_number)
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """Which columns of the schema are in `codes`."""
+        numbers = set(self.measured)
+        return tuple(j for j in range(len(self.schema.columns)) if j not in numbers)
+
+    @property
+    def used_numbers(self) -> Mask:
+        """Which of the number columns count in distances."""
+        return np.asarray(self.widths > 0)
+
+    @property
+    def used_codes(self) -> Mask:
+        """Which of the other columns count in distances."""
+        return np.array([len(values) > 0 for values in self.values], dtype=bool)
+
+    @property
+    def unused(self) -> dict[int, float]:
+        """The columns of numbers that do not count in distances, and a number that may be there."""
+        return {
+            j: 0.0 for j, used in zip(self.measured, self.used_numbers, strict=True) if not used
+        }
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns count in distances."""
+        return int(self.used_numbers.sum() + self.used_codes.sum())
+
+    @property
+    def factors(self) -> Float:
+        """What differences of each number column are multiplied by; 0 where it is left out."""
+        used, largest = self.used_numbers, np.finfo(float).max
+        with np.errstate(over="ignore"):
+            factors = 1.0 / np.where(used, self.widths, 1.0)
+        return np.where(used, np.minimum(factors, largest), 0.0)
+
+    @property
+    def weights(self) -> Float | None:
+        """The weight of each row; None where every row weighs one."""
+        if self.units is None:
+            return None
+        return np.ldexp(self.units.astype(np.float64), -self.exponent)
+
+    @property
+    def place(self) -> float:
+        """The units that fill a place: those of a copy, or, with fractions, the mean of rows."""
+        if self.units is None or self.exponent == 0:
+            return 1.0
+        return int(self.units.sum()) / self.n_rows
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs: those of the rows, and their labels."""
+        return self.n_rows * (self.n_columns + 1)
+
+    def distances(self, keys: Float) -> Float:
+        """Distances from keys, the sums before the root. (S 73)"""
+        if self.metric == "gower":
+            return keys / self.n_columns
+        if self.power in (1.0, np.inf):
+            return keys
+        return np.sqrt(keys) if self.power == 2.0 else np.power(keys, 1.0 / self.power)
+
+    def searcher(self, make: Callable[[], Searcher]) -> Searcher:
+        """The search among the rows, made once."""
+        searcher: Searcher = self.search_once.get(make)
+        return searcher
+
+    def check(self) -> None:
+        """Refuse rows from a file that no fit could have kept."""
+        K, n, (measured, named) = len(self.classes), self.n_rows, (self.measured, self.named)
+        need(self.numbers.shape[1] == len(measured), "numbers that do not fit its columns")
+        need(self.codes.shape[1] == len(named), "codes that do not fit its columns")
+        sizes = np.array([len(values) for values in self.values], dtype=np.int64)
+        need((self.codes < sizes).all(), "codes of values that there are not")
+        need(n > 0 and (self.labels < K).all(), "labels of classes that there are not")
+        need((np.diff(self.ids) > 0).all() and self.ids[-1] < self.next_id, "ids out of order")
+        need(self.n_columns > 0 or K == 1, "no column that counts")
+        need(self.power == _POWERS.get(self.metric, self.power), "a power that its metric has not")
+        whole = n if self.units is None else self.units.astype(np.float64).sum()
+        need(whole < 2.0**62, "weights beyond what can be counted")
+        need(self.exponent != 0 or self.k <= whole or K == 1, "fewer rows than neighbors")
+        need(self.units is not None or self.exponent == 0, "a unit without weights")
+        check_prior(self.prior)
+        self._check_metric()
+
+    def _check_metric(self) -> None:
+        measured = len(self.measured)
+        need((self.metric == "mahalanobis") == (self.ellipse is not None), "another metric's parts")
+        if self.ellipse is not None:
+            check_scatter(self.ellipse.covariance)
+            need(not np.isnan(self.numbers).any(), "holes where there can be none")
+            need(self.ellipse.root.shape[1] <= measured, "more directions than columns")
+        scaled = self.metric not in ("hamming", "mahalanobis") and self.scale != "none"
+        plain = np.isin(self.widths, (0.0, 1.0)).all()
+        need(scaled or (plain and self.scale == "none"), "widths without a scale")
+        words = [j for j in self.named if self.schema.columns[j].kind == "category"]
+        mixed = self.metric in ("gower", "hamming")
+        need(mixed or not words, "words where there can be none")
+
+
+_POWERS = {"euclidean": 2.0, "mahalanobis": 2.0, "manhattan": 1.0, "gower": 1.0, "hamming": 1.0}
+
+
+# --- Queries in the terms of the rows, and the rows that are nearest to them ---------------------
+
+# Numbers that are whitened at a time, few enough to stay in the cache.
+_CELLS = 1 << 16
+
+# For so few queries with the same holes no search is made ready that would be used once.
+_FEW_QUERIES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows to be asked about: numbers (NaN is a hole), codes (-1 a hole, -2 an unknown value)."""
+
+    numbers: Float
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, rows: Any) -> Queries:
+        """Some of them."""
+        return Queries(self.numbers[rows], self.codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Distances and positions of the nearest rows of queries; inf and -1 where there are none."""
+
+    distances: Float
+    positions: Int64
+
+    def take(self, rows: Any) -> Near:
+        """Those of some queries."""
+        return Near(self.distances[rows], self.positions[rows])
+
+
+def encode(model: NeighborsModel, batch: Batch) -> Queries:
+    """A block in the terms of a model."""
+    numbers = batch.number_matrix()
+    check_matrix(numbers, [model.schema.columns[j].name for j in model.measured])
+    codes = recode_columns(batch.columns, model.values, batch.n_rows)
+    return Queries(np.ascontiguousarray(numbers, dtype=np.float64), np.ascontiguousarray(codes.T))
+
+
+def kept_queries(model: NeighborsModel, rows: Any) -> Queries:
+    """Some of the model's own rows."""
+    numbers = np.ascontiguousarray(model.numbers[rows], dtype=np.float64)
+    return Queries(numbers, np.ascontiguousarray(model.codes[rows]))
+
+
+def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Int64, Int64]:
+    """Holes and unknown values in the columns that count, by column of the schema."""
+    holes, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
+    measured = np.array(model.measured, dtype=np.intp)[model.used_numbers]
+    named = np.array(model.named, dtype=np.intp)[model.used_codes]
+    numbers = _used(queries.numbers, model.used_numbers)
+    codes = _used(queries.codes, model.used_codes)
+    if numbers.size and np.isnan(numbers.min()):
+        holes[measured] = np.isnan(numbers).sum(axis=0)
+    if codes.size and codes.min() < 0:
+        holes[named] = (codes == HOLE).sum(axis=0)
+        unknown[named] = (codes == UNKNOWN).sum(axis=0)
+    return holes, unknown
+
+
+def search(
+    model: NeighborsModel,
+    queries: Queries,
+    depth: int,
+    exclude: Int64 | None = None,
+    n_threads: int = 1,
+) -> Near:
+    """The rows of least (key, id), as many as `depth`, without the one excluded."""
+    if model.ellipse is None:
+        searcher = model.searcher(lambda: plain_searcher(model))
+        given = _used(queries.numbers, model.used_numbers), _used(queries.codes, model.used_codes)
+        keys, found = searcher.search(*given, depth, exclude, n_threads)
+    else:
+        keys, found = _search_ellipse(model, queries.numbers, depth, exclude, n_threads)
+    return Near(model.distances(keys), found)
+
+
+def plain_searcher(model: NeighborsModel) -> Searcher:
+    """A search among the columns that count."""
+    if model.ellipse is not None:
+        return _ellipse_searcher(model, model.ellipse.root, slice(None))
+    numbers, codes = _used(model.numbers, model.used_numbers), _used(model.codes, model.used_codes)
+    factors = model.factors[model.used_numbers]
+    return Searcher(numbers, codes, factors, model.power, model.n_columns)
+
+
+def _used(cells: NDArray[Any], used: NDArray[np.bool_]) -> NDArray[Any]:
+    return cells if used.all() else np.ascontiguousarray(cells[:, used])
+
+
+# --- Mahalanobis ---------------------------------------------------------------------------------
+
+
+def _search_ellipse(
+    model: NeighborsModel, x: Float, depth: int, exclude: Int64 | None, n_threads: int
+) -> tuple[Float, Int64]:
+    """By whitened coordinates; queries with holes by those of the columns they have."""
+    keys = np.full((len(x), depth), np.inf)
+    found = np.full((len(x), depth), -1, dtype=np.int64)
+    known = ~np.isnan(x)
+    whole = known.all()
+    patterns, which = (known[:1], np.zeros(len(x), int)) if whole else _patterns(known)
+    for p, pattern in enumerate(patterns):
+        rows = slice(None) if whole else np.flatnonzero(which == p)
+        if not pattern.any():
+            continue
+        asked = x[rows][:, pattern]
+        root, searcher = _of_pattern(model, pattern, len(asked))
+        points = whiten(asked, model.ellipse.center[pattern], root)  # type: ignore[union-attr]
+        none = np.empty((len(points), 0), dtype=np.int32)
+        others = None if exclude is None else exclude[rows]
+        key, at = searcher.search(points, none, depth, others, n_threads)
+        keys[rows], found[rows] = key * (len(pattern) / int(pattern.sum())), at
+    return keys, found
+
+
+def _patterns(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    patterns, which = np.unique(known, axis=0, return_inverse=True)
+    return patterns, which.ravel()
+
+
+def _of_pattern(
+    model: NeighborsModel, known: NDArray[np.bool_], n_queries: int
+) -> tuple[Float, Searcher]:
+    """The root of the inverse of S over some columns, and the search by it."""
+    ellipse = model.ellipse
+    assert ellipse is not None  # noqa: S101  (asked of such models only)
+    if known.all():
+        return ellipse.root, model.searcher(lambda: plain_searcher(model))
+    S = ellipse.covariance[np.ix_(known, known)]
+    root = inverse_root(S, ellipse.magnitude[known], model.n_rows).sphere
+    kind: Kind | None = "scan" if n_queries <= _FEW_QUERIES else None
+    return root, _ellipse_searcher(model, root, known, kind)
+
+
+def _ellipse_searcher(
+    model: NeighborsModel, root: Float, columns: Any, kind: Kind | None = None
+) -> Searcher:
+    ellipse, n = model.ellipse, model.n_rows
+    assert ellipse is not None  # noqa: S101  (asked of such models only)
+    rows = whiten(model.numbers[:, columns], ellipse.center[columns], root)
+    none = np.empty((n, 0), dtype=np.int32)
+    return Searcher(rows, none, np.ones(rows.shape[1]), 2.0, rows.shape[1], kind)
+
+
+def whiten(x: NDArray[np.floating[Any]], center: Float, root: Float) -> Float:
+    """(x − m)ᵀG, in which (S 74) is a sum of squares.
+
+    Each row is added up by itself in the order of the columns: equal rows have equal bits, which a
+    product of matrices does not promise. Without any direction, all rows are one point.
+    """
+    made = np.zeros((len(x), max(1, root.shape[1])))
+    step = max(1, _CELLS // made.shape[1])
+    for start in range(0, len(x), step):
+        block = x[start : start + step].astype(np.float64) - center
+        part = made[start : start + step, : root.shape[1]]
+        for j, row in enumerate(root):
+            part += block[:, j, None] * row
+    return made
+
+
+def inverse_root(S: Float, magnitude: Float, n_rows: int) -> Geometry:
+    """What varies of a covariance, and what does not: G Gᵀ = S⁻¹, or S⁺ where it is singular."""
+    return survey(S, np.zeros((1, len(S))), magnitude, most=max(n_rows - 1, 0))

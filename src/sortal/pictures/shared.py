@@ -1,0 +1,369 @@
+"""Pictures of predictions for rows that a model has not seen, and of a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.columns import as_categories
+from sortal.data.text import counted
+from sortal.pictures.scene import (
+    MOST_ROWS,
+    Pictures,
+    Plan,
+    Sketches,
+    Words,
+    class_places,
+    class_table,
+    cut_table,
+    plain,
+    several,
+)
+from sortal.plotting.axes import short_number, shown
+from sortal.plotting.comparison import ComparisonDisplay
+from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, RocDisplay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.evaluation import Confusion, Reliability, Roc
+    from sortal.pictures.scene import Scene, Telling
+    from sortal.records.tables import Cell
+
+    Float = NDArray[np.float64]
+
+# With more classes a table of all pairs is not read; one of the confusions is.
+_MOST_CLASSES = 12
+
+_CODE = """from sklearn.model_selection import cross_val_predict
+
+from sortal import displays
+
+{told} = cross_val_predict(model, X, y, cv=10{method})  # folds of its own, for any rows
+displays.{display}.from_predictions(y, {told})"""
+
+
+def judged_pictures(
+    name: str,
+    confusion: Confusion | None,
+    reliability: Reliability | None = None,
+    roc: Roc | None = None,
+) -> Pictures:
+    """Which classes are taken for which; whether probabilities can be taken at their word; ROC.
+
+    `name` begins the names of the pictures: that of the learner.
+    """
+    sketches = Sketches(f"{name}-judged")
+    if confusion is not None:
+        _add_confusion(sketches, confusion)
+    if reliability is not None:
+        _add_reliability(sketches, reliability)
+    if roc is not None:
+        _add_roc(sketches, roc)
+    return sketches.pictures()
+
+
+def comparison_pictures(comparison: Any) -> Pictures:
+    """Scores of all models with their intervals."""
+    sketches = Sketches("comparison")
+    title = "Models compared"
+    code = "from sortal import displays\n\ndisplays.ComparisonDisplay.from_comparison(comparison)"
+
+    def draw() -> ComparisonDisplay:
+        return ComparisonDisplay.from_comparison(comparison, title="")
+
+    sketches.add("scores", title, draw, lambda display: _compared(title, display), code)
+    return sketches.pictures()
+
+
+def _compared(title: str, display: ComparisonDisplay) -> Words:
+    told, rows = [], []
+    for one in display.models:
+        bounds = ""
+        if one.low is not None and one.high is not None:
+            bounds = f" ({short_number(one.low)} to {short_number(one.high)})"
+        mark = f", {one.mark}" if one.mark else ""
+        told.append(f"{plain(one.name)} {short_number(one.score)}{bounds}{mark}")
+        kind = "baseline" if one.baseline else "learner"
+        rows.append((one.name, kind, one.score, one.low, one.high, one.mark))
+    said = f"{title} by {display.metric}, the best first: {'; '.join(told)}."
+    heads = ("model", "kind", display.metric, "from", "to", "marked")
+    table, note = cut_table("comparison", title, heads, rows)
+    return Words(said, table, note)
+
+
+def _add_confusion(sketches: Sketches, record: Confusion) -> None:
+    title = "Which classes are taken for which"
+    code = _CODE.format(told="said", method="", display="ConfusionDisplay")
+    sketches.add(
+        "confusion",
+        title,
+        lambda: ConfusionDisplay.from_confusion(record, title=""),
+        lambda _: _confused(title, record),
+        code,
+    )
+
+
+def _confused(title: str, record: Confusion) -> Words:
+    right = record.n - record.n_wrong
+    said = f"{title}: {right:,} of {counted(record.n, 'row')} are said right"
+    pairs = [
+        f"{plain(one.true)} for {plain(one.said)} ({counted(one.n, 'row')}, {one.share:.0%})"
+        for one in record.pairs(4)
+    ]
+    said += f". Most often taken: {several(pairs, 'pairs')}." if pairs else ", all of them."
+    n_pairs = len(record.pair_codes())
+    if len(record.classes) <= _MOST_CLASSES:
+        return Words(said, record.table())
+    note = f"The table has the {MOST_ROWS} most frequent of {n_pairs} confusions."
+    return Words(said, record.pairs_table(MOST_ROWS), note if n_pairs > MOST_ROWS else "")
+
+
+def _add_reliability(sketches: Sketches, record: Reliability) -> None:
+    title = "Whether probabilities can be taken at their word"
+    method = ', method="predict_proba"'
+    code = _CODE.format(told="shares", method=method, display="ReliabilityDisplay")
+    sketches.add(
+        "reliability",
+        title,
+        lambda: ReliabilityDisplay.from_reliability(record, title=""),
+        lambda _: _relied_on(title, record),
+        code,
+    )
+
+
+def _relied_on(title: str, record: Reliability) -> Words:
+    largest = sorted(record.bins, key=lambda one: -one.n)[:3]
+    told = [
+        f"of {counted(one.n, 'row')} said with a probability of {one.mean:.0%} on average, "
+        f"{one.share:.0%} are right"
+        for one in largest
+    ]
+    said = (
+        f"{title}: {'; '.join(told)}. The expected calibration error is "
+        f"{short_number(record.expected_error)}, the Brier score {short_number(record.brier)}."
+    )
+    return Words(said, record.table())
+
+
+def _add_roc(sketches: Sketches, record: Roc) -> None:
+    title = "How well probabilities part each class from the others"
+    method = ', method="predict_proba"'
+    code = _CODE.format(told="shares", method=method, display="RocDisplay")
+    sketches.add(
+        "roc",
+        title,
+        lambda: RocDisplay.from_roc(record, title=""),
+        lambda _: _parted(title, record),
+        code,
+    )
+
+
+def _parted(title: str, record: Roc) -> Words:
+    known = [curve for curve in record.curves if curve.auc is not None]
+    told = [
+        f"{plain(curve.label)} {short_number(curve.auc or 0.0)}"
+        for curve in sorted(known, key=lambda curve: curve.auc or 0.0)
+    ]
+    said = f"{title}: the area under the curve, 1 at best and 0.5 by chance, is "
+    said += f"for {several(told, 'classes')}"
+    if len(known) > 1 and record.macro is not None:
+        said += f"; {short_number(record.macro)} on average"
+    own = record.table()
+    table, note = cut_table("roc", own.title, own.columns, own.rows, own.equation)
+    return Words(f"{said}.", table, note)
+
+
+# --- Classes along one column or one direction: histograms and normal curves ---------------------
+
+# So many columns have a panel.
+MOST_COLUMNS = 6
+
+# Over all panels, so many curves can be told apart and written.
+_MOST_CURVES = 36
+
+
+def n_panels(n_classes: int) -> int:
+    """How many panels there are, of one curve a class each."""
+    return min(max(_MOST_CURVES // n_classes, 1), MOST_COLUMNS)
+
+
+def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
+    """Densities of columns of numbers, the most telling first."""
+    told = list(columns[: n_panels(len(scene.classes))])
+    if not told:
+        scene.leave_out("Densities of columns", "the model has no column of numbers that varies.")
+        return
+    plans = [Plan("DensitiesDisplay", {"feature": scene.feature(one.place)}) for one in told]
+    more = len(columns) - len(told)
+    note = "Columns stand in the order of the share of their variance that lies between classes."
+    note = note if len(told) > 1 else ""
+    note += (
+        f" The {len(told)} largest of {len(columns)} are drawn; for another one, "
+        "displays.DensitiesDisplay.from_estimator(model, X, y, feature=...)."
+        if more
+        else ""
+    )
+    names = [f"{plain(one.name)} ({one.share:.0%} of its variance between classes)" for one in told]
+    title = "Columns of numbers by class" if len(told) > 1 else f"{plain(told[0].name)} by class"
+    scene.panels(
+        "densities",
+        title,
+        plans,
+        lambda displays: _density_words(title, names, displays, note.strip()),
+    )
+
+
+def add_directions(scene: Scene, n_directions: int) -> None:
+    """Densities along the first two fitted directions."""
+    ordinals = ["first", "second"][: min(n_directions, n_panels(len(scene.classes)))]
+    plans = [
+        Plan("DensitiesDisplay", {"component": i, "title": f"Along the {nth} direction"})
+        for i, nth in enumerate(ordinals)
+    ]
+    title = "Classes along the fitted direction" + ("s" if len(plans) > 1 else "")
+    names = [f"the {nth} direction" for nth in ordinals]
+    scene.panels("along", title, plans, lambda displays: _density_words(title, names, displays, ""))
+
+
+def _density_words(title: str, names: Sequence[str], displays: Sequence[Any], note: str) -> Words:
+    said = [f"{title}: a histogram and a normal curve for each class."]
+    rows: list[tuple[Cell, ...]] = []
+    for name, display in zip(names, displays, strict=True):
+        classes = [plain(label) for label in display.rows.classes]
+        middles = [
+            f"{label} around {short_number(mean)}"
+            for label, mean in zip(classes, display.means, strict=True)
+            if np.isfinite(mean)
+        ]
+        cut = display.threshold
+        point = "" if cut is None else f"; the separating point is {short_number(cut)}"
+        said.append(f"Along {name}: {several(middles, 'classes')}{point}.")
+        rows += _cells(display)
+    heads = ("along", "class", "rows", "mean", "deviation of the curve")
+    table, cut_note = cut_table("densities", "Means and deviations", heads, rows)
+    return Words(" ".join(said), table, " ".join(filter(None, [note, cut_note])))
+
+
+def _cells(display: Any) -> list[tuple[Cell, ...]]:
+    along = shown(display.rows.names[0], 60).replace(r"\$", "$")
+    spread = np.sqrt(display.variances)
+    numbers = zip(display.means.tolist(), spread.tolist(), strict=True)
+    counts = display.rows.counts.tolist()
+    return [
+        (along, str(label), n, *(None if np.isnan(x) else x for x in pair))
+        for label, n, pair in zip(display.rows.classes, counts, numbers, strict=True)
+    ]
+
+
+# --- Where in a plane of two columns which class is said, of any model ---------------------------
+
+# With more classes, boundaries of all pairs hide those that decide.
+_MOST_PAIRS = 4
+
+# Lines of the grid in each direction, on whose cells curves are found: exact all the same.
+_RESOLUTION = 80
+
+_COARSE = (
+    f"Boundaries are drawn between the crossings of {_RESOLUTION} × {_RESOLUTION} lines: exact "
+    "ones would tell where single rows lie."
+)
+
+
+def add_regions(scene: Scene) -> None:
+    """Regions over the two most telling columns; straight boundaries where functions are linear."""
+    chosen = scene.numbers[:2]
+    if len(chosen) < 2:
+        n = len(scene.numbers)
+        scene.leave_out(
+            "Decision regions", f"a plane needs two columns of numbers, and the model has {n}."
+        )
+        return
+    first, second = chosen
+    title = f"Decision regions over {plain(first.name)} and {plain(second.name)}"
+    options: dict[str, Any] = {"features": [scene.feature(one.place) for one in chosen]}
+    display = _display(scene)
+    coarse = ""
+    if display == "DecisionsDisplay":
+        options["resolution"] = _RESOLUTION
+        if _tells_rows(scene.estimator) and not scene.rows:
+            options["exact"], coarse = False, _COARSE
+    else:
+        options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
+        options |= {"at": at} if (at := _typical_words(scene)) else {}
+    why = (
+        f"Of all columns of numbers, these two have the largest shares of variance between "
+        f"classes: {first.share:.0%} and {second.share:.0%}."
+        if len(scene.numbers) > 2
+        else ""
+    )
+    note = " ".join(filter(None, [why, coarse]))
+    plan = Plan(display, options, points=True)
+    scene.plan("regions", title, plan, lambda shown: _region_words(scene, title, shown, note))
+
+
+def _tells_rows(estimator: Any) -> bool:
+    """Whether boundaries may bend around single rows, which the model holds."""
+    return hasattr(estimator, "kneighbors") or hasattr(estimator, "dual_coef_")
+
+
+def _typical_words(scene: Scene) -> dict[str, Any]:
+    """The most frequent value of each category that the model knows by its values."""
+    terms = {str(name) for name in scene.estimator.terms_}
+    found = {}
+    for j, name in enumerate(scene.names):
+        if name in terms or scene.table.column_schema(j).is_number:
+            continue
+        column = as_categories(scene.table.categories(j, 0, scene.table.n_rows))
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
+        order = np.argsort(-counts, kind="stable")
+        known = [column.values[v] for v in order if f"{name}={column.values[v]}" in terms]
+        if known:
+            found[name] = known[0]
+    return found
+
+
+def _display(scene: Scene) -> str:
+    """Exact straight lines need linear functions, and no costs."""
+    straight = hasattr(scene.estimator, "coef_") and not hasattr(scene.estimator, "covariances_")
+    plain_costs = getattr(scene.estimator, "costs", None) is None
+    return "RegionsDisplay" if straight and plain_costs else "DecisionsDisplay"
+
+
+def _region_words(scene: Scene, title: str, display: Any, why: str) -> Words:
+    shares = _shares(display)
+    names = [plain(label) for label in scene.classes]
+    order = np.argsort(-shares, kind="stable")
+    told = [f"{names[k]} on {shares[k]:.0%}" for k in order if shares[k] > 0]
+    nowhere = [names[k] for k in range(len(names)) if shares[k] == 0]
+    said = f"{title}. The class said in the plane: {several(told, 'classes')} of the picture"
+    said += f"; nowhere {several(nowhere, 'classes')}." if nowhere else "."
+    held = display.note.replace("\n", "; ").replace(r"\$", "$")
+    said += f" Drawn {held}." if held else ""
+    table, cut = class_table("regions", display.rows)
+    heads = (*table.columns, "share of the plane")
+    cells = [(*row, float(share)) for row, share in zip(table.rows, shares, strict=False)]
+    table = cut_table("regions", table.title, heads, cells)[0]
+    note = " ".join(filter(None, [why, cut]))
+    return Words(f"{said} {class_places(display.rows)}", table, note)
+
+
+def _shares(display: Any) -> Float:
+    """The part of the picture in which each class is said."""
+    K = len(display.rows.classes)
+    if hasattr(display, "grid"):
+        labels = display.grid.labels.ravel()
+        return np.asarray(np.bincount(labels, minlength=K) / labels.size)
+    width, height = display.box[1] - display.box[0]
+    return np.array([_area(corners) / (width * height) for corners in display.regions])
+
+
+def _area(corners: Float) -> float:
+    """Of a polygon, by the shoelace formula; corners less the first, which are small numbers."""
+    if len(corners) < 3:
+        return 0.0
+    x, y = (corners - corners[0]).T
+    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)

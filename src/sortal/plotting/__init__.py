@@ -1,0 +1,1 @@
+"""Drawing that Displays share, and Displays of any classifier."""

@@ -1,0 +1,364 @@
+"""The classes along one direction: histograms, normal curves and the point that separates them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from sortal.errors import OptionError
+from sortal.plotting.axes import (
+    BLACK,
+    Style,
+    class_entries,
+    color,
+    marker,
+    name_axes,
+    open_axes,
+    short_number,
+    shown,
+    vector_text,
+    write_legend,
+    write_title,
+)
+from sortal.plotting.fitted import (
+    all_terms_shown,
+    attribute,
+    fitted_direction,
+    fitted_rows,
+    fitted_threshold,
+    projected,
+    unit_vector,
+)
+from sortal.plotting.plane import box_of, criterion, ellipse
+from sortal.plotting.rows import class_means, read_rows, split_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+    from sortal.plotting.rows import Codes, Rows
+
+    Float = NDArray[np.float64]
+    Kind = Literal["histogram", "rug"]
+
+# Bars of a histogram over all classes: few enough to see a shape, many enough to see a gap.
+_LEAST_BARS, _MOST_BARS = 8, 40
+
+# Normal curves are drawn to this many standard deviations, beyond which they lie on the axis.
+_REACH = 3.5
+
+# A standard deviation below this share of the picture's width would be a needle.
+_HARDLY = 1e-3
+
+
+class DensitiesDisplay:
+    """Class densities of coordinates wᵀx: histograms (or a rug) and the curves N(mₖ, sₖ²/nₖ).
+
+    `along` has a coordinate a row, `labels` the class of each. Means and variances of the curves
+    are calculated from the coordinates where they are not given. `threshold` is the separating
+    point: "midpoint" (of the two means; none with more classes), a number, or None.
+
+    Attributes: `along`, `means`, `variances`, `threshold`, `J`; after `plot`, `ax_` and `figure_`.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        along: ArrayLike,
+        labels: Any,
+        *,
+        classes: ArrayLike | None = None,
+        means: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
+        threshold: float | Literal["midpoint"] | None = "midpoint",
+        J: float | None = None,
+        w: ArrayLike | None = None,
+        name: str = "wᵀx",
+    ) -> None:
+        self.rows = read_rows(read_along(along), labels, classes=classes, names=(name,))
+        self.along: Float = self.rows.points[:, 0]
+        K = len(self.rows.classes)
+        found = class_means(self.along, self.rows.codes, K)
+        self.means = found if means is None else one_a_class(means, K, "means")
+        spread = class_means((self.along - found[self.rows.codes]) ** 2, self.rows.codes, K)
+        self.variances = spread if variances is None else one_a_class(variances, K, "variances")
+        self.threshold = _read_threshold(threshold, self.means)
+        self.J = criterion(self.along, self.rows.codes, K) if J is None else float(J)
+        self.w = None if w is None else np.asarray(w, dtype=np.float64)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        w: ArrayLike | None = None,
+        component: int = 0,
+        feature: Any = None,
+        ax: Axes | None = None,
+        **kw: Any,
+    ) -> Self:
+        """Draw rows of X along a direction: w, a number a term, or else a fitted one.
+
+        The curves and the separating point are the estimator's own where it has them. With
+        `feature`, a column of numbers by name or position, rows are drawn along that column, and
+        the curves are those of its values.
+        """
+        if feature is not None:
+            display = cls._of_column(estimator, X, y, feature)
+            kw = {"title": f"{shown(display.rows.names[0])} by class"} | kw
+        elif w is None and hasattr(estimator, "dual_coef_"):
+            display = cls._of_kernel(estimator, X, y, component)
+        elif w is None:
+            display = cls._fitted(estimator, X, y, component)
+        else:
+            display = cls._given(estimator, X, y, w)
+        return display.plot(ax, **kw)
+
+    @classmethod
+    def _of_column(cls, estimator: Any, X: Any, y: Any, feature: Any) -> Self:
+        classes = attribute(estimator, "classes_")
+        rows = read_rows(X, y, features=[feature], classes=classes)
+        along = rows.points[:, 0]
+        return cls(along, rows.labels, classes=classes, threshold=None, name=rows.names[0])
+
+    @classmethod
+    def _fitted(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:
+        direction = fitted_direction(estimator, component)
+        X, y = split_labels(X, y)
+        along = np.asarray(estimator.transform(X, scaling="unit"))[:, component]
+        threshold = fitted_threshold(estimator, direction) if component == 0 else None
+        return cls(
+            along,
+            y,
+            classes=attribute(estimator, "classes_"),
+            threshold=threshold,
+            w=direction,
+            name="wᵀ(x − mean)" if hasattr(estimator, "xbar_") else "wᵀx",
+            **_judged(estimator, direction),
+        )
+
+    @classmethod
+    def _of_kernel(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:
+        found = projected(estimator, X, y, component)
+        del found["scatters"]  # curves are those of the rows, which need not be all of the fit
+        return cls(found.pop("along"), found.pop("labels"), **found)
+
+    @classmethod
+    def _given(cls, estimator: Any, X: Any, y: Any, w: ArrayLike) -> Self:
+        rows, terms = fitted_rows(estimator, X, y, None, None)
+        remedy = "w needs a number for each term; keep columns of numbers only."
+        all_terms_shown(estimator, rows, terms, remedy)
+        direction = unit_vector(w, len(terms))
+        along = rows.points @ direction[terms]
+        return cls(
+            along, rows.labels, classes=rows.classes, w=direction, **_judged(estimator, direction)
+        )
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: Kind = "histogram",
+        title: str | None = None,
+        legend: bool | Literal["beside"] = True,
+        **kw: Any,
+    ) -> Self:
+        """Draw; other keywords go to `Axes.hist`, or to `Axes.plot` for a rug."""
+        if kind not in ("histogram", "rug"):
+            raise OptionError(f"kind={kind!r} is not drawn: give 'histogram' or 'rug'.")
+        ax, own = open_axes(ax, (8.0, 4.2))
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
+        handles = self._draw_curves(ax)
+        (self._draw_histogram if kind == "histogram" else self._draw_rug)(ax, kw)
+        labels = class_entries(self.rows.classes, self.rows.counts)
+        if self.threshold is not None:
+            handles.append(ax.axvline(self.threshold, color=BLACK, linestyle="--", linewidth=1.4))
+            labels.append(f"separating point {short_number(self.threshold)}")
+        self._write(ax, title)
+        if legend:
+            write_legend(ax, handles, labels, outside=own or legend == "beside")
+        return self
+
+    def _draw_curves(self, ax: Axes) -> list[Any]:
+        """Normal curves; a class that hardly varies is a line at its place."""
+        handles = []
+        spread = np.sqrt(self.variances)
+        low = min(np.nanmin(self.means - _REACH * spread), self.along.min())
+        high = max(np.nanmax(self.means + _REACH * spread), self.along.max())
+        for k, (mean, deviation) in enumerate(zip(self.means, spread, strict=True)):
+            if deviation > _HARDLY * (high - low):
+                x = np.union1d(np.linspace(low, high, 401), [mean])
+                style = _curve_style(k) | {"markevery": [int(np.searchsorted(x, mean))]}
+                handles += ax.plot(x, _normal(x, mean, deviation), **style)
+            else:  # a class without rows has no place either
+                place = [] if np.isnan(mean) else [mean, mean]
+                across = ax.get_xaxis_transform()
+                up = [0, 1][: len(place)]
+                handles += ax.plot(place, up, color=color(k), linewidth=2.0, transform=across)
+        return handles
+
+    def _draw_histogram(self, ax: Axes, kw: Style) -> None:
+        edges = _edges(self.along, self.rows.codes)
+        for k in range(len(self.rows.classes)):
+            mine = self.along[self.rows.codes == k]
+            if len(mine):
+                style: Style = {"color": color(k), "alpha": 0.3, "edgecolor": color(k)} | kw
+                ax.hist(mine, bins=edges, density=True, histtype="stepfilled", **style)
+
+    def _draw_rug(self, ax: Axes, kw: Style) -> None:
+        """A short stroke for each row below the axis, a line a class."""
+        for k in range(len(self.rows.classes)):
+            mine = self.along[self.rows.codes == k]
+            height = np.full(len(mine), -0.03 * (k + 1))
+            style: Style = {"color": color(k), "marker": "|", "linestyle": "none"}
+            style |= {"markersize": 9, "clip_on": False} | kw
+            ax.plot(mine, height, transform=ax.get_xaxis_transform(), **style)
+        ax.tick_params(axis="x", pad=6 + 11 * len(self.rows.classes))
+
+    def _write(self, ax: Axes, title: str | None) -> None:
+        of = "" if self.w is None else f" = {vector_text(self.w)}"
+        said = f"Classes along w{of}\nJ(w) = {short_number(self.J)}" if title is None else title
+        write_title(ax, said)
+        name_axes(ax, shown(self.rows.names[0]), "density")
+        ax.set_ylim(bottom=0)
+
+
+def read_along(along: Any) -> Float:
+    """A coordinate a row, as a table of one column."""
+    column = np.asarray(along, dtype=np.float64)
+    if column.ndim != 1:
+        raise OptionError(
+            f"Coordinates of shape {column.shape} were given: give one coordinate a row."
+        )
+    return column[:, None]
+
+
+def one_a_class(given: ArrayLike, n_classes: int, name: str) -> Float:
+    """Numbers that were given for the classes."""
+    numbers = np.asarray(given, dtype=np.float64)
+    if numbers.shape != (n_classes,):
+        raise OptionError(
+            f"{name} has the shape {numbers.shape}, and there are {n_classes} classes: give one "
+            "number a class."
+        )
+    return numbers
+
+
+def _read_threshold(given: float | str | None, means: Float) -> float | None:
+    if given is None or isinstance(given, int | float | np.number):
+        return None if given is None else float(given)
+    if given != "midpoint":
+        raise OptionError(f"threshold={given!r} cannot be read: give 'midpoint', a number or None.")
+    return float(means.mean()) if len(means) == 2 else None
+
+
+def _judged(estimator: Any, direction: Float) -> dict[str, Any]:
+    """J, means and variances as the estimator has them, where it judges directions."""
+    if not hasattr(estimator, "judge"):
+        return {}
+    found = estimator.judge(direction)
+    return {"J": found.J, "means": found.means, "variances": found.variances}
+
+
+def _curve_style(k: int) -> Style:
+    """A line in the class' color, with its marker, dark-edged, at the top."""
+    edge = {"markersize": 6, "markeredgecolor": "0.2", "markeredgewidth": 0.4}
+    return {"color": color(k), "marker": marker(k), "linewidth": 2.0} | edge
+
+
+def _normal(x: Float, mean: float, deviation: float) -> Float:
+    z = (x - mean) / deviation
+    return np.asarray(np.exp(-0.5 * z**2) / (math.sqrt(2 * math.pi) * deviation))
+
+
+def _edges(along: Float, codes: Codes) -> list[float]:
+    """Edges of bars that all classes share, as narrow as the class that needs them narrowest.
+
+    The width is Scott's, 3.49 σ / ∛n, which is made for classes that are about normal.
+    """
+    low, high = float(along.min()), float(along.max())
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        low, high = low - 0.5, high + 0.5
+    classes = [along[codes == k] for k in np.unique(codes)]
+    widths = [3.49 * float(mine.std()) / len(mine) ** (1 / 3) for mine in classes]
+    bars = max((high - low) / width if width > 0 else 0.0 for width in widths)
+    n_bars = int(np.clip(bars, _LEAST_BARS, _MOST_BARS))
+    return [float(edge) for edge in np.linspace(low, high, n_bars + 1)]
+
+
+# Normal classes in a picture: the ellipses that hold a share of each, and the box around all.
+
+# How much of the points' extent ellipses may add on each side before they are cut.
+_ELLIPSE_ROOM = 0.5
+
+
+def shaped(given: ArrayLike, shape: tuple[int, ...], name: str) -> Float:
+    """An array of a shape that begins with the number of classes."""
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != shape:
+        raise OptionError(
+            f"{name} has the shape {array.shape}, and with {shape[0]} classes and two attributes "
+            f"it needs {shape}."
+        )
+    return array
+
+
+def read_level(level: float) -> float:
+    """A share between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise OptionError(f"level={level!r} is no share: give a number between 0 and 1.")
+    return float(level)
+
+
+def find_ellipses(
+    rows: Rows, means: ArrayLike | None, covariance: ArrayLike | None, level: float
+) -> list[Float]:
+    """Points of an ellipse a class; none without a covariance, for all (2 × 2) or one a class."""
+    if covariance is None:
+        return []
+    K = len(rows.classes)
+    centers = rows.means if means is None else shaped(means, (K, 2), "means")
+    given = np.asarray(covariance, dtype=np.float64)
+    each = np.broadcast_to(given, (K, 2, 2)) if given.shape == (2, 2) else given
+    shapes = shaped(each, (K, 2, 2), "covariance")
+    return [_ellipse(center, shape, level) for center, shape in zip(centers, shapes, strict=True)]
+
+
+def box_with(points: Float, curves: list[Float]) -> Float:
+    """A box around points and ellipses; ellipses far beyond the points are cut."""
+    low, high = box_of(points, margin=_ELLIPSE_ROOM)
+    near = [np.clip(curve, low, high) for curve in curves if np.isfinite(curve).all()]
+    return box_of(np.vstack([points, *near]))
+
+
+def marginals(estimator: Any, terms: list[int]) -> dict[str, Float]:
+    """Means and covariances in two terms, of an estimator that takes classes as normal."""
+    if hasattr(estimator, "covariances_"):
+        covariance = np.asarray(estimator.covariances_)[:, terms][:, :, terms]
+    elif hasattr(estimator, "covariance_"):
+        covariance = np.asarray(estimator.covariance_)[np.ix_(terms, terms)]
+    else:
+        return {}
+    return {"means": np.asarray(estimator.means_)[:, terms], "covariance": covariance}
+
+
+def draw_ellipses(ax: Axes, curves: list[Float], level: float) -> list[Any]:
+    """Contours of the classes, of which the legend tells once."""
+    for k, curve in enumerate(curves):
+        ax.plot(curve[:, 0], curve[:, 1], color=color(k), linewidth=1.6, zorder=2.3)
+    share = f"{short_number(100 * level)} % of a class"
+    return [Line2D([], [], color="0.4", linewidth=1.6, label=share)] if curves else []
+
+
+def _ellipse(center: Float, shape: Float, level: float) -> Float:
+    """A class that the fit has no rows of has no place, and no ellipse."""
+    known = np.isfinite(center).all() and np.isfinite(shape).all()
+    return ellipse(center, shape, level) if known else np.full((1, 2), np.nan)

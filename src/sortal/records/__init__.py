@@ -1,0 +1,1 @@
+"""Tables, workings and explanations, and their text, Markdown and HTML."""

@@ -1,0 +1,412 @@
+"""The rows of a fit themselves, for a learner that asks which of them are near."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sortal.data.arrays import LARGEST, check_matrix
+from sortal.data.columns import HOLE
+from sortal.data.sources import with_weight
+from sortal.data.values import kept, union
+from sortal.errors import FormatError, InputError, SubtractError, listed
+from sortal.native.neighbors import Searcher
+from sortal.summaries.bytes import pack, unpack
+from sortal.summaries.protocol import refuse_other_columns, refuse_overflow, rescale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from sortal.data.sources import Batch
+    from sortal.data.values import Values
+
+    Matrix = NDArray[np.floating[Any]]
+    Codes = NDArray[np.int32]
+    Int64 = NDArray[np.int64]
+    Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """The rows that have weight, in the order of their ids.
+
+    `numbers` has the number columns (NaN is a hole), `codes` the others, as ranks in `values`
+    (-1 is a hole). `y` are ranks in `labels`. `units` are whole-number weights of 2**-exponent
+    each, None where every row weighs one. Ids below `next_id` have been given, and are not given
+    again.
+    """
+
+    numbers: Matrix
+    codes: Codes
+    values: tuple[Values, ...]
+    labels: Values
+    y: Codes
+    units: Int64 | None
+    exponent: int
+    ids: Int64
+    next_id: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def row_units(self) -> Int64:
+        """The weights, written out."""
+        if self.units is not None:
+            return self.units
+        return rescale(np.ones(len(self), dtype=np.int64), 0, self.exponent)
+
+    def merge(self, other: Self) -> KeptRows:
+        """The rows of both."""
+        refuse_other_columns(self.values, other.values)
+        refuse_other_columns(self.numbers.T, other.numbers.T)
+        ids = np.concatenate([self.ids, other.ids])
+        order = _order(ids)
+        values, codes = self.values, np.concatenate([self.codes, other.codes])
+        if values != other.values or list(map(_types, values)) != list(map(_types, other.values)):
+            values, codes = _join(self, other)
+        labels, a, b = union(self.labels, other.labels)
+        exponent = max(self.exponent, other.exponent)
+        merged = KeptRows(
+            np.concatenate([self.numbers, other.numbers])[order],
+            codes[order],
+            values,
+            labels,
+            np.concatenate([a[self.y], b[other.y]]).astype(np.int32)[order],
+            None,
+            exponent,
+            ids[order],
+            max(self.next_id, other.next_id),
+        )
+        if self.units is None and other.units is None and exponent == 0:
+            return merged
+        parts = [rescale(r.row_units(), r.exponent, exponent) for r in (self, other)]
+        units = np.concatenate(parts)[order]
+        refuse_overflow(np.cumsum(units), "the weight of all rows")
+        return replace(merged, units=units)
+
+    def take(self, rows: NDArray[Any]) -> KeptRows:
+        """Some of the rows, by a mask, with the values and labels that these have."""
+        codes, values = self.codes[rows], list(self.values)
+        for j, listed_values in enumerate(values):
+            values[j], codes[:, j] = narrowed(listed_values, codes[:, j])
+        labels, y = narrowed(self.labels, self.y[rows])
+        units = None if self.units is None else self.units[rows]
+        return replace(
+            self,
+            numbers=self.numbers[rows],
+            codes=codes,
+            values=tuple(values),
+            labels=labels,
+            y=y,
+            units=None if units is None else canonical(units, self.exponent),
+            ids=self.ids[rows],
+        )
+
+    def without(self, ids: Int64) -> KeptRows:
+        """The rows but for those of some ids, each of which there must be, once."""
+        distinct, counts = np.unique(ids, return_counts=True)
+        if (counts > 1).any():
+            raise SubtractError(
+                f"The ids {listed(distinct[counts > 1].tolist())} are given more than once: name "
+                "each row to be forgotten once."
+            )
+        gone = np.isin(self.ids, distinct)
+        if gone.sum() < len(distinct):
+            strange = distinct[~np.isin(distinct, self.ids)].tolist()
+            raise SubtractError(
+                f"No row has the ids {listed(strange)}: ids_ lists those of the rows that are "
+                "kept; a row keeps its id, and one that was forgotten is gone."
+            )
+        return self.take(~gone)
+
+    def recast(self, old: SummarizeRows, new: SummarizeRows) -> KeptRows:
+        """The same rows by another plan, in which columns without any value became numbers."""
+        if old.measured == new.measured:
+            return self
+        numbers = np.full((len(self), len(new.measured)), np.nan, dtype=self.numbers.dtype)
+        numbers[:, [new.measured.index(j) for j in old.measured]] = self.numbers
+        stay = [place for place, j in enumerate(old.named) if j in new.named]
+        return replace(
+            self,
+            numbers=numbers,
+            codes=np.ascontiguousarray(self.codes[:, stay]),
+            values=tuple(self.values[place] for place in stay),
+        )
+
+    @property
+    def has_hole_in_numbers(self) -> bool:
+        """Whether a number is missing; the least of numbers with a hole is none."""
+        return bool(self.numbers.size) and bool(np.isnan(self.numbers.min()))
+
+    def holes(self) -> tuple[Int64, Int64]:
+        """How many rows, copies counted, have a hole in each number column and in each other."""
+        copies = self.units if self.units is not None and self.exponent == 0 else None
+        in_numbers = np.zeros(self.numbers.shape[1], dtype=np.int64)
+        if self.has_hole_in_numbers:
+            columns = (np.isnan(column) for column in self.numbers.T)
+            in_numbers[:] = [_count(is_hole, copies) for is_hole in columns]
+        in_codes = [_count(column == HOLE, copies) for column in self.codes.T]
+        return in_numbers, np.array(in_codes, dtype=np.int64)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, copies counted where weights are whole numbers."""
+        copies = self.units is not None and self.exponent == 0
+        return int(self.row_units().sum()) if copies else len(self)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        meta = {
+            "values": self.values,
+            "classes": self.labels,
+            "exponent": self.exponent,
+            "next_id": self.next_id,
+        }
+        arrays: dict[str, Any] = {
+            "numbers": self.numbers,
+            "codes": self.codes,
+            "y": self.y[:, None],
+            "ids": self.ids,
+        }
+        return pack(
+            "kept rows", meta, arrays | ({} if self.units is None else {"units": self.units})
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        got = unpack("kept rows", data)
+        values, labels, ids = got.values(), got.classes(), got.counts("ids", -1)
+        n, next_id = len(ids), got.whole("next_id")
+        made = cls(
+            got.matrix("numbers", n, -1, most=LARGEST),
+            got.codes("codes", [len(listed_values) for listed_values in values], least=HOLE),
+            values,
+            labels,
+            got.codes("y", [len(labels)])[:, 0],
+            got.counts("units", n) if "units" in got.arrays else None,
+            got.exponent(),
+            ids,
+            next_id,
+        )
+        in_order = bool((np.diff(ids) > 0).all()) and (n == 0 or int(ids[-1]) < next_id)
+        weighed = made.exponent == 0 if made.units is None else bool(made.units.all())
+        if not (len(made.codes) == len(made.y) == n and in_order and weighed):
+            raise FormatError("These bytes hold rows whose ids or weights cannot be: damaged?")
+        return made
+
+
+def _count(which: NDArray[np.bool_], copies: Int64 | None) -> int:
+    return int(np.count_nonzero(which) if copies is None else copies[which].sum())
+
+
+def _types(values: Values) -> list[type]:
+    return list(map(type, values))
+
+
+def _order(ids: Int64) -> Any:
+    """The order of ids; rows that come in order stay where they are."""
+    if (np.diff(ids) > 0).all():
+        return slice(None)
+    order = np.argsort(ids, kind="stable")
+    twice = ids[order][1:][np.diff(ids[order]) == 0]
+    if len(twice):
+        raise InputError(
+            f"Two rows have the id {twice[0]}: only rows of different ids are kept together."
+        )
+    return order
+
+
+def _join(one: KeptRows, other: KeptRows) -> tuple[tuple[Values, ...], Codes]:
+    """The values of both, and the codes of both in them, one after the other."""
+    values, codes = [], np.empty((len(one) + len(other), len(one.values)), dtype=np.int32)
+    for j, (u, v) in enumerate(zip(one.values, other.values, strict=True)):
+        both, a, b = union(u, v)
+        values.append(both)
+        codes[: len(one), j] = np.append(a, HOLE)[one.codes[:, j]]
+        codes[len(one) :, j] = np.append(b, HOLE)[other.codes[:, j]]
+    return tuple(values), codes
+
+
+def narrowed(values: Values, codes: Codes) -> tuple[Values, Codes]:
+    """The values that rows have, and codes in these."""
+    met = np.zeros(len(values) + 1, dtype=bool)
+    met[codes] = True  # a hole's code, -1, finds the last
+    if met[:-1].all():
+        return values, codes
+    rank = np.cumsum(met, dtype=np.int32) - 1
+    rank[-1] = HOLE
+    return kept(values, met[:-1]), rank[codes]
+
+
+@dataclass(frozen=True)
+class SummarizeRows:
+    """Block → KeptRows; a picklable value that can be sent to where the rows are.
+
+    Row i of the source has the id first + i. `measured` are the columns of the schema that are
+    read as numbers, called `names`, and `named` the others, which are read as values.
+    """
+
+    first: int
+    measured: tuple[int, ...]
+    named: tuple[int, ...]
+    names: tuple[str, ...]
+
+    def __call__(self, batch: Batch) -> KeptRows:
+        """The rows of one block; their numbers may be those of the table itself, not a copy."""
+        start = self.first + batch.start
+        ids, next_id = np.arange(start, start + batch.n_rows), start + batch.n_rows
+        if batch.units is not None and not batch.units.all():
+            ids, batch = ids[batch.units > 0], with_weight(batch)
+        numbers = batch.number_matrix()
+        check_matrix(numbers, self.names)
+        columns, labels = batch.category_columns(), batch.labels()
+        codes, values = np.empty((batch.n_rows, len(columns)), dtype=np.int32), []
+        for j, column in enumerate(columns):
+            known, codes[:, j] = narrowed(column.values, column.codes)
+            values.append(known)
+        known, y = narrowed(labels.values, labels.codes)
+        units = None if batch.units is None else canonical(batch.units, batch.exponent)
+        return KeptRows(
+            numbers, codes, tuple(values), known, y, units, batch.exponent, ids, next_id
+        )
+
+
+def canonical(units: Int64, exponent: int) -> Int64 | None:
+    """None where every row weighs one, as without weights."""
+    return None if exponent == 0 and (units == 1).all() else units
+
+
+# --- Rows that come in parts, gathered into one place without being in memory twice --------------
+
+
+def gather_rows(parts: Iterable[KeptRows], n: int, dtype: np.dtype[Any]) -> KeptRows:
+    """Rows that come in parts, in the order of their ids, copied into one place: n in all.
+
+    What merging the parts would give, without their numbers being twice in memory.
+    """
+    gathered: KeptRows | None = None
+    at, all_units = 0, []
+    for part in parts:
+        if gathered is None:
+            gathered = _room(part, n, dtype)
+        now = slice(at, at + len(part))
+        gathered.numbers[now], gathered.ids[now] = part.numbers, part.ids
+        values = []
+        for j, (u, v) in enumerate(zip(gathered.values, part.values, strict=True)):
+            values.append(_add_codes(gathered.codes[:, j], u, at, v, part.codes[:, j]))
+        labels = _add_codes(gathered.y, gathered.labels, at, part.labels, part.y)
+        all_units.append(part.row_units())
+        at += len(part)
+        gathered = replace(gathered, values=tuple(values), labels=labels, next_id=part.next_id)
+    assert gathered is not None  # noqa: S101  (a source has a block)
+    return replace(gathered, units=canonical(np.concatenate(all_units), gathered.exponent))
+
+
+def _room(like: KeptRows, n: int, dtype: np.dtype[Any]) -> KeptRows:
+    """Room for n rows, without any value so far."""
+    return replace(
+        like,
+        numbers=np.empty((n, like.numbers.shape[1]), dtype=dtype),
+        codes=np.empty((n, len(like.values)), dtype=np.int32),
+        values=((),) * len(like.values),
+        labels=(),
+        y=np.empty(n, dtype=np.int32),
+        ids=np.empty(n, dtype=np.int64),
+    )
+
+
+def _add_codes(codes: Codes, values: Values, at: int, more: Values, added: Codes) -> Values:
+    """Codes join `at` codes that are there already; the values of both."""
+    both, a, b = union(values, more)
+    if len(both) > len(values) and at:
+        codes[:at] = np.append(a, HOLE)[codes[:at]]
+    codes[at : at + len(added)] = np.append(b, HOLE)[added]
+    return both
+
+
+# --- The k nearest rows so far, of each of some queries: what is known of a table met in pieces --
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """Keys and ids of the nearest rows of each query, in the order of (key, id).
+
+    Where fewer rows are known, the rest has the key inf and the id -1.
+    """
+
+    keys: Float
+    ids: Int64
+
+    def merge(self, other: Self) -> TopK:
+        """The nearest of both sets of rows: the least by (key, id). (S 72)"""
+        if self.keys.shape != other.keys.shape:
+            raise InputError(
+                f"The nearest rows of {self.keys.shape} queries and places and those of "
+                f"{other.keys.shape} do not combine: ask both sets of rows the same."
+            )
+        keys = np.concatenate([self.keys, other.keys], axis=1)
+        ids = np.concatenate([self.ids, other.ids], axis=1)
+        order = np.lexsort((ids, keys), axis=1)[:, : self.keys.shape[1]]
+        return TopK(np.take_along_axis(keys, order, 1), np.take_along_axis(ids, order, 1))
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        return pack("nearest", {}, {"keys": self.keys, "ids": self.ids + 1})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        got = unpack("nearest", data)
+        keys = got.numbers("keys", -1, -1, least=0.0, most=np.inf)
+        ids = got.counts("ids", *keys.shape) - 1
+        if ((ids < 0) != np.isinf(keys)).any():
+            raise FormatError("These bytes hold neighbors without a key, or keys alone: damaged?")
+        return cls(keys, ids)
+
+
+@dataclass(frozen=True, eq=False)
+class SummarizeNearest:
+    """Block of rows → TopK of given queries; a picklable value that can be sent to the rows.
+
+    Queries are `numbers` and `codes`, the latter as ranks in `values` (-1 is a hole, -2 differs
+    from every row). `factors`, `power` and `n_columns` are those of the distance. Row i of the
+    source has the id first + i; rows without weight are no neighbors.
+    """
+
+    numbers: Float
+    codes: Codes
+    values: tuple[Values, ...]
+    k: int
+    factors: Float
+    power: float
+    n_columns: int
+    first: int = 0
+
+    def __call__(self, batch: Batch) -> TopK:
+        """The nearest rows of one block."""
+        ids = np.arange(batch.n_rows) + (self.first + batch.start)
+        if batch.units is not None:
+            ids, batch = ids[batch.units > 0], with_weight(batch)
+        if not len(ids):
+            shape = len(self.numbers), self.k
+            return TopK(np.full(shape, np.inf), np.full(shape, -1, dtype=np.int64))
+        numbers = np.ascontiguousarray(batch.number_matrix())
+        rows = numbers, self._row_codes(batch)
+        searcher = Searcher(*rows, self.factors, self.power, self.n_columns)
+        keys, found = searcher.search(self.numbers, self.codes, self.k)
+        return TopK(keys, np.append(ids, -1)[found])
+
+    def _row_codes(self, batch: Batch) -> Codes:
+        """The rows' codes in the queries' values; what no query has is one code more."""
+        codes = np.empty((batch.n_rows, len(self.values)), dtype=np.int32)
+        columns: Any = zip(batch.category_columns(), self.values, strict=True)
+        for j, (column, values) in enumerate(columns):
+            at = {value: v for v, value in enumerate(values)}
+            found = column.recode(at)
+            codes[:, j] = np.where(found == -2, len(values), found)
+        return codes

@@ -1,0 +1,1 @@
+"""Comparing learners by cross-validation."""

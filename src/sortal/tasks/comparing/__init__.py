@@ -1,1 +1,0 @@
-"""What `compare` is made of: models in workers, folds, budget, judgment."""

@@ -1,0 +1,1 @@
+"""Inspecting a table before anything is fitted to it."""

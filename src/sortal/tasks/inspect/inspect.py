@@ -1,0 +1,296 @@
+"""inspect: what is in a table, and what is worth a thought before a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.sources import read_table
+from sortal.data.text import agreed, counted
+from sortal.errors import ColumnError, InputError
+from sortal.records import render as faces
+from sortal.records.render import fold, page
+from sortal.records.tables import Table
+from sortal.tasks.inspect.findings import (
+    FEW_ROWS,
+    Finding,
+    about_column,
+    about_target,
+    count_repeats,
+    measured,
+    option,
+    profile,
+    single_accuracy,
+)
+from sortal.tasks.registry import check_columns
+from sortal.tasks.tables import open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.tasks.inspect.findings import Profile
+
+# A column that takes away so many of the majority's errors tells the target nearly always.
+_TELLS = 0.97
+
+# More classes than that are not looked at for leaks.
+_MOST_CLASSES = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection:
+    """What `inspect` found."""
+
+    title: str
+    n_rows: int
+    columns: Table
+    """Name, kind, holes, distinct values, and a range or the most frequent values."""
+    classes: Table | None
+    """The target's classes with their rows, if there is a target."""
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    """What was decided when the file was read."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, ready for JSON."""
+        return {
+            "title": self.title,
+            "rows": self.n_rows,
+            "columns": self.columns.to_dict(),
+            "classes": None if self.classes is None else self.classes.to_dict(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:
+        """The columns as a data frame."""
+        return self.columns.to_frame()
+
+    def to_text(self, width: int | None = None) -> str:
+        """What is printed; with `width`, in lines that are no longer."""
+        parts = [table.to_text(width) for table in self._tables()]
+        parts += [fold("\n".join(lines), width) for lines in self._lists()]
+        return faces.join_text(fold(self.title, width), parts)
+
+    def to_markdown(self, level: int = 2) -> str:
+        """The same in Markdown, under a heading of this level."""
+        parts = [table.to_markdown(level + 1) for table in self._tables()]
+        for head, *lines in self._lists():
+            told = "\n".join(f"- {faces.marked(line.removeprefix('- '))}" for line in lines)
+            parts.append(faces.join_markdown(head, [told], level + 1))
+        return faces.join_markdown(self.title, parts, level)
+
+    def to_html(self) -> str:
+        """A whole page."""
+        return page(self.title, self._body(""))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._body(self.title)
+
+    def _tables(self) -> list[Table]:
+        return [self.columns] if self.classes is None else [self.columns, self.classes]
+
+    def _lists(self) -> list[list[str]]:
+        """Findings and notes, each under a word."""
+        found = [f"- {finding}" for finding in self.findings] or ["- none"]
+        lists = [["Findings", *found]]
+        if self.notes:
+            lists.append(["How the file was read", *(f"- {note}" for note in self.notes)])
+        return lists
+
+    def _body(self, title: str) -> str:
+        parts = [table._repr_html_() for table in self._tables()]
+        for head, *lines in self._lists():
+            items = "".join(f"<li>{escape(line[2:])}</li>" for line in lines)
+            parts.append(f"<h5>{escape(head)}</h5><ul>{items}</ul>")
+        return faces.join_html(title, parts)
+
+
+def inspect(
+    data: Any,
+    target: str | None = None,
+    *,
+    drop: Iterable[str] = (),
+    na_values: Iterable[str] = (),
+    text: Iterable[str] = (),
+    **options: Any,
+) -> Inspection:
+    """Look at a table: columns, kinds, holes, classes, and findings with what answers them.
+
+    Findings are identifiers, text that may name people or tell of them, constant and empty
+    columns, columns that alone tell the target,
+    whole numbers that look like codes, dates and numbers read as words, rare classes, a target
+    that is measured or has holes, and rows that repeat or contradict others.
+
+    Parameters
+    ----------
+    data : path, "-" or data frame
+        A CSV, Parquet or JSON lines file, standard input, or a frame of any library.
+    target : str, default=None
+        The column to predict.
+    drop : iterable of str, default=()
+        Columns to leave out.
+    na_values : iterable of str, default=()
+        Words in a file that mean a missing value, beside the usual ones.
+    text : iterable of str, default=()
+        Columns of a file to be left as text.
+    **options
+        Others of `sortal.read`: format, delimiter, encoding, header, decimal.
+
+    Returns
+    -------
+    Inspection
+        It prints well and has `columns`, `classes`, `findings`, `notes`, `to_text`,
+        `to_markdown`, `to_html`, `to_dict` and `to_frame`.
+
+    Examples
+    --------
+    >>> from sortal import datasets
+    >>> from sortal.tasks.inspect.inspect import inspect
+    >>> [finding.code for finding in inspect(datasets.penguins(), "species").findings]
+    []
+    """
+    opened = open_table(data, na_values=na_values, text=text, **options)
+    table = read_table(opened.frame)
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    check_columns(dropped, table.names, "drop")
+    if target is not None:
+        check_columns([target], table.names, "target")
+    if target in dropped:
+        raise ColumnError(f"target={target!r} is among the columns to drop: keep it.")
+    if table.n_rows == 0:
+        raise InputError("This table has no rows: there is nothing to look at.")
+    columns = [profile(table, j) for j, name in enumerate(table.names) if name not in dropped]
+    file = opened.file
+    findings = tuple(_findings(columns, target))
+    return Inspection(
+        title=_title(columns, "" if file is None else file.name),
+        n_rows=table.n_rows,
+        columns=_column_table(columns),
+        classes=_class_table(columns, target),
+        findings=findings,
+        notes=opened.notes,
+    )
+
+
+def _title(columns: Sequence[Profile], name: str) -> str:
+    n_rows, n_holes = columns[0].n_rows, sum(column.n_holes for column in columns)
+    counts = ((n_rows, "row"), (len(columns), "column"), (n_holes, "hole"))
+    facts = ", ".join(counted(n, what) for n, what in counts)
+    return f"{name}: {facts}" if name else facts
+
+
+def _column_table(columns: Sequence[Profile]) -> Table:
+    rows = tuple((c.name, c.kind, c.n_holes, c.n_distinct, c.summary()) for c in columns)
+    heads = ("column", "kind", "holes", "distinct", "range or most frequent")
+    return Table("columns", "Columns", heads, rows)
+
+
+def _class_table(columns: Sequence[Profile], target: str | None) -> Table | None:
+    for column in columns:
+        if column.name == target and not measured(column):
+            rows = tuple(
+                (column.text(v), n, n / column.n_values)
+                for v, n in enumerate(column.counts.tolist())
+            )
+            return Table("classes", f"Classes of {target}", ("class", "rows", "share"), rows)
+    return None
+
+
+def _findings(columns: Sequence[Profile], target: str | None) -> Iterator[Finding]:
+    aim = next((column for column in columns if column.name == target), None)
+    if aim is not None:
+        yield from about_target(aim)
+    others = [column for column in columns if column is not aim]
+    found = {column.name: list(about_column(column)) for column in others}
+    told = [c for c in others if _may_tell(c, found[c.name])]
+    leaks = {} if aim is None else {f.column: f for f in _leaks(told, aim)}
+    for column in others:
+        own, name = found[column.name], column.name
+        stay = [finding for finding in own if finding.code == "personal-text"]
+        yield from ([leaks[name], *stay] if name in leaks else own)
+    yield from _about_rows(told, aim, n_left_out=len(others) - len(told))
+
+
+def _may_tell(column: Profile, found: Sequence[Finding]) -> bool:
+    """Whether a column neither names rows nor is the same in all of them; holes may tell, too."""
+    names_rows = any(finding.code == "identifier" for finding in found)
+    return not names_rows and column.n_distinct + (column.n_holes > 0) > 1
+
+
+def _known(aim: Profile) -> NDArray[np.bool_]:
+    return np.asarray(aim.codes >= 0)
+
+
+def _leaks(columns: Sequence[Profile], aim: Profile) -> Iterator[Finding]:
+    if measured(aim) or not 1 < aim.n_distinct <= _MOST_CLASSES or aim.n_values < FEW_ROWS:
+        return
+    majority = int(aim.counts.max()) / aim.n_values
+    known = _known(aim)
+    for column in columns:
+        seen = column if known.all() else _rows_of(column, known)
+        told = single_accuracy(seen, aim.codes[known], aim.n_distinct)
+        if told - majority >= _TELLS * (1 - majority):
+            words = (
+                f"{column.name!r} alone tells the target {aim.name!r} in {_percent(told)} of the "
+                f"rows; the most frequent class is right in {_percent(majority)}. Is it known "
+                "before the target is?"
+            )
+            yield Finding("leak", column.name, words, option("--drop", column.name))
+
+
+def _rows_of(column: Profile, rows: NDArray[np.bool_]) -> Profile:
+    return type(column)(column.name, column.kind, column.codes[rows], column.values)
+
+
+def _percent(share: float) -> str:
+    """A share in percent, with as many digits as it takes not to call all what is not."""
+    for digits in range(1, 6):
+        text = f"{100 * share:.{digits}f}"
+        if share == 1 or float(text) < 100:
+            return f"{text} %"
+    return "nearly all"
+
+
+def _about_rows(
+    columns: Sequence[Profile], aim: Profile | None, n_left_out: int
+) -> Iterator[Finding]:
+    if not columns:
+        return
+    labels, n_classes = None, 0
+    if aim is not None and not measured(aim) and aim.n_distinct > 1:
+        known = _known(aim)
+        labels, n_classes = aim.codes[known], aim.n_distinct
+        if not known.all():
+            columns = [_rows_of(column, known) for column in columns]
+    found = count_repeats(columns, labels, n_classes)
+    apart = " (columns that name rows or tell nothing left out)" if n_left_out else ""
+    n_rows = columns[0].n_rows
+    if found.n_repeated and not found.expected:
+        yield Finding(
+            "duplicate-rows",
+            "",
+            f"{found.n_repeated:,} of {counted(n_rows, 'row')} "
+            f"{agreed(found.n_repeated, 'repeats', 'repeat')} an earlier row in every "
+            f"column{apart}. If they are the same case twice, a test would meet what was learned: "
+            "keep one of each.",
+        )
+    if found.n_contradicted:
+        yield Finding(
+            "contradicting-rows",
+            "",
+            f"{found.n_contradicted:,} of {counted(n_rows, 'row')} "
+            f"{agreed(found.n_contradicted, 'has', 'have')} the same values as a row of another "
+            f"class{apart}: no model can be right in more than {_percent(found.ceiling)} of the "
+            "rows.",
+        )

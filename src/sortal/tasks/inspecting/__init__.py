@@ -1,1 +1,0 @@
-"""What `inspect` is made of: profiles of columns, and findings."""

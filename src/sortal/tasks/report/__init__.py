@@ -1,0 +1,1 @@
+"""The report: facts first, then a page or Markdown."""

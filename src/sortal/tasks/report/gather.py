@@ -1,0 +1,322 @@
+"""The facts of a report: the table, the comparison, each model, and the working of the chosen."""
+
+from __future__ import annotations
+
+import inspect as signatures
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import narwhals as nw
+import numpy as np
+
+from sortal.data.checks import whole_number
+from sortal.data.sources import read_table
+from sortal.data.text import counted
+from sortal.records.tables import Working
+from sortal.tasks.compare.compare import run_comparison
+from sortal.tasks.compare.fold_run import one_line
+from sortal.tasks.fit import training_rows
+from sortal.tasks.inspect.findings import profile, shortened
+from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.registry import check_columns
+from sortal.tasks.report.answer import answer
+from sortal.tasks.report.facts import Facts
+from sortal.tasks.report.models import Room, cut_tables, fit_again, model_facts, sentence
+from sortal.tasks.report.parts import comparison_pictures, decide, has_form
+from sortal.tasks.report.phrases import sentences, some_of
+from sortal.tasks.report.reproduce import reproduction, work_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sortal.data.sources import DataTable
+    from sortal.records.tables import Table
+    from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.fit import Rows
+    from sortal.tasks.inspect.findings import Finding, Profile
+    from sortal.tasks.inspect.inspect import Inspection
+    from sortal.tasks.report.models import Fitted
+    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.tables import Opened
+
+    Progress = Callable[[int, int, str, float | None], None]
+
+
+# --- Rare text, joined: what is written for others does not hold text that few rows have ---------
+
+OTHER: Final = "other"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A data frame without rare text; of each column that had some, the texts and their rows."""
+
+    frame: Any
+    texts: Mapping[str, frozenset[str]]
+    n_rows: Mapping[str, int]
+
+    def masked(self, words: str) -> str:
+        """A sentence in which no rare text is quoted, neither whole nor as far as it is shown."""
+        for text in frozenset[str]().union(*self.texts.values()):
+            for quoted in {repr(text), repr(shortened(text))}:
+                words = words.replace(quoted, "'…'")
+        return words
+
+
+def join_rare(
+    table: Any, target: str, min_frequency: int = 5, categories: Sequence[str] = ()
+) -> Any:
+    """A data frame in which text that occurs in fewer than `min_frequency` rows is "other".
+
+    The target stays as it is, and so do numbers, unless `categories` names their column, truth
+    values, dates, and ordered categories, which are a scale.
+    """
+    return joined(table, target, min_frequency, categories).frame
+
+
+def joined(table: Any, target: str, min_frequency: int, categories: Sequence[str] = ()) -> Joined:
+    """The same, and what was joined."""
+    whole_number("min_frequency", min_frequency, 1)
+    read, frame = read_table(table), nw.from_native(table, eager_only=True)
+    texts, n_rows, changed = {}, {}, []
+    for j, name in enumerate(read.names):
+        if name == target or not _is_text(read, j, categories):
+            continue
+        column = profile(read, j)
+        if column.kind == "truth":
+            continue
+        is_rare = column.counts < min_frequency
+        n_declared = len(read.column_schema(j).values)  # a type may declare text without rows
+        if is_rare.any() or column.n_distinct < n_declared:
+            named = [_text(value) for value in column.values]
+            texts[name] = frozenset(named[v] for v in np.flatnonzero(is_rare))
+            n_rows[name] = int(column.counts[is_rare].sum())
+            changed.append(_renamed(frame, frame.columns[j], column, named, is_rare.tolist()))
+    return Joined(frame.with_columns(*changed).to_native() if changed else table, texts, n_rows)
+
+
+def _is_text(table: DataTable, j: int, categories: Sequence[str]) -> bool:
+    schema = table.column_schema(j)
+    is_named = schema.kind == "number" and table.names[j] in categories
+    return is_named or (schema.kind == "category" and not schema.ordered)
+
+
+def _text(value: Any) -> str:
+    """A value of a category; whole numbers without a point."""
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if is_whole else str(value)
+
+
+def _renamed(
+    frame: nw.DataFrame[Any], name: str, column: Profile, texts: list[str], is_rare: list[bool]
+) -> nw.Series[Any]:
+    pairs = zip(texts, is_rare, strict=True)
+    new = [*(OTHER if rare else text for text, rare in pairs), None]  # the code −1 finds the last
+    cells = [new[code] for code in column.codes.tolist()]
+    return nw.new_series(name, cells, nw.String, backend=frame.implementation)
+
+
+# --- What a report that holds no rows does not learn: columns of names and free text, rare text --
+
+
+def discreet(
+    data: Inspection, opened: Opened, wishes: Wishes
+) -> tuple[Inspection, Opened, Wishes, str]:
+    """The same without columns that name rows or people and without rare text; and words for it.
+
+    A model of such a column would hold its values, and with it the page. As far as no others are
+    left, columns stay.
+    """
+    whole_number("min_frequency", wishes.min_frequency, 1)
+    there = [str(name) for name in data.columns.column("column")]
+    check_columns(wishes.keep, there, "keep")
+    if wishes.rows:
+        return data, opened, wishes, ""
+    made = joined(opened.frame, wishes.target, wishes.min_frequency, wishes.categories)
+    names = _unused(data, wishes)
+    dropped = replace(wishes, drop=(*wishes.drop, *names), joins=bool(made.texts))
+    opened = replace(opened, frame=made.frame)
+    after = inspect(opened, wishes.target, drop=wishes.drop) if made.texts else data
+    told = replace(
+        data,
+        columns=_columns(data.columns, after.columns, names),
+        findings=tuple(_of_table(finding, made, wishes.target) for finding in data.findings),
+        notes=tuple(made.masked(note) for note in data.notes),
+    )
+    return told, opened, dropped, sentences([_dropped_words(names), _joined_words(made, dropped)])
+
+
+def _unused(data: Inspection, wishes: Wishes) -> list[str]:
+    """Columns that name rows or people, unless there is no other."""
+    codes = ("identifier", "personal-text")
+    found = [one.column for one in data.findings if one.code in codes]
+    names = [name for name in found if name not in wishes.keep]
+    others = [name for name in data.columns.column("column") if name not in names]
+    return [] if others == [wishes.target] else names
+
+
+def _dropped_words(names: list[str]) -> str:
+    if not names:
+        return ""
+    is_one = len(names) == 1
+    return (
+        f"Left out, because {'it names' if is_one else 'they name'} rows or people, or "
+        f"{'is' if is_one else 'are'} free text, and this report holds none: {some_of(names)}. "
+        f"Where rows may be shown (--rows, rows=True), or if asked for (--keep, keep=), "
+        f"{'it takes' if is_one else 'they take'} part."
+    )
+
+
+def _joined_words(made: Joined, wishes: Wishes) -> str:
+    """Which columns had rare text."""
+    told = [
+        f"{name!r} ({counted(len(texts), 'text')} in {counted(made.n_rows[name], 'row')})"
+        for name, texts in made.texts.items()
+        if texts and name not in wishes.drop
+    ]
+    if not told:
+        return ""
+    return (
+        f"Text that occurs in fewer than {wishes.min_frequency} rows (--min-frequency, "
+        f"min_frequency=) was read as {OTHER!r}, which stands for it in the form; no model "
+        f"holds it: {some_of(told)}. The labels of classes stay."
+    )
+
+
+def _columns(before: Table, after: Table, unused: list[str]) -> Table:
+    """The columns as they were learned from; of those that were not, the values are not shown."""
+    pairs = zip(before.rows, after.rows, strict=True)
+    rows = [(*was[:-1], "not shown") if was[0] in unused else now for was, now in pairs]
+    return replace(before, rows=tuple(rows))
+
+
+def _of_table(finding: Finding, made: Joined, target: str) -> Finding:
+    """A finding without rare text; nor is it in the remedy, which can list what words quote."""
+    words = made.masked(finding.words)
+    if words == finding.words or finding.column == target:
+        return finding
+    is_plain = finding.remedy.startswith("--drop")
+    return replace(finding, words=words, remedy=finding.remedy if is_plain else "")
+
+
+# Of the working of the chosen model so much is in the page.
+_ROOM = Room(tables=12, rows=40, columns=30)
+
+
+def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
+    """Everything that a report says."""
+    data = inspect(opened, wishes.target, drop=wishes.drop)
+    data, opened, wishes, left_out = discreet(data, opened, wishes)
+    rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
+    steps = _Steps(progress)
+    comparison = run_comparison(
+        rows, wishes.target, progress=steps.of_folds, keep=True, **wishes.comparing()
+    )
+    fitted = _fit_all(comparison, rows, steps)
+    chosen = _chosen(comparison, fitted)
+    models = []
+    for one in _ordered(fitted, chosen):
+        steps.say(f"report: {one.learner.name}")
+        models.append(model_facts(one, comparison, rows, wishes, is_chosen=one is chosen))
+    steps.say("report")
+    part, decide_note = decide(chosen, rows, models, wishes)
+    working, working_note = _working(chosen, rows, wishes)
+    return Facts(
+        title=wishes.title or _title(wishes, opened, comparison),
+        target=wishes.target,
+        date=datetime.now().astimezone().date().isoformat(),
+        answer=answer(
+            data, comparison, models, chosen, wishes, opened.file, decides=has_form(part)
+        ),
+        data=data,
+        left_out=left_out,
+        comparison=comparison,
+        pictures=comparison_pictures(comparison),
+        models=tuple(models),
+        chosen=None if chosen is None else chosen.learner.name,
+        decide=part,
+        decide_note=decide_note,
+        working=working,
+        working_note=working_note,
+        reproduction=reproduction(wishes, opened.file, chosen, comparison.settings.left_out),
+        rows=wishes.rows,
+    )
+
+
+class _Steps:
+    """Progress over folds first, and then over what is made of them."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress, self._done, self._total, self._more = progress, 0, 0, 1
+
+    def expect(self, more: int) -> None:
+        """So many steps come after the folds."""
+        self._more = more
+
+    def of_folds(self, done: int, total: int, words: str, seconds_left: float | None) -> None:
+        """What a comparison tells."""
+        self._done, self._total = total, total
+        if self._progress is not None:
+            self._progress(done, total + self._more, words, seconds_left)
+
+    def say(self, words: str) -> None:
+        """One step is begun."""
+        if self._progress is not None:
+            self._done += 1
+            total = max(self._total + self._more, self._done)
+            self._progress(self._done - 1, total, words, None)
+
+
+def _title(wishes: Wishes, opened: Opened, comparison: Comparison) -> str:
+    source = counted(comparison.settings.rows, "row") if opened.file is None else opened.file.name
+    return f"Predicting {wishes.target} from {source}"
+
+
+def _fit_all(comparison: Comparison, rows: Rows, steps: _Steps) -> list[Fitted]:
+    """Each of sortal's learners that took part, in the order of the comparison."""
+    entrants = {one.name: one for one in comparison.settings.entrants if not one.baseline}
+    ranked = [entrants[model.name] for model in comparison.models if model.name in entrants]
+    steps.expect(2 * len(ranked) + 1)
+    fitted = []
+    for entrant in ranked:
+        steps.say(f"fit: {entrant.name}")
+        fitted.append(fit_again(comparison, entrant, rows))
+    return fitted
+
+
+def _chosen(comparison: Comparison, fitted: Sequence[Fitted]) -> Fitted | None:
+    """The learner of the choice; else the best that may be chosen; else the best there is.
+
+    Learners come in the order of the comparison, those without a score last.
+    """
+    there = [one for one in fitted if one.estimator is not None]
+    wanted = [one for one in there if one.learner.name == comparison.choice.learner]
+    eligible = [one for one in there if one.result.eligible]
+    scored = [one for one in there if one.result.score is not None]
+    return next(iter([*wanted, *eligible, *scored, *there]), None)
+
+
+def _ordered(fitted: Sequence[Fitted], chosen: Fitted | None) -> list[Fitted]:
+    return sorted(fitted, key=lambda one: one is not chosen)
+
+
+def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working | None, str]:
+    """The textbook's numbers for the chosen model, and what was cut of them."""
+    if chosen is None or not hasattr(chosen.estimator, "working"):
+        return None, ""
+    work = chosen.estimator.working
+    has_nodes = "node" in signatures.signature(work).parameters
+    # of a kernel, the matrices of few rows would tell of each of them
+    given = {"most": 1} if hasattr(chosen.estimator, "dual_coef_") and not wishes.rows else {}
+    try:
+        whole: Working = work(0, rows.X, rows.y) if has_nodes else work(**given)
+    except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
+        return None, f"Its working could not be shown. {type(error).__name__}: {one_line(error)}"
+    tables, cut = cut_tables(whole.tables, _ROOM)
+    line = work_line(wishes, chosen)
+    if not has_nodes:
+        return Working(whole.title, tables), sentence(cut, line)
+    told = ["this is the working of the first question of the tree, node 0", *cut]
+    others = f"; of another node, such as 1: {line[:-1]}, node=1)"
+    return Working(whole.title, tables), sentence(told, line) + others

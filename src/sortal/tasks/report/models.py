@@ -1,0 +1,309 @@
+"""The learners of a comparison, fitted to all rows with the options that were compared."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from sortal.data.text import counted
+from sortal.errors import SortalWarning
+from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.records.tables import Table
+from sortal.tasks.compare.fold_run import one_line
+from sortal.tasks.fit import remember_call
+from sortal.tasks.registry import features_among
+from sortal.tasks.report.errors import ErrorsMet
+from sortal.tasks.report.facts import ModelFacts
+from sortal.tasks.report.parts import judged_pictures, learner_pictures
+from sortal.tasks.report.reproduce import fitting_code
+from sortal.tasks.show import show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sortal.records.tables import Cell
+    from sortal.tasks.compare.comparison import Comparison, ModelResult
+    from sortal.tasks.compare.fold_run import Entrant
+    from sortal.tasks.fit import Rows
+    from sortal.tasks.registry import Learner
+    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.show import Shown
+
+# A fit to all rows may take this share of the comparison's budget.
+_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A learner fitted to all rows; without an estimator, `note` says why there is none."""
+
+    learner: Learner
+    result: ModelResult
+    options: Mapping[str, Any] = field(default_factory=dict)
+    estimator: Any = None
+    note: str = ""
+
+
+def fit_again(comparison: Comparison, entrant: Entrant, rows: Rows) -> Fitted:
+    """One learner of the comparison, fitted to all rows.
+
+    What it warns of is in its `fit_report_`, and whatever it raises becomes a note.
+    """
+    assert entrant.learner is not None  # noqa: S101  (of learners only)
+    result = comparison[entrant.name]
+    options, told = _options(comparison, entrant, result)
+    unfit = _unfit(result, comparison)
+    if unfit:
+        return Fitted(entrant.learner, result, options, note=unfit)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SortalWarning)
+            estimator = entrant.learner.make(**options).fit(rows.X, rows.y)
+    except Exception as error:  # noqa: BLE001  (a learner may raise anything)
+        said = f"{type(error).__name__}: {one_line(error)}"
+        return Fitted(entrant.learner, result, options, note=f"It could not be fitted. {said}")
+    remember_call(estimator, comparison.settings.target, comparison.settings.drop, rows.file)
+    return Fitted(entrant.learner, result, options, estimator, told)
+
+
+def _options(
+    comparison: Comparison, entrant: Entrant, result: ModelResult
+) -> tuple[dict[str, Any], str]:
+    """What the learner is told, and words where folds chose it."""
+    settings = comparison.settings
+    options = entrant.options(settings.folds.seed, settings.categorical_features)
+    if not result.chosen:
+        return options, ""
+    votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
+    (most, n), *_ = votes.most_common()
+    told = ", ".join(f"{name}={value!r}" for name, value in most)
+    words = f"Fitted with {told}, which {n} of {len(result.chosen)} folds chose."
+    return options | dict(most), words
+
+
+def _unfit(result: ModelResult, comparison: Comparison) -> str:
+    """Why a learner is not fitted here: it did not come through, or would take long."""
+    settings = comparison.settings
+    if result.fit_seconds is None:  # what ended a worker shall not end this process
+        return f"It finished no fold of the comparison and was not fitted here ({result.status})."
+    seconds = result.fit_seconds * settings.rows / max(1, result.rows or 1)
+    if seconds <= max(5.0, _SHARE * settings.budget):
+        return ""
+    return (
+        f"It was not fitted to all {settings.rows:,} rows, which would take about {seconds:,.0f} "
+        "seconds: give a larger budget."
+    )
+
+
+# --- How the predictions of a learner were: its confusions, probabilities and errors -------------
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is said of predictions, and on which it rests; nothing of it where none were kept."""
+
+    words: str = ""
+    confusion: Confusion | None = None
+    reliability: Reliability | None = None
+    roc: Roc | None = None
+    errors: ErrorsMet | None = None
+
+
+def judge_kept(name: str, comparison: Comparison, rows: Rows, wishes: Wishes) -> Judged:
+    """Judge the out-of-fold predictions of a learner."""
+    kept = comparison.kept.get(name)
+    if kept is None:
+        return Judged()
+    classes = comparison.settings.classes
+    shares = kept.probabilities
+    return Judged(
+        words=kept.words,
+        confusion=Confusion.of(kept.truth, kept.said, classes),
+        reliability=None if shares is None else Reliability.of(kept.truth, kept.said, shares),
+        roc=None if shares is None else Roc.of(kept.truth, shares, classes),
+        errors=ErrorsMet.of(
+            kept,
+            rows.X,
+            classes,
+            places=rows.places,
+            categories=features_among(wishes.categories, wishes.target),
+            rows=wishes.rows,
+        ),
+    )
+
+
+# --- The neighbors of rows that were said wrong, where rows may be shown -------------------------
+
+# So many rows, and so many neighbors of each.
+_ROWS, _NEIGHBORS = 5, 5
+
+
+def with_neighbors(errors: ErrorsMet | None, estimator: Any, rows: Rows) -> ErrorsMet | None:
+    """Errors with the nearest other rows of the first of them; as they are without neighbors."""
+    if errors is None or not errors.places or not hasattr(estimator, "kneighbors"):
+        return errors
+    at = np.array(errors.places[:_ROWS])
+    frame = nw.from_native(rows.X, eager_only=True)
+    labels = nw.from_native(rows.y, series_only=True).to_list()
+    depth = min(_NEIGHBORS, int(estimator.n_neighbors_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)  # of holes, which the report tells already
+        distances, ids = estimator.kneighbors(frame[at].to_native(), n_neighbors=depth + 1)
+    cells: list[tuple[Cell, ...]] = []
+    for i, place in enumerate(at.tolist()):
+        # the model knows the row itself by now, which says nothing of why it was said wrong
+        others = [j for j in range(depth + 1) if ids[i, j] not in (place, -1)][:depth]
+        for j in others:
+            near = int(ids[i, j])
+            told = (int(rows.places[place]) + 1, labels[place], int(rows.places[near]) + 1)
+            cells.append((*told, labels[near], float(distances[i, j])))
+    heads = ("row", "true", "neighbor", "its class", "distance")
+    title = f"The nearest rows of these, up to {depth} each"
+    return replace(errors, near=Table("near", title, heads, tuple(cells), "", _backend(frame)))
+
+
+def _backend(frame: nw.DataFrame[Any]) -> str:
+    return str(frame.implementation)
+
+
+# --- What is shown of long things: the part that says most, with words on the rest ---------------
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of tables is shown: so many tables, rows of each and columns of each."""
+
+    tables: int
+    rows: int
+    columns: int
+
+
+# Of many tables the last few are kept, too: there is what all the others lead to.
+_LAST = 3
+
+
+def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Tables as far as there is room, and words on what is left out."""
+    kept, words = list(tables), []
+    if len(tables) > room.tables:
+        first = room.tables - _LAST
+        kept = [*tables[:first], *tables[-_LAST:]]
+        words.append(
+            f"{room.tables} of {len(tables):,} tables are shown, the first {first} and the last "
+            f"{_LAST}"
+        )
+    cut = [_cut(table, room) for table in kept]
+    n = sum(one is not other for one, other in zip(cut, kept, strict=True))
+    if n:
+        words.append(
+            f"of {counted(n, 'long table')} {room.rows} rows at most are shown "
+            f"(the best ones where they are ranked) and {room.columns} columns"
+        )
+    return tuple(cut), tuple(words)
+
+
+def _cut(table: Table, room: Room) -> Table:
+    """The best rows of a table where they are ranked, or else the first; and its first columns."""
+    if len(table.rows) > room.rows:
+        order: Sequence[int] = range(len(table.rows))
+        if "rank" in table.columns:
+            ranks = [_rank(cell) for cell in table.column("rank")]
+            order = sorted(sorted(order, key=ranks.__getitem__)[: room.rows])
+        rows = tuple(table.rows[i] for i in order[: room.rows])
+        title = f"{table.title} ({room.rows} of {len(table.rows):,} rows)"
+        table = replace(table, rows=rows, title=title)
+    if len(table.columns) > room.columns:
+        table = replace(
+            table,
+            columns=table.columns[: room.columns],
+            rows=tuple(row[: room.columns] for row in table.rows),
+            title=f"{table.title} ({room.columns} of {len(table.columns):,} columns)",
+        )
+    return table
+
+
+def _rank(cell: Any) -> float:
+    return float(cell) if isinstance(cell, int | float) else float("inf")
+
+
+def cut_rules(rules: Any, most: int) -> tuple[Any, str]:
+    """The first rules, and words where there are more."""
+    if rules is None or len(rules) <= most:
+        return rules, ""
+    return rules[:most], f"{most} of {len(rules):,} rules are shown"
+
+
+def sentence(words: Sequence[str], code: str) -> str:
+    """What was cut, and the line of code that shows all; nothing where nothing was."""
+    told = [word for word in words if word]
+    if not told:
+        return ""
+    said = "; ".join(told)
+    return f"{said[:1].upper()}{said[1:]}. All of it: {code}"
+
+
+# --- One learner of a report: itself, to be read, its pictures, and how its predictions were -----
+
+_ROOM = Room(tables=12, rows=60, columns=80)
+
+_MOST_RULES = 100
+
+
+def model_facts(
+    fitted: Fitted, comparison: Comparison, rows: Rows, wishes: Wishes, *, is_chosen: bool
+) -> ModelFacts:
+    """All that a report says of a learner."""
+    shown, trouble = _shown(fitted)
+    rules, tables, more = (None, (), "") if shown is None else _read(shown)
+    pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
+    judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
+    errors = with_neighbors(judged.errors, fitted.estimator, rows) if wishes.rows else judged.errors
+    return ModelFacts(
+        name=fitted.learner.name,
+        title=fitted.learner.title,
+        reads=fitted.learner.facts.reads,
+        result=fitted.result,
+        facts=None if shown is None else _with_options(shown),
+        pictures=pictures,
+        rules=rules,
+        tables=tables,
+        more=more,
+        judged=judged.words,
+        confusion=judged.confusion,
+        reliability=judged.reliability,
+        roc=judged.roc,
+        errors=errors,
+        judged_pictures=judged_pictures(fitted.learner.name, judged),
+        code="" if fitted.estimator is None else fitting_code(wishes, fitted),
+        note=" ".join(filter(None, [fitted.note, trouble, *left_out])),
+    )
+
+
+def _shown(fitted: Fitted) -> tuple[Shown | None, str]:
+    """The model to be read, or why it is not."""
+    if fitted.estimator is None:
+        return None, ""
+    try:
+        return show(fitted.estimator), ""
+    except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
+        return None, f"It could not be shown. {type(error).__name__}: {one_line(error)}"
+
+
+def _read(shown: Shown) -> tuple[Any, tuple[Table, ...], str]:
+    """Rules or tables, as far as they are shown, and what is left out."""
+    rules, few_rules = cut_rules(shown.rules, _MOST_RULES)
+    tables, few_tables = cut_tables(shown.tables, _ROOM)
+    code = "model.rules()" if shown.rules is not None else "model.working()"
+    told = [few_rules, *few_tables, shown.more.partition(":")[0].removeprefix("… and ")]
+    return rules, tables, sentence(told, code)
+
+
+def _with_options(shown: Shown) -> Table:
+    """The facts, and options that differ from their defaults."""
+    own = tuple((f"option {name}", value) for name, value in shown.options.rows)
+    return replace(shown.facts, rows=(*shown.facts.rows, *own))

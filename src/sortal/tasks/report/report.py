@@ -1,0 +1,262 @@
+"""Report on a table: everything about which model to take, in one page that can be sent on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sortal.data.atomic_write import replace_file
+from sortal.data.checks import choose
+from sortal.errors import OptionError
+from sortal.records.render import fold
+from sortal.tasks.report.facts import plain_facts
+from sortal.tasks.report.gather import gather
+from sortal.tasks.report.markdown import markdown, save_markdown
+from sortal.tasks.tables import open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sortal.tasks.report.facts import Facts
+
+
+# --- What a report was asked for -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The options of `report`: those of `compare`, how a file is read, and how much is shown.
+
+    `joins` says that there was rare text to be joined, which code that makes a model again must do.
+    """
+
+    target: str
+    learners: Sequence[str] | None = None
+    baselines: bool | Sequence[str] = True
+    metric: str = "balanced_accuracy"
+    folds: int = 10
+    repeats: int | None = None
+    budget: float = 150.0
+    level: float = 0.05
+    tune: bool = False
+    drop: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    random_state: int = 0
+    n_jobs: int | None = None
+    rows: bool = False
+    min_frequency: int = 5
+    keep: Sequence[str] = ()
+    title: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    joins: bool = False
+
+    def comparing(self) -> dict[str, Any]:
+        """The options that `compare` takes, too."""
+        others = ("target", "rows", "min_frequency", "keep", "title", "reading", "joins")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
+
+    def named(self) -> dict[str, Any]:
+        """Options that differ from their defaults, without target and reading, as one types them.
+
+        How many cores work is left out: it changes no score.
+        """
+        told = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            unnamed = ("target", "reading", "n_jobs", "joins")
+            if f.name not in unnamed and value != f.default:
+                told[f.name] = list(value) if isinstance(value, tuple) else value
+        return told
+
+    def fitting(self) -> dict[str, Any]:
+        """The options among these that `fit` and `work` take, too."""
+        return {
+            name: value for name, value in self.named().items() if name in ("drop", "categories")
+        }
+
+
+def names(given: Any) -> tuple[str, ...]:
+    """One name or several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+# --- The forms that a report is written in -------------------------------------------------------
+
+FORMATS = ("html", "md")
+
+_SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
+
+
+def report_format(path: str | os.PathLike[str], given: str | None) -> str:
+    """The format asked for, or the one that the name of the file says."""
+    if given is not None:
+        return choose("format", given, FORMATS)
+    suffix = Path(os.fspath(path)).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise OptionError(
+            f"The name {os.fspath(path)!r} does not say what to write: end it with .html or .md, "
+            "or give format='html' or format='md'."
+        )
+    return _SUFFIXES[suffix]
+
+
+def pictures_folder(path: str | os.PathLike[str]) -> Path:
+    """Where the pictures of a text of Markdown are; of a.md and a.markdown, two folders."""
+    file = Path(path)
+    return file.with_name(f"{file.name.removesuffix('.md')}_pictures")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report:
+    """What `report` found: `facts`, and their faces."""
+
+    facts: Facts
+
+    def to_html(self) -> str:
+        """A page that holds all it needs."""
+        from sortal.tasks.report.page import render  # noqa: PLC0415  (templates are slow)
+
+        return render(self.facts)
+
+    def to_markdown(self, folder: str = "report_pictures") -> tuple[str, dict[str, bytes]]:
+        """A text of Markdown, and the PNG pictures that it shows from a folder, by file name."""
+        return markdown(self.facts, folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for JSON; without pictures."""
+        return plain_facts(self.facts)
+
+    def to_text(self, width: int | None = None) -> str:
+        """The answer, and the table of the comparison."""
+        told = self.facts.answer
+        answers = "\n\n".join([told.which, told.why, told.how_sure, told.new_row])
+        parts = [self.facts.title, *answers.split("\n\n")]
+        words = [fold(" ".join(part.split()), width) for part in parts]
+        return "\n\n".join([*words, self.facts.comparison.table.to_text(width)])
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002
+    ) -> None:
+        """Write a page (.html), or Markdown (.md) with a folder of pictures beside it.
+
+        None as a format means what the name of the file says. A file is written whole or not at
+        all; `report.md` comes with the folder `report_pictures`, which is written first.
+        """
+        form = report_format(path, format)
+        if form == "html":
+            text = self.to_html()
+            with replace_file(path) as draft:
+                draft.write_text(text, encoding="utf-8")
+            return
+        folder = pictures_folder(path)
+        save_markdown(*self.to_markdown(folder.name), Path(path), folder)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        title = escape(self.facts.title)
+        page = escape(self.to_html())
+        style = "width: 100%; height: 48rem; border: 1px solid #888"
+        return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def report(
+    data: Any,
+    target: str,
+    *,
+    learners: Sequence[str] | None = None,
+    baselines: bool | Sequence[str] = True,
+    metric: str = "balanced_accuracy",
+    folds: int = 10,
+    repeats: int | None = None,
+    budget: float = 150.0,
+    level: float = 0.05,
+    tune: bool = False,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int, str, float | None], None] | None = None,
+    rows: bool = False,
+    min_frequency: int = 5,
+    keep: Sequence[str] = (),
+    title: str | None = None,
+    **reading: Any,
+) -> Report:
+    """Look at a table, compare all learners on it, and tell everything about them in one page.
+
+    The table is read once. Learners are compared as by `compare`; each is then fitted to all rows,
+    drawn, judged by what it said of rows that it had not seen, and the chosen one is worked out
+    number by number.
+
+    Parameters
+    ----------
+    data : path, "-" or data frame
+        A CSV, Parquet or JSON-lines file, standard input, or a table.
+    target : str
+        The column to predict. Rows without a value there are left out, with a warning.
+    learners, baselines, metric, folds, repeats, budget, level, tune, drop, categories :
+        As of `compare`.
+    random_state, n_jobs :
+        As of `compare`.
+    progress : callable, default=None
+        Called with how many steps are done, how many there are, what is done now, and the seconds
+        left, or None. What it raises ends the report.
+    rows : bool, default=False
+        Whether rows of the table may be in the report. Otherwise there are counts, averages and
+        ranges only, points are drawn on a coarse grid, rare text is joined, and columns that name
+        rows or people, and free text, take no part.
+    min_frequency : int of at least 1, default=5
+        Without rows, text that occurs in fewer rows is read as "other" before anything is learned,
+        so that neither the models nor the report hold it. Class labels stay.
+    keep : names, default=()
+        Columns that take part although they seem to name rows or people, or to be free text. Their
+        rare text is joined.
+    title : str, default=None
+        The heading.
+    reading :
+        For a file, options of `sortal.read`.
+
+    Returns
+    -------
+    Report
+        It has `save`, `to_html`, `to_markdown`, `to_dict` and `facts`, and prints the answer.
+
+    Examples
+    --------
+    >>> from sortal import datasets
+    >>> from sortal.tasks.report.report import report
+    >>> found = report(datasets.iris(), "species", learners=["lda"], baselines=False, folds=3,
+    ...                repeats=1)
+    >>> found.facts.chosen
+    'lda'
+    """
+    wishes = Wishes(
+        target=target,
+        learners=None if learners is None else names(learners),
+        baselines=baselines if isinstance(baselines, bool) else names(baselines),
+        metric=metric,
+        folds=folds,
+        repeats=repeats,
+        budget=budget,
+        level=level,
+        tune=tune,
+        drop=names(drop),
+        categories=names(categories),
+        random_state=random_state,
+        n_jobs=n_jobs,
+        rows=rows,
+        min_frequency=min_frequency,
+        keep=names(keep),
+        title=title,
+        reading=reading,
+    )
+    return Report(gather(open_table(data, **reading), wishes, progress))

@@ -1,0 +1,224 @@
+"""How to get a report again: code, a command, versions and what the rows were."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import sortal
+from sortal.base.saving import Keeping, parts_of
+from sortal.records.tables import Table
+from sortal.tasks.report.facts import Reproduction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sortal.data.files.read import FileTable
+    from sortal.tasks.report.models import Fitted
+    from sortal.tasks.report.report import Wishes
+
+_WIDTH = 88
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "duckdb", "matplotlib")
+
+# how the options are typed that are not called the same
+_FLAGS = {
+    "learners": "--learner",
+    "categories": "--category",
+    "random_state": "--seed",
+    "min_frequency": "--min-frequency",
+    "na_values": "--na-values",
+}
+
+_JOINING = "from sortal.tasks.report.gather import join_rare"
+
+
+def reproduction(
+    wishes: Wishes, file: FileTable | None, chosen: Fitted | None, left_out: int
+) -> Reproduction:
+    """Code for the report and for the chosen model, and with what they were run."""
+    return Reproduction(
+        report_code=report_code(wishes, file),
+        model_code="" if chosen is None else model_code(wishes, file, chosen, left_out),
+        command="" if file is None else command(wishes, file),
+        versions=versions(),
+        seed=wishes.random_state,
+        fingerprint="" if chosen is None else _fingerprint(chosen.estimator),
+        file="" if file is None else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
+    )
+
+
+def report_code(wishes: Wishes, file: FileTable | None) -> str:
+    """Python that makes the report again."""
+    if file is None:
+        data, reading = "table", {}
+    else:
+        data, reading = repr(_path(file)), dict(wishes.reading)
+    made = call("sortal.report", [data, repr(wishes.target)], wishes.named() | reading)
+    lines = ["import sortal", "", *(_table(wishes, file) if file is None else [])]
+    return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
+
+
+def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out: int = 0) -> str:
+    """Python that fits the chosen model again, keeps it, and predicts with it."""
+    plain = not left_out and not wishes.drop
+    imports, made = (_by_class if plain else _by_task)(wishes, chosen)
+    return "\n".join(
+        [
+            *_sorted(["import sortal", *imports, *([_JOINING] if wishes.joins else [])]),
+            "",
+            *_table(wishes, file),
+            *_joined(wishes),
+            *made,
+            'model.save("model.sortal")',
+            "print(model.predict(table[:5]))",
+        ]
+    )
+
+
+def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
+    """Python that fits one of the models to the table, and names what code of pictures uses."""
+    given = ["table", repr(wishes.target), repr(list(wishes.drop)), repr(list(wishes.categories))]
+    rows = call("training_rows", [*given, "{}"], {}, width=10_000)
+    imports = [
+        "import sortal",
+        "from sortal.tasks.fit import fit",
+        "from sortal.tasks.fit import training_rows",
+    ]
+    return "\n".join(
+        [
+            *_sorted([*imports, *([_JOINING] if wishes.joins else [])]),
+            "",
+            "# table: the data frame, or sortal.read(...) of the file",
+            *_joined(wishes),
+            f"model = {_fit(wishes, fitted)}",
+            f"rows = {rows}",
+            "X, y = rows.X, rows.y",
+        ]
+    )
+
+
+def _by_class(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
+    """Imports, and a fit by the estimator itself."""
+    cls = chosen.learner.load()
+    is_ours = cls.__name__ in sortal.__all__
+    imports = [] if is_ours else [f"from {cls.__module__} import {cls.__name__}"]
+    made = call(f"sortal.{cls.__name__}" if is_ours else cls.__name__, [], chosen.options)
+    return imports, [f"model = {made}", f"model.fit(table, {wishes.target!r})"]
+
+
+def _by_task(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
+    """Imports, and a fit that leaves out columns, and rows without a label."""
+    return ["from sortal.tasks.fit import fit"], [f"model = {_fit(wishes, chosen)}"]
+
+
+def _fit(wishes: Wishes, fitted: Fitted) -> str:
+    given = ["table", repr(wishes.target), repr(fitted.learner.name)]
+    return call("fit", given, _told(wishes, fitted))
+
+
+def _told(wishes: Wishes, chosen: Fitted) -> dict[str, Any]:
+    """What `fit` and `work` are told: options that differ from their defaults, and columns."""
+    usual = chosen.learner.options()
+    own = {k: v for k, v in chosen.options.items() if k != "categorical_features" and v != usual[k]}
+    return ({"options": own} if own else {}) | wishes.fitting()
+
+
+def work_line(wishes: Wishes, chosen: Fitted) -> str:
+    """The line that shows the whole working."""
+    given = [
+        _join(wishes) if wishes.joins else "table",
+        repr(wishes.target),
+        repr(chosen.learner.name),
+    ]
+    return call("sortal.work", given, _told(wishes, chosen), width=10_000)
+
+
+def _joined(wishes: Wishes) -> list[str]:
+    """The line that joins rare text, where there is some."""
+    return [f"table = {_join(wishes)}"] if wishes.joins else []
+
+
+def _join(wishes: Wishes) -> str:
+    given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
+    named = {"categories": list(wishes.categories)} if wishes.categories else {}
+    return call("join_rare", given, named, width=10_000)
+
+
+def _sorted(imports: Sequence[str]) -> list[str]:
+    return sorted({*imports}, key=lambda line: (line[0] == "f", line))
+
+
+def command(wishes: Wishes, file: FileTable) -> str:
+    """What to type, in the folder of the file, for the same report; nothing where one cannot."""
+    if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
+        return ""
+    words = ["sortal", "report", _path(file), "--target", wishes.target]
+    for name, value in wishes.named().items():
+        words += _flag(name, value)
+    words += reading_words(wishes.reading)
+    return shlex.join([*words, "-o", "report.html"])
+
+
+def reading_words(reading: Mapping[str, Any]) -> list[str]:
+    """How a file was read, as one types it; a format cannot be typed."""
+    words = []
+    for name, value in reading.items():
+        if value is not None and name != "format":
+            words += _flag(name, value)
+    return words
+
+
+def _flag(name: str, value: Any) -> list[str]:
+    flag = _FLAGS.get(name, f"--{name}")
+    if name == "na_values":
+        return [flag, ",".join(value)]
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{name}"]
+    if isinstance(value, list | tuple):
+        return [word for one in value for word in (flag, str(one))]
+    return [flag, str(value)]
+
+
+def _path(file: FileTable) -> str:
+    """What the file is called in its folder: a report that is sent on says no more."""
+    return "-" if file.name == "standard input" else file.name
+
+
+def _table(wishes: Wishes, file: FileTable | None) -> list[str]:
+    """The lines that read the table."""
+    if file is None:
+        return ["# table: the data frame that was reported on"]
+    return [f"table = {call('sortal.read', [repr(_path(file))], wishes.reading)}"]
+
+
+def call(
+    function: str, given: Sequence[str], named: Mapping[str, Any], *, width: int = _WIDTH
+) -> str:
+    """A call, with one argument a line where it is long."""
+    parts = [*given, *(f"{name}={value!r}" for name, value in named.items())]
+    line = f"{function}({', '.join(parts)})"
+    if len(line) <= width:
+        return line
+    inner = "".join(f"    {part},\n" for part in parts)
+    return f"{function}(\n{inner})"
+
+
+def versions() -> Table:
+    """What the report was made with."""
+    rows = [
+        ("sortal", sortal.__version__),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in _LIBRARIES),
+        ("machine", f"{platform.system()} {platform.machine()}"),
+    ]
+    return Table("versions", "Made with", ("what", "version"), tuple(rows))
+
+
+def _fingerprint(estimator: Any) -> str:
+    """Of the rows that were learned from."""
+    if not isinstance(estimator, Keeping):
+        return ""
+    return str(parts_of(estimator).manifest["data"]["fingerprint"])

@@ -1,1 +1,0 @@
-"""How a report is made: its facts, and its faces."""

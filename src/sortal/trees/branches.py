@@ -1,0 +1,363 @@
+"""What the branches of a tree say, one by one and merged along a path."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
+from sortal.records.render import moment_text, number_in_full, quoted
+from sortal.records.tables import Table, unique
+from sortal.trees.conditions import Choice, Condition, Interval, named, set_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import ColumnSchema
+    from sortal.data.values import Values
+    from sortal.records.tables import Cell
+    from sortal.trees.model import TreeModel
+
+    Codes = NDArray[np.int32]
+    Mask = NDArray[np.bool_]
+    Column = tuple[str, list[Cell]]
+
+
+# --- Where holes go in a tree, and which columns tell of it --------------------------------------
+
+# How a hole went on: as those of the fit did at this node ("missing"), with the larger branch since
+# that is the rule ("majority") or since the node met no hole ("unseen"), or down every branch.
+HoleMark = Literal["missing", "majority", "unseen", "spread"]
+
+
+def met_holes(model: TreeModel) -> bool:
+    """Whether the rows of the fit had holes; a tree of a complete table says nothing of them."""
+    return model.policy != "error" and any(model.holes)
+
+
+def tells_holes(model: TreeModel, j: int) -> bool:
+    """Whether conditions on column j say what a hole does: where the fit had some, by branch."""
+    return model.policy not in ("error", "fractional") and model.holes[j] > 0
+
+
+def hole_branch(model: TreeModel, t: int) -> int:
+    """The branch that a hole takes at node t, -1 if it stays there; of all, the heaviest."""
+    branch = int(model.missing[t])
+    if branch == SPREAD:
+        return heaviest_branch(model, t)
+    return int(model.heavier[t]) if branch < 0 else branch
+
+
+def hole_mark(model: TreeModel, t: int) -> HoleMark:
+    """Why it does so."""
+    if model.missing[t] < 0:
+        return "spread" if model.missing[t] == SPREAD else "unseen"
+    return "majority" if model.policy == "majority" else "missing"
+
+
+def takes_holes(model: TreeModel, t: int, b: int) -> bool:
+    """Whether a hole takes branch b of node t (-1: stays there), be it with a part of its weight.
+
+    Where holes are an error, none does.
+    """
+    if model.policy == "error":
+        return False
+    return b >= 0 if model.missing[t] == SPREAD else hole_branch(model, t) == b
+
+
+def heaviest_branch(model: TreeModel, t: int) -> int:
+    """The branch of most weight, the first of equals; also of a node with one branch per value."""
+    below = model.children[model.child_start[t] : model.child_start[t + 1]]
+    return int(model.pull(below).argmax())
+
+
+def heaviest_branches(model: TreeModel) -> NDArray[np.int32]:
+    """The same of all nodes; -1 for leaves."""
+    asks = (model.kind != LEAF).tolist()
+    branches = [heaviest_branch(model, t) if asks[t] else -1 for t in range(model.n_nodes)]
+    return np.array(branches, dtype=np.int32)
+
+
+def closing_lines(model: TreeModel) -> list[str]:
+    """What conditions do not say of holes, below the text of a tree; none if they say all."""
+    if not met_holes(model):
+        return []
+    if model.policy == "fractional":
+        return ["", "A missing value goes down every branch, by its weight."]
+    silent = np.isin(model.attribute, [j for j, n in enumerate(model.holes) if n == 0])
+    by_value = model.kind[silent] == MULTIWAY
+    ways = ["takes the branch of larger weight"] * bool((~by_value).any())
+    ways += ["stays at a node with one branch per value"] * bool(by_value.any())
+    if not ways:
+        return []
+    return ["", f"A missing value of a column that had none at fit {', or '.join(ways)}."]
+
+
+class Step(NamedTuple):
+    """A node on a path and the branch taken; branch -1 is that of rows that stay at the node.
+
+    A node with one branch per value has -1 for the heavier one, too: what it does not list, stays.
+    """
+
+    node: int
+    branch: int
+
+
+class Part(NamedTuple):
+    """What a path says of one attribute: the ends of its cuts, or the steps that ask for sets."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    sets: tuple[Step, ...] = ()
+    others: bool = True
+    missing: bool = True
+
+    def then(self, model: TreeModel, step: Step) -> Part:
+        """The same after one more step."""
+        t, b = step
+        others = self.others and bool(model.heavier[t] == b)
+        missing = self.missing and takes_holes(model, t, b)
+        if model.kind[t] != CUT:
+            return self._replace(sets=(*self.sets, step), others=others, missing=missing)
+        low, high = _cut_ends(model, step)
+        return Part(max(self.low, low), min(self.high, high), (), others, missing)
+
+
+class Paths:
+    """The ways to the nodes of a tree where rows end. What nodes share is made once and kept."""
+
+    def __init__(self, model: TreeModel) -> None:
+        self.model = model
+        self._parents = model.parents().tolist()
+        self._branches = model.parent_branches().tolist()
+        self._conditions: dict[Step, Condition] = {}
+        self._parts: dict[int, dict[int, Part]] = {0: {}}
+        self._merged: dict[int, tuple[Condition, ...]] = {}
+
+    def __reduce__(self) -> tuple[type[Paths], tuple[TreeModel]]:
+        return Paths, (self.model,)  # what can be made again does not travel
+
+    def steps(self, t: int) -> tuple[Step, ...]:
+        """The way of rows that end in node t; in one that asks, for it lists no branch for them."""
+        steps = [] if self.model.kind[t] == LEAF else [Step(t, -1)]
+        while t > 0:
+            steps.append(self._step(t))
+            t = self._parents[t]
+        return tuple(reversed(steps))
+
+    def path(self, t: int) -> tuple[Condition, ...]:
+        """What each step of this way says."""
+        return tuple(map(self._condition, self.steps(t)))
+
+    def merged(self, t: int) -> tuple[Condition, ...]:
+        """One condition an attribute, in the order in which the path first asks them.
+
+        Together they hold for the rows for which every condition of the path does.
+        """
+        if t not in self._merged:
+            parts = self._parts_at(t)
+            if self.model.kind[t] != LEAF:
+                parts = self._longer(parts, Step(t, -1))
+            self._merged[t] = tuple(_merged(self.model, j, part) for j, part in parts.items())
+        return self._merged[t]
+
+    def above(self, t: int) -> Condition:
+        """What the branch says that leads to node t."""
+        return self._condition(self._step(t))
+
+    def _parts_at(self, t: int) -> dict[int, Part]:
+        """The parts of the way to node t, made from those of the node above."""
+        new = []
+        while t not in self._parts:
+            new.append(t)
+            t = self._parents[t]
+        parts = self._parts[t]
+        for below in reversed(new):
+            parts = self._longer(parts, self._step(below))
+            if self.model.kind[below] != LEAF:  # of a leaf nothing goes on
+                self._parts[below] = parts
+        return parts
+
+    def _longer(self, parts: dict[int, Part], step: Step) -> dict[int, Part]:
+        j = int(self.model.attribute[step.node])
+        return parts | {j: parts.get(j, Part()).then(self.model, step)}
+
+    def _step(self, t: int) -> Step:
+        return Step(self._parents[t], self._branches[t])
+
+    def _condition(self, step: Step) -> Condition:
+        if step not in self._conditions:
+            self._conditions[step] = branch_condition(self.model, step)
+        return self._conditions[step]
+
+
+def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> str:
+    """What node t asks; nothing for a leaf. The values of a multiway test follow its branches."""
+    if model.kind[t] == LEAF:
+        return ""
+    column = model.schema.columns[model.attribute[t]]
+    name = quoted(column.name)
+    if parts_holes(model, t):
+        return f"{name} is {'known' if hole_branch(model, t) else 'missing'}"
+    holes = _holes_text(model, t)
+    if model.kind[t] == CUT:
+        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}{holes}"
+    codes, branches = node_values(model, t)
+    if model.kind[t] == SUBSET:
+        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}{holes}"
+    by_branch = _named(column, codes[np.argsort(branches, kind="stable")])
+    return f"{name}: {' | '.join(named(by_branch, max_values))}{holes}"
+
+
+def parts_holes(model: TreeModel, t: int) -> bool:
+    """Whether node t asks no more than whether a value is known."""
+    if model.kind[t] == CUT:
+        return bool(model.threshold[t] == math.inf)
+    is_pair = model.kind[t] == SUBSET and model.child_start[t + 1] - model.child_start[t] == 2
+    return bool(is_pair and 0 <= model.missing[t] not in node_values(model, t)[1])
+
+
+def _holes_text(model: TreeModel, t: int) -> str:
+    """Where holes go at a test, in a word."""
+    if not tells_holes(model, int(model.attribute[t])):
+        return ""
+    b = hole_branch(model, t)
+    if b < 0:
+        return ", missing: stays"
+    codes, branches = node_values(model, t)
+    n_known = 2 if model.kind[t] in (CUT, SUBSET) else len(codes)
+    if b >= n_known:
+        return ", missing: own branch"
+    if model.kind[t] in (CUT, SUBSET):
+        return f", missing: {'no' if b else 'yes'}"
+    column = model.schema.columns[model.attribute[t]]
+    return f", missing: {quoted(column.values[codes[branches == b][0]])}"
+
+
+def threshold_text(column: ColumnSchema, v: float) -> str:
+    """The number as short as it can be read back; a date as a date, a rank as its value."""
+    if column.kind == "date":
+        return moment_text(v)
+    return number_in_full(v) if column.is_number else quoted(column.values[math.floor(v)])
+
+
+def node_values(model: TreeModel, t: int) -> tuple[Codes, Codes]:
+    """The codes that node t knows, and the branch that each takes."""
+    present = slice(model.value_start[t], model.value_start[t + 1])
+    return model.values[present], model.branches[present]
+
+
+def branch_condition(model: TreeModel, step: Step) -> Condition:
+    """What the rows of a branch have in common, as far as its node asks."""
+    t, b = step
+    j = int(model.attribute[t])
+    column = model.schema.columns[j]
+    others = bool(model.heavier[t] == b)
+    missing, told = takes_holes(model, t, b), tells_holes(model, j)
+    if model.kind[t] == CUT:
+        low, high = _cut_ends(model, step)
+        return _between(column, low, high, others, missing=missing, told=told)
+    codes, branches = node_values(model, t)
+    mine = branches == b
+    # of 10,000 branches each would list the values of all others
+    against = _named(column, codes[~mine]) if others else ()
+    values = _named(column, codes[mine])
+    return Choice(column.name, values, against, others, missing=missing, told=told)
+
+
+def _merged(model: TreeModel, j: int, part: Part) -> Condition:
+    column, others = model.schema.columns[j], part.others
+    missing, told = part.missing, tells_holes(model, j)
+    if not part.sets:
+        return _between(column, part.low, part.high, others, missing=missing, told=told)
+    if len(part.sets) == 1 and not others:
+        return branch_condition(model, part.sets[0])
+    known = np.ones(len(column.values), dtype=bool)
+    known[list(model.unseen[j])] = False  # they count as unknown
+    allowed = known.copy()
+    for step in part.sets:
+        allowed &= _taken(model, step, len(known))
+    values = _named(column, np.flatnonzero(allowed))
+    against = _named(column, np.flatnonzero(known & ~allowed)) if others else ()
+    return Choice(column.name, values, against, others, missing=missing, told=told)
+
+
+def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
+    """Which of a column's values take a branch; what the node does not list, the heavier one."""
+    t, b = step
+    taken = np.full(n_values, model.heavier[t] == b)
+    codes, branches = node_values(model, t)
+    taken[codes] = branches == b
+    return taken
+
+
+def _cut_ends(model: TreeModel, step: Step) -> tuple[float, float]:
+    """The ends of a branch; of one that only holes take, no number lies between them."""
+    v = float(model.threshold[step.node])
+    return [(-math.inf, v), (v, math.inf), (math.inf, math.inf)][step.branch]
+
+
+def _between(
+    column: ColumnSchema, low: float, high: float, others: bool, *, missing: bool, told: bool
+) -> Condition:
+    """An interval of numbers, or of ranks as the values they stand for."""
+    if column.is_number:
+        is_date = column.kind == "date"
+        return Interval(column.name, low, high, is_date, missing=missing, told=told)
+    first = 0 if low == -math.inf else math.floor(min(low, len(column.values))) + 1
+    last = len(column.values) - 1 if high == math.inf else math.floor(high)
+    inside = column.values[first : last + 1]
+    return Choice(
+        column.name,
+        inside,
+        column.values[:first] + column.values[max(first, last + 1) :] if others else (),
+        others,
+        after=column.values[first - 1] if first and inside else None,
+        upto=column.values[last] if high < math.inf and inside else None,
+        missing=missing,
+        told=told,
+    )
+
+
+def _named(column: ColumnSchema, codes: NDArray[np.integer]) -> Values:
+    return tuple(column.values[v] for v in codes.tolist())
+
+
+# --- The nodes of a tree as a table --------------------------------------------------------------
+
+
+def node_table(model: TreeModel, backend: str, max_values: int | None) -> Table:
+    """One row a node, in preorder; of long sets the first `max_values` and their number."""
+    holes: list[Column] = [("missing", model.missing.tolist())] if met_holes(model) else []
+    columns: list[Column] = [
+        ("node", list(range(model.n_nodes))),
+        ("parent", model.parents().tolist()),
+        ("branch", model.parent_branches().tolist()),
+        ("depth", model.depths().tolist()),
+        ("test", [describe_test(model, t, max_values) for t in range(model.n_nodes)]),
+        *holes,
+        *_counts(model),
+        ("prediction", [model.classes[k] for k in model.labels().tolist()]),
+        ("purity", model.purity().tolist()),
+        ("error", model.error().tolist()),
+        ("score", model.score.tolist()),
+        ("exact", model.exact.astype(bool).tolist()),
+        ("candidates", model.candidates.tolist()),
+    ]
+    heads = unique([head for head, _ in columns])
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    return Table("nodes", "Nodes of the tree", heads, rows, "", backend)
+
+
+def _counts(model: TreeModel) -> list[Column]:
+    """Weights and rows; rows by class where weights tell something else."""
+    weights = model.counts()
+    total: Column = ("n", weights.sum(axis=1).tolist())
+    columns = [total, ("size", model.sizes.tolist())]
+    columns += [(f"n({c})", w) for c, w in zip(model.classes, weights.T.tolist(), strict=True)]
+    if model.rows is not None:
+        by_class = model.rows.T.tolist()
+        columns += [(f"rows({c})", r) for c, r in zip(model.classes, by_class, strict=True)]
+    return columns

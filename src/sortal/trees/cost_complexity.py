@@ -1,0 +1,413 @@
+"""Minimal cost-complexity pruning: nested trees, each the best for some price of a leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from sortal import native
+from sortal.modelfile.fields import INF, Layout, Maybe, Number, Several, Whole, Word, need
+from sortal.native import trees
+from sortal.native.trees import LEAF, collapse_strengths
+from sortal.records.tables import Table
+from sortal.trees.learn import grow
+from sortal.trees.routing import Encoded, end_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from sortal.trees.model import TreeModel
+    from sortal.trees.rows import TreeOptions, TreeRows
+
+    Bool = NDArray[np.bool_]
+    Float = NDArray[np.float64]
+    Int64 = NDArray[np.int64]
+    Progress = Callable[[int, int], object]
+
+
+# The nested trees of cost-complexity pruning as a record: sizes, errors, and which was chosen.
+
+_HEADS = ("strength", "n_leaves", "error", "cv_error", "cv_deviation")
+
+# Errors whose ratio is so close to 1 are equal but for the rounding of sums.
+_ALIKE = 1e-12
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """One entry a tree, from the root alone to the largest.
+
+    A tree is the smallest of those with the least risk + strength · root's risk · leaves; it is so
+    from its `strength` up to the one before. Errors are risks by the root's. `cv_error` is that of
+    rows left out by `n_folds` folds, `cv_deviation` its standard deviation; None where there was no
+    cross-validation. `chosen` is the place of the tree that was taken, by the rule `chosen_by`.
+    """
+
+    strength: tuple[float, ...]
+    n_leaves: tuple[int, ...]
+    error: tuple[float, ...]
+    cv_error: tuple[float, ...] | None = None
+    cv_deviation: tuple[float, ...] | None = None
+    n_folds: int | None = None
+    chosen: int | None = None
+    chosen_by: str = ""
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        strength=Several(Number(least=0.0, most=INF), "trees"),
+        n_leaves=Several(Whole(least=1), "trees"),
+        error=Several(Number(least=0.0), "trees"),
+        cv_error=Maybe(Several(Number(least=0.0), "trees")),
+        cv_deviation=Maybe(Several(Number(least=0.0), "trees")),
+        n_folds=Maybe(Whole(least=1)),
+        chosen=Maybe(Whole(least=0)),
+        chosen_by=Word(),
+    )
+
+    def check(self) -> None:
+        """Refuse a choice that is none of the trees, and half of a cross-validation."""
+        need(self.strength, "no tree to choose from")
+        need(self.chosen is None or self.chosen < len(self), "a choice that is none of its trees")
+        need((self.cv_error is None) == (self.cv_deviation is None), "errors without deviations")
+
+    def __len__(self) -> int:
+        return len(self.strength)
+
+    def limit(self) -> float:
+        """The least error of rows left out, and one standard deviation of it. (S 33)"""
+        if self.cv_error is None or self.cv_deviation is None:
+            raise TypeError("these trees were not cross-validated")
+        best = self._first_within(min(self.cv_error))
+        return self.cv_error[best] + self.cv_deviation[best]
+
+    def choose(self, rule: str) -> int:
+        """The place of the tree with the least cv_error, or of the smallest within its limit."""
+        if self.cv_error is None:
+            raise TypeError("these trees were not cross-validated")
+        return self._first_within(self.limit() if rule == "one_se" else min(self.cv_error))
+
+    def _first_within(self, most: float) -> int:
+        """The smallest tree whose error on rows left out is at most so much."""
+        errors = self.cv_error or ()
+        return next(i for i, error in enumerate(errors) if error <= most * (1 + _ALIKE))
+
+    def place_of(self, strength: float) -> int:
+        """The place of the tree for any strength."""
+        return next((i for i, s in enumerate(self.strength) if s <= strength), len(self) - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers, ready for JSON."""
+        columns = {name: getattr(self, name) for name in _HEADS}
+        lists = {name: None if cells is None else list(cells) for name, cells in columns.items()}
+        told = {"n_folds": self.n_folds, "chosen": self.chosen, "chosen_by": self.chosen_by}
+        return lists | told
+
+    def to_frame(self) -> Any:
+        """A data frame: one row a tree."""
+        return self.to_table().to_frame()
+
+    def to_table(self, backend: str = "pandas") -> Table:
+        """One row a tree, the smallest first."""
+        heads = _HEADS if self.cv_error is not None else _HEADS[:3]
+        cells = [getattr(self, name) for name in heads]
+        taken = ["" if i != self.chosen else self.chosen_by or "yes" for i in range(len(self))]
+        rows = tuple(zip(*cells, taken, strict=True))
+        title = "Trees of cost-complexity pruning" + self._validated()
+        return Table("complexity", title, (*heads, "chosen"), rows, "S 31", backend)
+
+    def _validated(self) -> str:
+        return "" if self.n_folds is None else f", cross-validated by {self.n_folds} folds"
+
+    def __str__(self) -> str:
+        return str(self.to_table())
+
+    def to_markdown(self, level: int = 3) -> str:
+        """The table in Markdown, under a heading of this level."""
+        return self.to_table().to_markdown(level)
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
+
+
+# --- Cutting: a tree in which some nodes are leaves, and what was below them is gone -------------
+
+# The arrays with an entry a node: what they hold at a leaf, or None where that is the node's own.
+_BY_NODE: dict[str, Any] = {
+    "kind": LEAF,
+    "attribute": -1,
+    "threshold": np.nan,
+    "heavier": -1,
+    "missing": -1,
+    "units": None,
+    "sizes": None,
+    "rows": None,
+    "effective": None,
+    "score": 0.0,
+    "gain": 0.0,
+    "exact": True,
+    "candidates": 0.0,
+}
+
+# The lists that nodes have: where they start, and the arrays that lie side by side in them.
+_LISTS = {"child_start": ("children",), "value_start": ("values", "branches")}
+
+
+def cut_below(model: TreeModel, leaves: Bool) -> TreeModel:
+    """The tree in which the nodes marked are leaves, numbered in preorder as ever."""
+    leaf = leaves | (model.kind == LEAF)
+    kept = ~_below(model, leaf)
+    changed: dict[str, Any] = {}
+    for name, at_leaf in _BY_NODE.items():
+        array = getattr(model, name, None)
+        if array is not None:
+            changed[name] = array[kept]
+            if at_leaf is not None:
+                changed[name][leaf[kept]] = at_leaf
+    for start, names in _LISTS.items():
+        changed |= _cut_lists(model, start, names, kept, leaf)
+    number = np.cumsum(kept, dtype=np.int32) - 1
+    changed["children"] = number[changed["children"]].astype(np.int32)
+    cut = bool((leaf & (model.kind != LEAF)).any())
+    return replace(model, **changed, pruned=model.pruned or cut)
+
+
+def _below(model: TreeModel, leaf: Bool) -> Bool:
+    """The nodes below a leaf: in preorder they follow it."""
+    change = np.zeros(model.n_nodes + 1, dtype=np.int64)
+    nodes = np.flatnonzero(leaf)
+    np.add.at(change, nodes + 1, 1)
+    np.add.at(change, model.ends()[nodes], -1)
+    return np.asarray(np.cumsum(change[:-1]) > 0)
+
+
+def _cut_lists(
+    model: TreeModel, start: str, names: tuple[str, ...], kept: Bool, leaf: Bool
+) -> dict[str, Any]:
+    lengths = np.diff(getattr(model, start))
+    held = np.repeat(kept & ~leaf, lengths)
+    shorter = np.where(leaf, 0, lengths)[kept]
+    starts = np.concatenate([[0], np.cumsum(shorter)]).astype(np.int64)
+    return {start: starts} | {name: getattr(model, name)[held] for name in names}
+
+
+def join_siblings(model: TreeModel) -> TreeModel:
+    """The tree in which branches that all lead to leaves of one class are one leaf."""
+    said, starts, children = model.labels().tolist(), model.child_start.tolist(), model.children
+    label = [-1] * model.n_nodes  # what all leaves below a node say, -1 if they differ
+    for t in range(model.n_nodes - 1, -1, -1):
+        below = {label[c] for c in children[starts[t] : starts[t + 1]].tolist()}
+        if below <= {said[t]}:
+            label[t] = said[t]
+    return cut_below(model, np.array(label) >= 0)
+
+
+# Prices of a leaf that differ by no more, relatively, are equal.
+EQUAL_WITHIN = 1e-12
+
+
+def strengths_of(model: TreeModel) -> Float:
+    """For each node the least α at which it is a leaf, or gone. (S 31)"""
+    return collapse_strengths(model.child_start, model.children, model.risk())
+
+
+def complexity_path(model: TreeModel) -> Complexity:
+    """The nested trees from the root alone to the smallest one that errs no more than the whole.
+
+    Strength is α by the root's risk, and so is error the risk of a tree. A root without risk has
+    one row. (S 31)
+    """
+    strengths, risk = strengths_of(model), model.risk()
+    root = float(risk[0]) or 1.0
+    levels = np.unique(strengths)
+    leaves = sum_by_level(model, strengths, levels, np.ones(model.n_nodes))
+    risks = sum_by_level(model, strengths, levels, risk)
+    return Complexity(
+        strength=tuple((levels[::-1] / root).tolist()),
+        n_leaves=tuple(leaves[::-1].astype(int).tolist()),
+        error=tuple((risks[::-1] / root).tolist()),
+    )
+
+
+def prune_to(model: TreeModel, strength: float) -> TreeModel:
+    """The smallest tree with the least risk + strength · root's risk · leaves."""
+    root = float(model.risk()[0]) or 1.0
+    # divided as in the path, so that a strength read there finds its tree
+    return cut_below(model, strengths_of(model) / root <= strength)
+
+
+def places_in(path: Complexity, model: TreeModel) -> NDArray[np.intp]:
+    """For each node the first tree of the model's path in which it is a test.
+
+    A node that no tree of the path asks at, since it is a leaf or saves nothing, has their number.
+    """
+    root = float(model.risk()[0]) or 1.0
+    ascending = np.array(path.strength[::-1])
+    # `prune_to` makes a node a leaf at every strength that is no smaller
+    return len(path) - np.searchsorted(ascending, strengths_of(model) / root)
+
+
+def sum_by_level(
+    model: TreeModel,
+    strengths: Float,
+    levels: Float,
+    at_leaf: Float,
+    at_test: Float | None = None,
+) -> Float:
+    """For each α of `levels`, ascending, the sum over the nodes of the minimal tree.
+
+    A leaf adds `at_leaf`, a test `at_test`.
+    """
+    first = _places(levels, strengths)
+    last = first[model.parents()]  # at this α the parent is a leaf
+    last[0] = len(levels)
+    change = np.zeros(len(levels) + 1)
+    np.add.at(change, first, at_leaf)
+    np.add.at(change, last, -at_leaf)
+    if at_test is not None:
+        change[0] += at_test.sum()
+        np.add.at(change, first, -at_test)
+    return np.cumsum(change[:-1])
+
+
+def _places(levels: Float, strengths: Float) -> NDArray[np.intp]:
+    """The first level that is no smaller than each strength."""
+    return np.searchsorted(levels, strengths * (1 - EQUAL_WITHIN))
+
+
+# Rows that a tree was not grown from: what they cost it, and cross-validation as rpart has it.
+
+
+class Passing(NamedTuple):
+    """The weight of each class of rows that pass through each node, and of those that end there."""
+
+    through: Float
+    ending: Float
+
+
+def pass_rows(model: TreeModel, rows: TreeRows) -> Passing:
+    """Rows sent down a tree; where holes spread, parts of rows."""
+    if model.policy == "fractional":
+        return _pass_parts(model, rows)
+    ends = end_nodes(model, rows.encoded)
+    K = model.units.shape[1]
+    ending = native.count_codes(ends, model.n_nodes, rows.classes, K, rows.units)
+    before = np.concatenate([np.zeros_like(ending[:1]), np.cumsum(ending, axis=0)])
+    through = before[model.ends()] - before[:-1]  # the nodes below follow in preorder
+    return Passing(_weights(through, rows.exponent), _weights(ending, rows.exponent))
+
+
+def _pass_parts(model: TreeModel, rows: TreeRows) -> Passing:
+    weights = np.ones(len(rows.classes)) if rows.units is None else rows.units.astype(np.float64)
+    through = trees.spread_counts(
+        model.arrays,
+        rows.encoded.columns,
+        model.n_values,
+        model.pull(),
+        rows.classes,
+        np.ldexp(weights, -rows.exponent),
+        model.units.shape[1],
+    )
+    ending = through.copy()
+    np.subtract.at(ending, np.maximum(model.parents(), 0)[1:], through[1:])
+    return Passing(through, np.maximum(ending, 0.0))  # less than nothing is rounding
+
+
+def _weights(units: Int64, exponent: int) -> Float:
+    return np.ldexp(units.astype(np.float64), -exponent)
+
+
+def costs_of(model: TreeModel) -> Float:
+    """What a unit of weight of class i costs where class j is said: a row i, a column j."""
+    costs = 1.0 - np.eye(model.units.shape[1]) if model.costs is None else model.costs
+    return costs if model.factors is None else model.factors[:, None] * costs
+
+
+def cost_of(passing: Float, labels: NDArray[np.intp], costs: Float) -> Float:
+    """What the rows of each node cost if the node says its label."""
+    return np.asarray(np.einsum("tk,tk->t", passing, costs.T[labels]))
+
+
+def take_rows(rows: TreeRows, places: NDArray[np.intp]) -> TreeRows:
+    """Some of the rows; values and classes stay those of all."""
+    encoded = rows.encoded
+    columns = tuple(column[places] for column in encoded.columns)
+    units = None if rows.units is None else rows.units[places]
+    return replace(
+        rows,
+        encoded=Encoded(columns, encoded.holes, encoded.unknown),
+        classes=rows.classes[places],
+        units=units,
+    )
+
+
+def cross_validate(
+    model: TreeModel,
+    rows: TreeRows,
+    options: TreeOptions,
+    folds: NDArray[np.intp],
+    threads: int,
+    progress: Progress | None = None,
+) -> Complexity:
+    """The path of a tree with the cost of rows left out, as rpart finds it. (S 33)
+
+    For each fold a tree grows from the other rows. For each row of the path it is pruned between
+    that strength and the one before, and says the rows left out. `progress` is called after every
+    fold, with how many are done and how many there are; what it raises ends the validation.
+    """
+    path, rows = complexity_path(model), _side_by_side(rows)
+    risk, total = float(model.risk()[0]) or 1.0, float(np.ldexp(rows.total_units, -rows.exponent))
+    levels = _between(path) * risk
+    sums = np.zeros((2, len(levels)))
+    n_folds = int(folds.max()) + 1
+    for fold in range(n_folds):
+        left_out = folds == fold
+        grown_from = take_rows(rows, np.flatnonzero(~left_out))
+        tree = grow(grown_from, options, threads)
+        share = np.ldexp(grown_from.total_units, -rows.exponent) / total
+        judges = take_rows(rows, np.flatnonzero(left_out))
+        sums += _cost_by_level(tree, judges, levels * share, costs_of(model))
+        if progress is not None:
+            progress(fold + 1, n_folds)
+    cost, squares = sums[:, ::-1]
+    weight_of_row = total / float(model.effective_rows()[0])
+    deviation = np.sqrt(np.maximum(squares - cost**2 / total, 0.0) * weight_of_row)
+    return replace(
+        path,
+        cv_error=tuple((cost / risk).tolist()),
+        cv_deviation=tuple((deviation / risk).tolist()),
+        n_folds=n_folds,
+    )
+
+
+def _side_by_side(rows: TreeRows) -> TreeRows:
+    """The cells of a column together, where ten times some of them are taken."""
+    encoded = rows.encoded
+    columns: tuple[Any, ...] = tuple(np.ascontiguousarray(x) for x in encoded.columns)
+    return replace(rows, encoded=replace(encoded, columns=columns))
+
+
+def _between(path: Complexity) -> Float:
+    """Ascending: the geometric mean of each strength and the next, and no test at all."""
+    strength = np.array(path.strength[::-1])
+    return np.concatenate([np.sqrt(strength[:-1] * strength[1:]), [np.inf]])
+
+
+def _cost_by_level(tree: TreeModel, rows: TreeRows, levels: Float, costs: Float) -> Float:
+    """What rows cost a tree pruned at each level: the costs and their squares, by weight."""
+    passing, labels = pass_rows(tree, rows), tree.labels()
+    strengths = strengths_of(tree)
+    return np.array(
+        [
+            sum_by_level(
+                tree,
+                strengths,
+                levels,
+                cost_of(passing.through, labels, table),
+                cost_of(passing.ending, labels, table),
+            )
+            for table in (costs, costs**2)
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Drawing a tree as boxes and edges."""

@@ -1,0 +1,449 @@
+"""What the classes count for in a tree: priors, class weights and costs, as whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal import native
+from sortal.data.checks import choose, is_whole, non_negative, share, whole_number
+from sortal.decision.class_options import read_class_weight, read_costs, read_priors
+from sortal.errors import OptionError, WeightError, listed, told
+from sortal.native import trees
+from sortal.trees.criteria import CRITERIA_BY_NAME
+from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sortal.data.schema import Schema
+    from sortal.data.values import Values
+    from sortal.trees.routing import Encoded
+
+    Float = NDArray[np.float64]
+    Int64 = NDArray[np.int64]
+
+_WORDS = {"subset": trees.SUBSET, "multiway": trees.MULTIWAY}
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Checked options, by the names and meanings of the estimator's parameters."""
+
+    criterion: str = "gain"
+    purity: float = 1.0
+    leaf_size: int = 1
+    max_depth: int | None = None
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    min_gain: float = 0.0
+    max_leaf_nodes: int | None = None
+    categorical_split: Any = "subset"
+    max_subset: int | None = None
+    missing: str = "direction"
+    priors: Any = None
+    class_weight: Any = None
+    costs: Any = None
+    smoothing: Any = "shrinkage"
+    smoothing_strength: Any = None
+
+    def __post_init__(self) -> None:
+        choose("criterion", self.criterion, trees.CRITERIA)
+        share("purity", self.purity)
+        whole_number("leaf_size", self.leaf_size, 0)
+        whole_number("max_depth", self.max_depth, 0, none="no bound")
+        _check_min_samples(self.min_samples_leaf)
+        if share("min_weight_fraction_leaf", self.min_weight_fraction_leaf) > 0.5:
+            raise OptionError(
+                f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no test, which "
+                "has two sides at least: give a number from 0 to 0.5."
+            )
+        non_negative("min_gain", self.min_gain)
+        whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
+        whole_number("max_subset", self.max_subset, 1, none="no bound")
+        _check_splits(self.categorical_split, self.criterion)
+        _check_missing(self.missing, self.criterion)
+        check_class_options(self.priors, self.class_weight)
+        check_smoothing(self)
+
+
+def _check_min_samples(given: Any) -> None:
+    if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
+        raise OptionError(
+            f"min_samples_leaf={told(given)} cannot be used: give a whole number of at least 1, or "
+            "a share of the rows between 0 and 1."
+        )
+
+
+def _is_share(given: Any) -> bool:
+    return isinstance(given, float | np.floating)
+
+
+def _check_splits(given: Any, criterion: str) -> None:
+    words = given.values() if isinstance(given, Mapping) else [given]
+    for word in words:
+        if not isinstance(word, str) or word not in _WORDS:
+            raise OptionError(
+                f"categorical_split={told(given)} cannot be used: it can be 'subset', 'multiway', "
+                "or a dict that gives one of these words by the name of a column."
+            )
+    if CRITERIA_BY_NAME[criterion].two_sided and "multiway" in words:
+        raise OptionError(
+            f"criterion={criterion!r} compares two sides, and categorical_split={given!r} asks for "
+            "a branch per value: use 'subset', or another criterion."
+        )
+
+
+def _check_missing(given: Any, criterion: str) -> None:
+    choose("missing", given, (*trees.POLICIES, "error"))
+    if CRITERIA_BY_NAME[criterion].two_sided and given == "branch":
+        raise OptionError(
+            f"criterion={criterion!r} compares two sides, and missing='branch' asks for a branch "
+            "beside them: use missing='direction', or another criterion."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRows:
+    """The rows of a fit that have weight, as the core reads them.
+
+    Where classes count for more or less than their rows weigh, units are `scaled`, and no copies;
+    `sizes` are then the copies, None where each row is one.
+    """
+
+    schema: Schema
+    column_kinds: tuple[int, ...]
+    encoded: Encoded
+    classes: NDArray[np.int32]
+    units: NDArray[np.int64] | None
+    exponent: int
+    sizes: NDArray[np.int64] | None = None
+    scaled: bool = False
+
+    @property
+    def total_units(self) -> int:
+        """The weight of all rows, in units."""
+        return len(self.classes) if self.units is None else int(self.units.sum())
+
+    @property
+    def copies(self) -> bool:
+        """Whether units are copies of rows, as whole numbers are."""
+        return self.exponent == 0 and not self.scaled
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, copies counted."""
+        if self.sizes is not None:
+            return int(self.sizes.sum())
+        return self.total_units if self.copies else len(self.classes)
+
+
+def column_kinds(schema: Schema, categorical_split: Any) -> tuple[int, ...]:
+    """How each column is asked. An ordered category is cut, unless it is named in a mapping."""
+    named: Mapping[str, str] = categorical_split if isinstance(categorical_split, Mapping) else {}
+    _refuse_strangers(named, schema)
+    default = "subset" if isinstance(categorical_split, Mapping) else categorical_split
+    kinds = []
+    for column in schema.columns:
+        cut = column.is_number or (column.ordered and column.name not in named)
+        kinds.append(trees.CUT if cut else _WORDS[named.get(column.name, default)])
+    return tuple(kinds)
+
+
+def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
+    kinds = {column.name: column.is_number for column in schema.columns}
+    for name in named:
+        if name not in kinds:
+            raise OptionError(
+                f"categorical_split names {name!r}, which is no column of this table: it has "
+                f"{listed(schema.names)}."
+            )
+        if kinds[name]:
+            raise OptionError(
+                f"categorical_split names {name!r}, which holds numbers or dates: name a column of "
+                "categories, or make it one by categorical_features."
+            )
+
+
+# Multiples are rounded to so many levels, and the smallest of them to so many.
+_LEVELS = 1 << 20
+
+_LEAST_LEVELS = 1 << 10
+
+# The most units that rows may count for together: where the core counts copies, logarithms must
+# tell single ones apart; otherwise sums must fit 64 bits.
+_MOST_COPIES = 2.0**45
+
+_MOST_UNITS = 2.0**61
+
+# Numbers whose ratio is so close to 1 are equal but for their rounding.
+_ALIKE = 1e-13
+
+# A factor that is smaller than this beside another could be lost in a product.
+_FARTHEST = 1e-100
+
+_DEFAULT_LAMBDA = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassWeights:
+    """`factors` and `costs` as in `TreeModel`; what a row of each class counts in growing.
+
+    `multiples` are whole numbers ∝ factor_k Σ_j costs[k, j]; None where these are all equal.
+    """
+
+    factors: Float | None
+    costs: Float | None
+    multiples: Int64 | None
+
+
+def read_weights(options: TreeOptions, rows: TreeRows) -> ClassWeights:
+    """Priors or class weights, and costs, for the rows of a fit."""
+    classes = rows.schema.classes
+    units = class_units(rows)
+    factors = _read_factors(options, classes, np.ldexp(units.astype(np.float64), -rows.exponent))
+    costs = read_tree_costs(options.costs, classes)
+    if costs is not None and not costs.any(axis=1).all():
+        free = [label for label, row in zip(classes, costs, strict=True) if not row.any()]
+        raise OptionError(
+            f"costs has a row of zeros for {listed(free)}: to mistake such rows costs nothing, and "
+            "they would not count in growing. Give them a cost above 0, or leave them out by "
+            "sample_weight 0."
+        )
+    most = _most_units(options.criterion, rows.exponent)
+    return ClassWeights(factors, costs, multiples(_pull(factors, costs), units, most))
+
+
+def rows_as_grown(model: TreeModel, rows: TreeRows, criterion: str) -> TreeRows:
+    """The rows of a tree as they counted when it grew."""
+    return scale_rows(rows, multiples_of(model, criterion))
+
+
+def units_as_grown(model: TreeModel, criterion: str) -> Int64:
+    """The units of its nodes likewise."""
+    found = multiples_of(model, criterion)
+    return model.units if found is None else model.units * found
+
+
+def multiples_of(model: TreeModel, criterion: str) -> Int64 | None:
+    """What a unit of each class counted for when the tree grew; None: all alike."""
+    most = _most_units(criterion, model.row_exponent)
+    units = model.units[0] >> model.part_bits  # all rows are whole in the root
+    return multiples(_pull(model.factors, model.costs), units, most)
+
+
+def _most_units(criterion: str, exponent: int) -> float:
+    copies_by_logs = CRITERIA_BY_NAME[criterion].uses_logs and exponent == 0
+    return _MOST_COPIES if copies_by_logs else _MOST_UNITS
+
+
+def class_units(rows: TreeRows) -> Int64:
+    """The units of each class."""
+    one, K = np.zeros(len(rows.classes), dtype=np.int32), len(rows.schema.classes)
+    return np.asarray(native.count_codes(one, 1, rows.classes, K, rows.units)[0])
+
+
+def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float | None:
+    """What a unit of each class counts for, so that all weigh together what they do. (S 36)
+
+    A fold may lack a class, which then counts as given, whatever that is.
+    """
+    there = weight > 0
+    priors = read_priors(options.priors, classes)
+    if priors is not None:
+        name, given = "priors", np.where(there, priors, 1.0)
+        factors = given / np.where(there, weight, 1.0)
+    else:
+        name = "class_weight"
+        read = read_class_weight(options.class_weight, classes, weight)
+        given = factors = np.where(there, read, 1.0)
+    if not there.all():
+        factors = np.where(there, factors, factors[there].max())
+    if not given.all():
+        nothing = [label for label, number in zip(classes, given, strict=True) if not number]
+        raise OptionError(
+            f"{name} gives {listed(nothing)} the number 0, and rows that count for nothing cannot "
+            "be in a tree: give a number above 0, or leave these rows out by sample_weight 0."
+        )
+    if _alike(factors):
+        return None
+    factors = factors / factors.max()
+    if factors.min() < _FARTHEST:
+        raise OptionError(
+            f"{name} spans too many orders of magnitude: a class would vanish beside another. Give "
+            f"numbers whose ratio is above {_FARTHEST:g}, or leave its rows out by sample_weight 0."
+        )
+    return np.asarray(factors * (weight.sum() / (factors @ weight)))
+
+
+def read_tree_costs(given: Any, classes: Values) -> Float | None:
+    """costs[i, j]; None also where whatever is wrong costs the same, as without costs."""
+    costs = read_costs(given, classes)
+    if costs is None:
+        return None
+    wrong = ~np.eye(len(classes), dtype=bool)
+    if len(classes) > 1 and not costs.any():
+        raise OptionError(
+            "costs holds nothing but zeros, so that whatever is said costs the same: give costs "
+            "above 0 to what is wrong, or None."
+        )
+    same = not costs.diagonal().any() and (costs[wrong] == costs.max(initial=0)).all()
+    return None if same else costs
+
+
+def _pull(factors: Float | None, costs: Float | None) -> Float | None:
+    """factor_k Σ_j costs[k, j], up to a common factor; None: the same for all. (S 36)"""
+    if costs is None:
+        return factors
+    # sums that are rounded once: equal costs in another order have equal sums
+    sums = np.array([math.fsum(row) for row in (costs / costs.max()).tolist()])
+    return sums if factors is None else sums * (factors / factors.max())
+
+
+def _alike(numbers: Float) -> bool:
+    return bool(np.ptp(numbers) <= _ALIKE * numbers.max())
+
+
+def multiples(pull: Float | None, units: Int64, most: float) -> Int64 | None:
+    """Whole numbers in the ratio of `pull`, one a class of so many units; None: all equal.
+
+    Where the ratio is that of whole numbers of at most 2**20, the smallest such: {k: 2} is as two
+    copies of each row. Otherwise the largest is 2**20, or more, so that the smallest has ten bits;
+    fewer where the units would add up to more than `most`.
+    """
+    if pull is None or _alike(pull):
+        return None
+    ratio = pull / pull.max()
+    exact = _whole_ratio(ratio)
+    if exact is not None and float(exact @ units.astype(np.float64)) <= most:
+        return exact
+    levels = max(float(_LEVELS), _LEAST_LEVELS / max(float(ratio.min()), 1e-300))
+    levels = min(levels, most / float(ratio @ units))
+    if levels < _LEAST_LEVELS:
+        raise WeightError(
+            f"sample_weight sums to {units.sum():.3g}, too many copies to be counted with weights "
+            "of classes: divide the weights by a constant, or use criterion='gini'."
+        )
+    return np.asarray(np.maximum(np.rint(ratio * levels), 1).astype(np.int64))
+
+
+def _whole_ratio(ratio: Float) -> Int64 | None:
+    """The smallest whole numbers in this ratio, where the largest is at most 2**20."""
+    common = 1
+    parts = []
+    for r in ratio.tolist():
+        part = Fraction(r).limit_denominator(_LEVELS)
+        common = math.lcm(common, part.denominator)
+        if not part or abs(float(part) - r) > _ALIKE * r or common > _LEVELS:
+            return None
+        parts.append(part)
+    return np.array([int(part * common) for part in parts], dtype=np.int64)
+
+
+def scale_rows(rows: TreeRows, multiples: Int64 | None) -> TreeRows:
+    """The rows as they count in growing; in sizes they count as ever."""
+    if multiples is None:
+        return rows
+    factors = multiples[rows.classes]
+    if rows.units is None:
+        return replace(rows, units=factors, scaled=True)
+    single = not rows.copies or bool((rows.units == 1).all())
+    sizes = None if single else rows.units
+    return replace(rows, units=rows.units * factors, sizes=sizes, scaled=True)
+
+
+def unscale(units: Int64, multiples: Int64 | None) -> Int64:
+    """The units of nodes as they were before `scale_rows`."""
+    if multiples is None:
+        return units
+    whole = (units + multiples // 2) // multiples
+    return np.asarray(np.maximum(whole, units > 0))  # what is there stays there
+
+
+def check_smoothing(options: TreeOptions) -> None:
+    """Refuse what contradicts itself."""
+    kind, strength = options.smoothing, options.smoothing_strength
+    if kind is not None:
+        choose("smoothing", kind, SMOOTHINGS)
+    if strength is None:
+        return
+    non_negative("smoothing_strength", strength)
+    if kind in (None, "laplace"):
+        raise OptionError(
+            f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
+            "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
+        )
+
+
+def check_class_options(priors: Any, class_weight: Any) -> None:
+    """Priors say what each class counts for in all, whatever its rows weigh."""
+    if priors is not None and class_weight is not None:
+        raise OptionError(
+            "priors and class_weight both say what the classes count for, and priors leave nothing "
+            "of class_weight: give one of them."
+        )
+
+
+def read_smoothing(options: TreeOptions, n_classes: int) -> Smoothing | None:
+    """How shares are read; by default m is the number of classes, and λ 5."""
+    kind, strength = options.smoothing, options.smoothing_strength
+    if kind is None:
+        return None
+    default = {"laplace": 0.0, "m_estimate": float(n_classes), "shrinkage": _DEFAULT_LAMBDA}
+    return Smoothing(kind, default[kind] if strength is None else float(strength))
+
+
+# --- How finely rows that go down several branches are parted, and limits in the scale of parts --
+
+# Rows in parts have at most 2**58 units in all, and a row at most 2**40 parts; a unit is a part
+# where there are at least 2**20.
+_MOST_BITS, _MOST_PART_BITS, _LEAST_PART_BITS = 58, 40, 20
+
+
+def part_bits(rows: TreeRows) -> tuple[int, int]:
+    """In how many parts rows go down several branches, and how fine their units are; log2 of both.
+
+    Parts of copies are counted exactly, unless there are too many of them.
+    """
+    fine = max(0, min(_MOST_PART_BITS, _MOST_BITS - rows.total_units.bit_length()))
+    return _bits(rows, fine)
+
+
+def _bits(rows: TreeRows, fine: int) -> tuple[int, int]:
+    if rows.exponent == 0 and fine >= _LEAST_PART_BITS:
+        return fine, fine
+    # sizes count the parts of all rows within 64 bits
+    size = rows.size if rows.sizes is None else int(rows.sizes.sum())
+    bits = min(_MOST_PART_BITS, 61 - size.bit_length())
+    if bits < _LEAST_PART_BITS:
+        raise WeightError(
+            f"sample_weight sums to {size:.3g} copies of rows, too many to be parted as "
+            "missing='fractional' does: divide the weights by a constant, or use another missing."
+        )
+    return bits, fine
+
+
+def bits_of(model: TreeModel, rows: TreeRows) -> tuple[int, int]:
+    """The same of a tree and the rows that it grew from."""
+    spreads = model.policy == "fractional" and any(model.holes)
+    return _bits(rows, model.part_bits) if spreads else (0, 0)
+
+
+def limits_in_parts(growth: trees.Growth) -> trees.Growth:
+    """The limits where sizes count parts of rows: a millionth of a row that is missing is rounding.
+
+    As the core reads them.
+    """
+    if not growth.part_bits:
+        return growth
+    size_slack, unit_slack = (
+        1 << (bits - 20) if bits > 20 else 0 for bits in (growth.part_bits, growth.unit_bits)
+    )
+    size = min(growth.min_size << growth.part_bits, 1 << 61)
+    units = max(growth.min_units - unit_slack, 0)
+    return growth._replace(min_size=size - size_slack, min_units=units)

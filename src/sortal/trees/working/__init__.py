@@ -1,0 +1,1 @@
+"""The working of a node: every test that it could have asked."""

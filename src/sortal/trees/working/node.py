@@ -1,0 +1,324 @@
+"""The working of one node of a tree: every test it could ask, and the numbers of the choice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sortal.data.checks import is_whole
+from sortal.data.text import agreed, counted
+from sortal.errors import InputError, OptionError, listed
+from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
+from sortal.records.render import number_text
+from sortal.records.tables import Table, Working, unique
+from sortal.trees.branches import describe_test, hole_branch, node_values, parts_holes, tells_holes
+from sortal.trees.learn import growth
+from sortal.trees.rows import (
+    bits_of,
+    limits_in_parts,
+    multiples_of,
+    rows_as_grown,
+    units_as_grown,
+    unscale,
+)
+from sortal.trees.split_scores import score_counts
+from sortal.trees.working.candidates import ALONE, Asked, Search, rank_tests, smaller_side
+from sortal.trees.working.node_rows import hold_rows, read_attributes
+from sortal.trees.working.tables import CandidateTables, Choice, whole_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal.records.tables import Cell
+    from sortal.trees.model import TreeModel
+    from sortal.trees.rows import TreeOptions, TreeRows
+    from sortal.trees.working.candidates import Candidates, Ranking
+    from sortal.trees.working.node_rows import Attribute
+
+
+# --- Whether the rows given are those that a tree was fitted to ----------------------------------
+
+
+def refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
+    """Refuse other columns, values that the tree does not know, holes that it has not met."""
+    strange = rows.encoded.unknown + (rows.encoded.holes if model.policy == "error" else 0)
+    other = rows.schema != model.schema or rows.column_kinds != model.column_kinds
+    if other or strange.any():
+        names = [name for name, n in zip(rows.schema.names, strange, strict=True) if n]
+        what = f"hold strange values in {listed(names)}" if names else "have other columns"
+        raise InputError(f"The rows given {what}: give the same rows as to fit.")
+    # of a tree that was taken in, holes are not counted, and ranges not known
+    differ = rows.encoded.holes != np.array(model.holes)
+    if model.ranges is not None and differ.any():
+        j = int(np.flatnonzero(differ)[0])
+        n = int(rows.encoded.holes[j])
+        raise InputError(
+            f"The rows given are not those of the fit: {counted(n, 'cell')} of "
+            f"{rows.schema.names[j]!r} {agreed(n, 'is', 'are')} missing, and at fit there were "
+            f"{model.holes[j]}. Give the same rows as to fit."
+        )
+
+
+def refuse_other_rows(
+    model: TreeModel, rows: TreeRows, found: NDArray[np.int64], n_rows: int, t: int
+) -> None:
+    """Refuse rows whose units by class are not those that the tree has in node t."""
+    # the sums of a tree that was taken in are rounded once, and weights with a fraction one by one
+    rounding = n_rows if model.exponent else 0
+    alike = rows.exponent == model.row_exponent
+    if not alike or (abs(found - model.units[t]) > rounding).any():
+        exponent = rows.exponent + model.part_bits
+        given, kept = np.ldexp(found.astype(float), -exponent), model.weights()[t]
+        where = f"in node {t}" if t else "in all"
+        raise InputError(
+            f"The rows given are not those of the fit: {where} the classes {_listed(model.classes)}"
+            f" weigh {_listed(given.tolist())}, and at fit they weighed {_listed(kept.tolist())}. "
+            "Give the same rows, and the same sample_weight, as to fit; without those that "
+            "pruning='reduced_error' held out."
+        )
+
+
+def _listed(cells: Sequence[object], most: int = 10) -> str:
+    told = [number_text(cell) if isinstance(cell, float) else repr(cell) for cell in cells[:most]]
+    return f"({', '.join([*told, '…'] if len(cells) > most else told)})"
+
+
+# Tables that a working has whatever the columns are called; a column of such a name gives way.
+_FIXED = ("node", "impurity", "test", "hyperplane", "tests")
+
+
+def show_node(
+    model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
+) -> Working:
+    """The tables of node t; without the rows of the fit, only those that need none."""
+    tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
+    looked = None
+    if rows is not None:
+        looked = _look(model, rows, options, t)
+        tables += looked.tables(backend)
+    tables.append(_test(model, options, t, looked, backend))
+    column = model.schema.columns[model.attribute[t]]
+    # whether a value is known is no question of a hyperplane
+    if model.kind[t] == CUT and column.is_number and np.isfinite(model.threshold[t]):
+        tables.append(_hyperplane(model, t, backend))
+    return Working(f"Node {t} of the tree", tuple(tables))
+
+
+def table_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """The name of each column's table; a column that is called like another table gets a number."""
+    return unique((*_FIXED, *columns))[len(_FIXED) :]
+
+
+def read_node(model: TreeModel, node: Any) -> int:
+    """The number of a node."""
+    if not is_whole(node) or not 0 <= node < model.n_nodes:
+        last = model.n_nodes - 1
+        allowed = f"a whole number from 0 to {last}" if last else "0, its only node"
+        # whoever gives rows at once finds them in the place of the node
+        told = repr(node) if isinstance(node, str | int | float) else f"a {type(node).__name__}"
+        raise OptionError(
+            f"node={told} is no node of this tree: give {allowed}, as in working(0, X, y)."
+        )
+    return int(node)
+
+
+# --- What the tree knows -------------------------------------------------------------------------
+
+
+def _classes(model: TreeModel, t: int, backend: str) -> Table:
+    """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
+    cells = [model.counts()[t].tolist(), model.plain_shares()[t].tolist()]
+    heads = ["class", "n_i", "P(c_i|D)"]
+    if model.factors is not None or model.costs is not None:
+        cells.append((model.weights()[t] * model.pull_of_class()).tolist())
+        heads.append("weight in tests")
+    rows = tuple(zip([str(label) for label in model.classes], *cells, strict=True))
+    return Table("node", "Classes in the node", tuple(heads), rows, "ZM 19.11", backend)
+
+
+def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> Table:
+    """Entropy and Gini index are of the classes as they count in tests."""
+    units = units_as_grown(model, options.criterion)[t : t + 1]
+    score = score_counts(units, ("all",), model.classes, model.exponent)
+    n, size = model.counts()[t].sum().item(), int(model.sizes[t])
+    purity, error = float(model.purity()[t]), float(model.error()[t])
+    columns = ("n", "size", "purity", "error", "entropy", "Gini")
+    row = (n, size, purity, error, score.entropy, score.gini)
+    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6", backend)
+
+
+def _test(
+    model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None, backend: str
+) -> Table:
+    """What the node asks, and how sure that is; or why it asks nothing."""
+    is_leaf = model.kind[t] == LEAF
+    cuts = None if looked is None or is_leaf else looked.n_cuts
+    row: tuple[Cell, ...] = (
+        describe_test(model, t),
+        options.criterion,
+        None if is_leaf else float(model.score[t]),
+        "" if is_leaf else "exact" if model.exact[t] else "heuristic",
+        cuts,
+        None if is_leaf else whole_cell(float(model.candidates[t])),
+        "; ".join(_why_leaf(model, options, t, looked)) if is_leaf else "",
+    )
+    columns = ("test", "criterion", "score", "search", "cuts", "sets V", "leaf because")
+    return Table("test", "The test", columns, (row,), "", backend)
+
+
+def _why_leaf(model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None) -> list[str]:
+    """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
+    units = units_as_grown(model, options.criterion)[t]
+    size, purity = int(model.sizes[t]), float(units.max() / units.sum())
+    why = []
+    if size <= options.leaf_size:
+        why.append(f"its size {size} is at most leaf_size={options.leaf_size}")
+    if purity >= options.purity:
+        why.append(f"its purity {number_text(purity)} is at least purity={options.purity}")
+    if options.max_depth is not None and model.depths()[t] >= options.max_depth:
+        why.append(f"it lies at max_depth={options.max_depth}")
+    if why:
+        return why
+    bounded = [f"max_leaf_nodes={options.max_leaf_nodes}"] if options.max_leaf_nodes else []
+    if looked is None:
+        none = f"no test is allowed, or none scores at least min_gain={options.min_gain}"
+        others = [f"others were asked first by {b}" for b in bounded]
+        return [" or ".join([none, *others, *(["its tests were pruned"] if model.pruned else [])])]
+    if looked.best is None:
+        return ["no test is allowed"]
+    if looked.best < options.min_gain:
+        best = number_text(looked.best)
+        return [f"its best test scores {best}, less than min_gain={options.min_gain}"]
+    told = [f"other nodes were asked first by {b}" for b in bounded]
+    if model.pruned:
+        told.append("its tests were pruned")
+    return [" or ".join(told)] if told else ["of something that the options do not tell"]
+
+
+def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
+    """w and b = -v of h(x) = wᵀx + b, for the test h(x) <= 0. (ZM 19.1)"""
+    numbers = [(j, c.name) for j, c in enumerate(model.schema.columns) if c.is_number]
+    rows = [(name, 1.0 if j == model.attribute[t] else 0.0) for j, name in numbers]
+    rows.append(("b", 0.0 - float(model.threshold[t])))
+    title = "h(x) = wᵀx + b, which is at most 0 where the answer is yes"
+    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1", backend)
+
+
+# --- What its rows tell --------------------------------------------------------------------------
+
+
+def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _Looked:
+    """The rows of node t once more, as they counted when the tree grew."""
+    refuse_strangers(model, rows)
+    counted = rows_as_grown(model, rows, options.criterion)
+    multiples = multiples_of(model, options.criterion)
+    for node in sorted({0, t}):
+        held = hold_rows(model, counted, node)
+        found = unscale(held.by_class(counted), multiples)
+        refuse_other_rows(model, rows, found, len(held.places), node)
+    tells = [tells_holes(model, j) for j in range(len(model.schema.columns))]
+    return _Looked(model, counted, options, t, read_attributes(counted, held, tells))
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """The tests that a node could ask, of all its columns."""
+
+    model: TreeModel
+    rows: TreeRows
+    options: TreeOptions
+    t: int
+    attributes: list[Attribute]
+
+    @cached_property
+    def search(self) -> Search:
+        bits = bits_of(self.model, self.rows)
+        limits = limits_in_parts(growth(self.rows, self.options, bits))
+        first = self.attributes[0]  # every column has all rows of the node
+        return Search(first.known + first.holes, self.rows.total_units << bits[1], limits)
+
+    @cached_property
+    def tests(self) -> list[Candidates]:
+        V = self._asked_set()
+        asked = self.model.attribute[self.t]
+        return [
+            self.search.tests(x, V if j == asked else ()) for j, x in enumerate(self.attributes)
+        ]
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        return rank_tests(self.search, self.tests, self.asked)
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """The test of the node among all tests; None for a leaf, and for what no test here does."""
+        model, t = self.model, self.t
+        if model.kind[t] == LEAF:
+            return None
+        j = int(model.attribute[t])
+        place = self._asked_place(self.tests[j])
+        return None if place is None else Asked(j, place)
+
+    def _asked_place(self, tests: Candidates) -> int | None:
+        x, model, t = tests.attribute, self.model, self.t
+        branch = hole_branch(model, t)
+        if x.kind == MULTIWAY:
+            # a test that pruning has moved here may send its holes elsewhere
+            here = tests.joined is None or tests.joined.place == branch
+            return 0 if here and len(tests.judged.keys) else None
+        if parts_holes(model, t):
+            return tests.missing.index(ALONE) if ALONE in tests.missing else None
+        if x.kind == SUBSET:
+            V, is_same = self._asked_set(), np.array_equal(node_values(model, t)[0], x.values)
+            return tests.sets.index(V) if is_same and V in tests.sets else None
+        below = int(np.searchsorted(x.values, model.threshold[t], side="right"))
+        if not 0 < below < x.m:
+            return None
+        return 2 * (below - 1) + (branch > 0) if self.search.takes_sides(x) else below - 1
+
+    @property
+    def n_cuts(self) -> int:
+        return sum(len(own.thresholds) for own in self.tests if own.attribute.kind == CUT)
+
+    @property
+    def best(self) -> float | None:
+        """The score of the best test, None where none is allowed."""
+        for own, ranks in zip(self.tests, self.ranking.ranks, strict=True):
+            if (ranks == 1).any():
+                return float(self.search.scores(own)[ranks == 1][0])
+        return None
+
+    def tables(self, backend: str) -> list[Table]:
+        """One or two tables an attribute, then the best test of each."""
+        choice = Choice(self.search, self.tests, self.ranking, self.asked)
+        made = CandidateTables(choice, self._unit, self.model.classes, backend)
+        columns = self.model.schema.names
+        names = table_names(columns)
+        values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
+        tables = []
+        for j in range(len(columns)):
+            tables += made.of_attribute(j, names[j], values[j - len(columns)])
+        return [*tables, made.offers()]
+
+    @property
+    def _unit(self) -> float:
+        """What a unit weighs; of scaled ones, so that all rows have the weight that they have."""
+        whole = self.search.total
+        scale = int(self.model.units[0].sum()) / whole if self.rows.scaled else 1.0
+        return math.ldexp(scale, -self.model.exponent)
+
+    def _asked_set(self) -> tuple[int, ...]:
+        """V of the node's test, as places of the values that the node has; a hole may be one."""
+        model, t = self.model, self.t
+        if model.kind[t] != SUBSET:
+            return ()
+        inside = node_values(model, t)[1] == 0
+        if self.search.takes_sides(self.attributes[model.attribute[t]]):
+            inside = np.append(inside, hole_branch(model, t) == 0)
+        return smaller_side(inside)
