@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields, make_dataclass
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, ClassVar
 from zipfile import ZipFile
 
@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from tests.contract.refusals.model_files import ONE_HASH
 
-from sortal import LinearDiscriminant, models
-from sortal.base import classifier as base
-from sortal.base import saving as keeping
+import sortal
+from sortal import LinearDiscriminant
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import crowded
 from sortal.errors import FormatError
@@ -44,8 +43,8 @@ SCHEMA = Schema(
 
 def records() -> list[Any]:
     """All that is written by a layout."""
-    names = [f"sortal.models.{module.name}" for module in iter_modules(models.__path__)]
-    modules = [*map(import_module, names), base, keeping]
+    found = walk_packages(sortal.__path__, "sortal.")
+    modules = [import_module(one.name) for one in found if not one.name.endswith("__main__")]
     members = [item for module in modules for item in vars(module).values()]
     return [item for item in members if isinstance(item, type) and hasattr(item, "LAYOUT")]
 

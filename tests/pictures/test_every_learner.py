@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from tests.plotting.drawn import clouds, comparison, predictions
 
-from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
+from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets, displays
 from sortal.bayes.displays import EvidenceDisplay, evidence_of, information, tables_of
 from sortal.errors import MissingValueWarning
 from sortal.evaluation import Confusion, Reliability, Roc
@@ -258,11 +258,11 @@ def test_a_given_complexity_is_drawn() -> None:
 def test_trouble_is_a_reason_and_a_mistake_is_not() -> None:
     X, y = blobs(40, 2, 2)
     scene = Scene("a", fit("lda", X, y), X, y, rows=False)
-    plan = Plan("RegionsDisplay", {"features": ["nowhere", "c1"]}, points=True)
+    plan = Plan(displays.RegionsDisplay, {"features": ["nowhere", "c1"]}, points=True)
     scene.plan("a", "A plane", plan, lambda _: Words("."))
     assert scene.pictures().left_out[0].startswith("A plane is not drawn: features names 'nowhere'")
     with pytest.raises(AttributeError):
-        scene.plan("a", "A plane", Plan("NoDisplay"), lambda _: Words("."))
+        scene.plan("a", "A plane", Plan(object), lambda _: Words("."))
 
 
 def test_the_measure_of_telling_is_that_of_the_f_ratio() -> None:

@@ -228,7 +228,7 @@ def _add_evidence(scene: Scene) -> None:
                 f" The {MOST_CATEGORIES} most telling of {len(order)} columns of words are drawn; "
                 "for another one, displays.EvidenceDisplay.from_estimator(model, feature=...)."
             )
-        plan = Plan("EvidenceDisplay", {"feature": name}, with_rows=False)
+        plan = Plan(EvidenceDisplay, {"feature": name}, with_rows=False)
         scene.plan(f"evidence-{i + 1}", title, plan, partial(_words, title, note))
 
 

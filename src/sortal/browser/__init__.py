@@ -198,7 +198,7 @@ def environment(package: str, folder: str) -> Environment:
 
 
 @cache
-def read_static(name: str, package: str = "sortal.plotting", folder: str = "static") -> str:
+def read_static(name: str, package: str = "sortal.browser", folder: str = "static") -> str:
     """The text of a file."""
     return files(package).joinpath(folder, name).read_text(encoding="utf-8")
 

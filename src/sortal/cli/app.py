@@ -10,29 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sortal
-from sortal.cli import compare as comparing
-from sortal.cli import compare as inspecting
-from sortal.cli import fit as fitting
-from sortal.cli import output as endings
-from sortal.cli import output as telling
-from sortal.cli import predict as explaining
-from sortal.cli import predict as predicting
-from sortal.cli import report as reporting
-from sortal.cli import show as showing
-from sortal.cli import show as working
+from sortal.cli.compare import COMPARE_EXAMPLES, INSPECT_EXAMPLES, compare, inspect
+from sortal.cli.fit import EXAMPLES as FIT_EXAMPLES
+from sortal.cli.fit import fit
+from sortal.cli.output import end, warnings_as_notes
+from sortal.cli.predict import EXPLAIN_EXAMPLES, PREDICT_EXAMPLES, explain, predict
+from sortal.cli.report import EXAMPLES as REPORT_EXAMPLES
+from sortal.cli.report import report
+from sortal.cli.show import SHOW_EXAMPLES, WORK_EXAMPLES, show, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
-    (inspecting.inspect, inspecting.EXAMPLES),
-    (comparing.compare, comparing.EXAMPLES),
-    (reporting.report, reporting.EXAMPLES),
-    (fitting.fit, fitting.EXAMPLES),
-    (predicting.predict, predicting.EXAMPLES),
-    (explaining.explain, explaining.EXAMPLES),
-    (showing.show, showing.EXAMPLES),
-    (working.work, working.EXAMPLES),
+    (inspect, INSPECT_EXAMPLES),
+    (compare, COMPARE_EXAMPLES),
+    (report, REPORT_EXAMPLES),
+    (fit, FIT_EXAMPLES),
+    (predict, PREDICT_EXAMPLES),
+    (explain, EXPLAIN_EXAMPLES),
+    (show, SHOW_EXAMPLES),
+    (work, WORK_EXAMPLES),
 )
 
 # where the examples' table comes from
@@ -86,8 +84,8 @@ def run(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # what an old terminal cannot show is written out
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    with telling.warnings_as_notes():
-        return endings.end(lambda: _call(args or ["--help"]))
+    with warnings_as_notes():
+        return end(lambda: _call(args or ["--help"]))
 
 
 @cache

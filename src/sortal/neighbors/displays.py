@@ -388,7 +388,7 @@ def _add_curve(scene: Scene) -> None:
             "y) draws it.",
         )
         return
-    plan = Plan("LooCurveDisplay", with_rows=not chosen)
+    plan = Plan(LooCurveDisplay, with_rows=not chosen)
     scene.plan("loo", _CURVE, plan, lambda shown: _words(scene.estimator, shown, chosen=chosen))
 
 

@@ -12,7 +12,6 @@ import matplotlib as mpl
 import matplotlib.style
 import numpy as np
 
-from sortal import displays
 from sortal.data.sources import read_table
 from sortal.data.text import agreed, counted
 from sortal.errors import MissingValueWarning, SortalError
@@ -218,12 +217,12 @@ class Words:
 
 @dataclass(frozen=True)
 class Plan:
-    """A Display, by its name in `sortal.displays`, and what it is asked to draw.
+    """A Display, which is one of `sortal.displays`, and what it is asked to draw.
 
     `points`: it shows rows one by one. `with_rows`: it takes X and y.
     """
 
-    display: str
+    display: type[Any]
     options: Options = field(default_factory=dict)
     points: bool = False
     with_rows: bool = True
@@ -234,7 +233,7 @@ class Plan:
         options |= {"ax": _Name(ax)} if ax else {}
         given = ["model", *(["X", "y"] if self.with_rows else [])]
         given += [f"{name}={value!r}" for name, value in options.items()]
-        return f"displays.{self.display}.from_estimator({', '.join(given)})"
+        return f"displays.{self.display.__name__}.from_estimator({', '.join(given)})"
 
 
 class Sketches:
@@ -374,7 +373,7 @@ class Scene(Sketches):
     def _show(self, plan: Plan, **kw: Any) -> Any:
         most = {"max_points": self._most()} if plan.points else {}
         given = (self.estimator, self.X, self.y) if plan.with_rows else (self.estimator,)
-        return getattr(displays, plan.display).from_estimator(*given, **plan.options, **most, **kw)
+        return plan.display.from_estimator(*given, **plan.options, **most, **kw)
 
     def _say_points(self, display: Any) -> str:
         """What is seen of the rows, and what is not."""

@@ -22,6 +22,8 @@ from sortal.pictures.scene import (
 )
 from sortal.plotting.axes import short_number, shown
 from sortal.plotting.comparison import ComparisonDisplay
+from sortal.plotting.decision_regions import DecisionsDisplay, RegionsDisplay
+from sortal.plotting.densities import DensitiesDisplay
 from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, RocDisplay
 
 if TYPE_CHECKING:
@@ -197,7 +199,7 @@ def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
     if not told:
         scene.leave_out("Densities of columns", "the model has no column of numbers that varies.")
         return
-    plans = [Plan("DensitiesDisplay", {"feature": scene.feature(one.place)}) for one in told]
+    plans = [Plan(DensitiesDisplay, {"feature": scene.feature(one.place)}) for one in told]
     more = len(columns) - len(told)
     note = "Columns stand in the order of the share of their variance that lies between classes."
     note = note if len(told) > 1 else ""
@@ -221,7 +223,7 @@ def add_directions(scene: Scene, n_directions: int) -> None:
     """Densities along the first two fitted directions."""
     ordinals = ["first", "second"][: min(n_directions, n_panels(len(scene.classes)))]
     plans = [
-        Plan("DensitiesDisplay", {"component": i, "title": f"Along the {nth} direction"})
+        Plan(DensitiesDisplay, {"component": i, "title": f"Along the {nth} direction"})
         for i, nth in enumerate(ordinals)
     ]
     title = "Classes along the fitted direction" + ("s" if len(plans) > 1 else "")
@@ -287,7 +289,7 @@ def add_regions(scene: Scene) -> None:
     options: dict[str, Any] = {"features": [scene.feature(one.place) for one in chosen]}
     display = _display(scene)
     coarse = ""
-    if display == "DecisionsDisplay":
+    if display is DecisionsDisplay:
         options["resolution"] = _RESOLUTION
         if _tells_rows(scene.estimator) and not scene.rows:
             options["exact"], coarse = False, _COARSE
@@ -326,11 +328,11 @@ def _typical_words(scene: Scene) -> dict[str, Any]:
     return found
 
 
-def _display(scene: Scene) -> str:
+def _display(scene: Scene) -> type[Any]:
     """Exact straight lines need linear functions, and no costs."""
     straight = hasattr(scene.estimator, "coef_") and not hasattr(scene.estimator, "covariances_")
     plain_costs = getattr(scene.estimator, "costs", None) is None
-    return "RegionsDisplay" if straight and plain_costs else "DecisionsDisplay"
+    return RegionsDisplay if straight and plain_costs else DecisionsDisplay
 
 
 def _region_words(scene: Scene, title: str, display: Any, why: str) -> Words:

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from sortal.data.checks import is_whole
 from sortal.data.text import agreed, counted
+from sortal.discriminants.displays.directions import ProjectionDisplay
 from sortal.errors import OptionError, listed
 from sortal.pictures.scene import Plan, Scene, Words, class_table, plain, several
 from sortal.pictures.shared import add_columns, add_directions, add_regions
@@ -414,7 +415,7 @@ def add_canonical(scene: Scene, *, arrows: bool) -> None:
     with_arrows = arrows and 2 <= terms <= _MOST_ARROWS and len(scene.classes) > 2
     options = {"arrows": True} if with_arrows else {}
     title = "Rows in the directions that part the classes best"
-    plan = Plan("CanonicalDisplay", options, points=True)
+    plan = Plan(CanonicalDisplay, options, points=True)
     scene.plan("canonical", title, plan, lambda display: _words(scene, title, display))
 
 
@@ -459,7 +460,7 @@ def fisher_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pi
 def _add_projection(scene: Scene) -> None:
     title = "Rows and their feet on the best direction"
     features = [scene.feature(j) for j in sorted(one.place for one in scene.numbers)]
-    plan = Plan("ProjectionDisplay", {"features": features}, points=True)
+    plan = Plan(ProjectionDisplay, {"features": features}, points=True)
 
     def words(display: Any) -> Words:
         table, note = class_table("projection", display.rows)

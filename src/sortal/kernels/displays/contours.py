@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sortal.data.checks import is_whole
 from sortal.errors import OptionError
+from sortal.kernels.displays.projection import KernelProjectionDisplay
 from sortal.pictures.figures import CELLS
 from sortal.pictures.scene import (
     Plan,
@@ -265,7 +266,7 @@ def pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
 
 def _add_projection(scene: Scene) -> None:
     title = "Rows along the direction that parts the classes best"
-    plan = Plan("KernelProjectionDisplay", points=True)
+    plan = Plan(KernelProjectionDisplay, points=True)
     scene.plan("projection", title, plan, lambda display: _projected(title, display))
 
 
@@ -302,7 +303,7 @@ def _add_contours(scene: Scene, n_directions: int) -> None:
         "features": [scene.feature(one.place) for one in chosen],
         "resolution": _PICTURE_RESOLUTION if scene.rows else CELLS,
     }
-    plan = Plan("KernelContoursDisplay", options, points=True)
+    plan = Plan(KernelContoursDisplay, options, points=True)
     coarse = "" if scene.rows else _COARSE
     scene.plan("contours", title, plan, lambda display: _contours(title, display, coarse))
 

@@ -149,7 +149,7 @@ def decide_part(
     fields = _fields(described, ranges or {})
     prefix = f"decide-{name}"
     html = (
-        environment("sortal.plotting", "static")
+        environment("sortal.browser", "static")
         .get_template("decide.html.jinja")
         .render(
             prefix=prefix,

@@ -25,9 +25,11 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
+from sortal.plotting.comparison import ImportancesDisplay
 from sortal.plotting.fitted import attribute
 from sortal.records.render import number_text
 from sortal.trees.conditions import Interval
+from sortal.trees.displays.partition import PartitionDisplay
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern
 from sortal.trees.drawing.svg import GRAY, bar_parts
 
@@ -406,7 +408,7 @@ def _add_tree(scene: Scene) -> None:
         f"The tree: {counted(n, 'leaf', 'leaves')}, {counted(scene.estimator.get_depth(), 'level')}"
     )
     most = _MOST_LEAVES if len(scene.classes) <= _FEW_CLASSES else _FEW_LEAVES
-    plan = Plan("TreeDisplay", {"max_leaves": most, "title": ""}, with_rows=False)
+    plan = Plan(TreeDisplay, {"max_leaves": most, "title": ""}, with_rows=False)
     scene.plan("tree", title, plan, lambda display: _tree_words(scene, title, display))
 
 
@@ -434,7 +436,7 @@ def plain_rule(text: str) -> str:
 
 def _add_importances(scene: Scene) -> None:
     title = "What each column counts for"
-    plan = Plan("ImportancesDisplay", {"title": ""}, with_rows=False)
+    plan = Plan(ImportancesDisplay, {"title": ""}, with_rows=False)
     scene.plan("importances", title, plan, lambda display: _importance_words(title, display))
 
 
@@ -471,7 +473,7 @@ def _add_partition(scene: Scene) -> None:
     title = f"Regions of the tree over {plain(first.name)} and {plain(second.name)}"
     options: dict[str, Any] = {"features": [scene.feature(one.place) for one in ranked]}
     options |= {"at": at} if at else {}
-    plan = Plan("PartitionDisplay", options, points=True)
+    plan = Plan(PartitionDisplay, options, points=True)
     scene.plan("partition", title, plan, lambda display: _partition_words(title, display, at))
 
 

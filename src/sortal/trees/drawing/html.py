@@ -236,9 +236,9 @@ class NestedTrees:
         tests = below[model.kind[below] != LEAF]
         more = np.diff(model.child_start)[tests] - 1
         opened: Counter[int] = Counter()
-        for place, count in zip(self.places[tests].tolist(), more.tolist(), strict=True):
-            opened[place] += count
-        return [[place, count] for place, count in sorted(opened.items())]
+        for place, n in zip(self.places[tests].tolist(), more.tolist(), strict=True):
+            opened[place] += n
+        return [[place, n] for place, n in sorted(opened.items())]
 
     # --- The curve: errors by size, with a mark that the script moves
 
@@ -389,7 +389,7 @@ def html_of(
     name = f"tree-{told}n{next(_SHOWN)}"
     part = view.part(name, title, text, name)
     return (
-        environment("sortal.plotting", "static")
+        environment("sortal.browser", "static")
         .get_template("tree_cell.html.jinja")
         .render(
             part=part,
@@ -437,7 +437,7 @@ class _View:
         """The element and its data, under names that are its own in a page."""
         first = arrange(self.drawn, self.closed)
         html = (
-            environment("sortal.plotting", "static")
+            environment("sortal.browser", "static")
             .get_template("tree.html.jinja")
             .render(
                 name=name,
