@@ -171,7 +171,7 @@ def near(table: pd.DataFrame) -> list[NDArray[Any]]:
     for metric in ("gower", "hamming"):
         learner = NeighborsClassifier("loo", metric).fit(X, y, np.arange(len(table)) % 3 / 2)
         found += [*learner.kneighbors(X), learner.predict_proba(X)]
-        learner.partial_fit(X[:20], y[:20]).forget(learner.ids_[10:30])
+        learner.partial_fit(X[:20], y[:20]).forget(ids=learner.ids_[10:30])
         found += [*learner.kneighbors(X), *learner.kneighbors(), learner.predict_proba(X)]
         found.append(np.array(learner.loo_curve_.column("error")))
     return found
@@ -233,5 +233,5 @@ def test_rows_are_read_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> N
     near.predict(X)
     near.kneighbors(X)
     near.loo_proba(X, y)
-    near.partial_fit(X, y).forget([0, 200])
+    near.partial_fit(X, y).forget(ids=[0, 200])
     assert all(rows == list(range(150)) for rows in engine.passes)

@@ -26,7 +26,7 @@ from sortal.errors import SortalWarning
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ESTIMATORS = sorted(name for name in sortal.__all__ if isinstance(getattr(sortal, name), type))
+ESTIMATORS = [name for name in sortal.__all__ if hasattr(getattr(sortal, name), "predict")]
 CHANGING = {"seconds", "fit_seconds", "predict_seconds", "date", "versions", "library"}
 # so few folds are quick; so much time is enough on any machine
 QUICK: dict[str, Any] = {"folds": 2, "repeats": 1, "baselines": False, "n_jobs": 1, "budget": 3600}
@@ -101,7 +101,7 @@ def of_estimator(name: str, case: str) -> dict[str, Any]:
     told = {
         "fit warns": warned,
         "fit_report": vars(estimator.fit_report_),
-        "size": estimator.size_,
+        "size": estimator.n_parameters_,
         "predict": estimator.predict(rows).tolist(),
         "numbers": ask(rows).tolist(),
         "explain": estimator.explain(rows).to_dict(),
@@ -117,8 +117,8 @@ def _of_tree(tree: Any, X: Any, y: Any, weights: Any) -> dict[str, Any]:
         "working": tree.working(0, *train),
         "rules": tree.rules(),
         "rules by class": tree.rules("class"),
-        "complexity": tree.complexity(X, y, sample_weight=weights),
-        "partition": sortal.score_partition(tree.apply(X), y),
+        "cost_complexity_path": tree.cost_complexity_path(X, y, sample_weight=weights),
+        "partition": sortal.score_split(tree.apply(X), y),
     }
 
 
@@ -126,8 +126,8 @@ def _of_other(model: Any, X: Any, y: Any, _: Any) -> dict[str, Any]:
     told = {"working": model.working(X[:1])}
     if hasattr(model, "check_assumptions"):
         told["assumed"] = model.check_assumptions(X, y)
-    if hasattr(model, "judge"):
-        told["judged"] = model.judge([1.0] * len(model.terms_))
+    if hasattr(model, "evaluate_direction"):
+        told["judged"] = model.evaluate_direction([1.0] * len(model.terms_))
     return told
 
 

@@ -12,34 +12,75 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sortal import displays, errors
+    from sortal.base.classifier import FitReport
     from sortal.bayes.estimator import DiscreteBayes
+    from sortal.bayes.explain import BayesExplanation
     from sortal.data import datasets
+    from sortal.discriminants.explain import LinearExplanation
     from sortal.discriminants.fisher.estimator import FisherDiscriminant
+    from sortal.discriminants.fisher.model import DirectionEvaluation
     from sortal.discriminants.indicator.estimator import IndicatorRegression
     from sortal.discriminants.linear.estimator import LinearDiscriminant
+    from sortal.discriminants.linear_functions import Boundary, QuadraticBoundary
     from sortal.discriminants.quadratic.estimator import QuadraticDiscriminant
+    from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.kernels.estimator import KernelDiscriminant
+    from sortal.kernels.explain import KernelExplanation
     from sortal.neighbors.estimator import NeighborsClassifier
+    from sortal.neighbors.explain import NeighborsExplanation
+    from sortal.records.tables import Explanations, Table, Working
     from sortal.tasks.compare.compare import compare
-    from sortal.tasks.inspect.inspect import inspect
+    from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.inspect.findings import Finding
+    from sortal.tasks.inspect.inspect import Inspection, inspect
     from sortal.tasks.load import load
-    from sortal.tasks.predict import work
-    from sortal.tasks.report.report import report
+    from sortal.tasks.predict import working
+    from sortal.tasks.report.report import Report, report
     from sortal.tasks.tables import read
+    from sortal.trees.cost_complexity import CostComplexityPath
+    from sortal.trees.drawing.drawing import Drawing
     from sortal.trees.estimator import TreeClassifier
+    from sortal.trees.explain import TreeExplanation
     from sortal.trees.from_sklearn import from_sklearn
-    from sortal.trees.split_scores import score_partition
+    from sortal.trees.rules import ClassRule, ClassRules, Rule, Rules
+    from sortal.trees.split_scores import SplitScore, score_split
 
 __version__ = "0.1.0"
 __all__ = [
+    "BayesExplanation",
+    "Boundary",
+    "ClassRule",
+    "ClassRules",
+    "Comparison",
+    "Confusion",
+    "CostComplexityPath",
+    "DirectionEvaluation",
     "DiscreteBayes",
+    "Drawing",
+    "Explanations",
+    "Finding",
     "FisherDiscriminant",
+    "FitReport",
     "IndicatorRegression",
+    "Inspection",
     "KernelDiscriminant",
+    "KernelExplanation",
     "LinearDiscriminant",
+    "LinearExplanation",
     "NeighborsClassifier",
+    "NeighborsExplanation",
+    "QuadraticBoundary",
     "QuadraticDiscriminant",
+    "Reliability",
+    "Report",
+    "Roc",
+    "Rule",
+    "Rules",
+    "SplitScore",
+    "Table",
     "TreeClassifier",
+    "TreeExplanation",
+    "Working",
     "__version__",
     "compare",
     "datasets",
@@ -50,19 +91,45 @@ __all__ = [
     "load",
     "read",
     "report",
-    "score_partition",
-    "work",
+    "score_split",
+    "working",
 ]
 
 _HOMES = {
+    "BayesExplanation": "sortal.bayes.explain",
+    "Boundary": "sortal.discriminants.linear_functions",
+    "ClassRule": "sortal.trees.rules",
+    "ClassRules": "sortal.trees.rules",
+    "Comparison": "sortal.tasks.compare.comparison",
+    "Confusion": "sortal.evaluation",
+    "CostComplexityPath": "sortal.trees.cost_complexity",
+    "DirectionEvaluation": "sortal.discriminants.fisher.model",
     "DiscreteBayes": "sortal.bayes.estimator",
+    "Drawing": "sortal.trees.drawing.drawing",
+    "Explanations": "sortal.records.tables",
+    "Finding": "sortal.tasks.inspect.findings",
     "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
+    "FitReport": "sortal.base.classifier",
     "IndicatorRegression": "sortal.discriminants.indicator.estimator",
+    "Inspection": "sortal.tasks.inspect.inspect",
     "KernelDiscriminant": "sortal.kernels.estimator",
+    "KernelExplanation": "sortal.kernels.explain",
     "LinearDiscriminant": "sortal.discriminants.linear.estimator",
+    "LinearExplanation": "sortal.discriminants.explain",
     "NeighborsClassifier": "sortal.neighbors.estimator",
+    "NeighborsExplanation": "sortal.neighbors.explain",
+    "QuadraticBoundary": "sortal.discriminants.linear_functions",
     "QuadraticDiscriminant": "sortal.discriminants.quadratic.estimator",
+    "Reliability": "sortal.evaluation",
+    "Report": "sortal.tasks.report.report",
+    "Roc": "sortal.evaluation",
+    "Rule": "sortal.trees.rules",
+    "Rules": "sortal.trees.rules",
+    "SplitScore": "sortal.trees.split_scores",
+    "Table": "sortal.records.tables",
     "TreeClassifier": "sortal.trees.estimator",
+    "TreeExplanation": "sortal.trees.explain",
+    "Working": "sortal.records.tables",
     "compare": "sortal.tasks.compare.compare",
     "datasets": "sortal.data.datasets",
     "displays": "sortal.displays",
@@ -72,8 +139,8 @@ _HOMES = {
     "load": "sortal.tasks.load",
     "read": "sortal.tasks.tables",
     "report": "sortal.tasks.report.report",
-    "score_partition": "sortal.trees.split_scores",
-    "work": "sortal.tasks.predict",
+    "score_split": "sortal.trees.split_scores",
+    "working": "sortal.tasks.predict",
 }
 
 

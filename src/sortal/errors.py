@@ -3,15 +3,15 @@
 Each message says what was given, what is allowed and what to do.
 
     SortalError
-    ├── OptionError (ValueError)          a parameter has a value it cannot have
-    │   └── NotOfferedError (AttributeError)  a method that these parameters do not have
+    ├── ParameterError (ValueError)          a parameter has a value it cannot have
+    │   └── UnavailableError (AttributeError)  a method that these parameters do not have
     ├── InputError (ValueError)           the table or the labels cannot be used
     │   ├── ColumnError                   a named column is missing, or is not what was fitted
     │   ├── LabelError                    the labels cannot be used as classes
     │   ├── WeightError                   sample weights cannot be used
     │   ├── MissingValueError             holes, where the policy forbids them
     │   ├── UnknownCategoryError          values never seen at fit, where the policy forbids them
-    │   └── SubtractError                 rows cannot be taken out of a summary
+    │   └── TrainingRowsError                 rows cannot be taken out of a summary
     ├── InputTypeError (TypeError)        this kind of object is not a table sortal reads
     └── FormatError (ValueError)          bytes that are no summary, a file that is no model file
 
@@ -20,8 +20,8 @@ Each message says what was given, what is allowed and what to do.
     ├── UnknownCategoryWarning            values never seen at fit, with their count
     ├── ReadingWarning                    an option of reading without effect, or unlike the fit's
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
-    ├── CollinearWarning                  columns of which a combination never varies
-    ├── SeparationWarning                 columns that tell classes apart without any error
+    ├── CollinearityWarning                  columns of which a combination never varies
+    ├── PerfectSeparationWarning                 columns that tell classes apart without any error
     ├── OneClassWarning                   rows of one class only, which is then always predicted
     ├── OneLeafWarning                    a tree that was pruned to one leaf
     └── ManyClassesWarning                numbers as labels that look like a measurement
@@ -36,11 +36,11 @@ class SortalError(Exception):
     """Whatever sortal raises on purpose."""
 
 
-class OptionError(SortalError, ValueError):
+class ParameterError(SortalError, ValueError):
     """A parameter has a value it cannot have."""
 
 
-class NotOfferedError(OptionError, AttributeError):
+class UnavailableError(ParameterError, AttributeError):
     """A method that an estimator with these parameters does not have: `hasattr` says so, too."""
 
 
@@ -68,7 +68,7 @@ class UnknownCategoryError(InputError):
     """Values never seen at fit, where the policy forbids them."""
 
 
-class SubtractError(InputError):
+class TrainingRowsError(InputError):
     """Rows cannot be taken out of a summary."""
 
 
@@ -100,11 +100,11 @@ class ImpossibleRowWarning(SortalWarning):
     """Rows to which every class gives probability zero."""
 
 
-class CollinearWarning(SortalWarning):
+class CollinearityWarning(SortalWarning):
     """Columns of which a combination never varies."""
 
 
-class SeparationWarning(SortalWarning):
+class PerfectSeparationWarning(SortalWarning):
     """Columns that tell classes apart without any error."""
 
 

@@ -50,7 +50,7 @@ def read_codes(name: str, codes: ArrayLike, n_classes: int, n_rows: int | None =
         )
     if n_rows is not None and len(given) != n_rows:
         raise InputError(
-            f"{name} has {counted(len(given), 'row')} and truth {n_rows}: give one code a row."
+            f"{name} has {counted(len(given), 'row')} and y_true {n_rows}: give one code a row."
         )
     if len(given) and not 0 <= int(given.min()) <= int(given.max()) < n_classes:
         raise LabelError(
@@ -60,16 +60,16 @@ def read_codes(name: str, codes: ArrayLike, n_classes: int, n_rows: int | None =
     return given.astype(np.intp)
 
 
-def read_probabilities(probabilities: ArrayLike, n_rows: int, n_classes: int) -> Float:
+def read_probabilities(y_proba: ArrayLike, n_rows: int, n_classes: int) -> Float:
     """Probabilities, a row each and a column for every class."""
-    given = np.asarray(probabilities, dtype=np.float64)
+    given = np.asarray(y_proba, dtype=np.float64)
     if given.shape != (n_rows, n_classes):
         raise InputError(
-            f"probabilities has the shape {given.shape}: give ({n_rows}, {n_classes}), a row for "
-            "each row of truth and a column for each class."
+            f"y_proba has the shape {given.shape}: give ({n_rows}, {n_classes}), a row for "
+            "each row of y_true and a column for each class."
         )
     if not (np.isfinite(given).all() and (given >= 0).all() and (given <= 1 + _NEAR).all()):
-        raise InputError("probabilities has numbers outside 0 to 1: give probabilities.")
+        raise InputError("y_proba has numbers outside 0 to 1: give probabilities.")
     return given
 
 
@@ -99,13 +99,13 @@ class Confusion:
     counts: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, truth: ArrayLike, said: ArrayLike, classes: Sequence[Any]) -> Self:
+    def of(cls, y_true: ArrayLike, y_pred: ArrayLike, classes: Sequence[Any]) -> Self:
         """Count, by codes of classes, one a row."""
         names = read_classes(classes)
         k = len(names)
-        true = read_codes("truth", truth, k)
+        true = read_codes("y_true", y_true, k)
         need_rows(len(true))
-        cells = true * k + read_codes("said", said, k, len(true))
+        cells = true * k + read_codes("y_pred", y_pred, k, len(true))
         counts = np.bincount(cells, minlength=k * k).reshape(k, k)
         return cls(names, tuple(tuple(row) for row in counts.tolist()))
 
@@ -152,11 +152,11 @@ class Confusion:
         found = [(i, j, n) for i, row in rows for j, n in enumerate(row) if n and i != j]
         return sorted(found, key=lambda pair: -pair[2])
 
-    def pairs(self, most: int | None = None) -> tuple[Confused, ...]:
+    def pairs(self, max_pairs: int | None = None) -> tuple[Confused, ...]:
         """Confusions, the most frequent first; equally frequent ones by the order of classes."""
         return tuple(
             Confused(self.classes[i], self.classes[j], n, n / sum(self.counts[i]))
-            for i, j, n in self.pair_codes()[:most]
+            for i, j, n in self.pair_codes()[:max_pairs]
         )
 
     def table(self, backend: str = "pandas") -> Table:
@@ -185,9 +185,9 @@ class Confusion:
         heads = ("class", "rows", "said", "right", "recall", "precision")
         return Table("by_class", "How often each class is said right", heads, rows, "", backend)
 
-    def pairs_table(self, most: int | None = None, backend: str = "pandas") -> Table:
+    def pairs_table(self, max_pairs: int | None = None, backend: str = "pandas") -> Table:
         """The most frequent confusions."""
-        pairs, there = self.pairs(most), len(self.pair_codes())
+        pairs, there = self.pairs(max_pairs), len(self.pair_codes())
         cut = f" (the first {len(pairs)} of {there})" if len(pairs) < there else ""
         title = f"The most frequent confusions{cut}"
         heads = ("true", "said", "rows", "share of true")
@@ -244,13 +244,13 @@ class Reliability:
     brier: float
 
     @classmethod
-    def of(cls, truth: ArrayLike, said: ArrayLike, probabilities: ArrayLike) -> Self:
+    def of(cls, y_true: ArrayLike, y_pred: ArrayLike, y_proba: ArrayLike) -> Self:
         """By codes of classes, one a row, and probabilities with a column for each class."""
-        given = np.asarray(probabilities, dtype=np.float64)
+        given = np.asarray(y_proba, dtype=np.float64)
         k = given.shape[1] if given.ndim == 2 else 0
-        true = read_codes("truth", truth, k)
+        true = read_codes("y_true", y_true, k)
         need_rows(len(true))
-        answers = read_codes("said", said, k, len(true))
+        answers = read_codes("y_pred", y_pred, k, len(true))
         shares = read_probabilities(given, len(true), k)
         sure = np.minimum(shares[np.arange(len(true)), answers], 1.0)
         return cls(_bins(sure, answers == true), brier_score(true, shares))
@@ -362,12 +362,12 @@ class Roc:
     curves: tuple[RocCurve, ...]
 
     @classmethod
-    def of(cls, truth: ArrayLike, probabilities: ArrayLike, classes: Sequence[Any]) -> Self:
+    def of(cls, y_true: ArrayLike, y_proba: ArrayLike, classes: Sequence[Any]) -> Self:
         """By codes of classes, one a row, and probabilities with a column for each class."""
         names = read_classes(classes)
-        true = read_codes("truth", truth, len(names))
+        true = read_codes("y_true", y_true, len(names))
         need_rows(len(true))
-        shares = read_probabilities(probabilities, len(true), len(names))
+        shares = read_probabilities(y_proba, len(true), len(names))
         wanted = [1] if len(names) == 2 else range(len(names))
         curves = tuple(_curve(names[k], true == k, shares[:, k]) for k in wanted)
         return cls(names, curves)

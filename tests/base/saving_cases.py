@@ -121,7 +121,7 @@ def _near_streamed() -> Case:
     made, X, y = NeighborsClassifier(3), mixed(), LABELS["str"]
     for part in (slice(0, 40), slice(40, 90)):
         made.partial_fit(X[part], y[part], classes=["maybe", "no"])
-    return made.forget(range(10, 20)), X
+    return made.forget(ids=range(10, 20)), X
 
 
 def _kernel_streamed() -> Case:

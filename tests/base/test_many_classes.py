@@ -56,11 +56,11 @@ def test_pieces_are_not_judged_alone() -> None:
 def test_a_task_takes_them_for_classes_when_told() -> None:
     table = X.assign(y=MANY)
     for rows in (table, pl.from_pandas(table), table.assign(y=MANY.astype(float))):
-        with pytest.raises(LabelError, match=r"'y' has 21 distinct .* \(--category y\)"):
+        with pytest.raises(LabelError, match=r"'y' has 21 distinct .* \(--categorical y\)"):
             fit(rows, "y", "bayes")
     with warnings.catch_warnings():
         warnings.simplefilter("error", ManyClassesWarning)
-        model = fit(table, "y", "bayes", categories=["a", "y"])
+        model = fit(table, "y", "bayes", categorical_features=["a", "y"])
     assert model.classes_.tolist() == list(range(21))
     assert model.classes_.dtype.kind == "i"
     assert [column.kind for column in model._schema.columns] == ["category", "number"]
@@ -76,9 +76,11 @@ def test_a_comparison_takes_them_for_classes_when_told() -> None:
         "repeats": 1,
         "n_jobs": 1,
     }
-    found = compare(table, "y", categories=["a", "y"], **told)
-    assert found.settings.categories == ("a", "y")
-    assert found.settings.categorical_features == ["a"]
+    found = compare(table, "y", categorical_features=["a", "y"], **told)
+    assert found.settings.categorical_features == ("a", "y")
+    assert found.settings.declared_features == ["a"]
     assert len(found.scores["bayes"]) == 2
     fine = datasets.penguins()[::8]
-    assert compare(fine, "species", categories=["year"], **told).settings.rows == len(fine)
+    assert compare(fine, "species", categorical_features=["year"], **told).settings.rows == len(
+        fine
+    )

@@ -74,8 +74,8 @@ def test_a_model_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     if isinstance(estimator, TreeClassifier):
         assert again.to_text() == estimator.to_text()
         assert repr(again.rules()) == repr(estimator.rules())
-        assert repr(again.complexity()) == repr(estimator.complexity())
-        assert getattr(again, "complexity_", None) == getattr(estimator, "complexity_", None)
+        assert repr(again.cost_complexity_path()) == repr(estimator.cost_complexity_path())
+        assert getattr(again, "cp_table_", None) == getattr(estimator, "cp_table_", None)
     else:
         assert repr(again.working()) == repr(estimator.working())
 

@@ -20,7 +20,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from tests.bayes.oracle import ONE, Cell, Cells, Oracle, Row, Rules, Schema, learn_schema
 
 from sortal import DiscreteBayes, datasets
-from sortal.errors import ImpossibleRowWarning, SortalWarning, SubtractError
+from sortal.errors import ImpossibleRowWarning, SortalWarning, TrainingRowsError
 
 T = TypeVar("T")
 Floats: TypeAlias = NDArray[np.float64]
@@ -313,7 +313,7 @@ def test_forgetting_is_a_fit_without_the_rows(problem: Problem, data: st.DataObj
     try:
         if forgotten:
             learner.forget(**arguments(problem, forgotten))
-    except SubtractError:
+    except TrainingRowsError:
         # Numbers may be refused, where what is left of a variance would be all rounding.
         assert "number" in problem.kinds
         return

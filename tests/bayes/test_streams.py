@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes
-from sortal.errors import ImpossibleRowWarning, SubtractError
+from sortal.errors import ImpossibleRowWarning, TrainingRowsError
 
 Y = ["n", "y", "n", "y"]
 
@@ -78,7 +78,7 @@ def test_forgetting_in_steps_never_loses_digits_in_silence() -> None:
             ours, theirs = model.working()["gaussians"], rest.working()["gaussians"]
             assert ours.column("variance") == pytest.approx(theirs.column("variance"), rel=1e-11)
 
-    with pytest.raises(SubtractError, match="'x0'"):
+    with pytest.raises(TrainingRowsError, match="'x0'"):
         forget_in_steps()
 
 

@@ -109,11 +109,11 @@ def test_all_of_a_long_model_is_shown_if_asked_for(run: Callable[..., Any], here
     assert (short.count("then class is"), whole.count("then class is")) == (100, 150)
     assert len(json.loads(run("show", "long.sortal", "--json").out)["rules"]) == 150
     assert "everything=True" in run("show", "long.sortal", "--all", "--show-code").out
-    short, whole = (run("work", *given, *more).out for more in ([], ["--all"]))
+    short, whole = (run("working", *given, *more).out for more in ([], ["--all"]))
     assert "(the first 100 of " in short
     assert "(the first 100 of " not in whole
     assert len(whole) > len(short)
-    assert "working.to_text()" in run("work", *given, "--all", "--show-code").out
+    assert "working.to_text()" in run("working", *given, "--all", "--show-code").out
 
 
 def test_columns_that_name_rows_are_told_at_fit(run: Callable[..., Any], here: Path) -> None:

@@ -74,5 +74,5 @@ def test_every_command_takes_its_file(
     assert told.out.startswith("Row 4. Adelie")
     assert "missing" in told.out
     assert shown in run("show", "new.sortal").out
-    work = run("work", "penguins.csv", "-t", "species", "-l", learner, "--row", "4", "--json")
+    work = run("working", "penguins.csv", "-t", "species", "-l", learner, "--row", "4", "--json")
     assert worked in [table["name"] for table in json.loads(work.out)["tables"]]

@@ -21,7 +21,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
     assert [line.split()[0] for line in told.split("Commands:\n")[1].splitlines()] == NAMES
-    assert NAMES == ["inspect", "compare", "report", "fit", "predict", "explain", "show", "work"]
+    assert NAMES == ["inspect", "compare", "report", "fit", "predict", "explain", "show", "working"]
     assert "..." not in told.split("Commands:")[1]
 
 

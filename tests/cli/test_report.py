@@ -71,22 +71,33 @@ def test_size_and_quiet(run: Callable[..., Any], asked: list[Made], here: Path) 
 
 
 def test_all_options_arrive(run: Callable[..., Any], asked: list[Made]) -> None:
-    options = "--rows --title T --metric accuracy --folds 3 --repeats 2 --budget 9 --level 0.1 "
-    options += "--tune --seed 5 --jobs 1 --no-baselines -l tree --drop year --category island "
-    options += "--na-values NA,- --decimal . --min-frequency 3 --keep sex"
+    options = "--include-rows --title T --metric accuracy --folds 3 --repeats 2 --budget 9 "
+    options += "--tune --seed 5 --jobs 1 --no-baselines -l tree --drop year --categorical island "
+    options += "--confidence-level 0.9 --na-values NA,- --decimal . --min-frequency 3 --keep sex"
     assert run(*GIVEN, *options.split(), "-o", "r.html").code == 0
     named = dict(asked[0].named)
     del named["progress"]
     wanted: dict[str, Any] = {
-        "rows": True,
+        "include_rows": True,
         "min_frequency": 3,
         "keep": ["sex"],
         "title": "T",
         "metric": "accuracy",
     }
-    wanted |= {"folds": 3, "repeats": 2, "budget": 9.0, "level": 0.1, "tune": True, "n_jobs": 1}
+    wanted |= {
+        "folds": 3,
+        "repeats": 2,
+        "budget": 9.0,
+        "confidence_level": 0.9,
+        "tune": True,
+        "n_jobs": 1,
+    }
     wanted |= {"random_state": 5, "baselines": False, "learners": ["tree"], "drop": ["year"]}
-    assert named == wanted | {"categories": ["island"], "na_values": ["NA", "-"], "decimal": "."}
+    assert named == wanted | {
+        "categorical_features": ["island"],
+        "na_values": ["NA", "-"],
+        "decimal": ".",
+    }
 
 
 def test_a_page_can_be_piped(run: Callable[..., Any], asked: list[Made]) -> None:
@@ -155,7 +166,7 @@ def test_the_command_of_a_report_is_understood(
 
     reading = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
     few: dict[str, Any] = {"learners": ("tree", "lda"), "baselines": False, "drop": ("year",)}
-    asked_for: dict[str, Any] = {"tune": True, "rows": True, "random_state": 3}
+    asked_for: dict[str, Any] = {"tune": True, "include_rows": True, "random_state": 3}
     wishes = Wishes("species", title="It's a title", reading=reading, **few, **asked_for)
     file = open_table(here / "penguins.csv", **reading).file
     assert file is not None

@@ -59,9 +59,9 @@ def without_times(told: str) -> Any:
         "show model.sortal",
         "show lda.sortal --format html",
         "show lda.sortal --json",
-        "work penguins.csv -t species -l bayes --row 7 --drop year --set alpha=0.5",
-        "work penguins.csv -t species --category year --node 1 --format md --na-values NA,?",
-        "work penguins.csv -t species -l fisher --json --delimiter , --encoding utf-8",
+        "working penguins.csv -t species -l bayes --row 7 --drop year --set alpha=0.5",
+        "working penguins.csv -t species --categorical year --node 1 --format md --na-values NA,?",
+        "working penguins.csv -t species -l fisher --json --delimiter , --encoding utf-8",
     ],
 )
 def test_code_prints_the_same(run: Callable[..., Any], command: str) -> None:
@@ -132,7 +132,7 @@ def test_code_fits_the_same_model(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # a day may end between the two
     setting = {"tree": "max_depth=3", "qda": "pooling=0.5"}[learner]
-    options = f"-l {learner} --drop island --category year -o new.sortal --set {setting}".split()
+    options = f"-l {learner} --drop island --categorical year -o new.sortal --set {setting}".split()
     code = run("fit", *GIVEN, *options, "--show-code").out
     assert not (here / "new.sortal").exists()
     told = run("fit", *GIVEN, *options).out
@@ -162,12 +162,12 @@ def test_code_compares_the_same(run: Callable[..., Any]) -> None:
 def test_code_quotes_what_it_is_given(run: Callable[..., Any], here: Path) -> None:
     name = 'it\'s a "table".csv'
     (here / name).write_text("a'b,y\n1,p\n2,q\n", encoding="utf-8")
-    command = ("work", name, "-t", "y", "-l", "bayes", "--drop", "a'b")
-    assert execute(run("work", name, "-t", "y", "--show-code").out)
+    command = ("working", name, "-t", "y", "-l", "bayes", "--drop", "a'b")
+    assert execute(run("working", name, "-t", "y", "--show-code").out)
     assert run(*command, "--show-code").code == 0
-    nasty = run("work", "x.csv", "-t", "');import os;('", "--show-code").out
+    nasty = run("working", "x.csv", "-t", "');import os;('", "--show-code").out
     compile(nasty, "<code>", "exec")
-    assert "sortal.work(table, \"');import os;('\")" in nasty
+    assert "sortal.working(table, \"');import os;('\")" in nasty
 
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -251,7 +251,7 @@ def test_a_comparison_goes_on_with_the_same_table(
     monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=beside))
     text = (here / "penguins.csv").read_text(encoding="utf-8").replace(",", "|")
     (here / "other table.csv").write_text(text, encoding="latin-1")
-    options = ["--drop", "island", "--category", "year", "--text", "sex", "--na-values", "NA,?"]
+    options = ["--drop", "island", "--categorical", "year", "--text", "sex", "--na-values", "NA,?"]
     options += ["--delimiter", "|", "--encoding", "latin-1"]
     told = run("compare", "other table.csv", "-t", "species", *options).out
     command = shlex.split(told.rpartition("Go on with: ")[2])

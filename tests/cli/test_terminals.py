@@ -38,8 +38,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         ("show", "model.sortal"),
         ("inspect", "penguins.csv", "-t", "species"),
         ("explain", "model.sortal", "penguins.csv", "--row", "7"),
-        ("work", "penguins.csv", "-t", "species", "-l", "lda", "--row", "7"),
-        ("work", "penguins.csv", "-t", "species"),
+        ("working", "penguins.csv", "-t", "species", "-l", "lda", "--row", "7"),
+        ("working", "penguins.csv", "-t", "species"),
     ],
 )
 def test_a_narrow_terminal(
@@ -90,14 +90,14 @@ def test_nothing_from_data_is_obeyed(nasty: Path, run: Callable[..., Any], learn
     asked = ("explain", "odd.sortal", "nasty file.csv", "--row", "2")
     told = {"fit": run("fit", *table, "-o", "odd.sortal")}
     for how in ("--format=text", "--format=md", "--format=html", "--json"):
-        for command in (("show", "odd.sortal"), asked, ("work", *table, "--row", "2")):
+        for command in (("show", "odd.sortal"), asked, ("working", *table, "--row", "2")):
             told[f"{command[0]} {how}"] = run(*command, how)
     for what, done in told.items():
         assert done.code == 0, what
         assert not OBEYED & set(done.out + done.err), what
         assert "<script>" not in done.out or "html" not in what, what
-    assert json.loads(told["work --json"].out)
-    assert "[red]a[/red]" in told["work --format=text"].out  # brackets are brackets
+    assert json.loads(told["working --json"].out)
+    assert "[red]a[/red]" in told["working --format=text"].out  # brackets are brackets
 
 
 def test_every_odd_name_can_be_typed(nasty: Path, run: Callable[..., Any], terminal: None) -> None:

@@ -15,7 +15,7 @@ from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.model_selection import cross_val_score
 
 import sortal
-from sortal.errors import LabelError, OneClassWarning, OptionError
+from sortal.errors import LabelError, OneClassWarning, ParameterError
 from sortal.tasks.registry import learners
 from sortal.tasks.show import show
 
@@ -77,9 +77,9 @@ def test_a_class_without_weight_changes_nothing_but_classes(
     model, plain, at = both(learner, gone)
     np.testing.assert_array_equal(model.classes_, CLASSES)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
-    assert model.size_ == plain.size_
+    assert model.n_parameters_ == plain.n_parameters_
     kept = without(gone) > 0
-    for method in ("loo_proba", "fold_proba"):
+    for method in ("loo_proba", "cv_proba"):
         if hasattr(model, method):
             found = getattr(model, method)(X, Y, sample_weight=without(gone))[kept]
             same(found, getattr(plain, method)(X[kept], Y[kept]), at, 0.0)
@@ -136,10 +136,10 @@ def test_priors_weights_and_costs_are_given_for_all_classes(learner: Learner) ->
             plain = learner.make(**{name: for_two}).fit(X[kept], Y[kept])
             np.testing.assert_array_equal(model.predict(X), plain.predict(X))
             wrong = {"costs": [[1.0]], "n_components": 3}.get(name, {"oak": 1.0})
-            with pytest.raises(OptionError):
+            with pytest.raises(ParameterError):
                 learner.make(**{name: wrong}).fit(X, Y, sample_weight=without(["ash"]))
     if "priors" in learner.options():
-        with pytest.raises(OptionError, match="above 0"):
+        with pytest.raises(ParameterError, match="above 0"):
             learner.make(priors=[1, 0, 0]).fit(X, Y, sample_weight=without(["ash"]))
 
 

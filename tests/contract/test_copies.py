@@ -27,7 +27,7 @@ from tests.contract.learners import (
 
 import sortal
 from sortal.base.saving import parts_of
-from sortal.errors import InputError, InputTypeError, OptionError
+from sortal.errors import InputError, InputTypeError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def test_a_fit_that_fails_leaves_the_old_model_whole_and_makes_no_first(learner:
     before, untouched, wanted = dict(vars(model)), dict(vars(first)), answers(model, whole())
     for why, bad in BAD_FITS.items():
         for one in (model, first):
-            with pytest.raises((InputError, InputTypeError, OptionError)):
+            with pytest.raises((InputError, InputTypeError, ParameterError)):
                 one.fit(*bad())
         assert vars(model) == before, why
         assert vars(first) == untouched, why
@@ -130,9 +130,9 @@ def test_other_calls_that_fail_leave_the_model_whole(learner: Setting) -> None:
     calls = {"partial_fit", "loo_proba", "" if hasattr(model, "ids_") else "forget"}
     for call in calls & set(dir(model)):
         for bad in (whole().assign(spend=np.inf), whole().drop(columns="city")):
-            with pytest.raises((InputError, InputTypeError, OptionError)):
+            with pytest.raises((InputError, InputTypeError, ParameterError)):
                 getattr(model, call)(bad, labels())
-        with pytest.raises((InputError, InputTypeError, OptionError)):
+        with pytest.raises((InputError, InputTypeError, ParameterError)):
             getattr(model, call)(whole(), [None] * N)
     assert vars(model) == before
     for found, said in zip(answers(model, whole()), wanted, strict=True):

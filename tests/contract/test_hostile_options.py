@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 import sortal
-from sortal.errors import OptionError, SortalError
+from sortal.errors import ParameterError, SortalError
 from sortal.tasks.registry import find, learners
 
 X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 4.0, 3.0, 5.0, 7.0, 6.0], "word": [*"pqrpqrpq"]})
@@ -34,9 +34,9 @@ HOSTILE: tuple[Any, ...] = (
 )
 # what some options need to be looked at
 SETTINGS: dict[str, dict[str, Any]] = {
-    "strength": {"pruning": "cost_complexity"},
+    "cp": {"pruning": "cost_complexity"},
     "cv": {"pruning": "cost_complexity"},
-    "validation": {"pruning": "reduced_error"},
+    "validation_fraction": {"pruning": "reduced_error"},
     "smoothing_strength": {"smoothing": "m_estimate"},
     "degree": {"kernel": "poly"},
     "coef0": {"kernel": "poly"},
@@ -88,7 +88,7 @@ def test_a_hostile_option_works_or_is_refused_in_our_words(learner: str, option:
     ids=["alpha", "ridge", "scale", "cv", "long"],
 )
 def test_the_message_says_what_is_allowed(estimator: Any, words: str) -> None:
-    with pytest.raises(OptionError, match=re.escape(words)):
+    with pytest.raises(ParameterError, match=re.escape(words)):
         estimator.fit(X, Y)
 
 

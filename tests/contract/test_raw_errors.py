@@ -15,7 +15,7 @@ from joblib import cpu_count
 from tests.modelfile.hostile_run import table
 
 import sortal
-from sortal.errors import FormatError, OptionError, WeightError
+from sortal.errors import FormatError, ParameterError, WeightError
 from sortal.tasks.compare.fold_run import plan_folds
 
 SOURCES = Path(sortal.__file__).parents[1]
@@ -23,7 +23,7 @@ SOURCES = Path(sortal.__file__).parents[1]
 
 @pytest.mark.parametrize("seed", [2**32, 2**64, 10**5000], ids=["2^32", "2^64", "long"])
 def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
-    with pytest.raises(OptionError, match="from 0 to 4294967295"):
+    with pytest.raises(ParameterError, match="from 0 to 4294967295"):
         sortal.compare(sortal.datasets.iris(), "species", random_state=seed)
     assert plan_folds([50, 50], "ab", 10, 1, 2**32 - 1).split(np.arange(100) % 2)
 
@@ -34,7 +34,7 @@ def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
     ids=["small", "large", "largest"],
 )
 def test_more_repeats_than_memory_holds(rows: int, repeats: int, most: str) -> None:
-    with pytest.raises(OptionError, match=f"can be repeated {most}"):
+    with pytest.raises(ParameterError, match=f"can be repeated {most}"):
         plan_folds([rows, rows], "ab", 10, repeats, 0)
     assert plan_folds([rows, rows], "ab", 10, 1, 0).repeats == 1
 

@@ -23,7 +23,7 @@ from tests.contract.learners import (
     numbers,
 )
 
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 # Sums of the same numbers in another order: the tables have conditions of about 1e3.
@@ -99,7 +99,7 @@ def test_four_threads_may_ask_at_once(learner: Setting) -> None:
 def forget(model: Any, rows: slice) -> Any:
     """Neighbors are forgotten by their ids."""
     if hasattr(model, "ids_"):
-        return model.forget(model.ids_[rows])
+        return model.forget(ids=model.ids_[rows])
     return model.forget(mixed()[rows], labels()[rows])
 
 
@@ -132,5 +132,5 @@ def test_columns_are_found_by_name_in_later_pieces(learner: Setting) -> None:
 def test_rows_that_were_not_fitted_cannot_be_forgotten(learner: Setting) -> None:
     if not learner.offers("forget") or learner.learner.facts.keeps_rows:
         return
-    with pytest.raises(SubtractError, match="taken out"):
+    with pytest.raises(TrainingRowsError, match="taken out"):
         learner.fit(mixed()).forget(pd.concat([mixed()] * 2), np.tile(labels(), 2))

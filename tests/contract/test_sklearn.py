@@ -46,7 +46,7 @@ from sortal import (
     TreeClassifier,
     displays,
 )
-from sortal.errors import NotOfferedError, OptionError
+from sortal.errors import ParameterError, UnavailableError
 from sortal.tasks.registry import find, learner_of
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def test_every_ensemble_takes_every_learner(learner: Setting, name: str) -> None
         ensembles["voted softly"] = soft
     else:
         assert not hasattr(one, "predict_proba")
-        with pytest.raises(NotOfferedError, match=r"has no probabilities: use .*voting='hard'"):
+        with pytest.raises(UnavailableError, match=r"has no probabilities: use .*voting='hard'"):
             soft.fit(X, y).predict(X)
     for kind, ensemble in ensembles.items():
         assert ensemble.fit(X, y).score(X, y) > np.bincount(y).max() / len(y), kind
@@ -271,7 +271,7 @@ def test_there_is_no_partial_fit_where_it_would_only_raise(
 ) -> None:
     for name in ("partial_fit", "forget"):
         assert not hasattr(whole_only, name)
-    with pytest.raises(NotOfferedError, match=f"{word} needs all rows at once"):
+    with pytest.raises(UnavailableError, match=f"{word} needs all rows at once"):
         whole_only.partial_fit(*table("iris"))
     assert hasattr(clone(whole_only).set_params(**other), "partial_fit")
 
@@ -282,7 +282,7 @@ def test_who_asks_for_probabilities_that_there_are_not_is_told_why(learner: Sett
     probabilistic = learner.learner.facts.probabilistic
     assert hasattr(model, "predict_proba") == hasattr(type(model), "predict_proba") == probabilistic
     if not probabilistic:
-        with pytest.raises(NotOfferedError, match=r"has no probabilities.*voting='hard'"):
+        with pytest.raises(UnavailableError, match=r"has no probabilities.*voting='hard'"):
             model.predict_proba(table("iris")[0])
 
 
@@ -352,7 +352,7 @@ def test_other_random_states_are_refused(learner: Setting) -> None:
     if "random_state" not in learner.learner.options():
         return
     for given in (-1, 1.5, "x", True, np.random.default_rng(0)):
-        with pytest.raises(OptionError, match=r"random_state=.*numpy\.random\.RandomState"):
+        with pytest.raises(ParameterError, match=r"random_state=.*numpy\.random\.RandomState"):
             learner.fit(*table("iris"), random_state=given)
 
 

@@ -15,7 +15,7 @@ from sortal import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from sortal.errors import CollinearWarning, InputError, MissingValueWarning, OptionError
+from sortal.errors import CollinearityWarning, InputError, MissingValueWarning, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def test_a_repeated_column_beside_one_of_small_unit(make: Callable[..., Any], un
     X, y = rows()
     plain = make().fit(X[:, :2], y).predict(X[:, :2])
     table = np.c_[X[:, 0] * unit, X[:, 0] * unit, X[:, 1] / unit]
-    with pytest.warns(CollinearWarning, match="combination of 'x0', 'x1' is the same"):
+    with pytest.warns(CollinearityWarning, match="combination of 'x0', 'x1' is the same"):
         model = make().fit(table, y)
     np.testing.assert_array_equal(model.predict(table), plain)
 
@@ -130,9 +130,9 @@ def test_least_error_of_classes_with_one_mean() -> None:
 @pytest.mark.parametrize("w", [[1, 1, -1], [-2, -2, 2]])
 def test_a_direction_that_says_nothing_is_judged_so(w: list[float]) -> None:
     X, y = rows()
-    with pytest.warns(CollinearWarning):
+    with pytest.warns(CollinearityWarning):
         model = FisherDiscriminant().fit(np.c_[X[:, :2], X[:, :2].sum(axis=1)], y)
-    judged: Any = model.judge(w)
+    judged: Any = model.evaluate_direction(w)
     assert judged.J == 0
     assert judged.scatters == (0, 0)
     assert judged.overlap == ((1, 1), (1, 1))
@@ -214,7 +214,7 @@ def test_blocks_that_make_no_model_yet_wait_for_more(make: Callable[..., Any]) -
     np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X))
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 @pytest.mark.parametrize(
     "make", [partial(LinearDiscriminant, n_components=2), QuadraticDiscriminant]
 )
@@ -222,10 +222,10 @@ def test_parameters_for_classes_to_come_wait_for_them(make: Callable[..., Any]) 
     X, y = three()
     model = make(priors=[0.2, 0.3, 0.5], costs=1 - np.eye(3))
     model.partial_fit(X[:1], y[:1])
-    with pytest.raises(OptionError, match="'a'"):
+    with pytest.raises(ParameterError, match="'a'"):
         model.predict(X)
     model.partial_fit(X[1:60], y[1:60])
-    with pytest.raises(OptionError):
+    with pytest.raises(ParameterError):
         model.predict(X)
     model.partial_fit(X[60:], y[60:])
     whole = make(priors=[0.2, 0.3, 0.5]).fit(X, y)
@@ -253,6 +253,6 @@ def test_columns_that_nearly_repeat_each_other_are_warned_of() -> None:
     X, y = rows()
     noise = np.random.default_rng(2).normal(size=60)
     table = np.c_[X, X[:, 0] + X[:, 1] + 1e-6 * noise]
-    with pytest.warns(CollinearWarning, match="'x0', 'x1', 'x3' hardly varies within classes"):
+    with pytest.warns(CollinearityWarning, match="'x0', 'x1', 'x3' hardly varies within classes"):
         model = LinearDiscriminant().fit(table, y)
     assert model.condition_ > 1e10

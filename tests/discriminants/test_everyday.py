@@ -21,9 +21,9 @@ from sortal import (
     datasets,
 )
 from sortal.errors import (
-    CollinearWarning,
+    CollinearityWarning,
     MissingValueWarning,
-    SeparationWarning,
+    PerfectSeparationWarning,
     UnknownCategoryError,
     UnknownCategoryWarning,
 )
@@ -69,7 +69,7 @@ def lda_proba(X: Float, y: Labels, rows: Float, priors: Float | None = None) -> 
 
 
 def is_separated(said: list[warnings.WarningMessage]) -> bool:
-    return SeparationWarning in {warning.category for warning in said}
+    return PerfectSeparationWarning in {warning.category for warning in said}
 
 
 def decide(model: Learner, X: Any) -> Float:
@@ -98,7 +98,7 @@ def test_a_constant_column_is_named_and_ignored(make: Callable[..., Learner], va
     X, y = make_table()
     frame = pd.DataFrame(X, columns=list("abc"))
     plain = make().fit(frame, y)
-    with pytest.warns(CollinearWarning, match="Column 'still' is the same in all rows"):
+    with pytest.warns(CollinearityWarning, match="Column 'still' is the same in all rows"):
         model = make().fit(frame.assign(still=value), y)
     np.testing.assert_allclose(
         decide(model, frame.assign(still=value)), decide(plain, frame), rtol=1e-10, atol=1e-10
@@ -110,7 +110,7 @@ def test_collinear_columns_are_named_and_change_nothing(make: Callable[..., Lear
     X, y = make_table()
     frame = pd.DataFrame(X, columns=["u", "v", "other"])
     more = frame.assign(total=frame["u"] + 2 * frame["v"])
-    with pytest.warns(CollinearWarning, match="'total'|'u'|'v'"):
+    with pytest.warns(CollinearityWarning, match="'total'|'u'|'v'"):
         model = make().fit(more, y)
     assert_alike(make().fit(frame, y), frame, model, more)
 
@@ -303,7 +303,7 @@ def test_the_mean_is_that_of_the_first_block(make: Callable[..., Learner]) -> No
     )
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 @all_four
 def test_an_unknown_word_is_a_hole(make: Callable[..., Learner]) -> None:
     frame = whole_penguins()

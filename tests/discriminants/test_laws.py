@@ -147,7 +147,7 @@ def test_no_other_direction_is_better(data: Data, seed: int, within: str) -> Non
     others = rng.normal(size=(20, len(S)))
     near = model.directions_[:, 0] + 1e-3 * rng.normal(size=(10, len(S)))
     for w in [*others, *near]:
-        seen: Any = model.judge(w)
+        seen: Any = model.evaluate_direction(w)
         # wᵀBw adds up parts that may cancel: it holds the last digits of the largest
         digits = 1e-14 * (abs(w) @ abs(B) @ abs(w)) / (w @ S @ w)
         np.testing.assert_allclose(seen.J, (w @ B @ w) / (w @ S @ w), rtol=1e-9, atol=digits)
@@ -155,7 +155,7 @@ def test_no_other_direction_is_better(data: Data, seed: int, within: str) -> Non
         slope = 2 * (B @ w * (w @ S @ w) - S @ w * (w @ B @ w)) / (w @ S @ w) ** 2
         assert abs(w @ slope) <= 1e-9 * (1 + seen.J)
     for w, eigenvalue in zip(model.directions_.T, model.eigenvalues_, strict=True):
-        own: Any = model.judge(w)
+        own: Any = model.evaluate_direction(w)
         same(own.J, eigenvalue)
         rest = B @ w * (w @ S @ w) - S @ w * (w @ B @ w)
         np.testing.assert_allclose(rest, 0, atol=1e-8 * (w @ S @ w) * np.linalg.norm(B))

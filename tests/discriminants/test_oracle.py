@@ -12,7 +12,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage, oas
 from tests.discriminants.quadratic.oracle import NAMES, Oracle, close, make_table
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant
-from sortal.errors import MissingValueWarning, SeparationWarning
+from sortal.errors import MissingValueWarning, PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -139,7 +139,7 @@ def test_condition_numbers() -> None:
 def test_a_direction_without_spread_within_gets_a_floor() -> None:
     """x is 0 or 1 by class; its variance over all rows is 1/4, so within it is 2.5e-10."""
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    with pytest.warns(SeparationWarning, match="x0"):
+    with pytest.warns(PerfectSeparationWarning, match="x0"):
         model = LinearDiscriminant("mle").fit(X, list("ppqq"))
     constant, beta = model.boundary("q", "p")
     close(np.ravel(beta) * 2.5e-10, [1.0])
@@ -224,7 +224,7 @@ def test_of_several_best_cuts_the_one_nearest_the_midpoint(
     assert model.predict([[cut + 1e-6], [cut - 1e-6]]).tolist() == ["a", "b"]
 
 
-# --- judge ---------------------------------------------------------------------------------------
+# --- evaluate_direction --------------------------------------------------------------------------
 
 
 def shared_area(m: Float, v: Float) -> float:
@@ -241,7 +241,7 @@ def test_a_direction_is_judged_as_defined(within: str, n_classes: int) -> None:
     X, y = make_table(n_classes, n_classes)
     model = FisherDiscriminant(within).fit(X, y)
     w = np.random.default_rng(0).normal(size=3) * 7
-    seen: Any = model.judge(w)
+    seen: Any = model.evaluate_direction(w)
     a = X @ w / np.linalg.norm(w)
     own = [a[y == c] for c in model.classes_]
     close(seen.direction, w / np.linalg.norm(w), 1e-14)
@@ -270,7 +270,7 @@ def test_overlap_of_two_bells(variances: tuple[float, float], distance: float) -
     model = FisherDiscriminant.from_moments(
         [[0.0], [distance]], scatters=[[[10 * v]] for v in variances], counts=[10, 10]
     )
-    seen: Any = model.judge([1.0])
+    seen: Any = model.evaluate_direction([1.0])
     grid = np.array([0.0, distance]), np.array(variances)
     # The grid is the weaker part where one bell is a needle.
     area = shared_area(*grid) if min(variances) / max(variances) > 1e-3 else needle(*grid)

@@ -102,7 +102,7 @@ BY_HAND: Final[dict[str, tuple[Any, str, dict[str, Any], list[Any]]]] = {
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 def test_covariances_by_hand(name: str) -> None:
     rows, labels, given, expected = BY_HAND[name]
     X, y, options = np.array(rows), np.array(list(labels)), {"covariance": "mle", **given}

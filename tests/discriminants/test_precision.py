@@ -28,7 +28,7 @@ from sortal import (
     datasets,
     load,
 )
-from sortal.errors import CollinearWarning, SeparationWarning
+from sortal.errors import CollinearityWarning, PerfectSeparationWarning
 
 every_narrow = pytest.mark.parametrize("make", [narrow_in_one, narrow_in_two, narrow_in_all])
 quiet = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -99,9 +99,9 @@ def test_probabilities_of_another_model_are_columns_like_others() -> None:
         (LinearDiscriminant, oracle.linear(some)),
         (QuadraticDiscriminant, oracle.quadratic(some)),
     ):
-        with pytest.warns(CollinearWarning, match="'x0', 'x1', 'x2' is the same") as heard:
+        with pytest.warns(CollinearityWarning, match="'x0', 'x1', 'x2' is the same") as heard:
             model: Any = make().fit(P, y)
-        assert SeparationWarning not in {w.category for w in heard}
+        assert PerfectSeparationWarning not in {w.category for w in heard}
         np.testing.assert_allclose(model.predict_proba(some), expected, rtol=0, atol=1e-9)
 
 
@@ -112,12 +112,12 @@ def test_separation_is_only_claimed_where_nothing_varies_within_classes() -> Non
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always")
                 make().fit(table.X, table.y)
-            assert {w.category for w in heard} == {CollinearWarning}
+            assert {w.category for w in heard} == {CollinearityWarning}
 
 
 def test_a_class_that_hardly_varies_along_a_combination_is_named() -> None:
     table = nearly_tied_in_one(1e-10)
-    with pytest.warns(CollinearWarning, match="(?s)lass 'a' .* 'x0', 'x1', 'x3'"):
+    with pytest.warns(CollinearityWarning, match="(?s)lass 'a' .* 'x0', 'x1', 'x3'"):
         QuadraticDiscriminant().fit(table.X, table.y)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
-from sortal.errors import SeparationWarning
+from sortal.errors import PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def test_example_20_1_offsets_along_any_direction(w: tuple[float, float]) -> Non
     unit = np.array(w) / math.hypot(*w)
     a = data[PLANE].to_numpy() @ unit
     one, other = a[data["y"] == "c1"], a[data["y"] == "c2"]
-    seen: Any = fitted().judge(w)
+    seen: Any = fitted().evaluate_direction(w)
     np.testing.assert_allclose(seen.direction, unit, rtol=1e-14)
     np.testing.assert_allclose(seen.means, [one.mean(), other.mean()], rtol=1e-12)
     scatters = [((x - x.mean()) ** 2).sum() for x in (one, other)]
@@ -156,7 +156,7 @@ def test_example_20_2_solution() -> None:
     close(w, W, 4)
     np.testing.assert_allclose(model.between_ @ w, model.eigenvalues_ * (model.within_ @ w))
     assert np.linalg.norm(w) == pytest.approx(1.0, abs=1e-15)
-    seen: Any = model.judge([0.551, -0.834])
+    seen: Any = model.evaluate_direction([0.551, -0.834])
     close(seen.J, 0.10977, 5)
     assert_shows(model.working()["directions"], W, 4)
     assert_shows(model.working()["criterion"], [0.10977], 5)
@@ -238,7 +238,7 @@ def test_q1_both_classes_project_to_a_point() -> None:
     S⁺(μ₊ − μ₋) ∝ (1, −2.2) is orthogonal to the right answer. The class that sorts first is −1.
     """
     data = datasets.table_20_1()
-    with pytest.warns(SeparationWarning, match=r"(?s)'X1'.*'X2'"):
+    with pytest.warns(PerfectSeparationWarning, match=r"(?s)'X1'.*'X2'"):
         model = FisherDiscriminant().fit(data, "y")
     assert model.classes_.tolist() == [-1, 1]
     np.testing.assert_allclose(model.means_, [[2.25, 1.55], [3.75, 3.45]], rtol=1e-15)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.kernels.oracle import Oracle
 
 from sortal import KernelDiscriminant, datasets
-from sortal.errors import SeparationWarning
+from sortal.errors import PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -110,7 +110,7 @@ def fitted(oracle: Oracle, **more: Any) -> KernelDiscriminant:
 def quietly(oracle: Oracle, **more: Any) -> KernelDiscriminant:
     """The same where classes lie apart, which is warned of elsewhere."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeparationWarning)
+        warnings.simplefilter("ignore", PerfectSeparationWarning)
         return fitted(oracle, **more)
 
 

@@ -29,7 +29,7 @@ from sortal import KernelDiscriminant
 from sortal.errors import (
     MissingValueWarning,
     OneClassWarning,
-    SeparationWarning,
+    PerfectSeparationWarning,
     UnknownCategoryWarning,
 )
 
@@ -299,7 +299,7 @@ def test_a_column_that_is_constant_within_classes() -> None:
     X, y = make_table(0, 2)
     table = np.c_[X, y == "ash"].astype(float)
     oracle = Oracle(table, y, "linear", ridge=0.0)
-    with pytest.warns(SeparationWarning):
+    with pytest.warns(PerfectSeparationWarning):
         model = fitted(oracle)
     assert np.isinf(model.eigenvalues_).all()
     close(model.transform(table), oracle.project(table))

@@ -14,7 +14,7 @@ from tests.kernels.exact import DIGITS, EPS, cases, difference, fitted
 from tests.kernels.tables import PENALTIES, iris, pairs
 
 from sortal import FisherDiscriminant, KernelDiscriminant, LinearDiscriminant, datasets
-from sortal.errors import SeparationWarning, SortalWarning
+from sortal.errors import PerfectSeparationWarning, SortalWarning
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def mixed() -> tuple[pd.DataFrame, Float, Any]:
     return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "word": words}), terms, y
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 @pairs(
     case=[(1, 0.0, "mixed"), (1, 1.0, "sepals"), (2, 0.0, "sepals"), (2, 1.0, "mixed"),
           (2, 1.0, "sepals"), (3, 0.0, "mixed"), (3, 1.0, "sepals")],
@@ -138,10 +138,10 @@ def test_a_row_that_alone_reaches_somewhere_is_left_out() -> None:
     X, _, y = mixed()
     u, y = X[["a", "b"]].to_numpy()[:24], y[:24]
     model = KernelDiscriminant("laplacian", gamma=0.5, scale=None, ridge=0)
-    with pytest.warns(SeparationWarning):
+    with pytest.warns(PerfectSeparationWarning):
         found = model.fit(u, y).loo_proba(u, y)
     for i in (0, 7, 23):
         rest = np.delete(np.arange(24), i)
-        with pytest.warns(SeparationWarning):
+        with pytest.warns(PerfectSeparationWarning):
             model.fit(u[rest], y[rest])
         assert_allclose(model.predict_proba(u[[i]])[0], found[i], atol=1e-7)

@@ -177,7 +177,7 @@ def test_a_given_kernel_of_rows_without_weight() -> None:
     K, w = X.to_numpy() @ X.to_numpy().T, np.ones(150)
     w[::7] = 0.0
     model = KernelDiscriminant("precomputed").fit(K, y, w)
-    row = model.explain(K[71:72], most=150)[0]
+    row = model.explain(K[71:72], max_rows=150)[0]
     assert not {pull.id for pull in row.pulls} & set(range(0, 150, 7))
     assert all(pull.kernel == K[71, pull.id] for pull in row.pulls)
 
@@ -249,7 +249,7 @@ def test_many_holes_are_counted() -> None:
 
 def iris_explained(**options: Any) -> Any:
     X, y = iris()
-    return KernelDiscriminant(**options).fit(X, y).explain(X[70:72], most=2)
+    return KernelDiscriminant(**options).fit(X, y).explain(X[70:72], max_rows=2)
 
 
 def test_the_text_reads_from_offset_to_log_odds() -> None:
@@ -279,7 +279,7 @@ def test_landmarks_are_called_so() -> None:
 
 def test_no_line_for_the_rest_where_all_are_listed() -> None:
     X = pd.DataFrame({"x": [0.0, 1.0, 5.0, 7.0]})
-    made = KernelDiscriminant(ridge=0.1).fit(X, list("ppqq")).explain(X[:1], most=4)[0]
+    made = KernelDiscriminant(ridge=0.1).fit(X, list("ppqq")).explain(X[:1], max_rows=4)[0]
     assert made.to_table().column("part") == ("offset", *["row"] * 4, "log-odds")
     assert made.rest == 0.0
 
@@ -293,6 +293,6 @@ def test_a_long_frame_has_the_parts_of_every_row() -> None:
 
 def test_the_cells_of_the_rows_that_pull_are_not_told() -> None:
     X = pd.DataFrame({"word": ["alpha", "beta", "gamma", "delta"] * 3})
-    row = KernelDiscriminant(ridge=0.1).fit(X, list("ppqq") * 3).explain(X[:1], most=12)[0]
+    row = KernelDiscriminant(ridge=0.1).fit(X, list("ppqq") * 3).explain(X[:1], max_rows=12)[0]
     told = json.dumps(row.to_dict()) + str(row)
     assert not [word for word in ("alpha", "beta", "gamma", "delta") if word in told]

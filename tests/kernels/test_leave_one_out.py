@@ -115,7 +115,7 @@ def test_a_class_of_one_row_goes_with_it(
 
 
 @pairs(n_classes=[2, 3], kernel=["poly", "linear", "laplacian"], **WAYS)
-@pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.PerfectSeparationWarning")
 def test_without_a_ridge(kernel: str, n_classes: int, penalty: str, solver: str) -> None:
     """Laplacian separates every training set, which says little of the row that is left out."""
     X, y = make_table(0, n_classes, 2)

@@ -24,7 +24,7 @@ from tests.kernels.tables import (
 )
 
 from sortal import KernelDiscriminant
-from sortal.errors import SeparationWarning
+from sortal.errors import PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -292,7 +292,7 @@ def with_twins(kernel: str, n_classes: int, twins: int, penalty: str, ridge: flo
     kernel=["laplacian", "poly", "linear"],
     twins=[0, 1, 2, 5],
 )
-@pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.PerfectSeparationWarning")
 def test_the_limit_of_a_vanishing_ridge(
     kernel: str, penalty: str, n_classes: int, twins: int
 ) -> None:
@@ -317,7 +317,7 @@ def test_such_a_kernel_separates_every_training_set(kernel: str, penalty: str) -
     X, _ = table(2)
     y = np.random.default_rng(0).choice(["a", "b"], len(X))
     oracle = Oracle(X, y, kernel, ridge=0, penalty=penalty)
-    with pytest.warns(SeparationWarning, match="separates every training set"):
+    with pytest.warns(PerfectSeparationWarning, match="separates every training set"):
         model = fitted(oracle)
     assert model.eigenvalues_.tolist() == [math.inf]
     assert model.score(X, y) == 1

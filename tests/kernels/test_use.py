@@ -194,7 +194,7 @@ def test_fewer_landmarks_than_asked_for_are_noted() -> None:
 def test_the_size_is_that_of_basis_coefficients_and_means() -> None:
     X, y = iris()
     made = KernelDiscriminant(solver="landmarks", n_landmarks=10).fit(X, y)
-    assert made.size_ == 10 * (4 + 2) + 3 * 2
+    assert made.n_parameters_ == 10 * (4 + 2) + 3 * 2
 
 
 def test_coordinates_come_as_a_frame_where_that_is_asked_for() -> None:
@@ -215,7 +215,7 @@ def test_a_kernel_so_narrow_that_no_row_sees_another(solver: str) -> None:
 
 @pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
 @pytest.mark.parametrize("solver", ["dense", "landmarks"])
-@pytest.mark.filterwarnings("ignore::sortal.errors.SeparationWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.PerfectSeparationWarning")
 def test_a_ridge_below_rounding_is_none(solver: str, penalty: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))

@@ -11,7 +11,7 @@ import pytest
 from tests.kernels.tables import iris
 
 from sortal import KernelDiscriminant
-from sortal.errors import SeparationWarning
+from sortal.errors import PerfectSeparationWarning
 
 if TYPE_CHECKING:
     from sortal.records.tables import Table, Working
@@ -141,7 +141,7 @@ def test_titles_go_through_the_lines() -> None:
 
 
 def test_without_scatter_in_a_class_lambda_is_infinite() -> None:
-    with pytest.warns(SeparationWarning):
+    with pytest.warns(PerfectSeparationWarning):
         model = few(ridge=0)
     work = model.working()
     assert numbers(work["directions"], "λ") == [np.inf, np.inf]
@@ -181,8 +181,8 @@ def test_inputs_are_moved_and_scaled() -> None:
 
 def test_how_many_rows_have_matrices() -> None:
     model = few()
-    assert "within" in names(model.working(most=9))
-    short = model.working(most=8)
+    assert "within" in names(model.working(max_rows=9))
+    short = model.working(max_rows=8)
     assert names(short)[-1] == "spectrum"
     assert len(short["spectrum"].rows) == 9
     assert numbers(short["spectrum"], "together")[-1] == pytest.approx(1.0)

@@ -145,7 +145,7 @@ def _probabilities(shares: Any) -> None:
 
 def _forget(model: Any, more: Any) -> Any:
     """Rows by their ids, where they have such."""
-    return model.forget(model.ids_[:2]) if hasattr(model, "ids_") else model.forget(*more)
+    return model.forget(ids=model.ids_[:2]) if hasattr(model, "ids_") else model.forget(*more)
 
 
 def outcome(path: Path, frame: pd.DataFrame, again: Path, *, briefly: bool) -> str:

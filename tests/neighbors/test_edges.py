@@ -300,7 +300,7 @@ def test_words_that_never_vary_stay() -> None:
     assert_allclose(distances, [[1 / 3, 1.25 / 3]], rtol=1e-15)
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 def test_mahalanobis_in_a_plane() -> None:
     """A column that is the sum of others changes nothing, nor does one that never varies."""
     rng = np.random.default_rng(1)
@@ -367,4 +367,4 @@ def test_the_attributes_of_a_fit() -> None:
     assert (model.metric_, model.n_neighbors_, model.weights_) == ("euclidean", 5, "uniform")
     assert model.scale_ == pytest.approx(dict(X.std(ddof=0)))
     assert model.search_ in ("tree", "bytes", "bits", "scan")
-    assert model.size_ == 150 * 5
+    assert model.n_parameters_ == 150 * 5

@@ -104,7 +104,7 @@ def test_forgotten_rows_were_never_there(case: Case, data: Any) -> None:
     kept = [i for i in range(len(case.rows)) if i not in gone and case.labels[i] not in lost]
     assume(kept and usable(subset(case, kept)))
     rest = subset(case, kept)
-    model.forget(data.draw(st.permutations(sorted(gone))))
+    model.forget(ids=data.draw(st.permutations(sorted(gone))))
     assert model.ids_.tolist() == [i for i in case.oracle().kept if i not in gone]
     same_model(model, rest.fit(), case.frame(case.queries))
     if case.weights is None:  # a row that comes again is a new row
@@ -121,9 +121,9 @@ def test_rows_come_and_go(metric: str) -> None:
     model = NeighborsClassifier(4, **told)
     for start in range(0, 120, 30):
         model.partial_fit(X[start : start + 30], y[start : start + 30])
-    model.forget(np.arange(30, 60))
+    model.forget(ids=np.arange(30, 60))
     model.partial_fit(X[30:60], y[30:60])
-    model.forget([0, 125])
+    model.forget(ids=[0, 125])
     assert model.ids_.tolist() == [*range(1, 30), *range(60, 125), *range(126, 150)]
     rows = np.r_[1:30, 60:120, 30:35, 36:60]
     expected = NeighborsClassifier(4, **told).fit(X[rows], y[rows])
@@ -140,7 +140,7 @@ def test_k_is_chosen_again_when_rows_come() -> None:
     expected = NeighborsClassifier("loo", "manhattan", scale="range").fit(X, y)
     assert (model.n_neighbors_, model.weights_) == (expected.n_neighbors_, expected.weights_)
     assert model.loo_curve_.rows == expected.loo_curve_.rows
-    model.forget(np.arange(40, 120))
+    model.forget(ids=np.arange(40, 120))
     expected = NeighborsClassifier("loo", "manhattan", scale="range").fit(X[:40], y[:40])
     assert (model.n_neighbors_, model.weights_) == (expected.n_neighbors_, expected.weights_)
 

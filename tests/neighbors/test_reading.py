@@ -67,11 +67,11 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ids_stay_when_rows_are_forgotten_and_added() -> None:
     X, y = iris()
     model = fitted()
-    model.forget([138, 149])
+    model.forget(ids=[138, 149])
     model.partial_fit(X[138:139], y[138:139])
     row = model.explain(X[70:71])[0]
     assert [neighbor.id for neighbor in row.neighbors] == [70, 150, 127, 85, 56]
-    assert model.working(X[70:71], most=2)["distances"].column("id") == (70, 150)
+    assert model.working(X[70:71], max_rows=2)["distances"].column("id") == (70, 150)
     assert model.working()["classes"].column("rows") == (50, 50, 49)
 
 
@@ -84,7 +84,7 @@ def test_a_task_numbers_rows_from_one() -> None:
     assert made[0] == fitted().explain(X[70:71])[0]
     assert set(made.to_frame()["row"]) == {71}
     assert str(made).startswith("Row 71. virginica (P = 0.6): 5 neighbors, 3 of them virginica")
-    working = sortal.work(datasets.iris(), "species", "neighbors", rows=[71, 3])
+    working = sortal.working(datasets.iris(), "species", "neighbors", rows=[71, 3])
     assert set(working["distances"].column("query")) == {71, 3}
     assert working["votes"].column("query") == (71, 71, 71, 3, 3, 3)
     same = fitted().working(X.iloc[[70, 2]])["distances"]

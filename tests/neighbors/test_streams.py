@@ -17,11 +17,11 @@ def test_ids_go_on_counting_and_are_never_given_again() -> None:
     X, y = iris()
     model = NeighborsClassifier(1).fit(X[:60], y[:60], np.arange(60) % 2)
     assert model.ids_.tolist() == list(range(1, 60, 2))
-    model.forget([59, 57])
+    model.forget(ids=[59, 57])
     model.partial_fit(X[60:62], y[60:62])
     assert model.ids_[-2:].tolist() == [60, 61]
     assert 59 not in model.ids_
-    model.forget(61).partial_fit(X[62:63], y[62:63])
+    model.forget(ids=61).partial_fit(X[62:63], y[62:63])
     assert model.ids_[-2:].tolist() == [60, 62]
     assert model.kneighbors(X[60:61], 1)[1].tolist() == [[60]]
 
@@ -46,7 +46,7 @@ def test_metric_and_scale_are_read_again_from_all_rows() -> None:
     before = model.scale_
     model.partial_fit(holes, y[50:60])
     assert model.metric_ == "gower"
-    assert model.forget([20]).metric_ == "euclidean"
+    assert model.forget(ids=[20]).metric_ == "euclidean"
     assert model.scale_ != before
 
 
@@ -62,7 +62,7 @@ def test_a_column_without_values_takes_the_kind_of_those_that_come() -> None:
 
 def test_another_metric_of_numbers_may_be_set() -> None:
     X, y = iris()
-    other = NeighborsClassifier().fit(X, y).set_params(metric="manhattan").forget([0])
+    other = NeighborsClassifier().fit(X, y).set_params(metric="manhattan").forget(ids=[0])
     assert other.metric_ == "manhattan"
 
 
@@ -79,7 +79,7 @@ def test_weights_of_later_blocks_are_of_one_unit_with_the_others() -> None:
 def test_leave_one_out_after_a_stream_takes_the_rows_that_are_kept() -> None:
     X, y = iris()
     model = NeighborsClassifier().partial_fit(X[:70], y[:70]).partial_fit(X[70:], y[70:])
-    model.forget([0, 149])
+    model.forget(ids=[0, 149])
     found = model.loo_proba(X[1:149], y[1:149])
     assert (
         found == NeighborsClassifier().fit(X[1:149], y[1:149]).loo_proba(X[1:149], y[1:149])

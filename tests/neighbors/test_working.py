@@ -82,7 +82,9 @@ def test_distances_of_the_slides(
 def test_mahalanobis_terms_add_up_to_the_square_of_the_distance() -> None:
     iris = datasets.iris()
     X = iris.drop(columns="species")
-    working = NeighborsClassifier(metric="mahalanobis").fit(iris, "species").working(X[:2], most=9)
+    working = (
+        NeighborsClassifier(metric="mahalanobis").fit(iris, "species").working(X[:2], max_rows=9)
+    )
     table, inverse, rows = working["distances"], np.linalg.inv(np.cov(X.to_numpy().T)), X.to_numpy()
     assert table.equation == "S 74"
     for line in table.rows:
@@ -148,7 +150,10 @@ def test_rows_that_have_no_column_in_common_are_not_listed() -> None:
 )
 def test_the_title_says_how_many_rows_and_what_is_added(options: dict[str, Any], said: str) -> None:
     model = corners(**options)
-    whole, cut = model.working(CORNERS)["distances"], model.working(CORNERS, most=2)["distances"]
+    whole, cut = (
+        model.working(CORNERS)["distances"],
+        model.working(CORNERS, max_rows=2)["distances"],
+    )
     assert whole.title == f"Distances, the nearest 4 of 4 rows (ids from 0): {said}"
     assert cut.title == f"Distances, the nearest 2 of 4 rows (ids from 0): {said}"
     assert cut.rows == tuple(row for row in whole.rows if row[1] in (1, 2))
@@ -157,7 +162,7 @@ def test_the_title_says_how_many_rows_and_what_is_added(options: dict[str, Any],
 
 def test_a_short_list_does_not_change_the_votes() -> None:
     model = corners(weights="triangular")
-    assert model.working(CORNERS, most=1)["votes"] == model.working(CORNERS)["votes"]
+    assert model.working(CORNERS, max_rows=1)["votes"] == model.working(CORNERS)["votes"]
 
 
 # --- Any table -----------------------------------------------------------------------------------
@@ -293,7 +298,7 @@ def test_columns_named_like_another_leave_it_its_name() -> None:
 def test_frames_follow_the_library_of_the_rows(backend: str, kind: type) -> None:
     fitted_on = "polars" if backend == "pandas" else "pandas"
     model = NeighborsClassifier([1, 3]).fit(datasets.iris(fitted_on), "species")
-    working = model.working(datasets.iris(backend)[:2], most=5)
+    working = model.working(datasets.iris(backend)[:2], max_rows=5)
     frames = working.to_frame()
     assert list(frames) == ["scale", "classes", "loo", "distances", "votes"]
     assert all(isinstance(frame, kind) for frame in frames.values())

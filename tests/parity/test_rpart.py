@@ -42,8 +42,8 @@ def test_the_table_of_complexities(
         smoothing=None,
     ).fit(X + 1e-4 * (37 * row % len(X))[:, None], y)
     expected: dict[str, Any] = dict(frozen("rpart")["tables"][name][f"{split} {least}"])
-    assert_array_equal(model.complexity_.n_leaves, expected.pop("n_leaves"))
+    assert_array_equal(model.cp_table_.n_leaves, expected.pop("n_leaves"))
     for column, numbers in expected.items():
         assert_allclose(
-            getattr(model.complexity_, column), numbers, rtol=1e-10, atol=1e-14, err_msg=column
+            getattr(model.cp_table_, column), numbers, rtol=1e-10, atol=1e-14, err_msg=column
         )

@@ -245,12 +245,12 @@ def test_costs_are_drawn_as_they_decide() -> None:
 def test_a_given_complexity_is_drawn() -> None:
     X, y = penguins()
     model = TreeClassifier(pruning=None).fit(X, y)
-    record = model.complexity(X, y, cv=3)
+    record = model.cost_complexity_path(X, y, cv=3)
     found = registry.find("tree").draw(model, X, y, rows=False, complexity=record)
     assert found is not None
     (picture,) = [p for p in found if p.name == "tree-complexity"]
     assert "on rows left out" in picture.alt
-    assert "model.complexity(X, y)" in picture.code
+    assert "model.cost_complexity_path(X, y)" in picture.code
     assert picture.table is not None
     assert "cv_error" in picture.table.columns
 

@@ -444,7 +444,9 @@ def test_costs_are_weighed_as_at_predict(drawn: tuple[list[float], list[float]])
 def test_ellipses_are_those_of_the_classes_in_two_attributes() -> None:
     frame = datasets.iris()
     fitted = QuadraticDiscriminant().fit(frame, "species")
-    display = Display.from_estimator(fitted, frame, "species", features=(3, 0), level=0.8, **GRID)
+    display = Display.from_estimator(
+        fitted, frame, "species", features=(3, 0), coverage=0.8, **GRID
+    )
     for k, curve in enumerate(display.ellipses):
         z = curve - fitted.means_[k][[3, 0]]
         inverse = np.linalg.inv(fitted.covariances_[k][np.ix_([3, 0], [3, 0])])

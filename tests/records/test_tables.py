@@ -8,8 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sortal import FisherDiscriminant, TreeClassifier, datasets, score_partition
-from sortal.errors import OptionError
+from sortal import FisherDiscriminant, TreeClassifier, datasets, score_split
+from sortal.errors import ParameterError
 from sortal.records.tables import Table, Working
 
 TABLE = Table("t", "A <b>title</b>", ("word", "n"), (("a&b", 1), ("c", 0.25), (None, 3.0)), "S 2")
@@ -46,16 +46,16 @@ def test_working_finds_tables_by_name_and_says_which_there_are() -> None:
     working = Working("All", (TABLE,))
     assert working["t"] is TABLE
     assert [table.name for table in working] == list(working.to_frame()) == ["t"]
-    with pytest.raises(OptionError, match=r"no table .x.*it has .t."):
+    with pytest.raises(ParameterError, match=r"no table .x.*it has .t."):
         _ = working["x"]
 
 
 def test_records_of_their_own_have_markdown_too() -> None:
     tennis = datasets.play_tennis()
-    parts = score_partition(tennis["Outlook"], tennis["PlayTennis"])
+    parts = score_split(tennis["Outlook"], tennis["PlayTennis"])
     assert parts.to_markdown().count("### ") == 2
     iris = datasets.iris()
     tree = TreeClassifier(pruning=None).fit(iris, "species")
-    assert tree.complexity().to_markdown().startswith("### ")
-    judged = FisherDiscriminant().fit(iris, "species").judge([1, 0, 0, 0])
+    assert tree.cost_complexity_path().to_markdown().startswith("### ")
+    judged = FisherDiscriminant().fit(iris, "species").evaluate_direction([1, 0, 0, 0])
     assert judged.to_markdown().startswith("### ")

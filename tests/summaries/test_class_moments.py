@@ -28,7 +28,7 @@ from tests.summaries.blocks import (
 
 from sortal.data.columns import CategoryColumn
 from sortal.data.values import sort_values
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.summaries import moments as measuring
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.moments import measure_classes
@@ -453,7 +453,7 @@ def test_subtracting_undoes_merging_or_refuses(blocks: tuple[Table, list[list[in
     before = facts(a), facts(b)
     try:
         found = a.merge(b).subtract(b)
-    except SubtractError:
+    except TrainingRowsError:
         event("refused")
         return
     assert (facts(a), facts(b)) == before

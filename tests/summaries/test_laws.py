@@ -16,7 +16,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from tests.summaries.blocks import build_batch, deal, facts, seeds
 
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.summaries.counts import (
     CellCounts,
     ClassCounts,
@@ -230,7 +230,7 @@ def test_subtracting_undoes_merging(kind: Kind, blocks: Blocks) -> None:
     try:
         found = both.subtract(b)
         assert (facts(both), facts(b)) == before
-    except SubtractError:
+    except TrainingRowsError:
         assert kind is BayesSummary  # because of its moments; counts never refuse
         found = BayesSummary(
             both.rows.subtract(b.rows),
@@ -249,7 +249,7 @@ def test_subtracting_moments_undoes_merging_or_refuses(blocks: Blocks) -> None:
     a, b, *_ = summaries(ColumnMoments, blocks)
     try:
         found = a.merge(b).subtract(b)
-    except SubtractError:
+    except TrainingRowsError:
         event("refused")
         return
     assert facts(found.units) == facts(a.units)

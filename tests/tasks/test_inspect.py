@@ -75,7 +75,7 @@ CODED: dict[str, list[tuple[str, Any, str]]] = {
 def test_columns_that_are_no_attributes(code: str) -> None:
     for column, values, why in CODED[code]:
         data = frame(**{column: values})
-        remedy = f"--category {column}" if code == "code" else f"--drop {column}"
+        remedy = f"--categorical {column}" if code == "code" else f"--drop {column}"
         assert found(data) == {code: (column, remedy)}, column
         assert why in words(inspect(data, "y"), code), column
 

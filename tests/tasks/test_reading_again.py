@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import sortal
-from sortal.errors import MissingValueWarning, OptionError, ReadingWarning
+from sortal.errors import MissingValueWarning, ParameterError, ReadingWarning
 from sortal.tasks.fit import fit
 from sortal.tasks.predict import explain, predict
 from sortal.tasks.show import show
@@ -149,7 +149,7 @@ def test_show_says_how_the_file_was_read(
 
 def test_a_day_that_cannot_be(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(OptionError, match="SOURCE_DATE_EPOCH='yesterday' is no time"):
+    with pytest.raises(ParameterError, match="SOURCE_DATE_EPOCH='yesterday' is no time"):
         fit(old, "paid", "tree")
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal import datasets, score_partition
+from sortal import datasets, score_split
 
 
 def rows_of(table: list[list[int]]) -> tuple[list[str], list[str]]:
@@ -46,7 +46,7 @@ def gini(counts: list[int]) -> Fraction:
 
 @given(tables)
 def test_every_measure_as_defined(table: list[list[int]]) -> None:
-    score: Any = score_partition(*rows_of(table))
+    score: Any = score_split(*rows_of(table))
     whole = [sum(column) for column in zip(*table, strict=True)]
     n, sizes = sum(whole), [sum(row) for row in table]
     split = sum(size / n * entropy(row) for size, row in zip(sizes, table, strict=True))
@@ -82,7 +82,7 @@ def test_a_curve_as_a_split() -> None:
     """Ch. 19 Q5: AB − B² ≤ 0 on Table 19.5; four H and one L below, one H and two L above."""
     points = datasets.table_19_5()
     below = points["A"] * points["B"] - points["B"] ** 2 <= 0
-    score: Any = score_partition(below, points["Class"])
+    score: Any = score_split(below, points["Class"])
     assert score.counts == ((1, 2), (4, 1))
     assert score.gain == pytest.approx(0.1589, abs=5e-5)
 
@@ -103,7 +103,7 @@ def test_table_19_2(V: str, split_entropy: float, gain: float) -> None:
     names = {"1": "Very Short", "2": "Short", "3": "Long", "4": "Very Long"}
     iris = datasets.discretized_iris()
     inside = iris["sepal_length"].isin([names[v] for v in V])
-    score = score_partition(inside, iris["species"] == "setosa")
+    score = score_split(inside, iris["species"] == "setosa")
     assert score.entropy == pytest.approx(0.918, abs=5e-4)
     assert score.split_entropy == pytest.approx(split_entropy, abs=6e-4)
     assert score.gain == pytest.approx(gain, abs=6e-4)
@@ -112,14 +112,14 @@ def test_table_19_2(V: str, split_entropy: float, gain: float) -> None:
 def test_the_root_of_table_19_4() -> None:
     """Ch. 19 Q4: a1 against a2, under three measures; and Instance parts every row."""
     table = datasets.table_19_4(instance=True)
-    by_a1, by_a2 = (score_partition(table[name], table["Class"]) for name in ("a1", "a2"))
+    by_a1, by_a2 = (score_split(table[name], table["Class"]) for name in ("a1", "a2"))
     assert by_a1.gain == pytest.approx(0.2294, abs=5e-5)
     assert by_a2.gain == pytest.approx(0.0072, abs=5e-5)
     assert by_a1.gini_decrease > by_a2.gini_decrease
     assert by_a1.cart is not None
     assert by_a2.cart is not None
     assert by_a1.cart > by_a2.cart
-    instance = score_partition(table["Instance"], table["Class"])
+    instance = score_split(table["Instance"], table["Class"])
     assert instance.gain == pytest.approx(instance.entropy)
     assert instance.gain_ratio == pytest.approx(instance.entropy / math.log2(9))
 
@@ -129,7 +129,7 @@ def test_the_root_of_table_19_4() -> None:
 
 @given(tables)
 def test_zero_exactly_where_all_parts_have_the_shares_of_the_whole(table: list[list[int]]) -> None:
-    score = score_partition(*rows_of(table))
+    score = score_split(*rows_of(table))
     whole = [sum(column) for column in zip(*table, strict=True)]
     n = sum(whole)
     alike = all(c * n == whole[k] * sum(row) for row in table for k, c in enumerate(row))
@@ -142,9 +142,9 @@ def test_zero_exactly_where_all_parts_have_the_shares_of_the_whole(table: list[l
 @given(tables.filter(lambda t: len(t) > 1))
 def test_a_finer_partition_gains_no_less(table: list[list[int]]) -> None:
     """Q1 (b): one branch a value is at least as pure as any grouping of the values."""
-    fine = score_partition(*rows_of(table))
+    fine = score_split(*rows_of(table))
     joined = [[a + b for a, b in zip(table[0], table[1], strict=True)], *table[2:]]
-    coarse = score_partition(*rows_of(joined))
+    coarse = score_split(*rows_of(joined))
     assert fine.gain >= coarse.gain - 1e-12
     assert fine.gini_decrease >= coarse.gini_decrease - 1e-12
 
@@ -154,7 +154,7 @@ def test_cart_lies_between_zero_and_one(left: list[int], data: st.DataObject) ->
     """Q3: 1 only for two halves of different classes, 0 only for parts of the same shares."""
     same = st.lists(st.integers(0, 9), min_size=len(left), max_size=len(left)).filter(any)
     right = data.draw(same)
-    cart = score_partition(*rows_of([left, right])).cart
+    cart = score_split(*rows_of([left, right])).cart
     assert cart is not None
     assert 0 <= cart <= 1
     halves = sum(left) == sum(right) and not any(a and b for a, b in zip(left, right, strict=True))
@@ -165,18 +165,18 @@ def test_cart_lies_between_zero_and_one(left: list[int], data: st.DataObject) ->
 def test_weights_are_copies(table: list[list[int]], copies: int) -> None:
     cells = [(p, k, n * copies) for p, row in enumerate(table) for k, n in enumerate(row)]
     parts, labels, weights = zip(*cells, strict=True)
-    weighed = score_partition(
+    weighed = score_split(
         [f"p{p}" for p in parts], [f"c{k}" for k in labels], sample_weight=weights
     )
-    assert weighed == score_partition(*rows_of([[n * copies for n in row] for row in table]))
+    assert weighed == score_split(*rows_of([[n * copies for n in row] for row in table]))
 
 
 def test_fractions_of_weights_and_libraries_do_not_matter() -> None:
     parts, y = rows_of([[5, 1], [2, 7]])
-    plain = score_partition(parts, y)
+    plain = score_split(parts, y)
     for library in (pd, pl):
-        assert score_partition(library.Series(parts), library.Series(y)) == plain
-    tenth = score_partition(parts, y, sample_weight=np.full(len(y), 0.1))
+        assert score_split(library.Series(parts), library.Series(y)) == plain
+    tenth = score_split(parts, y, sample_weight=np.full(len(y), 0.1))
     assert tenth.gain == pytest.approx(plain.gain, abs=1e-13)
     assert tenth.cart == pytest.approx(plain.cart, abs=1e-13)
 
@@ -184,10 +184,10 @@ def test_fractions_of_weights_and_libraries_do_not_matter() -> None:
 def test_the_order_of_rows_and_parts_changes_nothing() -> None:
     parts, y = rows_of([[5, 1, 0], [2, 7, 3], [0, 4, 4]])
     order = np.random.default_rng(0).permutation(len(y))
-    score = score_partition(parts, y)
-    turned = score_partition(np.array(parts)[order], np.array(y)[order])
+    score = score_split(parts, y)
+    turned = score_split(np.array(parts)[order], np.array(y)[order])
     assert turned == score
-    renamed = score_partition([{"p0": "z"}.get(p, p) for p in parts], y)
+    renamed = score_split([{"p0": "z"}.get(p, p) for p in parts], y)
     assert (renamed.gain, renamed.gini_decrease) == (score.gain, score.gini_decrease)
 
 
@@ -195,8 +195,8 @@ def test_the_order_of_rows_and_parts_changes_nothing() -> None:
 
 
 def test_the_record_shows_itself() -> None:
-    score = score_partition([True, True, False], ["a", "b", "<i>"])
-    assert json.loads(json.dumps(score.to_dict()))["parts"] == [False, True]
+    score = score_split([True, True, False], ["a", "b", "<i>"])
+    assert json.loads(json.dumps(score.to_dict()))["branches"] == [False, True]
     assert "gain_ratio" in str(score)
     assert "&lt;i&gt;" in score._repr_html_()
     assert list(score.to_frame().columns) == ["measure", "value", "equation"]

@@ -1,4 +1,4 @@
-"""fit, predict, explain, show and work on frames of any library."""
+"""fit, predict, explain, show and working on frames of any library."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import MissingValueWarning, OptionError
+from sortal.errors import MissingValueWarning, ParameterError
 from sortal.tasks import registry
 from sortal.tasks.fit import fit
-from sortal.tasks.predict import explain, predict, work
+from sortal.tasks.predict import explain, predict, working
 from sortal.tasks.show import show
 
 if TYPE_CHECKING:
@@ -57,20 +57,22 @@ def test_rows_without_a_label(library: Any) -> None:
     ).to_native()
     with pytest.warns(MissingValueWarning, match=r"2 of 4 rows have no 'y' and are left out"):
         assert fit(table, "y").fit_report_.rows == 2
-    with pytest.warns(MissingValueWarning), pytest.raises(OptionError, match="from 1 to 4"):
-        work(table, "y", "bayes", rows=[5])
+    with pytest.warns(MissingValueWarning), pytest.raises(ParameterError, match="from 1 to 4"):
+        working(table, "y", "bayes", rows=[5])
     with pytest.warns(MissingValueWarning):
-        rule = work(table, "y", "bayes", rows=[4])["rule"]  # a row without a label can be asked of
+        rule = working(table, "y", "bayes", rows=[4])[
+            "rule"
+        ]  # a row without a label can be asked of
     assert rule.column("row") == (4, 4)
 
 
 def test_the_working_of_rows_has_their_numbers() -> None:
     tennis = datasets.play_tennis()
-    whole = work(tennis, "PlayTennis", "bayes", {"alpha": 0}, rows=[2])
+    whole = working(tennis, "PlayTennis", "bayes", {"alpha": 0}, rows=[2])
     assert whole["rule"].column("row") == (2, 2)
     assert whole["rule"].column("P(c|x)") == pytest.approx((0.921036, 0.078964), abs=1e-6)
     renamed = tennis.rename(columns={"Outlook": "row"})
-    odd = work(renamed, "PlayTennis", "bayes", {"alpha": 0}, rows=[2])
+    odd = working(renamed, "PlayTennis", "bayes", {"alpha": 0}, rows=[2])
     assert odd["row"].column("row") == ("Overcast", "Rain", "Sunny")  # an attribute of that name
     assert odd["rule"].rows == whole["rule"].rows
 
@@ -78,7 +80,7 @@ def test_the_working_of_rows_has_their_numbers() -> None:
 @pytest.mark.parametrize("learner", ["lda", "qda", "fisher", "indicator"])
 def test_the_working_of_rows_by_functions(learner: str) -> None:
     iris = datasets.iris()
-    found = work(iris, "species", learner, rows=[51, 7])
+    found = working(iris, "species", learner, rows=[51, 7])
     asked = [table for table in found if table.columns[0] == "row"]
     assert asked
     for table in asked:
@@ -87,7 +89,7 @@ def test_the_working_of_rows_by_functions(learner: str) -> None:
 
 def test_the_working_of_a_node_and_the_ways_of_rows() -> None:
     iris = datasets.iris()
-    found = work(iris, "species", node=2, rows=[1, 51])
+    found = working(iris, "species", node=2, rows=[1, 51])
     model = fit(iris, "species")
     X, y = iris.drop(columns="species"), iris["species"]
     assert found.tables[:-2] == model.working(2, X, y).tables
@@ -101,7 +103,7 @@ def test_every_model_can_be_shown(learner: str, tmp_path: Path) -> None:
     shown = show(model)
     text = str(shown)
     assert registry.find(learner).facts.reads in text
-    assert f"{model.size_:,} numbers" in text
+    assert f"{model.n_parameters_:,} numbers" in text
     assert "Options that differ" not in text
     assert json.loads(json.dumps(shown.to_dict()))["facts"]["rows"] == 344
     assert (shown.rules is not None) == (learner == "tree")

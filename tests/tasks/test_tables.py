@@ -39,7 +39,7 @@ def test_one_odd_cell_changes_no_other_row(
 ) -> None:
     table = written(tmp_path / "old.csv", f"{column},y\n" + rows * 20)
     categories = [column] if column in ("zip", "half") else []
-    model = fit(table, "y", "tree", categories=categories)
+    model = fit(table, "y", "tree", categorical_features=categories)
     text = f"{column}\n{new}"
     with pytest.warns(UnknownCategoryWarning, match="1 cell"):
         said = predict(model, written(tmp_path / "new.csv", text))["prediction"].tolist()

@@ -124,7 +124,7 @@ def test_work_shows_no_pruned_tree_unless_asked() -> None:
     table = datasets.penguins().dropna()
 
     def worked(**options: Any) -> Any:
-        return sortal.work(table, "sex", options=options, rows=[1]).tables
+        return sortal.working(table, "sex", options=options, rows=[1]).tables
 
     assert worked() == worked(pruning=None)
     assert worked(pruning="pessimistic") != worked()
@@ -139,7 +139,7 @@ def shape(model: TreeClassifier) -> Any:
 
 WAYS: list[dict[str, Any]] = [
     {},
-    {"raising": True},
+    {"subtree_raising": True},
     {"missing": "fractional"},
     {"class_weight": "balanced"},
     {"criterion": "gini", "priors": [0.2, 0.3, 0.5]},

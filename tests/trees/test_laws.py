@@ -27,7 +27,7 @@ from tests.trees.tables import (
     tables,
 )
 
-from sortal import TreeClassifier, score_partition
+from sortal import TreeClassifier, score_split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -194,7 +194,7 @@ def check_scores(model: Any, data: Data) -> None:
     for t in np.flatnonzero(tree.kind != LEAF).tolist():
         rows = path[:, t]
         branch = np.argmax(path[:, children_of(tree, t)][rows], axis=1)
-        found = score_partition(branch, data.y[rows])
+        found = score_split(branch, data.y[rows])
         assert tree.score[t] == pytest.approx(getattr(found, names[criterion]), rel=1e-9)
         is_ratio = criterion == "gain_ratio"
         assert tree.gain[t] == (pytest.approx(found.gain, rel=1e-9) if is_ratio else tree.score[t])

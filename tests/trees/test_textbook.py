@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.trees.tables import children_of
 
-from sortal import TreeClassifier, datasets, score_partition
+from sortal import TreeClassifier, datasets, score_split
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +129,7 @@ NUMBERS: Final[list[tuple[str, str, str, dict[str, str]]]] = [
 def test_printed_numbers(table: str, rows: str, parts: str, printed: dict[str, str]) -> None:
     make, target = TABLES[table]
     data = make().query(rows) if rows else make()
-    split = score_partition(data.eval(parts) if parts else ["all"] * len(data), data[target])
+    split = score_split(data.eval(parts) if parts else ["all"] * len(data), data[target])
     for name, number in printed.items():
         close(getattr(split, name), number)
 
@@ -155,7 +155,7 @@ def test_table_19_2() -> None:
     data = TABLES["bins"][0]()
     for V, (split_entropy, gain) in TABLE_19_2.items():
         inside = data["sepal_length"].isin([BINS[v] for v in V])
-        split: Any = score_partition(inside, data["species"])
+        split: Any = score_split(inside, data["species"])
         close(split.split_entropy, f"{split_entropy:.3f}")
         # Gains are differences of rounded entropies, hence one more in the last place.
         assert abs(split.gain - gain) <= 1e-3
@@ -375,7 +375,7 @@ def test_q1_a_high_entropy_is_impure(rows: list[tuple[str, str]]) -> None:
     """False: entropy is 0 exactly for a pure part, and largest where all classes weigh alike."""
     labels = [label for _, label in rows]
     counts = [labels.count(c) for c in sorted(set(labels))]
-    entropy = score_partition(["all"] * len(rows), labels).entropy
+    entropy = score_split(["all"] * len(rows), labels).entropy
     assert (entropy == 0) == (len(counts) == 1)
     assert entropy <= math.log2(len(counts)) + 1e-12
     assert (abs(entropy - math.log2(len(counts))) < 1e-9) == (len(set(counts)) == 1)
@@ -414,7 +414,7 @@ def test_q3_cart_lies_between_0_and_1_and_when(tables: tuple[list[int], list[int
     (The prose of 19.2.2 says that lower is better for CART: by (19.7) higher is.)
     """
     yes, no = tables
-    found = score_partition(*rows_of(tables)).cart
+    found = score_split(*rows_of(tables)).cart
     assert found is not None
     n_yes, n_no = sum(yes), sum(no)
     alike = all(a * n_no == b * n_yes for a, b in zip(yes, no, strict=True))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import TreeClassifier
-from sortal.errors import MissingValueWarning, OptionError, UnknownCategoryWarning
+from sortal.errors import MissingValueWarning, ParameterError, UnknownCategoryWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,11 +150,11 @@ def asked(model: TreeClassifier) -> list[str]:
 
 
 PRUNINGS: Final[dict[str, dict[str, Any]]] = {
-    "by number": {"pruning": "cost_complexity", "strength": 0.01},
+    "by number": {"pruning": "cost_complexity", "cp": 0.01},
     "by folds": {"pruning": "cost_complexity", "cv": 3},
     "by rows held out": {"pruning": "reduced_error"},
-    "by estimates": {"pruning": "pessimistic", "raising": True},
-    "by estimates, in place": {"pruning": "pessimistic", "raising": False},
+    "by estimates": {"pruning": "pessimistic", "subtree_raising": True},
+    "by estimates, in place": {"pruning": "pessimistic", "subtree_raising": False},
     "joined": {"pruning": None, "join_leaves": True},
 }
 
@@ -166,7 +166,7 @@ may_meet_words = pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCatego
 def ways_with(missing: str) -> dict[str, dict[str, Any]]:
     """Rows in parts are not raised."""
     raises = missing != "fractional"
-    return {way: how for way, how in PRUNINGS.items() if raises or not how.get("raising")}
+    return {way: how for way, how in PRUNINGS.items() if raises or not how.get("subtree_raising")}
 
 
 @pytest.mark.parametrize(("missing", "backend"), WILD)
@@ -252,14 +252,14 @@ splits: Final = st.sampled_from(["subset", "multiway"])
 def prune_all(model: TreeClassifier, rows: Rows, judges: Rows) -> dict[str, TreeClassifier]:
     """Each way of pruning that does not deal rows out."""
     pruned = {
-        "number": model.prune("cost_complexity", strength=0.05),
-        "in place": model.prune("pessimistic", raising=False),
+        "number": model.prune("cost_complexity", cp=0.05),
+        "in place": model.prune("pessimistic", subtree_raising=False),
         "joined": model.prune(None, join_leaves=True),
         "others": model.prune("reduced_error", judges.X, judges.y, sample_weight=judges.weights),
     }
     if model.missing != "fractional":
         pruned["raising"] = model.prune(
-            "pessimistic", rows.X, rows.y, sample_weight=rows.weights, raising=True
+            "pessimistic", rows.X, rows.y, sample_weight=rows.weights, subtree_raising=True
         )
     return pruned
 
@@ -299,7 +299,7 @@ def test_costs_of_zero_and_one_change_nothing(
         assert same.to_text() == plain.to_text(), way
         assert str(same.fit_report_) == str(plain.fit_report_)
         assert_array_equal(same.predict_proba(rows.X), plain.predict_proba(rows.X))
-        assert getattr(same, "complexity_", None) == getattr(plain, "complexity_", None)
+        assert getattr(same, "cp_table_", None) == getattr(plain, "cp_table_", None)
 
 
 @FEW
@@ -313,26 +313,26 @@ def test_to_prune_afterwards_is_to_prune_at_fit(
     before = grown.to_text()
     again = {"X": rows.X, "y": rows.y, "sample_weight": rows.weights}
     ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
-        ({"pruning": "cost_complexity", "strength": 0.03}, {}),
-        ({"pruning": "cost_complexity", "strength": "least", "cv": 3}, again),
-        ({"pruning": "pessimistic", "raising": False}, {}),
-        ({"pruning": "pessimistic", "raising": False, "join_leaves": True}, {}),
+        ({"pruning": "cost_complexity", "cp": 0.03}, {}),
+        ({"pruning": "cost_complexity", "cp": "min", "cv": 3}, again),
+        ({"pruning": "pessimistic", "subtree_raising": False}, {}),
+        ({"pruning": "pessimistic", "subtree_raising": False, "join_leaves": True}, {}),
         ({"pruning": None, "join_leaves": True}, {}),
     ]
     if missing != "fractional":
-        ways.append(({"pruning": "pessimistic", "raising": True, "confidence": 0.5}, again))
+        ways.append(({"pruning": "pessimistic", "subtree_raising": True, "confidence": 0.5}, again))
     for how, given_rows in ways:
         fitted = grow(rows.X, rows.y, rows.weights, **options, **how)
         pruned = grown.prune(**how, **given_rows)
         assert pruned.to_text() == fitted.to_text(), how
         assert str(pruned.fit_report_) == str(fitted.fit_report_)
         assert str(pruned.get_params()) == str(fitted.get_params())
-        assert getattr(pruned, "complexity_", None) == getattr(fitted, "complexity_", None)
+        assert getattr(pruned, "cp_table_", None) == getattr(fitted, "cp_table_", None)
         told = f"pruned from {grown.get_n_leaves()} to"
         assert told in str(pruned.fit_report_) or how["pruning"] is None
         assert_array_equal(pruned.predict_proba(rows.X), fitted.predict_proba(rows.X))
     assert (grown.to_text(), grown.pruning) == (before, None)
-    assert not hasattr(grown, "complexity_")
+    assert not hasattr(grown, "cp_table_")
 
 
 def recount(model: TreeClassifier, rows: Rows) -> NDArray[np.float64]:
@@ -361,10 +361,10 @@ def validate_by_hand(
     """Costs of rows left out, from trees that are fitted, pruned and asked one by one."""
     costs = np.asarray(options.get("costs", 1 - np.eye(3)), dtype=np.float64)
     whole = grow(rows.X, rows.y, rows.weights, **options)
-    path = whole.complexity()
+    path = whole.cost_complexity_path()
     totals = np.array([rows.weights[rows.y == name].sum() for name in CLASSES])
     root, total = (totals @ costs).min(), totals.sum()
-    between = [np.inf, *np.sqrt(np.multiply(path.strength[:-1], path.strength[1:]))]
+    between = [np.inf, *np.sqrt(np.multiply(path.cp[:-1], path.cp[1:]))]
     paid = np.zeros((len(between), len(rows.y)))
     true = np.searchsorted(CLASSES, rows.y)
     for fold in np.unique(folds):
@@ -372,9 +372,9 @@ def validate_by_hand(
         part, rest = rows.take(out), rows.take(~out)
         tree = grow(rest.X, rest.y, rest.weights, **options)
         own = (np.array([rest.weights[rest.y == name].sum() for name in CLASSES]) @ costs).min()
-        for i, strength in enumerate(between):
-            price = strength * root * (rest.weights.sum() / total) / own
-            pruned = tree.prune("cost_complexity", strength=min(price * (1 + 1e-12), 1e9))
+        for i, cp in enumerate(between):
+            price = cp * root * (rest.weights.sum() / total) / own
+            pruned = tree.prune("cost_complexity", cp=min(price * (1 + 1e-12), 1e9))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a fold may lack holes or values of the whole
                 said = np.searchsorted(CLASSES, pruned.predict(part.X))
@@ -400,8 +400,8 @@ def test_cross_validation_with_holes_is_what_one_would_do_by_hand(
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options, pruning="cost_complexity", cv=folds)
     errors, deviations = validate_by_hand(rows, folds, options)
-    assert_allclose(model.complexity_.cv_error or (), errors, rtol=1e-10)
-    assert_allclose(model.complexity_.cv_deviation or (), deviations, rtol=1e-10)
+    assert_allclose(model.cp_table_.cv_error or (), errors, rtol=1e-10)
+    assert_allclose(model.cp_table_.cv_deviation or (), deviations, rtol=1e-10)
 
 
 def reduce_by_hand(
@@ -486,7 +486,7 @@ def test_a_fold_may_lack_a_class(options: dict[str, Any]) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.array([*["p", "q"] * 29, "p", "r"])
     model = grow(X, y, pruning="cost_complexity", **options)
-    assert np.isfinite(model.complexity_.cv_error or np.nan).all()
+    assert np.isfinite(model.cp_table_.cv_error or np.nan).all()
     assert model.classes_.tolist() == ["p", "q", "r"]
 
 
@@ -507,12 +507,12 @@ def test_prune_goes_by_the_policy_of_the_tree() -> None:
     fitted = grow(rows.X, rows.y, missing="fractional", pruning="pessimistic")
     assert "raising" not in str(fitted.fit_report_)
     parts = grow(rows.X, rows.y, missing="fractional").set_params(missing="direction")
-    with pytest.raises(OptionError, match="raising=True sends whole rows"):
-        parts.prune("pessimistic", rows.X, rows.y, raising=True)
+    with pytest.raises(ParameterError, match="subtree_raising=True sends whole rows"):
+        parts.prune("pessimistic", rows.X, rows.y, subtree_raising=True)
     whole = grow(rows.X, rows.y, rows.weights).set_params(missing="fractional")
-    again = {"sample_weight": rows.weights, "raising": True}
+    again = {"sample_weight": rows.weights, "subtree_raising": True}
     assert whole.prune("pessimistic", rows.X, rows.y, **again).get_n_leaves()
-    assert grow(rows.X, rows.y, missing="fractional", raising=True).get_n_leaves()
+    assert grow(rows.X, rows.y, missing="fractional", subtree_raising=True).get_n_leaves()
 
 
 def test_a_leaf_says_that_its_tests_were_pruned() -> None:

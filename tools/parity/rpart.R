@@ -37,7 +37,7 @@ table_of <- function(file) {
     for (minbucket in c(1L, 5L)) {
       table <- fit_of(frame, folds, split, minbucket)$cptable
       fits[[paste(split, minbucket)]] <- object_of(list(
-        strength = vector_of(table[, "CP"]),
+        cp = vector_of(table[, "CP"]),
         n_leaves = vector_of(table[, "nsplit"] + 1),
         error = vector_of(table[, "rel error"]),
         cv_error = vector_of(table[, "xerror"]),

@@ -29,7 +29,7 @@ from sortal.errors import (
     MissingValueError,
     MissingValueWarning,
     OneClassWarning,
-    OptionError,
+    ParameterError,
     UnknownCategoryError,
     UnknownCategoryWarning,
     listed,
@@ -67,7 +67,7 @@ def declare_schema(table: DataTable, categorical_features: Any) -> Schema:
     columns = [table.column_schema(j) for j in range(len(table.names))]
     for j in _chosen(categorical_features, table):
         if columns[j].kind == "date":
-            raise OptionError(
+            raise ParameterError(
                 f"categorical_features names {columns[j].name!r}, which holds dates: convert the "
                 "column to strings to use it as a category."
             )
@@ -120,7 +120,7 @@ def _chosen(given: Any, table: DataTable) -> list[int]:
 
 def _from_mask(mask: np.ndarray[Any, Any], n: int) -> list[int]:
     if len(mask) != n:
-        raise OptionError(
+        raise ParameterError(
             f"categorical_features is a mask of length {len(mask)}, and the table has "
             f"{counted(n, 'column')}."
         )
@@ -129,7 +129,7 @@ def _from_mask(mask: np.ndarray[Any, Any], n: int) -> list[int]:
 
 def _position(j: int, n: int) -> int:
     if not -n <= j < n:
-        raise OptionError(
+        raise ParameterError(
             f"categorical_features names column {j}, and the table has {counted(n, 'column')}."
         )
     return j % n
@@ -137,15 +137,15 @@ def _position(j: int, n: int) -> int:
 
 def _named(name: str, table: DataTable) -> int:
     if name not in table.names:
-        raise OptionError(
+        raise ParameterError(
             f"categorical_features names {name!r}, which is no column of this table: "
             f"it has {listed(table.names)}."
         )
     return table.names.index(name)
 
 
-def _unreadable(given: Any) -> OptionError:
-    return OptionError(
+def _unreadable(given: Any) -> ParameterError:
+    return ParameterError(
         f"categorical_features={told(given)} cannot be read: give 'from_dtype', 'all', None, a "
         "mask, a list of positions or a list of names."
     )
@@ -290,7 +290,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         return tags
 
     @property
-    def size_(self) -> int:
+    def n_parameters_(self) -> int:
         """How many numbers predict needs of the fitted model."""
         return int(self._fitted_model().size)
 

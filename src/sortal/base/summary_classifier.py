@@ -16,7 +16,7 @@ from sortal.data.schema import Schema
 from sortal.data.values import union
 from sortal.decision.class_options import options_for, read_costs
 from sortal.decision.scores import AskBlock, FromPriors, gather_answered, margin
-from sortal.errors import FormatError, LabelError, NotOfferedError, SortalError
+from sortal.errors import FormatError, LabelError, SortalError, UnavailableError
 from sortal.modelfile.fields import LabelType, Layout, SchemaField
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class in_pieces:  # noqa: N801  (it is used as a decorator)
             return self.method
         reason = estimator._no_pieces()
         if reason:
-            raise NotOfferedError(reason)
+            raise UnavailableError(reason)
         return MethodType(self.method, estimator)
 
 
@@ -57,7 +57,7 @@ class no_probabilities:  # noqa: N801  (it stands where a method would)
     """In the place of `predict_proba`: `hasattr` says no, and who asks all the same is told why."""
 
     def __get__(self, estimator: Any, owner: type[Any]) -> Callable[..., Any]:
-        raise NotOfferedError(
+        raise UnavailableError(
             f"{owner.__name__} assumes no distribution and has no probabilities: use "
             "decision_function, voting='hard' where models vote, or fit it within scikit-learn's "
             "CalibratedClassifierCV."

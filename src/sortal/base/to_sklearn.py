@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import refuse_one_class
-from sortal.errors import ColumnError, InputError, LabelError, OptionError, listed
+from sortal.errors import ColumnError, InputError, LabelError, ParameterError, listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def refuse_others(model: TableClassifier, costs: Any) -> None:
             "such columns, fit again and convert."
         )
     if costs is not None:
-        raise OptionError(
+        raise ParameterError(
             f"This {owner} decides by costs, and scikit-learn's equivalent by the largest "
             "probability: set costs=None, fit again, convert, and weigh the probabilities of "
             "predict_proba by the costs."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from matplotlib.lines import Line2D
 
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.pictures.scene import Plan, Scene, Words, cut_table, plain, several
 from sortal.pictures.shared import add_columns
 from sortal.plotting.axes import (
@@ -90,7 +90,7 @@ class EvidenceDisplay:
     ) -> None:
         given, weights = np.asarray(shares, dtype=float), np.asarray(priors, dtype=float)
         if given.shape != (len(values), len(classes)) or weights.shape != (len(classes),):
-            raise OptionError(
+            raise ParameterError(
                 f"shares has the shape {given.shape} and priors {weights.shape}, with "
                 f"{len(values)} values and {len(classes)} classes: give a row a value, a column a "
                 "class, and a prior a class."
@@ -177,7 +177,7 @@ def tables_of(estimator: Any) -> dict[str, dict[str, Any]]:
 def _known(estimator: Any, feature: Any) -> str:
     names = list(tables_of(estimator))
     if str(feature) not in names:
-        raise OptionError(
+        raise ParameterError(
             f"feature={feature!r} is no category column of this {type(estimator).__name__}: it has "
             f"{', '.join(map(repr, names)) or 'none'}."
         )

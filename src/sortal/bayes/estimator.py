@@ -39,7 +39,7 @@ from sortal.decision.posterior import log_posterior, n_impossible, posterior
 from sortal.decision.scores import public_functions
 from sortal.errors import (
     ImpossibleRowWarning,
-    OptionError,
+    ParameterError,
     warn,
 )
 from sortal.modelfile.arrays import Options, Record, Summary
@@ -264,7 +264,7 @@ class DiscreteBayes(ForgettingClassifier):
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: BayesOptions) -> Training:
         if (self._summary.cells is not None) != (options.structure == "joint"):
-            raise OptionError(
+            raise ParameterError(
                 f"structure={options.structure!r} was set after a fit with the other structure, "
                 "whose summary it cannot use: set it back, or fit again."
             )

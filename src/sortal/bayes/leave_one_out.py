@@ -18,7 +18,7 @@ from sortal.bayes.learn import (
 )
 from sortal.bayes.model import cell_weight, joint_log_likelihood, number_term
 from sortal.decision.class_options import read_class_weight
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,9 +144,9 @@ def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
     return bool((x.units == y.units).all() and near.all() and alike.all())
 
 
-def not_fitted() -> SubtractError:
+def not_fitted() -> TrainingRowsError:
     """The error for rows that were not in the fit."""
-    return SubtractError(
+    return TrainingRowsError(
         "loo_proba takes the rows of the fit again, with their labels and weights, and these are "
         "others: give the same X, y and sample_weight as to fit."
     )

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sortal.data.arrays import numbers_from_objects
 from sortal.data.values import as_value, is_hole
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 from sortal.plotting.axes import short_number as few_digits
 from sortal.records.render import moment_text, number_in_full, number_text, plain, quoted
 from sortal.records.tables import unique
@@ -56,7 +56,7 @@ def refuse_strangers(given: Mapping[str, Any], names: Sequence[str], what: str) 
     """An error where values are given for a column that there is not."""
     strangers = [name for name in given if name not in names]
     if strangers:
-        raise OptionError(
+        raise ParameterError(
             f"values names {strangers[0]!r}, which is no column of this {what}: it has "
             f"{listed(names)}."
         )

@@ -17,7 +17,7 @@ from sortal.cli.output import end, warnings_as_notes
 from sortal.cli.predict import EXPLAIN_EXAMPLES, PREDICT_EXAMPLES, explain, predict
 from sortal.cli.report import EXAMPLES as REPORT_EXAMPLES
 from sortal.cli.report import report
-from sortal.cli.show import SHOW_EXAMPLES, WORK_EXAMPLES, show, work
+from sortal.cli.show import SHOW_EXAMPLES, WORK_EXAMPLES, show, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
     (predict, PREDICT_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
     (show, SHOW_EXAMPLES),
-    (work, WORK_EXAMPLES),
+    (working, WORK_EXAMPLES),
 )
 
 # where the examples' table comes from

@@ -66,8 +66,13 @@ Repeats = Annotated[
 
 Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Time for all models.")]
 
-Level = Annotated[
-    float, typer.Option("--level", metavar="SHARE", help="Level of the tests behind the choice.")
+ConfidenceLevel = Annotated[
+    float,
+    typer.Option(
+        "--confidence-level",
+        metavar="SHARE",
+        help="Confidence level of the intervals and of the tests behind the choice.",
+    ),
 ]
 
 Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options in each fold.")]
@@ -92,10 +97,10 @@ DEFAULTS = {
     "folds": 10,
     "repeats": None,
     "budget": 150.0,
-    "level": 0.05,
+    "confidence_level": 0.95,
     "tune": False,
     "drop": None,
-    "categories": None,
+    "categorical_features": None,
     "random_state": 0,
     "n_jobs": None,
 }
@@ -110,12 +115,12 @@ def compare(
     folds: Folds = 10,
     repeats: Repeats = None,
     budget: Budget = 150.0,
-    level: Level = 0.05,
+    confidence_level: ConfidenceLevel = 0.95,
     tune: Tune = False,
     seed: Seed = 0,
     jobs: Jobs = None,
     drop: o.Drop = None,
-    category: o.Category = None,
+    categorical: o.Categorical = None,
     text: o.Text = None,
     na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
@@ -141,10 +146,10 @@ def compare(
         "folds": folds,
         "repeats": repeats,
         "budget": budget,
-        "level": level,
+        "confidence_level": confidence_level,
         "tune": tune,
         "drop": drop or None,
-        "categories": category or None,
+        "categorical_features": categorical or None,
         "random_state": seed,
         "n_jobs": jobs,
     }
@@ -164,7 +169,7 @@ def compare(
     else:
         emit(comparison.to_text(text_width(output), times=times), output)
     if not as_json and output is None:
-        _go_on(comparison, data, target, how, drop, category)
+        _go_on(comparison, data, target, how, drop, categorical)
 
 
 def _compare_code(
@@ -192,14 +197,14 @@ def _go_on(
     target: str,
     how: dict[str, Any],
     drop: list[str] | None,
-    category: list[str] | None,
+    categorical: list[str] | None,
 ) -> None:
     """The command that fits what was chosen; beside a baseline, the learner named with it."""
     learner = comparison.choice.learner
     if learner not in {known.name for known in learners()}:
         return
     words = ["sortal", "fit", data, "--target", target, "--learner", learner]
-    for option, columns in (("--drop", drop), ("--category", category)):
+    for option, columns in (("--drop", drop), ("--categorical", categorical)):
         words += [word for column in columns or () for word in (option, column)]
     emit(f"\nGo on with: {shlex.join([*words, *as_options(how), '-o', 'model.sortal'])}")
 

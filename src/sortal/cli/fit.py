@@ -21,7 +21,7 @@ from sortal.cli.output import (
 )
 from sortal.cli.show_code import Name, Script, call
 from sortal.data.text import counted
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.tasks.registry import find
 
 EXAMPLES = (
@@ -42,7 +42,7 @@ def fit(
     learner: o.LearnerName = "tree",
     setting: o.Settings = None,
     drop: o.Drop = None,
-    category: o.Category = None,
+    categorical: o.Categorical = None,
     text: o.Text = None,
     na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
@@ -58,21 +58,24 @@ def fit(
     settings = read_settings(setting)
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
-        script = _code(data, target, learner, settings, drop, category, how, output)
+        script = _code(data, target, learner, settings, drop, categorical, how, output)
         _report_code(script, learner, output, as_json)
         emit(str(script))
         return
     from sortal.tasks.fit import fit as task
 
     if output == STDOUT:
-        raise OptionError("A model goes into a file: give --output a name, such as model.sortal.")
+        raise ParameterError(
+            "A model goes into a file: give --output a name, such as model.sortal."
+        )
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
     with show_steps(is_quiet(), data, 3) as step:
         step(f"reading {data}")
         table = open_data(data, how)
         step(f"fitting {learner}")
-        model = task(table, target, learner, settings, drop=drop or (), categories=category or ())
+        columns = {"drop": drop or (), "categorical_features": categorical or ()}
+        model = task(table, target, learner, settings, **columns)
         step(f"writing {output}")
         model.save(output)
     _report(model, learner, output, as_json)
@@ -89,14 +92,14 @@ def _code(
     learner: str,
     settings: dict[str, Any],
     drop: list[str] | None,
-    category: list[str] | None,
+    categorical: list[str] | None,
     how: dict[str, Any],
     output: str,
 ) -> Script:
     """The same by the function."""
     script = Script()
     script.need("from sortal.tasks.fit import fit")
-    named = {"options": settings, "drop": drop, "categories": category}
+    named = {"options": settings, "drop": drop, "categorical_features": categorical}
     asked = {name: value for name, value in named.items() if value}
     script.add(
         f"model = {call('fit', data, target, learner, **asked, **how)}",
@@ -133,7 +136,7 @@ def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
     if as_json:
         emit(json_text(report_facts(model, learner, output)))
         return
-    size = getattr(model, "size_", None)
+    size = getattr(model, "n_parameters_", None)
     numbers = "" if size is None else f", {counted(size, 'number')}"
     emit(f"{find(learner).title}{numbers}\n{model.fit_report_}")
 
@@ -147,6 +150,6 @@ def report_facts(model: Any, learner: str, output: str) -> dict[str, Any]:
         "rows": report.rows,
         "missing": dict(report.missing),
         "notes": list(report.notes),
-        "size": getattr(model, "size_", None),
+        "size": getattr(model, "n_parameters_", None),
         "file": output,
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sortal.cli.output import note
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
@@ -91,10 +91,10 @@ Drop = Annotated[
     typer.Option("--drop", metavar="COLUMN", help="Leave a column out.", show_default=False),
 ]
 
-Category = Annotated[
+Categorical = Annotated[
     list[str] | None,
     typer.Option(
-        "--category",
+        "--categorical",
         metavar="COLUMN",
         help="Take a column of numbers for names, such as codes.",
         show_default=False,
@@ -195,11 +195,11 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
         name, sign, value = setting.partition("=")
         name = name.strip().replace("-", "_")
         if not sign or not name:
-            raise OptionError(
+            raise ParameterError(
                 f"--set {setting!r} cannot be read: give a name and a value, such as max_depth=3."
             )
         if name in settings:
-            raise OptionError(f"--set names {name!r} twice: give each option once.")
+            raise ParameterError(f"--set names {name!r} twice: give each option once.")
         settings[name] = _read_value(value)
     return settings
 

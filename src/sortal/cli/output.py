@@ -21,7 +21,7 @@ import typer
 from sortal.cli import INTERRUPTED, was_interrupted
 from sortal.data.atomic_write import replace_file
 from sortal.data.text import printable
-from sortal.errors import InputError, OptionError, SortalError, SortalWarning
+from sortal.errors import InputError, ParameterError, SortalError, SortalWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +106,7 @@ def check_output(output: str | None, *inputs: str) -> None:
         return  # such as /dev/stdout
     for given in inputs:
         if given != STDOUT and path.exists() and Path(given).exists() and path.samefile(given):
-            raise OptionError(
+            raise ParameterError(
                 f"--output {output!r} is the input itself, which would be lost: give another name."
             )
     folder = Path(os.path.realpath(path)).parent
@@ -189,7 +189,7 @@ def _show_table(frame: Any, form: str, **how: Any) -> None:
     from sortal.data.files.write import write_table
 
     if form == "parquet":
-        raise OptionError("Parquet cannot be read on a terminal: give --output a name.")
+        raise ParameterError("Parquet cannot be read on a terminal: give --output a name.")
     with TemporaryDirectory(prefix="sortal-") as folder:
         path = Path(folder) / "table"
         write_table(frame, path, form, **how)

@@ -21,7 +21,7 @@ from sortal.cli.output import (
     show_steps,
 )
 from sortal.cli.show_code import Name, Script, call
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
     from sortal.cli.options import TextFormat
@@ -79,7 +79,7 @@ def predict(
     """
     hush(quiet)
     if excel_safe and as_json:
-        raise OptionError("--excel-safe is for CSV files: leave it or --json out.")
+        raise ParameterError("--excel-safe is for CSV files: leave it or --json out.")
     written = {"excel_safe": True} if excel_safe else {}
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:

@@ -22,12 +22,12 @@ from sortal.cli.output import (
     wrote,
 )
 from sortal.cli.show_code import Script, call
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 EXAMPLES = (
     "sortal report penguins.csv --target species -o report.html",
     "sortal report penguins.csv -t species --learner tree --learner lda --repeats 1 -o report.md",
-    "sortal report penguins.csv -t species --rows --title 'Three penguins' -o penguins.html",
+    "sortal report penguins.csv -t species --include-rows --title 'Three penguins' -o birds.html",
 )
 
 ReportFormat = Literal["html", "md"]
@@ -41,8 +41,11 @@ Form = Annotated[
     ),
 ]
 
-Rows = Annotated[
-    bool, typer.Option("--rows", help="Rows of the table may be in the report; else only counts.")
+IncludeRows = Annotated[
+    bool,
+    typer.Option(
+        "--include-rows", help="Rows of the table may be in the report; else only counts."
+    ),
 ]
 
 MinFrequency = Annotated[
@@ -80,7 +83,7 @@ Output = Annotated[
     ),
 ]
 
-_DEFAULTS = c.DEFAULTS | {"rows": False, "min_frequency": 5, "keep": None, "title": None}
+_DEFAULTS = c.DEFAULTS | {"include_rows": False, "min_frequency": 5, "keep": None, "title": None}
 
 
 def report(
@@ -88,7 +91,7 @@ def report(
     target: o.Target,
     output: Output = None,
     form: Form = None,
-    rows: Rows = False,
+    include_rows: IncludeRows = False,
     min_frequency: MinFrequency = 5,
     keep: Keep = None,
     title: Title = None,
@@ -98,12 +101,12 @@ def report(
     folds: c.Folds = 10,
     repeats: c.Repeats = None,
     budget: c.Budget = 150.0,
-    level: c.Level = 0.05,
+    confidence_level: c.ConfidenceLevel = 0.95,
     tune: c.Tune = False,
     seed: c.Seed = 0,
     jobs: c.Jobs = None,
     drop: o.Drop = None,
-    category: o.Category = None,
+    categorical: o.Categorical = None,
     text: o.Text = None,
     na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
@@ -127,13 +130,13 @@ def report(
         "folds": folds,
         "repeats": repeats,
         "budget": budget,
-        "level": level,
+        "confidence_level": confidence_level,
         "tune": tune,
         "drop": drop or None,
-        "categories": category or None,
+        "categorical_features": categorical or None,
         "random_state": seed,
         "n_jobs": jobs,
-        "rows": rows,
+        "include_rows": include_rows,
         "min_frequency": min_frequency,
         "keep": keep or None,
         "title": title,
@@ -164,11 +167,11 @@ def _check(output: str | None, form: ReportFormat | None, as_json: bool) -> None
     if as_json:
         return
     if output is None and sys.stdout.isatty():
-        raise OptionError("A page goes into a file: give --output a name, such as report.html.")
+        raise ParameterError("A page goes into a file: give --output a name, such as report.html.")
     if output not in (None, STDOUT):
         _form_of(str(output), form)
     elif form == "md":
-        raise OptionError(
+        raise ParameterError(
             "Markdown comes with a folder of pictures: give --output a name, such as report.md."
         )
 

@@ -48,12 +48,12 @@ def show(
     emit_record(task(model, **named), form, as_json, output)
 
 
-# --- `sortal work` -------------------------------------------------------------------------------
+# --- `sortal working` -----------------------------------------------------------------------------
 
 WORK_EXAMPLES = (
-    "sortal work penguins.csv --target species --learner bayes --row 7",
-    "sortal work penguins.csv -t species --learner tree --node 1",
-    "sortal work penguins.csv -t species --learner lda --format html -o working.html",
+    "sortal working penguins.csv --target species --learner bayes --row 7",
+    "sortal working penguins.csv -t species --learner tree --node 1",
+    "sortal working penguins.csv -t species --learner lda --format html -o working.html",
 )
 
 Node = Annotated[
@@ -67,7 +67,7 @@ Node = Annotated[
 ]
 
 
-def work(
+def working(
     data: o.Data,
     target: o.Target,
     learner: o.LearnerName = "tree",
@@ -77,7 +77,7 @@ def work(
     form: o.Format = "text",
     output: o.Output = None,
     drop: o.Drop = None,
-    category: o.Category = None,
+    categorical: o.Categorical = None,
     text: o.Text = None,
     na_values: o.NaValues = None,
     delimiter: o.Delimiter = None,
@@ -99,14 +99,15 @@ def work(
     hush(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
-    given = {"options": settings, "rows": row, "node": node, "drop": drop, "categories": category}
+    given = {"options": settings, "rows": row, "node": node, "drop": drop}
+    given |= {"categorical_features": categorical}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
     whole = everything or as_json
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
         script.read(data, how)
-        script.add(f"working = {call('sortal.work', TABLE, target, **named)}")
+        script.add(f"working = {call('sortal.working', TABLE, target, **named)}")
         if everything and form == "text":  # print(working) would print the beginning
             script.add("working = working.to_text()")
         elif not whole and form != "text":
@@ -114,9 +115,9 @@ def work(
         script.finish("working", form, as_json, output)
         emit(str(script))
         return
-    from sortal.tasks.predict import work as task
+    from sortal.tasks.predict import working as task
 
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    working = task(open_data(data, how), target, **named)
-    emit_record(working if whole else working.short(), form, as_json, output)
+    shown = task(open_data(data, how), target, **named)
+    emit_record(shown if whole else shown.short(), form, as_json, output)

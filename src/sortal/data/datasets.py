@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import narwhals as nw
 
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 __all__ = [
     "discretized_iris",
@@ -211,7 +211,7 @@ def _check_backend(backend: str) -> _Backend:
     """The backend's name, known to be one of those allowed."""
     if backend not in _BACKENDS:
         allowed = ", ".join(repr(name) for name in _BACKENDS)
-        raise OptionError(f"backend is {backend!r}; it must be one of {allowed}.")
+        raise ParameterError(f"backend is {backend!r}; it must be one of {allowed}.")
     return _BACKENDS[backend]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.data.checks import choose, is_whole, numbers
 from sortal.data.text import counted
-from sortal.errors import OptionError, listed, told
+from sortal.errors import ParameterError, listed, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
     if given is None or n_classes == 1:
         return most
     if not is_whole(given) or not 1 <= given <= most:
-        raise OptionError(
+        raise ParameterError(
             f"n_components={told(given)} cannot be had: {n_classes} classes and "
             f"{counted(n_terms, 'column')} have at most {counted(most, 'direction')}. Give a whole "
             f"number from 1 to {most}, or None."
@@ -47,12 +47,12 @@ def read_priors(given: Any, classes: Values) -> Float | None:
         given = [given.get(label, 0.0) for label in classes]
     priors = numbers("priors", given)
     if priors.shape != (len(classes),):
-        raise OptionError(
+        raise ParameterError(
             f"priors has the shape {priors.shape}, and there are {len(classes)} classes "
             f"({listed(classes)}): give one probability per class in this order, or a dict."
         )
     if (priors < 0).any() or abs(priors.sum() - 1.0) > 1e-8:
-        raise OptionError(
+        raise ParameterError(
             f"priors={priors.tolist()} are no probabilities: each must be at least 0 and their sum "
             f"1 (it is {priors.sum():.9g}). Divide them by their sum."
         )
@@ -67,14 +67,14 @@ def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
         choose("class_weight", given, ("balanced",))
         return balanced(weight)
     if not isinstance(given, Mapping):
-        raise OptionError(
+        raise ParameterError(
             f"class_weight={told(given)} cannot be used: give None, 'balanced' or a dict by label."
         )
     _refuse_strangers("class_weight", given, classes)
     factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
     least, most = CLASS_WEIGHTS
     if not factors.any() or not ((factors == 0) | ((factors >= least) & (factors <= most))).all():
-        raise OptionError(
+        raise ParameterError(
             f"class_weight={told(dict(given))} cannot be used: each weight must be 0 or from "
             f"{least:g} to {most:g}, and one of them above 0. Beyond that one class drowns the "
             "others: multiply the weights by a constant, or give 0 to a class that is not to count."
@@ -97,7 +97,7 @@ def read_costs(given: Any, classes: Values) -> Float | None:
     costs = numbers("costs", given)
     K = len(classes)
     if costs.shape != (K, K) or (costs < 0).any():
-        raise OptionError(
+        raise ParameterError(
             f"costs has the shape {costs.shape} and a least entry of {costs.min(initial=0):.6g}: "
             f"give {K} × {K} numbers of at least 0, costs[i, j] being the cost of saying class j "
             f"when class i is true, classes in the order {listed(classes)}."
@@ -112,7 +112,7 @@ def priors_for(given: Any, everything: Values, present: Values) -> Float | None:
         return priors
     kept = priors[_places(everything, present)]
     if not kept.any():
-        raise OptionError(
+        raise ParameterError(
             f"priors={priors.tolist()} give all to classes without any row that counts: give "
             f"{listed(present)} a probability above 0."
         )
@@ -154,7 +154,7 @@ def _places(everything: Values, present: Values) -> list[int]:
 def _refuse_strangers(name: str, given: Mapping[Any, Any], classes: Values) -> None:
     strangers = [label for label in given if label not in classes]
     if strangers:
-        raise OptionError(
+        raise ParameterError(
             f"{name} names {strangers!r}, and the classes are {listed(classes)}: name these only; "
             "classes to come are told to partial_fit, where there is one, by its parameter classes."
         )

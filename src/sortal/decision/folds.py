@@ -8,7 +8,7 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.data.text import counted
-from sortal.errors import InputError, OptionError, told
+from sortal.errors import InputError, ParameterError, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,9 @@ def held_out(classes: Int32, part: float, seed: int) -> Bool:
     out[order] = rank < most[classes[order]]
     if not out.any():
         raise InputError(
-            f"validation={part!r} holds out no row of {len(classes)}: every class keeps one row at "
-            "least. Give a larger share or more rows, or prune with rows of your own by prune()."
+            f"validation_fraction={part!r} holds out no row of {len(classes)}: every class keeps "
+            "one row at least. Give a larger share or more rows, or prune with rows of your own by "
+            "prune()."
         )
     return out
 
@@ -55,18 +56,18 @@ def numbered(given: Any, n_rows: int) -> Place:
     """Folds given as a number a row, counted from 0 in ascending order."""
     folds = np.asarray(given)
     if folds.ndim != 1 or folds.dtype.kind not in "iu":
-        raise OptionError(
+        raise ParameterError(
             f"cv is an array of the shape {folds.shape} and the type {folds.dtype}: give one whole "
             "number a row, the fold that it is left out with."
         )
     if len(folds) != n_rows:
-        raise OptionError(
+        raise ParameterError(
             f"cv has {counted(len(folds), 'fold number')} for {counted(n_rows, 'row')}: give one a "
             "row."
         )
     names, places = np.unique(folds, return_inverse=True)
     if len(names) < 2:
-        raise OptionError(
+        raise ParameterError(
             f"cv puts all rows into fold {names[0]}, so that none is left to grow from: give two "
             "folds at least."
         )
@@ -80,18 +81,18 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
     for fold, (_, left_out) in enumerate(pairs):
         rows = np.asarray(left_out)
         if rows.dtype.kind not in "iu" or not np.isin(rows, np.arange(n_rows)).all():
-            raise OptionError(
+            raise ParameterError(
                 f"cv leaves out rows in fold {fold} that are no positions of "
                 f"{counted(n_rows, 'row')}."
             )
         if (folds[rows] >= 0).any():
-            raise OptionError(
+            raise ParameterError(
                 f"cv leaves out a row in two folds, {folds[rows].max()} and {fold}: every row is "
                 "to be left out once. Use KFold or StratifiedKFold, or give fold numbers."
             )
         folds[rows] = fold
     if (folds < 0).any():
-        raise OptionError(
+        raise ParameterError(
             f"cv never leaves out row {int((folds < 0).argmax())}: every row is to be left out "
             "once. Use KFold or StratifiedKFold, or give fold numbers."
         )
@@ -100,9 +101,9 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
 
 def _refuse_few(n_folds: int, n_rows: int) -> None:
     if not is_whole(n_folds) or n_folds < 2:
-        raise OptionError(f"cv={told(n_folds)} cannot be used: give two folds at least.")
+        raise ParameterError(f"cv={told(n_folds)} cannot be used: give two folds at least.")
     if n_folds > n_rows:
-        raise OptionError(
+        raise ParameterError(
             f"cv={told(n_folds)} asks for more folds than there are rows ({n_rows}): give fewer "
             "folds."
         )

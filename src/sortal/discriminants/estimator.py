@@ -38,11 +38,11 @@ from sortal.discriminants.statistics import (
     weigh_classes,
 )
 from sortal.errors import (
-    CollinearWarning,
+    CollinearityWarning,
     FormatError,
     MissingValueWarning,
-    OptionError,
-    SeparationWarning,
+    ParameterError,
+    PerfectSeparationWarning,
     SortalError,
     listed,
     warn,
@@ -191,7 +191,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         """
         made = cls(**params)
         if made._no_pieces():
-            raise OptionError(made._no_pieces())
+            raise ParameterError(made._no_pieces())
         options = made._options()
         stats = read_moments(
             means,
@@ -253,12 +253,12 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:
         if self._summary is None:
-            raise OptionError(
+            raise ParameterError(
                 f"This {type(self).__name__} was built from given moments, to which rows cannot be "
                 "added: fit a new one to the rows."
             )
         if (self._plan.fill is not None) != (self.missing == "mean"):
-            raise OptionError(
+            raise ParameterError(
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."
             )
@@ -311,20 +311,20 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
                 f"{combination(tied)} is the same in all rows, as far as digits go: it says "
                 "nothing and is left out"
             )
-            warn(f"{sentence(notes[-1])}.", CollinearWarning)
+            warn(f"{sentence(notes[-1])}.", CollinearityWarning)
         if apart:
             notes.append(
                 f"{combination(apart)} is constant within classes and differs between them: it "
                 f"separates them without error{self._separation_words}"
             )
-            warn(f"{sentence(notes[-1])}.", SeparationWarning)
+            warn(f"{sentence(notes[-1])}.", PerfectSeparationWarning)
         weak = weakest_columns(model.geometry, model.scores.design)
         if weak:
             notes.append(
                 f"{combination(weak)} hardly varies within classes (condition "
                 f"{model.geometry.condition:.1e}): coefficients hold few digits"
             )
-            warn(f"{sentence(notes[-1])}.", CollinearWarning)
+            warn(f"{sentence(notes[-1])}.", CollinearityWarning)
         return notes
 
     def _design(self) -> Design:

@@ -25,7 +25,7 @@ from sortal.discriminants.gaussian import (
     each_pattern,
     patterns_of,
 )
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 from sortal.modelfile.arrays import Array, OneOf, Record
 from sortal.modelfile.fields import INF, FromSchema, Layout, Maybe, check_scatter, need
 
@@ -385,13 +385,13 @@ def pair_of(classes: Values, constants: Float, first: Any, second: Any) -> tuple
     """The places of two classes between which there is a boundary."""
     strangers = [label for label in (first, second) if label not in classes]
     if strangers or first == second:
-        raise OptionError(
+        raise ParameterError(
             f"A boundary lies between two different classes of {listed(classes)}; {first!r} and "
             f"{second!r} were given."
         )
     impossible = [c for c in (first, second) if not np.isfinite(constants[classes.index(c)])]
     if impossible:
-        raise OptionError(
+        raise ParameterError(
             f"There is no boundary with {listed(impossible)}, to which no row belongs: a prior "
             "is 0, or a class has no rows."
         )
@@ -406,7 +406,7 @@ def cost_shift(costs: Float, classes: Values, first: Any, second: Any) -> float:
     k, l = pair_of(classes, np.zeros(len(classes)), first, second)  # noqa: E741
     saved_k, saved_l = costs[k, l] - costs[k, k], costs[l, k] - costs[l, l]
     if saved_k <= 0 or saved_l <= 0:
-        raise OptionError(
+        raise ParameterError(
             f"These costs make no boundary of {first!r} and {second!r}: saying the wrong one of "
             f"the two must cost more than saying the right one, and does so by {saved_k:g} and "
             f"{saved_l:g}."

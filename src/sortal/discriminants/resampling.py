@@ -37,7 +37,7 @@ from sortal.discriminants.leave_one_out.refits import (
     without_each,
 )
 from sortal.discriminants.statistics import plan, read_statistics, weigh_classes
-from sortal.errors import CollinearWarning, OptionError, warn
+from sortal.errors import CollinearityWarning, ParameterError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,8 +102,8 @@ class LeftOut(DiscriminantClassifier):
             left.proba[left.outside] = self._answer(X, None, "proba")[left.outside]
         return self._spread(left.proba)
 
-    def fold_proba(
-        self, X: Any, y: Any, folds: Any = 10, sample_weight: ArrayLike | None = None
+    def cv_proba(
+        self, X: Any, y: Any, cv: Any = 10, sample_weight: ArrayLike | None = None
     ) -> Float:
         """P(k|x) of each row by the model without the rows of its fold.
 
@@ -113,7 +113,7 @@ class LeftOut(DiscriminantClassifier):
         ----------
         X, y, sample_weight :
             The rows of the fit again.
-        folds : int or one label a row, default=10
+        cv : int or one label a row, default=10
             So many folds, to which the rows of each class are dealt at random, always in the same
             way (rows without weight get what `predict_proba` says); or the fold of each row.
 
@@ -121,17 +121,17 @@ class LeftOut(DiscriminantClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        source, summarize = self._same_source(X, y, sample_weight, "fold_proba")
+        source, summarize = self._same_source(X, y, sample_weight, "cv_proba")
         source = replace(source, block_rows=BLOCK_ROWS)
         read = ReadClasses(self._schema.classes)
         classes = np.concatenate(list(self._engine().map(source, read)))
-        own, n_folds = read_folds(folds, classes)
+        own, n_folds = read_folds(cv, classes)
         parts = summarize_folds(self._engine(), source, SummarizeFolds(summarize, own, n_folds))
         options = self._held()
         refit, learn = self._refit(options), self._learner(options)
         *others, everything = without_each([*parts, None])
         if not same_rows(everything, self._summary):
-            raise not_fitted("fold_proba")
+            raise not_fitted("cv_proba")
         judges = [refit.judge(refit.statistics(summary), learn) for summary in others]
         _warn_of_constant(judges, "folds")
         judges.append(refit.judge(refit.statistics(self._summary), learn))
@@ -157,7 +157,7 @@ class LeftOut(DiscriminantClassifier):
         """The rows of the fit again, and how they are summarized."""
         self._fitted_model()
         if self._summary is None:
-            raise OptionError(
+            raise ParameterError(
                 f"This {type(self).__name__} was built from given moments, and {method} leaves out "
                 "rows: fit one to the rows."
             )
@@ -168,7 +168,7 @@ class LeftOut(DiscriminantClassifier):
     def _refuse_fill(self, summary: DiscriminantSummary, what: str) -> None:
         """What stands for a hole was read from all rows."""
         if self.missing == "mean" and summary.rows.holes.any():
-            raise OptionError(
+            raise ParameterError(
                 f"{what} leaves out rows, and with missing='mean' holes hold means of all rows, "
                 "also of those left out: set missing='drop_rows', or fill the holes first."
             )
@@ -271,5 +271,5 @@ def _warn_of_constant(judges: Sequence[Judge], what: str) -> None:
         warn(
             f"Without them, {n} of the {what} leave no column that varies, and nothing to learn "
             "from: they get the prior.",
-            CollinearWarning,
+            CollinearityWarning,
         )

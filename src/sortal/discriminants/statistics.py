@@ -15,7 +15,7 @@ from sortal.data.values import as_value, sort_values, union
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
 from sortal.discriminants.linear_functions import ConditionalMean, Means
-from sortal.errors import InputError, MissingValueError, OptionError, listed
+from sortal.errors import InputError, MissingValueError, ParameterError, listed
 from sortal.modelfile.fields import check_scatter, check_squares, need
 from sortal.summaries.labeled_moments import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
@@ -247,7 +247,7 @@ def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
 def refuse_weightless(class_weight: Any, before: Float, after: Float) -> None:
     """Class weights must leave two classes."""
     if (after > 0).sum() < 2 <= (before > 0).sum():
-        raise OptionError(
+        raise ParameterError(
             f"class_weight={class_weight!r} leaves fewer than two classes with weight: give at "
             "least two classes that have rows a weight above 0."
         )
@@ -351,7 +351,7 @@ def read_moments(
     """
     mu = numbers("means", means)
     if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:
-        raise OptionError(
+        raise ParameterError(
             f"means has the shape {mu.shape}: give a row a class, two at least, and a column an "
             "attribute."
         )
@@ -360,7 +360,7 @@ def read_moments(
     n = None if counts is None else _counts(counts, K)
     if (covariances is None) == (scatters is None):
         how_many = "neither was" if scatters is None else "both were"
-        raise OptionError(f"Give either covariances or scatters: {how_many} given.")
+        raise ParameterError(f"Give either covariances or scatters: {how_many} given.")
     if n is not None:
         weight = n
     else:
@@ -369,7 +369,7 @@ def read_moments(
         weight = np.full(K, 1 / K) if given is None or (given == 0).any() else given
     if scatters is not None:
         if n is None:
-            raise OptionError("scatters are sums over rows: give counts with them.")
+            raise ParameterError("scatters are sums over rows: give counts with them.")
         scatter = _matrices("scatters", scatters, K, p)
     else:
         unit = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
@@ -398,7 +398,7 @@ def _labels(given: Any, K: int) -> Values:
     except TypeError:
         labels = ()
     if None in labels or len(labels) != K or labels != sort_values(labels):  # type: ignore[arg-type]
-        raise OptionError(
+        raise ParameterError(
             f"classes={given!r} must name the {K} classes of means, each once and in sorted order."
         )
     return labels  # type: ignore[return-value]
@@ -407,7 +407,9 @@ def _labels(given: Any, K: int) -> Values:
 def _counts(given: Any, K: int) -> Float:
     counts = numbers("counts", given)
     if counts.shape != (K,) or (counts <= 0).any():
-        raise OptionError(f"counts={given!r} must hold a number above 0 for each of {K} classes.")
+        raise ParameterError(
+            f"counts={given!r} must hold a number above 0 for each of {K} classes."
+        )
     return counts
 
 
@@ -416,25 +418,25 @@ def _matrices(name: str, given: Any, K: int, p: int) -> Float:
     if matrices.shape == (p, p) and name == "covariances":
         matrices = np.broadcast_to(matrices, (K, p, p))
     if matrices.shape != (K, p, p):
-        raise OptionError(
+        raise ParameterError(
             f"{name} has the shape {matrices.shape}: give {K} matrices of {p} × {p}, or one where "
             "covariances are common."
         )
     diagonal = np.sqrt(np.abs(np.einsum("kjj->kj", matrices)))
     off = np.abs(matrices - matrices.transpose(0, 2, 1))
     if (off > 1e-8 * diagonal[:, :, None] * diagonal[:, None, :]).any():
-        raise OptionError(f"{name} must be symmetric.")
+        raise ParameterError(f"{name} must be symmetric.")
     scale = np.where(diagonal > 0, diagonal, 1.0)
     least = np.linalg.eigvalsh(matrices / (scale[:, :, None] * scale[:, None, :])).min()
     if least < -1e-8 * p:
-        raise OptionError(f"{name} must not have negative eigenvalues: no rows can give them.")
+        raise ParameterError(f"{name} must not have negative eigenvalues: no rows can give them.")
     return np.asarray((matrices + matrices.transpose(0, 2, 1)) / 2)
 
 
 def _columns(names: Any, p: int) -> tuple[ColumnSchema, ...]:
     listed = [f"x{j}" for j in range(p)] if names is None else list(names)
     if len(listed) != p or len(set(listed)) != p or not all(isinstance(n, str) for n in listed):
-        raise OptionError(f"names={names!r} must name the {p} columns of means, each once.")
+        raise ParameterError(f"names={names!r} must name the {p} columns of means, each once.")
     return tuple(ColumnSchema(name, "number") for name in listed)
 
 

@@ -17,7 +17,7 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 from sortal.engines.protocol import merge_all
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +133,7 @@ def n_threads(n_jobs: int | None) -> int:
         return 1 if nested > 0 else n_cores()
     given: object = n_jobs
     if isinstance(given, bool) or not isinstance(given, Integral) or given == 0:
-        raise OptionError(
+        raise ParameterError(
             f"n_jobs={n_jobs!r}: give a whole number of threads, -1 for all cores, or None."
         )
     threads = int(n_jobs) if n_jobs > 0 else max(1, n_cores() + 1 + n_jobs)

@@ -13,7 +13,7 @@ from sortal.base.summary_classifier import in_pieces
 from sortal.data.checks import check_progress, read_seed, whole_number
 from sortal.decision.class_options import read_class_weight
 from sortal.decision.scores import as_they_are
-from sortal.errors import FormatError, OptionError, SortalError
+from sortal.errors import FormatError, ParameterError, SortalError
 from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of
 from sortal.kernels.explain import ReadKernelRows, explain_rows, gather_kernel_rows
 from sortal.kernels.fit import KernelLeftOut
@@ -60,7 +60,7 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         model: KernelModel = self._fitted_model()
         return self._ask(X, model.coordinates, as_they_are)
 
-    def explain(self, X: Any, most: int = 5) -> Explanations[KernelExplanation]:
+    def explain(self, X: Any, max_rows: int = 5) -> Explanations[KernelExplanation]:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
 
         With costs, what they add to the log-odds is a part of its own.
@@ -68,28 +68,28 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         Parameters
         ----------
         X : table
-        most : int, default=5
+        max_rows : int, default=5
             How many basis rows are named; the rest is added up.
         """
-        whole_number("most", most, 1)
+        whole_number("max_rows", max_rows, 1)
         rows, backend = self._read_rows(X)
         refuse_one_class(self._schema.classes, "explain")
-        made = explain_rows(self._fitted_model(), rows, self._read_costs(self.costs), most)
+        made = explain_rows(self._fitted_model(), rows, self._read_costs(self.costs), max_rows)
         return Explanations(made, range(len(rows)), backend)
 
-    def working(self, X: Any = None, most: int = 20) -> Working:
+    def working(self, X: Any = None, max_rows: int = 20) -> Working:
         """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
 
         Parameters
         ----------
         X : table, default=None
-        most : int, default=20
+        max_rows : int, default=20
             Rows of the basis up to which matrices are shown whole.
         """
-        whole_number("most", most, 1)
+        whole_number("max_rows", max_rows, 1)
         model = self._fitted_model()
         rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._read_costs(self.costs), most, backend)
+        return show_kernel(model, rows, self._read_costs(self.costs), max_rows, backend)
 
     def _read_rows(self, X: Any) -> tuple[KernelRows, str]:
         model, source = self._fitted_model(), self._open(X)
@@ -213,7 +213,7 @@ class KeptKernel(ReadableKernel):
             Where to write; by custom it ends in ".sortal".
         """
         if self._fitted_model().kernel.name == "callable" or callable(self.kernel):
-            raise OptionError(
+            raise ParameterError(
                 "This kernel is a function, and a model file holds data only, no code: use a named "
                 "kernel, give the kernel matrix with kernel='precomputed', or pickle the estimator."
             )
@@ -341,7 +341,7 @@ class KernelDiscriminant(KeptKernel):
         An estimate of the condition number of the matrix that was inverted.
     loo_curve_ : Table
         With ridge="loo": the mean of ln P(y|x) without each row, for every ridge tried.
-    size_ : int
+    n_parameters_ : int
         How many numbers predict needs: basis rows, coefficients, projected means.
     fit_report_ : FitReport
         Rows, holes by column, notes.

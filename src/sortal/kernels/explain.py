@@ -157,7 +157,7 @@ class ExplainKernel:
     log_joint: Float
     shares: Float
     verdicts: Verdicts
-    most: int
+    max_rows: int
 
     def __call__(self, i: int) -> KernelExplanation:
         """Explain one row."""
@@ -168,7 +168,7 @@ class ExplainKernel:
             offset, coefficients = pulls_between(model, label, against)
         kernel = model.coordinates.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
-        listed = _strongest(pulls, self.most)
+        listed = _strongest(pulls, self.max_rows)
         left, log_odds = np.delete(pulls, listed), offset + float(pulls.sum())
         costs, total = self.verdicts.with_costs(i, log_odds)
         return KernelExplanation(
@@ -199,12 +199,12 @@ class ExplainKernel:
 
 
 def explain_rows(
-    model: KernelModel, rows: KernelRows, costs: Float | None, most: int
+    model: KernelModel, rows: KernelRows, costs: Float | None, max_rows: int
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
     log_joint = rows.functions + model.log_prior
     shares, verdicts = posterior(log_joint, model.prior), Verdicts.of(log_joint, model.prior, costs)
-    return ExplainKernel(model, rows, log_joint, shares, verdicts, most)
+    return ExplainKernel(model, rows, log_joint, shares, verdicts, max_rows)
 
 
 def pulls_between(model: KernelModel, a: int, b: int) -> tuple[float, Float]:
@@ -226,9 +226,12 @@ def _prior_odds(model: KernelModel, a: int, b: int) -> float:
     return difference(model.log_prior[a], model.log_prior[b])
 
 
-def _strongest(pulls: Float, most: int) -> list[int]:
+def _strongest(pulls: Float, max_rows: int) -> list[int]:
     """The largest pulls above 0, then the smallest below, the first of equals first."""
-    up, down = np.argsort(-pulls, kind="stable")[:most], np.argsort(pulls, kind="stable")[:most]
+    up, down = (
+        np.argsort(-pulls, kind="stable")[:max_rows],
+        np.argsort(pulls, kind="stable")[:max_rows],
+    )
     return [*up[pulls[up] > 0].tolist(), *down[pulls[down] < 0].tolist()]
 
 

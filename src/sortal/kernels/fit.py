@@ -25,7 +25,14 @@ from sortal.discriminants.leave_one_out.downdate import (
 )
 from sortal.engines.local import n_threads
 from sortal.engines.protocol import merge_all
-from sortal.errors import OptionError, SeparationWarning, SortalError, SortalWarning, listed, warn
+from sortal.errors import (
+    ParameterError,
+    PerfectSeparationWarning,
+    SortalError,
+    SortalWarning,
+    listed,
+    warn,
+)
 from sortal.kernels.basis import (
     CountRows,
     CountUnknown,
@@ -162,17 +169,17 @@ class KernelDoor(Posteriors, SummaryClassifier):
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any, options: KernelOptions) -> Training:
         if options.reads() != self._fitted.reads():
-            raise OptionError(
+            raise ParameterError(
                 "The kernel, its parameters, the scale or the landmarks were set to others after "
                 "the first rows, whose basis they cannot use: set them back, or fit again."
             )
         if self._fills() != self._fitted.fills:
-            raise OptionError(
+            raise ParameterError(
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."
             )
         if not self._plan.inputs.factor.any():
-            raise OptionError(
+            raise ParameterError(
                 "The first rows, all of one class, do not vary in any column, so that there is no "
                 "scale for others: fit again to all rows."
             )
@@ -369,7 +376,7 @@ class KernelFitting(KernelDoor):
                 "without a ridge this kernel separates every training set of distinct rows, and "
                 "these too: that says nothing of other rows. Set a ridge"
             )
-            warn(f"{sentence(notes[-1])}.", SeparationWarning)
+            warn(f"{sentence(notes[-1])}.", PerfectSeparationWarning)
         return notes
 
 

@@ -14,7 +14,7 @@ from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.discriminants.leave_one_out.downdate import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless
-from sortal.errors import InputError, OptionError, told
+from sortal.errors import InputError, ParameterError, told
 from sortal.kernels.landmark_space import read_space, solve_landmarks
 from sortal.kernels.model import KernelModel
 from sortal.kernels.primal import Labeled
@@ -94,7 +94,7 @@ class Problem:
         """How many directions are asked for."""
         given, most = self.options.n_components, len(self.classes) - 1
         if given is not None and given > most > 0:
-            raise OptionError(
+            raise ParameterError(
                 f"n_components={told(given)} cannot be had: {len(self.classes)} classes have at "
                 f"most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or None."
             )
@@ -176,7 +176,7 @@ def solve_span(problem: Problem) -> Solved:
     options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
     assert space is not None  # noqa: S101  (or there are no landmarks)
     if options.penalty == "coefficients" and not weight.all():
-        raise OptionError(
+        raise ParameterError(
             f"class_weight={options.class_weight!r} leaves landmarks without weight, whose "
             "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sortal.data.checks import as_real, choose, is_whole, non_negative, whole_number
 from sortal.data.text import agreed, counted
-from sortal.errors import InputError, OptionError, told
+from sortal.errors import InputError, ParameterError, told
 from sortal.kernels.basis import MOST_SAMPLED
 from sortal.kernels.functions import KEPT as KERNELS
 from sortal.kernels.model import PENALTIES, SOLVERS
@@ -58,7 +58,7 @@ class KernelOptions:
         if self.rule == "nearest_mean" and self.priors is not None:
             raise priorless()
         if self.name == "precomputed" and self.solver == "landmarks":
-            raise OptionError(
+            raise ParameterError(
                 "solver='landmarks' needs rows, and kernel='precomputed' has none: set "
                 "solver='dense'."
             )
@@ -98,20 +98,20 @@ def _check_kernel(options: KernelOptions) -> None:
     known = isinstance(options.kernel, str) and options.kernel in KERNELS
     if not known and not callable(options.kernel):
         words = ", ".join(map(repr, KERNELS))
-        raise OptionError(
+        raise ParameterError(
             f"kernel={told(options.kernel)} is not known: it can be {words}, or a function of two "
             "matrices of rows."
         )
     gamma = options.gamma
     if gamma is not None and not 0 < as_real(gamma) < math.inf:
-        raise OptionError(f"gamma={told(gamma)} cannot be used: give a number above 0, or None.")
+        raise ParameterError(f"gamma={told(gamma)} cannot be used: give a number above 0, or None.")
     if not is_whole(options.degree) or not 1 <= options.degree <= MOST_DEGREE:
-        raise OptionError(
+        raise ParameterError(
             f"degree={told(options.degree)} cannot be used: give a whole number from 1 to "
             f"{MOST_DEGREE}."
         )
     if as_real(options.coef0) < 0:
-        raise OptionError(
+        raise ParameterError(
             f"coef0={told(options.coef0)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
             "inner product. Give a number of at least 0."
         )
@@ -120,16 +120,16 @@ def _check_kernel(options: KernelOptions) -> None:
 
 def _check_ridge(given: Any) -> None:
     if isinstance(given, str) and given != "loo":
-        raise OptionError(
+        raise ParameterError(
             f"ridge={given!r} is not known: it can be a number of at least 0, 'loo', or None."
         )
     if given is not None and not isinstance(given, str):
         non_negative("ridge", given)
 
 
-def priorless() -> OptionError:
+def priorless() -> ParameterError:
     """The error for priors of a rule that has none."""
-    return OptionError(
+    return ParameterError(
         "priors cannot be given with rule='nearest_mean', in which all classes count alike: set "
         "rule='gaussian', or priors=None."
     )
@@ -203,7 +203,7 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
     if options.n_landmarks is None:
         return min(DEFAULT_LANDMARKS, n)
     if options.n_landmarks > n:
-        raise OptionError(
+        raise ParameterError(
             f"n_landmarks={told(options.n_landmarks)} but {counted(n, 'row')} "
             f"{agreed(n, 'takes', 'take')} part: give at most that, or None."
         )

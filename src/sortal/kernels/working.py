@@ -245,18 +245,18 @@ _READS = {"rbf": ("gamma",), "laplacian": ("gamma",), "poly": ("gamma", "coef0",
 
 
 def show_kernel(
-    model: KernelModel, rows: KernelRows | None, costs: Float | None, most: int, backend: str
+    model: KernelModel, rows: KernelRows | None, costs: Float | None, max_rows: int, backend: str
 ) -> Working:
     """The tables of a fit; with rows, also their projections and posteriors.
 
-    Where at most `most` rows are the basis, every matrix of Algorithm 20.2 is shown.
+    Where at most `max_rows` rows are the basis, every matrix of Algorithm 20.2 is shown.
     """
     K = _basis_kernel(model)
     tables = [_sizes(model), *_inputs(model), _classes(model)]
     tables += [_directions(model, K), _projections(model)]
     if K is None:
         tables.append(_no_matrix(model))
-    elif len(K) > most:
+    elif len(K) > max_rows:
         tables.append(_spectrum(K))
     else:
         tables += show_landmarks(model, K) if model.solver == "landmarks" else show_book(model, K)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import NullLocator
 
 from sortal.data.checks import is_whole
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
 from sortal.pictures.scene import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_regions
@@ -76,13 +76,15 @@ class LooCurveDisplay:
         self.k, self.error = np.asarray(k), np.asarray(error, dtype=np.float64)
         self.weighting, self.note = tuple(map(str, weighting)), note
         if self.k.shape != (len(self.weighting),) or self.error.shape != self.k.shape:
-            raise OptionError(
+            raise ParameterError(
                 f"k has the shape {self.k.shape}, error {self.error.shape}, and weighting has "
                 f"{len(self.weighting)} entries: give one of each for every setting."
             )
         self.curves = {name: self._curve(name) for name in dict.fromkeys(self.weighting)}
         if not self.curves:
-            raise OptionError("There is no setting to draw: give k, weighting and error of some.")
+            raise ParameterError(
+                "There is no setting to draw: give k, weighting and error of some."
+            )
         self.chosen = None if chosen is None else self._read_chosen(chosen)
 
     def _curve(self, name: str) -> tuple[NDArray[Any], Float]:
@@ -93,7 +95,7 @@ class LooCurveDisplay:
     def _read_chosen(self, chosen: tuple[int, str]) -> tuple[int, str]:
         k, name = chosen
         if k not in self.curves.get(str(name), ((),))[0]:
-            raise OptionError(
+            raise ParameterError(
                 f"chosen={chosen!r} is no setting that was tried: give k and a weighting of those "
                 "in the curve."
             )
@@ -218,7 +220,7 @@ class NeighborsDisplay:
         resolution: int = _RESOLUTION,
     ) -> None:
         if not functions:
-            raise OptionError("functions is empty: give a function for one k at least.")
+            raise ParameterError("functions is empty: give a function for one k at least.")
         self.panels = {
             int(k): DecisionsDisplay(
                 points, labels, each, classes=classes, names=names, resolution=resolution
@@ -317,7 +319,7 @@ class NeighborsDisplay:
     def _given_axes(self, ax: Any) -> NDArray[Any]:
         axes: NDArray[Any] = np.asarray(ax, dtype=object).ravel()
         if len(axes) != len(self.panels) + 1:
-            raise OptionError(
+            raise ParameterError(
                 f"ax has {len(axes)} axes, and there are {len(self.panels)} numbers of neighbors: "
                 "give one axes for each of them, and one for the curve."
             )
@@ -327,7 +329,7 @@ class NeighborsDisplay:
 def _read_ks(k: Any) -> list[int]:
     given = list(k) if hasattr(k, "__iter__") and not isinstance(k, str) else []
     if not given or not all(is_whole(one) and one >= 1 for one in given):
-        raise OptionError(
+        raise ParameterError(
             f"k={k!r} cannot be drawn: give a list of whole numbers of at least 1, such as "
             "(1, 5, 15)."
         )
@@ -337,7 +339,7 @@ def _read_ks(k: Any) -> list[int]:
 def _refuse_equal_or_not(estimator: Any) -> None:
     """Between the values that rows have, there is nothing to draw."""
     if attribute(estimator, "metric_") == "hamming":
-        raise OptionError(
+        raise ParameterError(
             "metric='hamming' asks only whether values are equal, which makes no regions of a "
             "plane: fit with a metric that measures numbers, such as 'gower'."
         )

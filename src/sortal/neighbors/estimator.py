@@ -14,7 +14,7 @@ from sortal.data.checks import choose, whole_number
 from sortal.data.sources import read_frame
 from sortal.decision.posterior import decide, log_of, shares_of_votes
 from sortal.engines.local import LocalEngine, n_threads
-from sortal.errors import InputError, OptionError, SortalError
+from sortal.errors import InputError, ParameterError, SortalError
 from sortal.modelfile.arrays import Options, Record
 from sortal.modelfile.fields import Layout
 from sortal.neighbors.explain import ExplainNeighbors, NeighborsExplanation
@@ -70,7 +70,7 @@ class KeepingRows(SummaryClassifier):
     )
     _waits = True  # blocks of fewer rows than neighbors are kept until more come
 
-    def forget(self, ids: ArrayLike) -> Self:
+    def forget(self, *, ids: ArrayLike) -> Self:
         """Take rows out again: the model becomes that of a fit without them.
 
         The ids of the other rows stay as they are. What is refused leaves the model as it was.
@@ -123,7 +123,7 @@ class KeepingRows(SummaryClassifier):
     def _refuse_other_reading(self, options: NeighborsOptions) -> None:
         """Numbers that were kept as values cannot become numbers again, nor the reverse."""
         if (options.metric == "hamming") != (self._fitted.metric == "hamming"):
-            raise OptionError(
+            raise ParameterError(
                 f"metric={options.metric!r} was set after a fit with metric="
                 f"{self._fitted.metric!r}, which keeps numbers in another way: set it back, or fit "
                 "again."
@@ -212,14 +212,14 @@ class ReadableNeighbors(KeepingRows):
         made = ExplainNeighbors(self._model, rows, shares, decide(shares, costs), costs)
         return Explanations(made, range(len(rows)), backend)
 
-    def working(self, X: Any = None, most: int = 1000) -> Working:
+    def working(self, X: Any = None, max_rows: int = 1000) -> Working:
         """The numbers of this fit: scales, classes and, for rows X, distances and votes.
 
         Parameters
         ----------
         X : table, default=None
             Rows whose distances to the rows of the fit are listed.
-        most : int of at least 1, default=1000
+        max_rows : int of at least 1, default=1000
             Of the rows of the fit so many are listed for each row of X, the nearest first.
 
         Returns
@@ -229,10 +229,10 @@ class ReadableNeighbors(KeepingRows):
             number of neighbors was chosen, `loo`. With X, `distances`: of each row of the fit its
             rank, what each column adds to the sum, the distance, and its vote; and `votes`.
         """
-        whole_number("most", most, 1)
+        whole_number("max_rows", max_rows, 1)
         model = self._fitted_model()
         rows, backend = (None, self._backend) if X is None else self._poll(X)
-        return show_working(model, rows, most, backend, n_threads(self.n_jobs))
+        return show_working(model, rows, max_rows, backend, n_threads(self.n_jobs))
 
     def _poll(self, X: Any) -> tuple[Polled, str]:
         model = self._fitted_model()
@@ -312,7 +312,7 @@ class NeighborsClassifier(ReadableNeighbors):
         k, weighting and leave-one-out error, where they were chosen.
     search_ : str
         How rows are searched: "tree", "bytes", "bits" or "scan". It never matters to what is found.
-    size_ : int
+    n_parameters_ : int
         How many numbers the rows have, with their labels.
     fit_report_ : FitReport
         Rows, holes by column, notes.
@@ -431,7 +431,7 @@ class NeighborsClassifier(ReadableNeighbors):
         whole_number("n_neighbors", n_neighbors, 1, none="n_neighbors_")
         k = model.k if n_neighbors is None else int(n_neighbors)
         if k > max(model.n_rows, _MOST_ABSENT):
-            raise OptionError(
+            raise ParameterError(
                 f"n_neighbors={k} cannot be used: the model keeps {model.n_rows} rows. Give at "
                 "most as many."
             )

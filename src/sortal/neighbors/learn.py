@@ -15,7 +15,7 @@ from sortal.data.values import union
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import involved
 from sortal.engines.local import one_blas_thread
-from sortal.errors import ColumnError, InputError, MissingValueError, OptionError, listed, told
+from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, listed, told
 from sortal.neighbors.model import METRICS, WEIGHTINGS, Ellipse, NeighborsModel, inverse_root
 from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed
 
@@ -57,7 +57,7 @@ class NeighborsOptions:
         if self.scale is not None:
             choose("scale", self.scale, ("auto", "range", "std"), none=True)
         if self.metric in UNSCALED and self.scale not in ("auto", None):
-            raise OptionError(
+            raise ParameterError(
                 f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
                 "in a unit of its own: set scale='auto' or None, or another metric."
             )
@@ -77,7 +77,7 @@ def _check_neighbors(given: Any) -> None:
         for k in given:
             whole_number("n_neighbors", k, 1)
     elif not (isinstance(given, str) and given == "loo") and not (is_whole(given) and given >= 1):
-        raise OptionError(
+        raise ParameterError(
             f"n_neighbors={told(given)} cannot be used: give a whole number of at least 1, a list "
             "of such numbers to choose among, or 'loo'."
         )
@@ -89,12 +89,12 @@ def _is_list(given: Any) -> bool:
 
 def _check_power(given: Any) -> None:
     if not as_real(given) >= 1:
-        raise OptionError(
+        raise ParameterError(
             f"p={told(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
             "two sides of a triangle may be shorter than the third."
         )
     if MOST_POWER < given < math.inf:
-        raise OptionError(
+        raise ParameterError(
             f"p={told(given)} cannot be used: such powers of small differences vanish in float64. "
             f"Give at most {MOST_POWER}, or infinity, which is the largest difference alone."
         )
@@ -401,7 +401,7 @@ def refuse_few(rows: KeptRows, k: int) -> None:
     """No more places than copies can fill; of weights with fractions some places may stay empty."""
     total = len(rows) if rows.units is None else int(rows.units.sum())
     if rows.exponent == 0 and k > total:
-        raise OptionError(
+        raise ParameterError(
             f"n_neighbors={told(k)} but the rows have weight {total} in all: give at most that, or "
             "more rows."
         )
@@ -415,7 +415,7 @@ def candidates(rows: KeptRows, options: NeighborsOptions) -> tuple[list[int], li
         refuse_few(rows, ks[-1])
         return ks, weightings
     if len(rows) < 2:
-        raise OptionError(
+        raise ParameterError(
             "n_neighbors='loo' but there is one row only, and without it no neighbor is left: give "
             "more rows, or a number of neighbors."
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import decide, shares_of_votes
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.neighbors.learn import candidates, class_factors, class_priors, class_weights, kept_rows
 from sortal.neighbors.model import kept_queries
 from sortal.neighbors.votes import Voters, by_class, count_votes, near_filled, rows_at_a_time, votes
@@ -116,7 +116,7 @@ def refuse_other_rows(given: KeptRows, fitted: KeptRows) -> None:
     same = same and bool((given.y == fitted.y).all() and (given.codes == fitted.codes).all())
     same = same and bool((given.row_units() == fitted.row_units()).all())
     if not same or not np.array_equal(given.numbers, fitted.numbers, equal_nan=True):
-        raise SubtractError(
+        raise TrainingRowsError(
             "loo_proba takes the rows of the fit again, in their order, with their labels and "
             "weights, and these are others: give the same X, y and sample_weight as to fit."
         )

@@ -31,14 +31,14 @@ _DIVISORS = {"range": "the range", "std": "the standard deviation", "none": "not
 
 
 def show_working(
-    model: NeighborsModel, rows: Polled | None, most: int, backend: str, n_threads: int = 1
+    model: NeighborsModel, rows: Polled | None, max_rows: int, backend: str, n_threads: int = 1
 ) -> Working:
     """The tables of a fit; with rows, also their distances to those of the fit, and the votes."""
     tables = [_scale(model, backend), *_ellipse(model, backend), _classes(model, backend)]
     if model.curve is not None:
         tables.append(replace(model.curve, backend=backend))
     if rows is not None:
-        tables.append(_distances(model, rows, most, backend, n_threads))
+        tables.append(_distances(model, rows, max_rows, backend, n_threads))
         tables.append(_votes(model, rows, backend))
     return Working(describe(model), tuple(tables))
 
@@ -120,10 +120,10 @@ def _votes(model: NeighborsModel, rows: Polled, backend: str) -> Table:
 
 
 def _distances(
-    model: NeighborsModel, rows: Polled, most: int, backend: str, n_threads: int
+    model: NeighborsModel, rows: Polled, max_rows: int, backend: str, n_threads: int
 ) -> Table:
     """The rows of the fit in the order of their distance from each query."""
-    shown = min(most, model.n_rows)
+    shown = min(max_rows, model.n_rows)
     near = search(model, rows.queries, shown, n_threads=n_threads)
     names = [model.schema.columns[column.j].name for column in counted_columns(model)]
     ranked = [_rank(model, rows, near, i) for i in range(len(rows))]

@@ -19,7 +19,7 @@ from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.pictures.svg import (
     Marker,
     Stroke,
@@ -85,7 +85,7 @@ class _Drawn:
 def cleaned(svg: str, name: str, alt: str, scale: float) -> str:
     """One element with a role and words for those who do not see it."""
     if not _NAME.fullmatch(name):
-        raise OptionError(
+        raise ParameterError(
             f"name={name!r} cannot be used: give small letters, digits and hyphens, a letter first."
         )
     root = ET.fromstring(svg)  # noqa: S314  (matplotlib wrote it)
@@ -155,7 +155,7 @@ class _Cleaning:
                 text = element.text or ""
                 yield _Drawn("text", attributes, children=list(element), text=text)
             elif element.tag not in ("defs", "metadata"):
-                raise OptionError(
+                raise ParameterError(
                     f"The figure has an element {element.tag!r}, which a page cannot hold: draw "
                     "shapes and words, such as by pcolormesh instead of imshow."
                 )

@@ -99,7 +99,7 @@ def _compared(title: str, display: ComparisonDisplay) -> Words:
 
 def _add_confusion(sketches: Sketches, record: Confusion) -> None:
     title = "Which classes are taken for which"
-    code = _CODE.format(told="said", method="", display="ConfusionDisplay")
+    code = _CODE.format(told="y_pred", method="", display="ConfusionDisplay")
     sketches.add(
         "confusion",
         title,
@@ -127,7 +127,7 @@ def _confused(title: str, record: Confusion) -> Words:
 def _add_reliability(sketches: Sketches, record: Reliability) -> None:
     title = "Whether probabilities can be taken at their word"
     method = ', method="predict_proba"'
-    code = _CODE.format(told="shares", method=method, display="ReliabilityDisplay")
+    code = _CODE.format(told="y_proba", method=method, display="ReliabilityDisplay")
     sketches.add(
         "reliability",
         title,
@@ -154,7 +154,7 @@ def _relied_on(title: str, record: Reliability) -> Words:
 def _add_roc(sketches: Sketches, record: Roc) -> None:
     title = "How well probabilities part each class from the others"
     method = ', method="predict_proba"'
-    code = _CODE.format(told="shares", method=method, display="RocDisplay")
+    code = _CODE.format(told="y_proba", method=method, display="RocDisplay")
     sketches.add(
         "roc",
         title,

@@ -15,7 +15,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.patheffects import withStroke
 
 from sortal.decision.posterior import leading
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.plotting.axes import BLACK, Style, color, marker, short_number, shown
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Grid:
         """The functions' values, a row a point."""
         values = np.asarray(self._functions(points), dtype=np.float64)
         if values.shape != (len(points), self._n_classes) or np.isnan(values).any():
-            raise OptionError(
+            raise ParameterError(
                 f"functions gave values of the shape {values.shape}, maybe with NaN, for "
                 f"{len(points)} points and {self._n_classes} classes: it must give a number a "
                 "point and class."
@@ -428,7 +428,7 @@ def read_v(v: ArrayLike) -> NDArray[Any]:
     """Cuts: numbers, dates or words."""
     given = np.asarray(v)
     if given.ndim != 1 or given.dtype.kind not in "iufMU":
-        raise OptionError(
+        raise ParameterError(
             f"v has the shape {given.shape} and the type {given.dtype}: give a list of numbers, "
             "dates or words, one a cut."
         )
@@ -439,7 +439,7 @@ def read_curve(name: object, v: ArrayLike, scores: ArrayLike, *best: int | None)
     """A curve from what was given of it."""
     cuts, found = read_v(v), np.asarray(scores, dtype=np.float64)
     if found.shape != cuts.shape:
-        raise OptionError(
+        raise ParameterError(
             f"The curve of {name!r} has {len(cuts)} cuts and scores of the shape {found.shape}: "
             "give one score a cut."
         )
@@ -450,7 +450,7 @@ def read_curve(name: object, v: ArrayLike, scores: ArrayLike, *best: int | None)
 def read_place(place: int | None, n: int, name: str) -> int | None:
     """The place of one of n cuts, or none."""
     if place is not None and not 0 <= place < n:
-        raise OptionError(f"{name}={place!r} is no cut: there are {n}, counted from 0.")
+        raise ParameterError(f"{name}={place!r} is no cut: there are {n}, counted from 0.")
     return place
 
 
@@ -458,7 +458,7 @@ def one_a_class(given: Sequence[Any], n_classes: int, name: str) -> list[Any]:
     """A list that has an entry for each class."""
     listed = list(given)
     if len(listed) != n_classes:
-        raise OptionError(
+        raise ParameterError(
             f"{name} has {len(listed)} entries, and counts has {n_classes} classes: give one a "
             "class."
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from matplotlib.lines import Line2D
 
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.plotting.axes import (
     Style,
     color,
@@ -72,7 +72,7 @@ class ComparisonDisplay:
         self, models: Sequence[Scored], metric: str, *, left_out: Sequence[str] = ()
     ) -> None:
         if not models:
-            raise OptionError("There is no model with a score to draw: give one at least.")
+            raise ParameterError("There is no model with a score to draw: give one at least.")
         self.models, self.metric = tuple(models), metric
         self.left_out = tuple(left_out)
 
@@ -212,7 +212,7 @@ class ImportancesDisplay:
     def __init__(self, importances: ArrayLike, names: Sequence[object]) -> None:
         given = np.asarray(importances, dtype=np.float64)
         if given.shape != (len(names),) or not np.isfinite(given).all():
-            raise OptionError(
+            raise ParameterError(
                 f"importances has the shape {given.shape} with {len(names)} names: give one finite "
                 "number a column."
             )

@@ -11,7 +11,7 @@ from matplotlib.patches import Polygon
 
 from sortal.data.checks import is_whole
 from sortal.decision.class_options import read_priors
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -28,7 +28,7 @@ from sortal.plotting.densities import (
     draw_ellipses,
     find_ellipses,
     marginals,
-    read_level,
+    read_coverage,
     shaped,
 )
 from sortal.plotting.fitted import (
@@ -61,10 +61,11 @@ class DecisionsDisplay:
     `functions` takes points (n × 2) and gives their values (n × K). Solid curves are where two of
     them are equal and the largest. `fitted` are functions before a change, named by `change`, such
     as other priors: their boundaries are drawn as broken curves. With `means` (K × 2) and
-    `covariance` (2 × 2 for all or K × 2 × 2), ellipses hold a share `level` of each class' normal
-    distribution. `note` is a line below the title. What is smaller than a cell of the grid, of
-    `resolution` lines in each direction, may be missed; vertices of the curves are exact. Without
-    `exact`, functions are asked at the crossings of the grid alone, and curves pass between them.
+    `covariance` (2 × 2 for all or K × 2 × 2), ellipses hold a share `coverage` of each class'
+    normal distribution. `note` is a line below the title. What is smaller than a cell of the grid,
+    of `resolution` lines in each direction, may be missed; vertices of the curves are exact.
+    Without `exact`, functions are asked at the crossings of the grid alone, and curves pass between
+    them.
 
     Attributes: `box` (its lower and its upper corner), `grid` (`x`, `y`, `values`, and `labels`, a
     row a y: places in `rows.classes`), `curves` and `fitted_curves` (first, second, points),
@@ -84,7 +85,7 @@ class DecisionsDisplay:
         change: str = "the change",
         means: ArrayLike | None = None,
         covariance: ArrayLike | None = None,
-        level: float = 0.95,
+        coverage: float = 0.95,
         classes: ArrayLike | None = None,
         names: Sequence[object] | None = None,
         note: str = "",
@@ -92,8 +93,8 @@ class DecisionsDisplay:
         exact: bool = True,
     ) -> None:
         self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
-        self.level, self.note, self.change = read_level(level), note, change
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.level)
+        self.coverage, self.note, self.change = read_coverage(coverage), note, change
+        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
         self.box = box_with(self.rows.points, self.ellipses)
         K, fine = len(self.rows.classes), read_resolution(resolution)
         if not exact:
@@ -116,7 +117,7 @@ class DecisionsDisplay:
         at: Mapping[Any, Any] | None = None,
         priors: Any = None,
         costs: ArrayLike | None = None,
-        level: float = 0.95,
+        coverage: float = 0.95,
         resolution: int = _RESOLUTION,
         exact: bool = True,
         ax: Axes | None = None,
@@ -143,7 +144,7 @@ class DecisionsDisplay:
             fitted=(lambda points: own(plane.table(points))) if change else None,
             change=change,
             **normal,
-            level=level,
+            coverage=coverage,
             classes=plane.rows.classes,
             names=plane.rows.names,
             note=_join(plane.note, _say_priors(priors, plane.rows.classes)),
@@ -172,7 +173,7 @@ class DecisionsDisplay:
         self._draw_regions(ax)
         handles = draw_points(ax, self.rows, drawn, kw)
         handles += self._draw_curves(ax)
-        handles += draw_ellipses(ax, self.ellipses, self.level)
+        handles += draw_ellipses(ax, self.ellipses, self.coverage)
         ax.set_xlim(*self.box[:, 0])
         ax.set_ylim(*self.box[:, 1])
         said = "Decision regions" if title is None else title
@@ -209,7 +210,7 @@ class DecisionsDisplay:
 def read_resolution(resolution: int) -> int:
     """Lines of a grid in each direction."""
     if not is_whole(resolution) or not 2 <= resolution <= 5000:
-        raise OptionError(
+        raise ParameterError(
             f"resolution={resolution!r} cannot be drawn: give a whole number from 2 to 5000, the "
             "lines of the grid in each direction."
         )
@@ -251,7 +252,7 @@ class RegionsDisplay:
     `coef` (K × 2) and `intercept` (K) are the functions. Broken lines are the boundaries of each
     pair of classes, solid lines the parts of them where both are the largest; both are exact: lines
     cut by half-planes. With `means` (K × 2) and `covariance` (2 × 2 for all or K × 2 × 2), ellipses
-    hold a share `level` of each class' normal distribution. `note` is a line below the title.
+    hold a share `coverage` of each class' normal distribution. `note` is a line below the title.
 
     Attributes: `box` (its lower and its upper corner), `pairwise`, `joint` (segments: first,
     second, ends), `regions` (corners of a polygon a class), `ellipses` (points of one a class);
@@ -270,7 +271,7 @@ class RegionsDisplay:
         *,
         means: ArrayLike | None = None,
         covariance: ArrayLike | None = None,
-        level: float = 0.95,
+        coverage: float = 0.95,
         classes: ArrayLike | None = None,
         names: Sequence[object] | None = None,
         note: str = "",
@@ -279,8 +280,8 @@ class RegionsDisplay:
         K = len(self.rows.classes)
         self.coef = shaped(coef, (K, 2), "coef")
         self.intercept = shaped(intercept, (K,), "intercept")
-        self.level, self.note = read_level(level), note
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.level)
+        self.coverage, self.note = read_coverage(coverage), note
+        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
         self.box = box_with(self.rows.points, self.ellipses)
         # a class that the fit gave no weight has no function
         whole = np.isfinite(self.intercept) & np.isfinite(self.coef).all(axis=1)
@@ -298,7 +299,7 @@ class RegionsDisplay:
         *,
         features: Sequence[Any] | None = None,
         at: Mapping[Any, Any] | None = None,
-        level: float = 0.95,
+        coverage: float = 0.95,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
@@ -321,7 +322,7 @@ class RegionsDisplay:
             coef[:, terms],
             intercept + coef[:, rest] @ values[rest],
             **marginals(estimator, terms),
-            level=level,
+            coverage=coverage,
             classes=rows.classes,
             names=rows.names,
             note=note,
@@ -346,7 +347,7 @@ class RegionsDisplay:
         self._draw_regions(ax)
         handles = draw_points(ax, self.rows, drawn, kw)
         handles += self._draw_lines(ax, pairwise=pairwise)
-        handles += draw_ellipses(ax, self.ellipses, self.level)
+        handles += draw_ellipses(ax, self.ellipses, self.coverage)
         ax.set_xlim(*self.box[:, 0])
         ax.set_ylim(*self.box[:, 1])
         said = "Decision regions" if title is None else title
@@ -398,7 +399,7 @@ class RegionsDisplay:
 
 def _refuse_costs(estimator: Any) -> None:
     if getattr(estimator, "costs", None) is not None:
-        raise OptionError(
+        raise ParameterError(
             "This estimator decides by costs, and RegionsDisplay shows which function is largest: "
             "its regions would not be the decisions. Show it by DecisionsDisplay, or without costs "
             "(costs=None)."
@@ -407,7 +408,7 @@ def _refuse_costs(estimator: Any) -> None:
 
 def _refuse_curves(estimator: Any) -> None:
     if hasattr(estimator, "covariances_") and not hasattr(estimator, "coef_"):
-        raise OptionError(
+        raise ParameterError(
             f"The functions of this {type(estimator).__name__} are not linear, and RegionsDisplay "
             "shows straight boundaries: show it by DecisionsDisplay."
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from matplotlib.lines import Line2D
 
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -173,7 +173,7 @@ class DensitiesDisplay:
     ) -> Self:
         """Draw; other keywords go to `Axes.hist`, or to `Axes.plot` for a rug."""
         if kind not in ("histogram", "rug"):
-            raise OptionError(f"kind={kind!r} is not drawn: give 'histogram' or 'rug'.")
+            raise ParameterError(f"kind={kind!r} is not drawn: give 'histogram' or 'rug'.")
         ax, own = open_axes(ax, (8.0, 4.2))
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
         handles = self._draw_curves(ax)
@@ -235,7 +235,7 @@ def read_along(along: Any) -> Float:
     """A coordinate a row, as a table of one column."""
     column = np.asarray(along, dtype=np.float64)
     if column.ndim != 1:
-        raise OptionError(
+        raise ParameterError(
             f"Coordinates of shape {column.shape} were given: give one coordinate a row."
         )
     return column[:, None]
@@ -245,7 +245,7 @@ def one_a_class(given: ArrayLike, n_classes: int, name: str) -> Float:
     """Numbers that were given for the classes."""
     numbers = np.asarray(given, dtype=np.float64)
     if numbers.shape != (n_classes,):
-        raise OptionError(
+        raise ParameterError(
             f"{name} has the shape {numbers.shape}, and there are {n_classes} classes: give one "
             "number a class."
         )
@@ -256,15 +256,17 @@ def _read_threshold(given: float | str | None, means: Float) -> float | None:
     if given is None or isinstance(given, int | float | np.number):
         return None if given is None else float(given)
     if given != "midpoint":
-        raise OptionError(f"threshold={given!r} cannot be read: give 'midpoint', a number or None.")
+        raise ParameterError(
+            f"threshold={given!r} cannot be read: give 'midpoint', a number or None."
+        )
     return float(means.mean()) if len(means) == 2 else None
 
 
 def _judged(estimator: Any, direction: Float) -> dict[str, Any]:
     """J, means and variances as the estimator has them, where it judges directions."""
-    if not hasattr(estimator, "judge"):
+    if not hasattr(estimator, "evaluate_direction"):
         return {}
-    found = estimator.judge(direction)
+    found = estimator.evaluate_direction(direction)
     return {"J": found.J, "means": found.means, "variances": found.variances}
 
 
@@ -304,22 +306,22 @@ def shaped(given: ArrayLike, shape: tuple[int, ...], name: str) -> Float:
     """An array of a shape that begins with the number of classes."""
     array = np.asarray(given, dtype=np.float64)
     if array.shape != shape:
-        raise OptionError(
+        raise ParameterError(
             f"{name} has the shape {array.shape}, and with {shape[0]} classes and two attributes "
             f"it needs {shape}."
         )
     return array
 
 
-def read_level(level: float) -> float:
+def read_coverage(coverage: float) -> float:
     """A share between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} is no share: give a number between 0 and 1.")
-    return float(level)
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+        raise ParameterError(f"coverage={coverage!r} is no share: give a number between 0 and 1.")
+    return float(coverage)
 
 
 def find_ellipses(
-    rows: Rows, means: ArrayLike | None, covariance: ArrayLike | None, level: float
+    rows: Rows, means: ArrayLike | None, covariance: ArrayLike | None, coverage: float
 ) -> list[Float]:
     """Points of an ellipse a class; none without a covariance, for all (2 × 2) or one a class."""
     if covariance is None:
@@ -329,7 +331,9 @@ def find_ellipses(
     given = np.asarray(covariance, dtype=np.float64)
     each = np.broadcast_to(given, (K, 2, 2)) if given.shape == (2, 2) else given
     shapes = shaped(each, (K, 2, 2), "covariance")
-    return [_ellipse(center, shape, level) for center, shape in zip(centers, shapes, strict=True)]
+    return [
+        _ellipse(center, shape, coverage) for center, shape in zip(centers, shapes, strict=True)
+    ]
 
 
 def box_with(points: Float, curves: list[Float]) -> Float:
@@ -350,15 +354,15 @@ def marginals(estimator: Any, terms: list[int]) -> dict[str, Float]:
     return {"means": np.asarray(estimator.means_)[:, terms], "covariance": covariance}
 
 
-def draw_ellipses(ax: Axes, curves: list[Float], level: float) -> list[Any]:
+def draw_ellipses(ax: Axes, curves: list[Float], coverage: float) -> list[Any]:
     """Contours of the classes, of which the legend tells once."""
     for k, curve in enumerate(curves):
         ax.plot(curve[:, 0], curve[:, 1], color=color(k), linewidth=1.6, zorder=2.3)
-    share = f"{short_number(100 * level)} % of a class"
+    share = f"{short_number(100 * coverage)} % of a class"
     return [Line2D([], [], color="0.4", linewidth=1.6, label=share)] if curves else []
 
 
-def _ellipse(center: Float, shape: Float, level: float) -> Float:
+def _ellipse(center: Float, shape: Float, coverage: float) -> Float:
     """A class that the fit has no rows of has no place, and no ellipse."""
     known = np.isfinite(center).all() and np.isfinite(shape).all()
-    return ellipse(center, shape, level) if known else np.full((1, 2), np.nan)
+    return ellipse(center, shape, coverage) if known else np.full((1, 2), np.nan)

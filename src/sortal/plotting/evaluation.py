@@ -14,7 +14,7 @@ from matplotlib.path import Path
 from sortal.data.arrays import objects_of
 from sortal.data.text import counted
 from sortal.data.values import union
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.evaluation import Confusion, Reliability, Roc, read_probabilities
 from sortal.plotting.axes import (
     COLORS,
@@ -50,26 +50,26 @@ if TYPE_CHECKING:
 class Judged(NamedTuple):
     """Codes of classes, true and said; probabilities by class where they were asked for."""
 
-    truth: NDArray[np.intp]
-    said: NDArray[np.intp]
+    y_true: NDArray[np.intp]
+    y_pred: NDArray[np.intp]
     classes: Values
-    probabilities: NDArray[np.float64] | None = None
+    y_proba: NDArray[np.float64] | None = None
 
 
-def from_labels(truth: Any, said: Any, classes: ArrayLike | None) -> Judged:
+def from_labels(y_true: Any, y_pred: Any, classes: ArrayLike | None) -> Judged:
     """Labels as codes of the given classes, or of those that occur."""
-    n = len(truth)
+    n = len(y_true)
     if classes is None:
-        met, told = (read_labels(labels, n, None)[1] for labels in (truth, said))
+        met, told = (read_labels(labels, n, None)[1] for labels in (y_true, y_pred))
         classes = objects_of(union(met, told)[0])
-    true, values = read_labels(truth, n, classes)
-    return Judged(true, read_labels(said, n, classes)[0], values)
+    true, values = read_labels(y_true, n, classes)
+    return Judged(true, read_labels(y_pred, n, classes)[0], values)
 
 
-def from_probabilities(truth: Any, probabilities: ArrayLike, classes: ArrayLike | None) -> Judged:
+def from_probabilities(y_true: Any, y_proba: ArrayLike, classes: ArrayLike | None) -> Judged:
     """Labels as codes, and what is most probable as what is said; of equals the first."""
-    shares = np.asarray(probabilities, dtype=np.float64)
-    true, values = read_labels(truth, len(truth), classes)
+    shares = np.asarray(y_proba, dtype=np.float64)
+    true, values = read_labels(y_true, len(y_true), classes)
     if shares.ndim == 1 and len(values) == 2:
         shares = np.column_stack([1 - shares, shares])  # of the second class alone
     shares = read_probabilities(shares, len(true), len(values))
@@ -84,7 +84,7 @@ def from_fitted(estimator: Any, X: Any, y: Any, *, probabilities: bool) -> Judge
     if not probabilities:
         return read
     shares = np.asarray(attribute(estimator, "predict_proba")(X), dtype=np.float64)
-    return read._replace(probabilities=shares)
+    return read._replace(y_proba=shares)
 
 
 # Shades between hardly any row and all rows of a class. They go with the root of the share, so that
@@ -131,16 +131,16 @@ class ConfusionDisplay:
     @classmethod
     def from_predictions(
         cls,
-        truth: ArrayLike,
-        said: ArrayLike,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
         *,
         classes: ArrayLike | None = None,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
         """Count labels said beside true labels."""
-        read = from_labels(truth, said, classes)
-        return cls(Confusion.of(read.truth, read.said, read.classes)).plot(ax, **kw)
+        read = from_labels(y_true, y_pred, classes)
+        return cls(Confusion.of(read.y_true, read.y_pred, read.classes)).plot(ax, **kw)
 
     @classmethod
     def from_estimator(
@@ -148,7 +148,7 @@ class ConfusionDisplay:
     ) -> Self:
         """Count what a fitted estimator says of rows; best of rows that it has not seen."""
         read = from_fitted(estimator, X, y, probabilities=False)
-        return cls(Confusion.of(read.truth, read.said, read.classes)).plot(ax, **kw)
+        return cls(Confusion.of(read.y_true, read.y_pred, read.classes)).plot(ax, **kw)
 
     def plot(
         self,
@@ -329,16 +329,16 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        truth: ArrayLike,
-        probabilities: ArrayLike,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
         *,
         classes: ArrayLike | None = None,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
         """Judge probabilities, a column for each class in sorted order, beside true labels."""
-        read = from_probabilities(truth, probabilities, classes)
-        record = Reliability.of(read.truth, read.said, cast("ArrayLike", read.probabilities))
+        read = from_probabilities(y_true, y_proba, classes)
+        record = Reliability.of(read.y_true, read.y_pred, cast("ArrayLike", read.y_proba))
         return cls(record).plot(ax, **kw)
 
     @classmethod
@@ -347,7 +347,7 @@ class ReliabilityDisplay:
     ) -> Self:
         """Judge what a fitted estimator says of rows; best of rows that it has not seen."""
         read = from_fitted(estimator, X, y, probabilities=True)
-        record = Reliability.of(read.truth, read.said, cast("ArrayLike", read.probabilities))
+        record = Reliability.of(read.y_true, read.y_pred, cast("ArrayLike", read.y_proba))
         return cls(record).plot(ax, **kw)
 
     def plot(
@@ -436,7 +436,7 @@ class RocDisplay:
 
     def __init__(self, roc: Roc) -> None:
         if roc.macro is None:
-            raise OptionError(
+            raise ParameterError(
                 "There is no curve to draw: no class has rows of its own beside rows of others. "
                 "Give rows of two classes at least."
             )
@@ -450,17 +450,17 @@ class RocDisplay:
     @classmethod
     def from_predictions(
         cls,
-        truth: ArrayLike,
-        probabilities: ArrayLike,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
         *,
         classes: ArrayLike | None = None,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
         """Judge probabilities, a column for each class in sorted order, beside true labels."""
-        read = from_probabilities(truth, probabilities, classes)
-        shares = cast("ArrayLike", read.probabilities)
-        return cls(Roc.of(read.truth, shares, read.classes)).plot(ax, **kw)
+        read = from_probabilities(y_true, y_proba, classes)
+        shares = cast("ArrayLike", read.y_proba)
+        return cls(Roc.of(read.y_true, shares, read.classes)).plot(ax, **kw)
 
     @classmethod
     def from_estimator(
@@ -468,8 +468,8 @@ class RocDisplay:
     ) -> Self:
         """Judge what a fitted estimator says of rows; best of rows that it has not seen."""
         read = from_fitted(estimator, X, y, probabilities=True)
-        shares = cast("ArrayLike", read.probabilities)
-        return cls(Roc.of(read.truth, shares, read.classes)).plot(ax, **kw)
+        shares = cast("ArrayLike", read.y_proba)
+        return cls(Roc.of(read.y_true, shares, read.classes)).plot(ax, **kw)
 
     def plot(
         self,

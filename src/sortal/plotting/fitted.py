@@ -13,7 +13,7 @@ from sortal.data.sources import read_table
 from sortal.data.text import agreed, counted
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import decide, log_of
-from sortal.errors import ColumnError, OptionError, listed
+from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.rows import Rows, choose_columns, read_rows, split_labels
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def unit_vector(given: Any, size: int, name: str = "w") -> Float:
         vector = np.empty(0)
     length = float(np.linalg.norm(vector))
     if vector.shape != (size,) or not 0 < length < math.inf:
-        raise OptionError(
+        raise ParameterError(
             f"{name}={given!r} is no direction in {size} attributes: give {size} finite numbers, "
             "not all zero."
         )
@@ -48,7 +48,7 @@ def attribute(estimator: Any, name: str) -> Any:
     try:
         return getattr(estimator, name)
     except AttributeError:
-        raise OptionError(
+        raise ParameterError(
             f"This {type(estimator).__name__} has no {name}, which the picture shows: fit it first "
             "if it is an estimator that has one, or give plain arrays to the display itself."
         ) from None
@@ -83,7 +83,7 @@ def all_terms_shown(estimator: Any, rows: Rows, terms: Sequence[int], remedy: st
     """A direction can be drawn only among all the terms it was fitted with."""
     names = list(attribute(estimator, "terms_"))
     if len(terms) != len(names):
-        raise OptionError(
+        raise ParameterError(
             f"This {type(estimator).__name__} was fitted with {counted(len(names), 'term')} "
             f"({listed(names)}), and the picture shows {len(terms)} ({listed(rows.names)}): its "
             f"direction does not lie in them. {remedy}"
@@ -96,7 +96,7 @@ def fitted_direction(estimator: Any, component: int) -> Float:
     directions = np.asarray(attribute(estimator, name), dtype=np.float64)
     n = directions.shape[1]
     if isinstance(component, bool) or component not in range(n):
-        raise OptionError(
+        raise ParameterError(
             f"component={component!r} is none of the fitted directions: there "
             f"{agreed(n, 'is', 'are')} {n}, counted from 0."
         )
@@ -105,7 +105,11 @@ def fitted_direction(estimator: Any, component: int) -> Float:
 
 def criterion_of(estimator: Any, w: Float) -> float | None:
     """The estimator's own J of a direction over all its terms; None where it has none."""
-    return float(estimator.judge(w).J) if hasattr(estimator, "judge") else None
+    return (
+        float(estimator.evaluate_direction(w).J)
+        if hasattr(estimator, "evaluate_direction")
+        else None
+    )
 
 
 def fitted_threshold(estimator: Any, w: Float) -> float | None:
@@ -155,7 +159,7 @@ def fixed_terms(
     values = np.asarray(rows.counts[met] / rows.counts.sum() @ means[met])
     for name, value in (at or {}).items():
         if str(name) in [names[j] for j in terms]:
-            raise OptionError(
+            raise ParameterError(
                 f"at fixes {name!r}, which the picture shows: leave it out, or name other features."
             )
         _fix(values, names, str(name), value)
@@ -168,7 +172,7 @@ def _fix(values: Float, names: list[str], name: str, value: Any) -> None:
         try:
             values[names.index(name)] = float(value)
         except (TypeError, ValueError):
-            raise OptionError(f"at has {value!r} for {name!r}: give a number.") from None
+            raise ParameterError(f"at has {value!r} for {name!r}: give a number.") from None
     elif f"{name}={value}" in names:
         levels = [j for j, term in enumerate(names) if term.startswith(f"{name}=")]
         values[levels] = 0.0
@@ -230,7 +234,7 @@ def deciding_functions(
     table = read_costs(own if costs is None else costs, classes)
     if asked is None:
         if priors is not None or table is not None:
-            raise OptionError(
+            raise ParameterError(
                 f"{type(estimator).__name__} has no probabilities (predict_proba), which priors "
                 "and costs need: leave them out, or use an estimator that has them."
             )
@@ -258,7 +262,7 @@ def _ask(method: Any, X: Any, given: dict[str, Any]) -> Float:
     except TypeError as error:
         if not given or "priors" not in str(error):
             raise
-        raise OptionError(
+        raise ParameterError(
             f"priors cannot be given here: {method.__name__} of this estimator has no parameter "
             "priors. Fit with the priors, or leave them out."
         ) from error
@@ -266,7 +270,7 @@ def _ask(method: Any, X: Any, given: dict[str, Any]) -> Float:
 
 def _functions(estimator: Any) -> Callable[[Any], Float]:
     if not hasattr(estimator, "decision_function"):
-        raise OptionError(
+        raise ParameterError(
             f"This {type(estimator).__name__} has neither predict_proba nor decision_function, "
             "from which boundaries are drawn: use a classifier that has one of them."
         )
@@ -302,7 +306,7 @@ def read_component(estimator: Any, component: Any) -> int:
     """One of the fitted directions, by its place."""
     n = int(np.asarray(attribute(estimator, "dual_coef_")).shape[1])
     if not is_whole(component) or not 0 <= component < n:
-        raise OptionError(
+        raise ParameterError(
             f"component={component!r} is none of the fitted directions: there "
             f"{agreed(n, 'is', 'are')} {n}, counted from 0."
         )

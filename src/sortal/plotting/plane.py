@@ -14,7 +14,7 @@ import numpy as np
 from sortal.data.arrays import as_two_dimensional
 from sortal.data.columns import as_categories
 from sortal.data.sources import read_frame, read_table
-from sortal.errors import ColumnError, OptionError, listed
+from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import equation_text, fixed_text
 from sortal.plotting.fitted import column_names, fixed_terms, number_terms
 from sortal.plotting.rows import Rows, choose_columns, class_means, read_rows, split_labels
@@ -124,13 +124,13 @@ def wins(coef: Float, intercept: Float, k: int, others: Sequence[int]) -> list[H
     return [(coef[k] - coef[m], float(intercept[k] - intercept[m])) for m in others]
 
 
-def ellipse(mean: Float, covariance: Float, level: float, n: int = 181) -> Float:
-    """Points of the ellipse that holds a share `level` of a normal distribution in the plane.
+def ellipse(mean: Float, covariance: Float, coverage: float, n: int = 181) -> Float:
+    """Points of the ellipse that holds a share `coverage` of a normal distribution in the plane.
 
-    Its squared radius is the quantile of χ² with two degrees of freedom, -2 ln(1 - level).
+    Its squared radius is the quantile of χ² with two degrees of freedom, -2 ln(1 - coverage).
     """
     values, vectors = np.linalg.eigh(covariance)
-    radius = math.sqrt(-2 * math.log1p(-level))
+    radius = math.sqrt(-2 * math.log1p(-coverage))
     angle = np.linspace(0, 2 * np.pi, n)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     return np.asarray(mean + radius * (circle * np.sqrt(np.maximum(values, 0))) @ vectors.T)
@@ -208,7 +208,7 @@ class Plane:
         shown = [self._names[j] for j in self._places]
         for name in self._at:
             if name in shown:
-                raise OptionError(
+                raise ParameterError(
                     f"at fixes {name!r}, which the picture shows: leave it out, or name other "
                     "features."
                 )
@@ -242,7 +242,7 @@ class Plane:
             try:
                 return float(self._at[name])
             except (TypeError, ValueError):
-                raise OptionError(
+                raise ParameterError(
                     f"at has {self._at[name]!r} for {name!r}: give a number."
                 ) from None
         if overall is not None and self._term is not None:

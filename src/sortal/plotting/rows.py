@@ -20,7 +20,7 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueWarning,
-    OptionError,
+    ParameterError,
     listed,
     warn,
 )
@@ -107,7 +107,7 @@ def read_rows(
     _report_holes(whole)
     told = tuple(_name(table, j) for j in places) if names is None else tuple(map(str, names))
     if len(told) != len(places):
-        raise OptionError(
+        raise ParameterError(
             f"names={names!r} has {len(told)} names, and there are {len(places)} attributes: give "
             "one name an attribute."
         )
@@ -143,7 +143,7 @@ def choose_columns(
     places = [_place(table, feature) for feature in _as_list(features)]
     if (count is not None and len(places) != count) or len(set(places)) != len(places):
         needed = "different" if count is None else f"{count} different"
-        raise OptionError(
+        raise ParameterError(
             f"features={features!r} names {listed([table.names[j] for j in places])}: give "
             f"{needed} columns, by name or position."
         )
@@ -174,7 +174,7 @@ def read_labels(y: Any, n_rows: int, classes: ArrayLike | None) -> tuple[Codes, 
 def refuse_other_than_two(classes: Sequence[object], owner: str) -> None:
     """Some pictures are of two classes."""
     if len(classes) != 2:
-        raise OptionError(
+        raise ParameterError(
             f"{owner} shows two classes, and there are {len(classes)} ({listed(list(classes))}): "
             "keep the rows of two, or join classes into one against the rest."
         )
@@ -196,7 +196,7 @@ def _label_table(y: Any) -> DataTable:
 
 def _as_list(features: Any) -> list[Any]:
     if isinstance(features, str) or not hasattr(features, "__iter__"):
-        raise OptionError(
+        raise ParameterError(
             f"features={features!r} is not a list: give names or positions of columns, such as "
             "(0, 1)."
         )

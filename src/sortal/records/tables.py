@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from sortal.data.text import counted
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.modelfile.fields import BACKENDS, Layout, Several, Word
 from sortal.modelfile.fields import Cell as CellField
 from sortal.records import render as faces
@@ -120,7 +120,7 @@ class Working:
             if table.name == name:
                 return table
         names = ", ".join(repr(table.name) for table in self.tables)
-        raise OptionError(f"There is no table {name!r} in this working: it has {names}.")
+        raise ParameterError(f"There is no table {name!r} in this working: it has {names}.")
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self.tables)

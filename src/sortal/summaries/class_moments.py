@@ -16,7 +16,7 @@ import numpy as np
 
 from sortal.data.arrays import LARGEST, two_sum
 from sortal.data.values import Values, kept, places, union
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.protocol import (
     refuse_negative,
@@ -196,7 +196,7 @@ class ClassMoments:
         if len(terms):
             owners = self._owners()
             names = dict.fromkeys(owners[j] for j in terms)
-            raise SubtractError(
+            raise TrainingRowsError(
                 f"These rows cannot be taken out exactly: they carry nearly all the spread of "
                 f"{', '.join(map(repr, names))}, so that what remains would be lost to rounding. "
                 "Fit again without them."

@@ -15,7 +15,7 @@ from sortal import native
 from sortal.data.arrays import LARGEST, infinite, too_large, two_sum
 from sortal.data.columns import as_numbers
 from sortal.data.values import Values, kept, union
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments, diagonals, moments_of_sums
 from sortal.summaries.protocol import (
@@ -109,7 +109,7 @@ class ColumnMoments:
     def _refuse(self, lost: NDArray[np.bool_]) -> None:
         if lost.any():
             names = [self.names[j] for j in np.flatnonzero(lost.any(axis=1))]
-            raise SubtractError(
+            raise TrainingRowsError(
                 f"These rows cannot be taken out exactly: they carry nearly all the spread of "
                 f"{', '.join(map(repr, names))}, so that what remains would be lost to rounding. "
                 "Fit again without them."

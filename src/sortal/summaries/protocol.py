@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 import numpy as np
 
 from sortal.data.text import counted
-from sortal.errors import ColumnError, SubtractError, WeightError
+from sortal.errors import ColumnError, TrainingRowsError, WeightError
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -89,7 +89,7 @@ def refuse_other_columns(a: Sized, b: Sized) -> None:
 def refuse_negative(units: NDArray[np.int64], what: str) -> None:
     """Rows that were never added cannot be taken out."""
     if (units < 0).any():
-        raise SubtractError(
+        raise TrainingRowsError(
             f"These rows cannot be taken out, because {what} would fall below zero: only rows that "
             "were fitted, with the weights they were fitted with, can be forgotten."
         )

@@ -11,7 +11,7 @@ from sortal.data.arrays import LARGEST, check_matrix
 from sortal.data.columns import HOLE
 from sortal.data.sources import with_weight
 from sortal.data.values import kept, union
-from sortal.errors import FormatError, InputError, SubtractError, listed
+from sortal.errors import FormatError, InputError, TrainingRowsError, listed
 from sortal.native.neighbors import Searcher
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.protocol import refuse_other_columns, refuse_overflow, rescale
@@ -110,14 +110,14 @@ class KeptRows:
         """The rows but for those of some ids, each of which there must be, once."""
         distinct, counts = np.unique(ids, return_counts=True)
         if (counts > 1).any():
-            raise SubtractError(
+            raise TrainingRowsError(
                 f"The ids {listed(distinct[counts > 1].tolist())} are given more than once: name "
                 "each row to be forgotten once."
             )
         gone = np.isin(self.ids, distinct)
         if gone.sum() < len(distinct):
             strange = distinct[~np.isin(distinct, self.ids)].tolist()
-            raise SubtractError(
+            raise TrainingRowsError(
                 f"No row has the ids {listed(strange)}: ids_ lists those of the rows that are "
                 "kept; a row keeps its id, and one that was forgotten is gone."
             )

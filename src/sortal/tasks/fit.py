@@ -15,7 +15,7 @@ import numpy as np
 from sortal.base.labels import looks_measured
 from sortal.base.saving import DataFile, FitCall
 from sortal.data.text import agreed, counted
-from sortal.errors import LabelError, MissingValueWarning, OptionError, warn
+from sortal.errors import LabelError, MissingValueWarning, ParameterError, warn
 from sortal.tasks.registry import check_columns, features_among, find
 from sortal.tasks.tables import open_table
 
@@ -48,7 +48,7 @@ def training_rows(
     data: Any,
     target: str,
     drop: Sequence[str],
-    categories: Sequence[str],
+    categorical_features: Sequence[str],
     reading: Mapping[str, Any],
 ) -> Rows:
     """The rows of a table by its target; a row without a label is left out, and said."""
@@ -56,9 +56,9 @@ def training_rows(
     frame = nw.from_native(opened.frame, eager_only=True)
     check_columns([target], frame.columns, "target")
     check_columns(drop, frame.columns, "drop")
-    check_columns(categories, frame.columns, "category")
+    check_columns(categorical_features, frame.columns, "categorical_features")
     if target in drop:
-        raise OptionError(f"drop={target!r} is the target itself: drop other columns only.")
+        raise ParameterError(f"drop={target!r} is the target itself: drop other columns only.")
     X, y = frame.drop([*dict.fromkeys([target, *drop])]), frame.get_column(target)
     known = ~is_hole(y)
     kept = known.sum()
@@ -75,7 +75,7 @@ def training_rows(
     if opened.file is not None and labels.dtype.is_float() and (labels == labels.round()).all():
         labels = labels.cast(nw.Int64)  # whole numbers, which holes had made fractions
     if _looks_measured(labels):
-        if target not in categories:
+        if target not in categorical_features:
             raise _measured(labels, target)
         if labels.implementation.is_pandas_like():
             labels = labels.cast(nw.Categorical)  # its numbers are names, as was said
@@ -96,7 +96,7 @@ def _measured(labels: nw.Series[Any], target: str) -> LabelError:
         f"The target {target!r} has {labels.n_unique():,} distinct numbers in {len(labels):,} "
         "rows, fewer than 10 rows each on average: it looks like a measurement, not like classes. "
         "Choose another target or, if its numbers are names of classes, give "
-        f"categories=[{target!r}] (--category {shlex.quote(target)})."
+        f"categorical_features=[{target!r}] (--categorical {shlex.quote(target)})."
     )
 
 
@@ -107,17 +107,17 @@ def is_hole(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def make_estimator(
-    learner: str, options: Mapping[str, Any] | None, categories: Sequence[str]
+    learner: str, options: Mapping[str, Any] | None, categorical_features: Sequence[str]
 ) -> Any:
     """An estimator of a registered learner, not fitted."""
     given = dict(options or {})
-    if categories:
+    if categorical_features:
         if "categorical_features" in given:
-            raise OptionError(
-                "Both categories and the option 'categorical_features' are given: give one of "
+            raise ParameterError(
+                "categorical_features is given twice, by name and among the options: give one of "
                 "the two."
             )
-        given["categorical_features"] = list(categories)
+        given["categorical_features"] = list(categorical_features)
     return find(learner).make(**given)
 
 
@@ -128,7 +128,7 @@ def fit(
     options: Mapping[str, Any] | None = None,
     *,
     drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
+    categorical_features: Sequence[str] = (),
     **reading: Any,
 ) -> Any:
     """Learn to predict a column.
@@ -145,7 +145,7 @@ def fit(
         Options of its estimator.
     drop : names, default=()
         Columns to leave out.
-    categories : names, default=()
+    categorical_features : names, default=()
         Columns of numbers that are names rather than amounts; also the target, where it has very
         many.
     reading :
@@ -164,8 +164,8 @@ def fit(
     150 rows; missing values: none
     5 nodes, 3 of them leaves; depth 2
     """
-    estimator = make_estimator(learner, options, features_among(categories, target))
-    rows = training_rows(data, target, drop, categories, reading)
+    estimator = make_estimator(learner, options, features_among(categorical_features, target))
+    rows = training_rows(data, target, drop, categorical_features, reading)
     estimator.fit(rows.X, rows.y)
     remember_call(estimator, target, drop, rows.file)
     return estimator
@@ -196,7 +196,7 @@ def _today() -> str:
     try:
         moment = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
     except (ValueError, OverflowError, OSError):
-        raise OptionError(
+        raise ParameterError(
             f"SOURCE_DATE_EPOCH={epoch!r} is no time: it is a whole number, the seconds since "
             "1970-01-01. Set it so, or take it out of the environment."
         ) from None

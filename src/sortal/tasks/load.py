@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sortal.base.saving import Keeping, restore
 from sortal.data.files.cells import Written
 from sortal.data.files.open import check_path
-from sortal.errors import FormatError, OptionError, ReadingWarning, SortalError, listed, warn
+from sortal.errors import FormatError, ParameterError, ReadingWarning, SortalError, listed, warn
 from sortal.modelfile.archive import read_archive
 from sortal.tasks.registry import estimator_named
 from sortal.tasks.tables import open_table
@@ -92,7 +92,7 @@ def as_model(model: Any, data: Any = None) -> Any:
         return load(model)
     except FormatError:
         if isinstance(data, str | os.PathLike) and _is_model_file(data):
-            raise OptionError(
+            raise ParameterError(
                 f"{str(model)!r} is not a model file, and {str(data)!r} is: give the model first, "
                 "then the data."
             ) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from sortal.data.checks import is_whole
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.records.tables import Explanations, unique
 from sortal.tasks.fit import make_estimator, training_rows
 from sortal.tasks.load import as_model, open_for
@@ -47,7 +47,7 @@ def predict(
     """
     estimator = as_model(model, data)
     if proba and not hasattr(estimator, "predict_proba"):
-        raise OptionError(
+        raise ParameterError(
             f"proba: a {type(estimator).__name__} has no probabilities. Leave it out, or fit a "
             "learner that has them, such as lda, bayes or tree."
         )
@@ -96,7 +96,7 @@ def explain(
     """
     estimator = as_model(model, data)
     if not hasattr(estimator, "explain"):
-        raise OptionError(f"A {type(estimator).__name__} has no explanations.")
+        raise ParameterError(f"A {type(estimator).__name__} has no explanations.")
     frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)
     numbers = range(1, len(frame) + 1) if rows is None else list(dict.fromkeys(rows))
     return explain_rows(estimator, frame, numbers)
@@ -116,7 +116,7 @@ def chosen_rows(frame: nw.DataFrame[Any], numbers: Sequence[int]) -> nw.DataFram
     n = len(frame)
     for number in numbers:
         if not is_whole(number) or not 1 <= number <= n:
-            raise OptionError(
+            raise ParameterError(
                 f"row={number!r} is no row of this table: its rows are numbered from 1 to {n}."
             )
     return frame[[number - 1 for number in numbers]]
@@ -125,10 +125,18 @@ def chosen_rows(frame: nw.DataFrame[Any], numbers: Sequence[int]) -> nw.DataFram
 # --- The textbook's working for a file or a frame ------------------------------------------------
 
 
-_PRUNING = {"pruning", "confidence", "raising", "strength", "cv", "validation", "join_leaves"}
+_PRUNING = {
+    "pruning",
+    "confidence",
+    "subtree_raising",
+    "cp",
+    "cv",
+    "validation_fraction",
+    "join_leaves",
+}
 
 
-def work(
+def working(
     data: Any,
     target: str,
     learner: str = "tree",
@@ -137,7 +145,7 @@ def work(
     rows: Sequence[int] = (),
     node: int | None = None,
     drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
+    categorical_features: Sequence[str] = (),
     **reading: Any,
 ) -> Working:
     """Fit a learner and show how a textbook would work it out.
@@ -147,7 +155,7 @@ def work(
 
     Parameters
     ----------
-    data, target, learner, options, drop, categories, reading :
+    data, target, learner, options, drop, categorical_features, reading :
         As of `fit`.
     rows : numbers from 1, default=()
         Rows of the data that are classified step by step, too.
@@ -163,26 +171,28 @@ def work(
     --------
     >>> import sortal
     >>> tennis = sortal.datasets.play_tennis()
-    >>> sortal.work(tennis, "PlayTennis", "bayes")["priors"].column("n(c)")
+    >>> sortal.working(tennis, "PlayTennis", "bayes")["priors"].column("n(c)")
     (5, 9)
     """
     estimator = make_estimator(
-        learner, _as_in_textbooks(learner, options or {}), features_among(categories, target)
+        learner,
+        _as_in_textbooks(learner, options or {}),
+        features_among(categorical_features, target),
     )
     if not hasattr(estimator, "working"):
-        raise OptionError(f"The learner {learner!r} does not show its working.")
+        raise ParameterError(f"The learner {learner!r} does not show its working.")
     has_nodes = "node" in inspect.signature(estimator.working).parameters
     if node is not None and not has_nodes:
-        raise OptionError(f"node={node!r}: the learner {learner!r} has no nodes; a tree has.")
-    training = training_rows(data, target, drop, categories, reading)
+        raise ParameterError(f"node={node!r}: the learner {learner!r} has no nodes; a tree has.")
+    training = training_rows(data, target, drop, categorical_features, reading)
     every = nw.from_native(training.all_rows, eager_only=True)
     numbers = list(dict.fromkeys(rows))
     chosen = chosen_rows(every, numbers)
     estimator.fit(training.X, training.y)
     if not has_nodes:
         return _of_rows(estimator, chosen, numbers)
-    working: Working = estimator.working(node or 0, training.X, training.y)
-    return _with_ways(working, estimator, every, numbers)
+    of_node: Working = estimator.working(node or 0, training.X, training.y)
+    return _with_ways(of_node, estimator, every, numbers)
 
 
 def _as_in_textbooks(learner: str, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from sortal.errors import ColumnError, OptionError, listed
+from sortal.errors import ColumnError, ParameterError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,9 +39,9 @@ def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> No
             raise ColumnError(f"{what}={name!r} is no column of this table: it has {there}.")
 
 
-def features_among(categories: Sequence[str], target: str) -> list[str]:
+def features_among(categorical_features: Sequence[str], target: str) -> list[str]:
     """The names of columns that are declared to be categories, without the target."""
-    return [name for name in categories if name != target]
+    return [name for name in categorical_features if name != target]
 
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -117,7 +117,7 @@ class Learner:
         known = list(self.options())
         for name in options:
             if name not in known:
-                raise OptionError(
+                raise ParameterError(
                     f"The learner {self.name!r} has no option {name!r}: "
                     f"it has {listed(nearest_first(name, known), most=40)}."
                 )
@@ -131,13 +131,13 @@ def register(learner: Learner) -> Learner:
     """Add a learner to all tasks and commands; a name that is taken is an error."""
     _check(learner)
     if learner.name in _LEARNERS:
-        raise OptionError(
+        raise ParameterError(
             f"A learner {learner.name!r} is registered already ({_LEARNERS[learner.name].title}): "
             "choose another name, or take the other out with unregister."
         )
     taken = {known.class_name: known.name for known in _LEARNERS.values()}
     if learner.class_name in taken:
-        raise OptionError(
+        raise ParameterError(
             f"The class name {learner.class_name!r} belongs to the learner "
             f"{taken[learner.class_name]!r}, and model files tell estimators by it: rename the "
             "class."
@@ -160,7 +160,7 @@ def find(name: str) -> Learner:
     """The learner of a name."""
     if not isinstance(name, str) or name not in _LEARNERS:
         known = listed(nearest_first(str(name), list(_LEARNERS)), most=40)
-        raise OptionError(f"There is no learner {name!r}: there are {known}.")
+        raise ParameterError(f"There is no learner {name!r}: there are {known}.")
     return _LEARNERS[name]
 
 
@@ -170,7 +170,7 @@ def learner_of(class_name: str) -> Learner:
         if learner.class_name == class_name:
             return learner
     known = [learner.class_name for learner in _LEARNERS.values()]
-    raise OptionError(
+    raise ParameterError(
         f"No learner has an estimator called {class_name!r}: there are {listed(known)}. Register "
         "the learner first, if it is one of your own."
     )
@@ -183,18 +183,18 @@ def estimator_named(class_name: str) -> type:
 
 def _check(learner: Learner) -> None:
     if not isinstance(learner, Learner):
-        raise OptionError(f"{learner!r} is no Learner: registry.Learner(...) makes one.")
+        raise ParameterError(f"{learner!r} is no Learner: registry.Learner(...) makes one.")
     if not _NAME.fullmatch(learner.name):
-        raise OptionError(
+        raise ParameterError(
             f"name={learner.name!r} cannot be used: give small letters, digits and underscores, "
             "a letter first, so that it can be typed as an option."
         )
     if isinstance(learner.estimator, str) and not _HOME.fullmatch(learner.estimator):
-        raise OptionError(
+        raise ParameterError(
             f"estimator={learner.estimator!r} cannot be used: give a class, or 'module:Class'."
         )
     if learner.pictures and not _HOME.fullmatch(learner.pictures):
-        raise OptionError(
+        raise ParameterError(
             f"pictures={learner.pictures!r} cannot be used: give 'module:function', or nothing."
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.base.saving import Keeping, parts_of
 from sortal.data.text import counted
-from sortal.errors import InputTypeError, OptionError
+from sortal.errors import InputTypeError, ParameterError
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import MOST_TABLES, Table, Working
@@ -218,7 +218,7 @@ def _told(estimator: Any) -> tuple[str, str]:
     """A title and how the model is read."""
     try:
         learner = learner_of(type(estimator).__name__)
-    except OptionError:  # an estimator of one's own that is not registered
+    except ParameterError:  # an estimator of one's own that is not registered
         return type(estimator).__name__, ""
     return learner.title[:1].upper() + learner.title[1:], learner.facts.reads
 
@@ -240,8 +240,8 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
         rows += [("note", note) for note in report.notes]
     there = {said: name for name, said in _RESOLVED.items() if hasattr(estimator, name)}
     rows += [(said, getattr(estimator, name)) for said, name in there.items()]
-    if hasattr(estimator, "size_"):
-        rows.append(("size", counted(estimator.size_, "number")))
+    if hasattr(estimator, "n_parameters_"):
+        rows.append(("size", counted(estimator.n_parameters_, "number")))
     return rows + _origin(estimator)
 
 

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
 # The nested trees of cost-complexity pruning as a record: sizes, errors, and which was chosen.
 
-_HEADS = ("strength", "n_leaves", "error", "cv_error", "cv_deviation")
+_HEADS = ("cp", "n_leaves", "error", "cv_error", "cv_deviation")
 
 # Errors whose ratio is so close to 1 are equal but for the rounding of sums.
 _ALIKE = 1e-12
 
 
 @dataclass(frozen=True)
-class Complexity:
+class CostComplexityPath:
     """One entry a tree, from the root alone to the largest.
 
-    A tree is the smallest of those with the least risk + strength · root's risk · leaves; it is so
-    from its `strength` up to the one before. Errors are risks by the root's. `cv_error` is that of
+    A tree is the smallest of those with the least risk + cp · root's risk · leaves; it is so
+    from its `cp` up to the one before. Errors are risks by the root's. `cv_error` is that of
     rows left out by `n_folds` folds, `cv_deviation` its standard deviation; None where there was no
     cross-validation. `chosen` is the place of the tree that was taken, by the rule `chosen_by`.
     """
 
-    strength: tuple[float, ...]
+    cp: tuple[float, ...]
     n_leaves: tuple[int, ...]
     error: tuple[float, ...]
     cv_error: tuple[float, ...] | None = None
@@ -57,7 +57,7 @@ class Complexity:
     chosen_by: str = ""
 
     LAYOUT: ClassVar[Layout] = Layout(
-        strength=Several(Number(least=0.0, most=INF), "trees"),
+        cp=Several(Number(least=0.0, most=INF), "trees"),
         n_leaves=Several(Whole(least=1), "trees"),
         error=Several(Number(least=0.0), "trees"),
         cv_error=Maybe(Several(Number(least=0.0), "trees")),
@@ -69,12 +69,12 @@ class Complexity:
 
     def check(self) -> None:
         """Refuse a choice that is none of the trees, and half of a cross-validation."""
-        need(self.strength, "no tree to choose from")
+        need(self.cp, "no tree to choose from")
         need(self.chosen is None or self.chosen < len(self), "a choice that is none of its trees")
         need((self.cv_error is None) == (self.cv_deviation is None), "errors without deviations")
 
     def __len__(self) -> int:
-        return len(self.strength)
+        return len(self.cp)
 
     def limit(self) -> float:
         """The least error of rows left out, and one standard deviation of it. (S 33)"""
@@ -94,9 +94,9 @@ class Complexity:
         errors = self.cv_error or ()
         return next(i for i, error in enumerate(errors) if error <= most * (1 + _ALIKE))
 
-    def place_of(self, strength: float) -> int:
-        """The place of the tree for any strength."""
-        return next((i for i, s in enumerate(self.strength) if s <= strength), len(self) - 1)
+    def place_of(self, cp: float) -> int:
+        """The place of the tree for any cp."""
+        return next((i for i, s in enumerate(self.cp) if s <= cp), len(self) - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""
@@ -213,7 +213,7 @@ def strengths_of(model: TreeModel) -> Float:
     return collapse_strengths(model.child_start, model.children, model.risk())
 
 
-def complexity_path(model: TreeModel) -> Complexity:
+def complexity_path(model: TreeModel) -> CostComplexityPath:
     """The nested trees from the root alone to the smallest one that errs no more than the whole.
 
     Strength is α by the root's risk, and so is error the risk of a tree. A root without risk has
@@ -224,28 +224,28 @@ def complexity_path(model: TreeModel) -> Complexity:
     levels = np.unique(strengths)
     leaves = sum_by_level(model, strengths, levels, np.ones(model.n_nodes))
     risks = sum_by_level(model, strengths, levels, risk)
-    return Complexity(
-        strength=tuple((levels[::-1] / root).tolist()),
+    return CostComplexityPath(
+        cp=tuple((levels[::-1] / root).tolist()),
         n_leaves=tuple(leaves[::-1].astype(int).tolist()),
         error=tuple((risks[::-1] / root).tolist()),
     )
 
 
-def prune_to(model: TreeModel, strength: float) -> TreeModel:
-    """The smallest tree with the least risk + strength · root's risk · leaves."""
+def prune_to(model: TreeModel, cp: float) -> TreeModel:
+    """The smallest tree with the least risk + cp · root's risk · leaves."""
     root = float(model.risk()[0]) or 1.0
-    # divided as in the path, so that a strength read there finds its tree
-    return cut_below(model, strengths_of(model) / root <= strength)
+    # divided as in the path, so that a cp read there finds its tree
+    return cut_below(model, strengths_of(model) / root <= cp)
 
 
-def places_in(path: Complexity, model: TreeModel) -> NDArray[np.intp]:
+def places_in(path: CostComplexityPath, model: TreeModel) -> NDArray[np.intp]:
     """For each node the first tree of the model's path in which it is a test.
 
     A node that no tree of the path asks at, since it is a leaf or saves nothing, has their number.
     """
     root = float(model.risk()[0]) or 1.0
-    ascending = np.array(path.strength[::-1])
-    # `prune_to` makes a node a leaf at every strength that is no smaller
+    ascending = np.array(path.cp[::-1])
+    # `prune_to` makes a node a leaf at every cp that is no smaller
     return len(path) - np.searchsorted(ascending, strengths_of(model) / root)
 
 
@@ -273,7 +273,7 @@ def sum_by_level(
 
 
 def _places(levels: Float, strengths: Float) -> NDArray[np.intp]:
-    """The first level that is no smaller than each strength."""
+    """The first level that is no smaller than each cp."""
     return np.searchsorted(levels, strengths * (1 - EQUAL_WITHIN))
 
 
@@ -350,11 +350,11 @@ def cross_validate(
     folds: NDArray[np.intp],
     threads: int,
     progress: Progress | None = None,
-) -> Complexity:
+) -> CostComplexityPath:
     """The path of a tree with the cost of rows left out, as rpart finds it. (S 33)
 
     For each fold a tree grows from the other rows. For each row of the path it is pruned between
-    that strength and the one before, and says the rows left out. `progress` is called after every
+    that cp and the one before, and says the rows left out. `progress` is called after every
     fold, with how many are done and how many there are; what it raises ends the validation.
     """
     path, rows = complexity_path(model), _side_by_side(rows)
@@ -389,10 +389,10 @@ def _side_by_side(rows: TreeRows) -> TreeRows:
     return replace(rows, encoded=replace(encoded, columns=columns))
 
 
-def _between(path: Complexity) -> Float:
-    """Ascending: the geometric mean of each strength and the next, and no test at all."""
-    strength = np.array(path.strength[::-1])
-    return np.concatenate([np.sqrt(strength[:-1] * strength[1:]), [np.inf]])
+def _between(path: CostComplexityPath) -> Float:
+    """Ascending: the geometric mean of each cp and the next, and no test at all."""
+    cp = np.array(path.cp[::-1])
+    return np.concatenate([np.sqrt(cp[:-1] * cp[1:]), [np.inf]])
 
 
 def _cost_by_level(tree: TreeModel, rows: TreeRows, levels: Float, costs: Float) -> Float:

@@ -20,11 +20,11 @@ from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.class_options import options_for
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import gather_answered
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Options, Record
 from sortal.modelfile.fields import Layout
 from sortal.native.trees import LEAF
-from sortal.trees.cost_complexity import Complexity
+from sortal.trees.cost_complexity import CostComplexityPath
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.learn import read_rows
 from sortal.trees.model import TreeModel, reweigh, say
@@ -80,7 +80,7 @@ def float32_below(thresholds: Float) -> NDArray[np.float32]:
 def _refuse_parts(inner: TreeModel) -> None:
     """A row goes down one branch of two, also where a value is missing."""
     if inner.policy == "fractional" or (np.diff(inner.child_start) > 2).any():
-        raise OptionError(
+        raise ParameterError(
             f"This tree was grown with missing={inner.policy!r}: where a value is missing, a row "
             "has a branch of its own or goes down several, and scikit-learn's trees send it down "
             "one of two. Fit with missing='direction', and convert."
@@ -201,14 +201,14 @@ class TreeClassifier(PrunedTree):
         Take tests out again after growing: by C4.5's estimates of errors; by Breiman's cost
         complexity as rpart does; or where rows held out are told no worse without them. None keeps
         the tree as grown, which is the textbook's.
-    strength : {"one_se", "least"} or float of at least 0, default="one_se"
+    cp : {"one_se", "min"} or float of at least 0, default="one_se"
         Of "cost_complexity": the price of a leaf as a share of the root's risk (rpart's cp), or
         how cross-validation chooses it: the smallest tree within one standard error of the least
         error, or the one with the least error.
     cv : int, array of shape (n_samples,), splitter or iterable, default=10
         The folds of that: how many (dealt out within each class), a fold number for each row, or
         as in scikit-learn, where each row is to be left out once.
-    validation : float between 0 and 1, default=0.2
+    validation_fraction : float between 0 and 1, default=0.2
         Of "reduced_error": the share of each class that is held out. The tree grows from the rest.
     confidence : "auto", or float above 0 and at most 1, default="auto"
         Of "pessimistic": the level of the upper bound of each node's error rate; the smaller, the
@@ -216,7 +216,7 @@ class TreeClassifier(PrunedTree):
         21 rows to 0.001 at 474: a dozen rows keep the textbook's tree, and larger tables have trees
         that are smaller and more often right. `fit_report_` says the level. Whole-number weights
         count as so many rows; otherwise n is the effective number of rows, (Σ w)² / Σ w².
-    raising : bool, default=False
+    subtree_raising : bool, default=False
         Of "pessimistic": a test may also give its place to its largest branch, as in C4.5; not
         where rows go down in parts (missing="fractional").
     join_leaves : bool, default=False
@@ -272,7 +272,7 @@ class TreeClassifier(PrunedTree):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    complexity_ : Complexity
+    cp_table_ : CostComplexityPath
         The nested trees of "cost_complexity", and which was chosen.
     feature_importances_ : ndarray of shape (n_features,)
         For each column the sum, over the nodes that ask it, of weight times score (for the gain
@@ -320,7 +320,7 @@ class TreeClassifier(PrunedTree):
     _kept: ClassVar[Layout] = Layout(
         _model=Record(TreeModel),
         _grown_by=Options(TreeOptions),
-        complexity_=Perhaps(Record(Complexity)),
+        cp_table_=Perhaps(Record(CostComplexityPath)),
     )
 
     def __init__(
@@ -337,11 +337,11 @@ class TreeClassifier(PrunedTree):
         categorical_split: str | Mapping[str, str] = "subset",
         max_subset: int | None = None,
         pruning: str | None = "pessimistic",
-        strength: str | float = "one_se",
+        cp: str | float = "one_se",
         cv: Any = 10,
-        validation: float = 0.2,
+        validation_fraction: float = 0.2,
         confidence: Any = "auto",
-        raising: bool = False,
+        subtree_raising: bool = False,
         join_leaves: bool = False,
         progress: Callable[[int, int], object] | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -366,11 +366,11 @@ class TreeClassifier(PrunedTree):
         self.categorical_split = categorical_split
         self.max_subset = max_subset
         self.pruning = pruning
-        self.strength = strength
+        self.cp = cp
         self.cv = cv
-        self.validation = validation
+        self.validation_fraction = validation_fraction
         self.confidence = confidence
-        self.raising = raising
+        self.subtree_raising = subtree_raising
         self.join_leaves = join_leaves
         self.progress = progress
         self.random_state = random_state

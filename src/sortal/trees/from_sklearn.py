@@ -21,7 +21,7 @@ from sortal.errors import (
     InputError,
     InputTypeError,
     LabelError,
-    OptionError,
+    ParameterError,
     WeightError,
     listed,
 )
@@ -352,7 +352,7 @@ def _parameters(tree: Any) -> dict[str, Any]:
     given = tree.criterion
     name = given if isinstance(given, str) else type(given).__name__.lower()
     if name not in _CRITERIA:
-        raise OptionError(
+        raise ParameterError(
             f"criterion={given!r} is not known, so that no test can be scored: a tree to be taken "
             f"in has one of {', '.join(map(repr, _CRITERIA))}."
         )

@@ -15,7 +15,7 @@ from sortal.data.text import agreed, counted
 from sortal.data.weights import read_weights
 from sortal.decision.folds import dealt, from_pairs, held_out, numbered
 from sortal.engines.local import n_threads
-from sortal.errors import InputError, OneLeafWarning, OptionError, told, warn
+from sortal.errors import InputError, OneLeafWarning, ParameterError, told, warn
 from sortal.trees.cost_complexity import complexity_path, cross_validate, take_rows
 from sortal.trees.learn import grow, unseen_codes
 from sortal.trees.pruning import Pruned, PruningOptions, chosen, prune_tree
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeOptions, TreeRows
 
@@ -60,7 +60,7 @@ def _listed(cv: Any, n_rows: int) -> Place:
         return numbered(np.array(items), n_rows)
     if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
         return from_pairs(items, n_rows)
-    raise OptionError(
+    raise ParameterError(
         f"cv={told(cv)} cannot be used: give a number of folds, a fold number for each row, a "
         "splitter of scikit-learn, or pairs of rows to grow from and rows to leave out."
     )
@@ -68,9 +68,9 @@ def _listed(cv: Any, n_rows: int) -> Place:
 
 # The options of prune() that belong to one way of pruning.
 _OPTIONS = {
-    "cost_complexity": ("strength", "cv"),
+    "cost_complexity": ("cp", "cv"),
     "reduced_error": (),
-    "pessimistic": ("confidence", "raising"),
+    "pessimistic": ("confidence", "subtree_raising"),
 }
 
 
@@ -78,15 +78,15 @@ class PrunedTree(SeenTree):
     """What a tree does about tests that hold for its own rows only."""
 
     pruning: str | None
-    strength: Any
+    cp: Any
     cv: Any
-    validation: float
+    validation_fraction: float
     confidence: Any
-    raising: bool
+    subtree_raising: bool
     join_leaves: bool
     progress: Callable[[int, int], object] | None
     random_state: Any
-    complexity_: Complexity
+    cp_table_: CostComplexityPath
     fit_report_: FitReport
 
     def prune(
@@ -96,10 +96,10 @@ class PrunedTree(SeenTree):
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
-        strength: Any = None,
+        cp: Any = None,
         cv: Any = None,
         confidence: Any = None,
-        raising: bool | None = None,
+        subtree_raising: bool | None = None,
         join_leaves: bool | None = None,
     ) -> Self:
         """A pruned copy of this tree, which is not grown again; the tree itself stays as it is.
@@ -110,9 +110,9 @@ class PrunedTree(SeenTree):
             As the parameter of that name; None only joins leaves.
         X, y, sample_weight :
             For "reduced_error", rows that the tree was not grown from. For "pessimistic" with
-            raising, the rows of the fit again; and for "cost_complexity" where a rule chooses the
-            strength and the fit has not cross-validated. Else none.
-        strength, cv, confidence, raising, join_leaves :
+            subtree_raising, the rows of the fit again; and for "cost_complexity" where a rule
+            chooses the cp and the fit has not cross-validated. Else none.
+        cp, cv, confidence, subtree_raising, join_leaves :
             As the parameters of these names, whose values they replace in the copy.
 
         Returns
@@ -121,7 +121,7 @@ class PrunedTree(SeenTree):
             Fitted; `fit_report_` says what was done.
         """
         check_is_fitted(self)
-        given = {"strength": strength, "cv": cv, "confidence": confidence, "raising": raising}
+        given = {"cp": cp, "cv": cv, "confidence": confidence, "subtree_raising": subtree_raising}
         given = {name: value for name, value in given.items() if value is not None}
         if join_leaves is not None:
             given["join_leaves"] = join_leaves
@@ -132,54 +132,56 @@ class PrunedTree(SeenTree):
         pruned._take(self._prune_again(pruned, how, X, y, sample_weight))
         return pruned
 
-    def complexity(
+    def cost_complexity_path(
         self,
         X: Any = None,
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
-        strength: Any = None,
+        cp: Any = None,
         cv: Any = None,
-    ) -> Complexity:
+    ) -> CostComplexityPath:
         """The nested trees of cost-complexity pruning: sizes and errors.
 
         Parameters
         ----------
         X, y, sample_weight :
             The rows of the fit again, for cross-validation; without them there is none.
-        strength, cv :
+        cp, cv :
             As the parameters of these names, which stand where nothing is given.
 
         Returns
         -------
-        Complexity
-            A record with `strength`, `n_leaves`, `error`, `cv_error`, `cv_deviation` and the tree
+        CostComplexityPath
+            A record with `cp`, `n_leaves`, `error`, `cv_error`, `cv_deviation` and the tree
             that `chosen` says; it prints well and has `to_frame` and `to_dict`.
         """
         check_is_fitted(self)
-        strength = self.strength if strength is None else strength
-        PruningOptions("cost_complexity", strength)
+        cp = self.cp if cp is None else cp
+        PruningOptions("cost_complexity", cp)
         if X is not None:
             rows = self._rows_of_fit(X, y, sample_weight)
             path = self._validate(rows, self.cv if cv is None else cv, sample_weight)
-            return chosen(path, strength)
+            return chosen(path, cp)
         if cv is not None:
-            raise OptionError(f"cv={cv!r} was given without rows: give X and y, those of the fit.")
+            raise ParameterError(
+                f"cv={cv!r} was given without rows: give X and y, those of the fit."
+            )
         path = complexity_path(self._model)
-        return path if isinstance(strength, str) else chosen(path, strength)
+        return path if isinstance(cp, str) else chosen(path, cp)
 
     def _pruning_options(self, policy: str) -> PruningOptions:
         read_seed(self.random_state)
-        if not 0 < share("validation", self.validation) < 1:
-            raise OptionError(
-                f"validation={self.validation!r} cannot be used: give a share of the rows between "
-                "0 and 1."
+        if not 0 < share("validation_fraction", self.validation_fraction) < 1:
+            raise ParameterError(
+                f"validation_fraction={self.validation_fraction!r} cannot be used: give a share "
+                "of the rows between 0 and 1."
             )
         return PruningOptions(
             self.pruning,
-            self.strength,
+            self.cp,
             self.confidence,
-            self.raising,
+            self.subtree_raising,
             self.join_leaves,
             policy,
         )
@@ -194,7 +196,7 @@ class PrunedTree(SeenTree):
         """What fit makes of its rows."""
         threads, judges, all_rows = n_threads(self.n_jobs), rows, rows
         if how.pruning == "reduced_error":
-            out = held_out(rows.classes, self.validation, read_seed(self.random_state))
+            out = held_out(rows.classes, self.validation_fraction, read_seed(self.random_state))
             rows, judges = (take_rows(rows, np.flatnonzero(part)) for part in (~out, out))
         folds = None
         if how.validates:
@@ -222,39 +224,41 @@ class PrunedTree(SeenTree):
         elif how.raises:
             if X is None:
                 raise InputError(
-                    "raising=True sends rows another way, and X was not given: give X and y, the "
-                    "rows of the fit, or set raising=False."
+                    "subtree_raising=True sends rows another way, and X was not given: give X and "
+                    "y, the rows of the fit, or set subtree_raising=False."
                 )
             rows = self._rows_of_fit(X, y, sample_weight)
         elif X is not None:
-            raise OptionError(
-                "X was given, and this pruning reads no rows: leave X out, or use a strength that "
-                "is chosen ('one_se', 'least'), raising=True, or pruning='reduced_error'."
+            raise ParameterError(
+                "X was given, and this pruning reads no rows: leave X out, or use a cp that "
+                "is chosen ('one_se', 'min'), subtree_raising=True, or pruning='reduced_error'."
             )
         criterion = self._grown_by.criterion
         return prune_tree(self._model, how, path=path, rows=rows, criterion=criterion)
 
-    def _validated(self, pruned: PrunedTree, X: Any, y: Any, sample_weight: Any) -> Complexity:
+    def _validated(
+        self, pruned: PrunedTree, X: Any, y: Any, sample_weight: Any
+    ) -> CostComplexityPath:
         """The cross-validated path: of these rows, or that of the fit."""
         if X is not None:
             rows = self._rows_of_fit(X, y, sample_weight)
             return self._validate(rows, pruned.cv, sample_weight)
-        known: Complexity | None = getattr(self, "complexity_", None)
+        known: CostComplexityPath | None = getattr(self, "cp_table_", None)
         if known is None or known.cv_error is None:
             raise InputError(
-                f"strength={pruned.strength!r} is chosen by cross-validation, and the fit has made "
-                "none: give X and y, the rows of the fit, or a strength."
+                f"cp={pruned.cp!r} is chosen by cross-validation, and the fit has made "
+                "none: give X and y, the rows of the fit, or a cp."
             )
-        wanted, left = known.n_leaves[known.choose(pruned.strength)], self._model.n_leaves
+        wanted, left = known.n_leaves[known.choose(pruned.cp)], self._model.n_leaves
         if wanted > left:
             raise InputError(
-                f"strength={pruned.strength!r} takes the tree of "
+                f"cp={pruned.cp!r} takes the tree of "
                 f"{counted(wanted, 'leaf', 'leaves')}, and this one is already pruned to {left}: "
                 "fit again."
             )
         return known
 
-    def _validate(self, rows: TreeRows, cv: Any, sample_weight: Any) -> Complexity:
+    def _validate(self, rows: TreeRows, cv: Any, sample_weight: Any) -> CostComplexityPath:
         folds = read_folds(cv, rows.classes, sample_weight, read_seed(self.random_state))
         threads = n_threads(self.n_jobs)
         return cross_validate(self._model, rows, self._grown_by, folds, threads, self.progress)
@@ -297,15 +301,15 @@ class PrunedTree(SeenTree):
 
     def _keep_complexity(self, pruned: Pruned) -> None:
         if pruned.complexity is not None:
-            self.complexity_ = pruned.complexity
-        elif hasattr(self, "complexity_"):
-            del self.complexity_
+            self.cp_table_ = pruned.complexity
+        elif hasattr(self, "cp_table_"):
+            del self.cp_table_
 
 
 def _refuse_others(pruning: str | None, given: dict[str, Any]) -> None:
     """Options of another way of pruning, and nothing to do at all."""
     if pruning is None and not given.get("join_leaves"):
-        raise OptionError(
+        raise ParameterError(
             "pruning=None prunes nothing: give 'cost_complexity', 'reduced_error' or "
             "'pessimistic', or join_leaves=True."
         )
@@ -313,7 +317,7 @@ def _refuse_others(pruning: str | None, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if pruning in (None, *_OPTIONS) and name not in own:
             homes = [way for way, names in _OPTIONS.items() if name in names]
-            raise OptionError(
+            raise ParameterError(
                 f"{name}={value!r} says nothing to pruning={pruning!r}: it belongs to "
                 f"pruning={homes[0]!r}. Leave it out."
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.data.checks import choose, non_negative, share
 from sortal.data.text import counted
-from sortal.errors import OptionError, told
+from sortal.errors import ParameterError, told
 from sortal.native import trees
 from sortal.native.trees import added_errors, judge_parts, judge_tests, prune_raising
 from sortal.trees.cost_complexity import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.native.trees import Raised
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
 
@@ -170,7 +170,7 @@ def _judge(parts: NDArray[np.int64], total: int, criterion: int) -> tuple[float,
 
 WAYS = ("cost_complexity", "reduced_error", "pessimistic")
 
-RULES = ("one_se", "least")
+RULES = ("one_se", "min")
 
 
 @dataclass(frozen=True)
@@ -178,38 +178,40 @@ class PruningOptions:
     """Checked options, by the names and meanings of the estimator's parameters."""
 
     pruning: str | None = None
-    strength: Any = "one_se"
+    cp: Any = "one_se"
     confidence: Any = "auto"
-    raising: bool = False
+    subtree_raising: bool = False
     join_leaves: bool = False
     missing: str = "direction"
 
     def __post_init__(self) -> None:
         if self.pruning is not None:
             choose("pruning", self.pruning, WAYS)
-        if isinstance(self.strength, str):
-            choose("strength", self.strength, RULES)
+        if isinstance(self.cp, str):
+            choose("cp", self.cp, RULES)
         else:
-            non_negative("strength", self.strength)
+            non_negative("cp", self.cp)
         if isinstance(self.confidence, str):
             choose("confidence", self.confidence, ("auto",))
         elif share("confidence", self.confidence) == 0:
-            raise OptionError("confidence=0 prunes nothing or all: give a number above 0, up to 1.")
-        for name in ("raising", "join_leaves"):
+            raise ParameterError(
+                "confidence=0 prunes nothing or all: give a number above 0, up to 1."
+            )
+        for name in ("subtree_raising", "join_leaves"):
             if not isinstance(getattr(self, name), bool):
-                raise OptionError(
+                raise ParameterError(
                     f"{name}={told(getattr(self, name))} cannot be used: it can be True or False."
                 )
         if self.raises and self.missing == "fractional":
-            raise OptionError(
-                "raising=True sends whole rows another way, and missing='fractional' sends parts: "
-                "set raising=False, or another missing."
+            raise ParameterError(
+                "subtree_raising=True sends whole rows another way, and missing='fractional' sends "
+                "parts: set subtree_raising=False, or another missing."
             )
 
     @property
     def validates(self) -> bool:
-        """Whether the strength is found by cross-validation."""
-        return self.pruning == "cost_complexity" and isinstance(self.strength, str)
+        """Whether the cp is found by cross-validation."""
+        return self.pruning == "cost_complexity" and isinstance(self.cp, str)
 
     def level(self, model: TreeModel) -> float:
         """The level of a pessimistic estimate."""
@@ -219,7 +221,7 @@ class PruningOptions:
     @property
     def raises(self) -> bool:
         """Whether subtrees may move up, which takes the rows of the fit."""
-        return self.pruning == "pessimistic" and self.raising
+        return self.pruning == "pessimistic" and self.subtree_raising
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,7 @@ class Pruned:
 
     model: TreeModel
     notes: tuple[str, ...] = ()
-    complexity: Complexity | None = None
+    complexity: CostComplexityPath | None = None
     n_moved: int = 0
 
 
@@ -236,14 +238,14 @@ def prune_tree(
     model: TreeModel,
     how: PruningOptions,
     *,
-    path: Complexity | None = None,
+    path: CostComplexityPath | None = None,
     rows: TreeRows | None = None,
     criterion: str = "gain",
 ) -> Pruned:
     """Prune as asked.
 
-    `path` is the tree's own, cross-validated where a rule chooses the strength. `rows` are those of
-    the fit for raising, and others for reduced error.
+    `path` is the tree's own, cross-validated where a rule chooses the cp. `rows` are those of
+    the fit for subtree raising, and others for reduced error.
     """
     pruned = _prune(model, how, path, rows, criterion)
     if how.join_leaves:
@@ -256,17 +258,17 @@ def prune_tree(
 def _prune(
     model: TreeModel,
     how: PruningOptions,
-    path: Complexity | None,
+    path: CostComplexityPath | None,
     rows: TreeRows | None,
     criterion: str,
 ) -> Pruned:
     if how.pruning == "cost_complexity":
-        complexity = chosen(complexity_path(model) if path is None else path, how.strength)
-        strength = how.strength
-        if isinstance(strength, str):
-            strength = complexity.strength[complexity.chosen or 0]
-        smaller = prune_to(model, strength)
-        return Pruned(smaller, (_told(model, smaller, _by_cost(complexity, strength)),), complexity)
+        complexity = chosen(complexity_path(model) if path is None else path, how.cp)
+        cp = how.cp
+        if isinstance(cp, str):
+            cp = complexity.cp[complexity.chosen or 0]
+        smaller = prune_to(model, cp)
+        return Pruned(smaller, (_told(model, smaller, _by_cost(complexity, cp)),), complexity)
     if how.pruning == "reduced_error" and rows is not None:
         smaller = prune_reduced(model, rows)
         return Pruned(
@@ -287,16 +289,16 @@ def _prune(
     return Pruned(model)
 
 
-def chosen(path: Complexity, strength: Any) -> Complexity:
-    """The path with the tree that a rule or a strength takes."""
-    if isinstance(strength, str):
-        return replace(path, chosen=path.choose(strength), chosen_by=strength)
-    return replace(path, chosen=path.place_of(float(strength)), chosen_by="strength")
+def chosen(path: CostComplexityPath, cp: Any) -> CostComplexityPath:
+    """The path with the tree that a rule or a cp takes."""
+    if isinstance(cp, str):
+        return replace(path, chosen=path.choose(cp), chosen_by=cp)
+    return replace(path, chosen=path.place_of(float(cp)), chosen_by="cp")
 
 
-def _by_cost(complexity: Complexity, strength: float) -> str:
+def _by_cost(complexity: CostComplexityPath, cp: float) -> str:
     rule = f", {complexity.chosen_by} of {complexity.n_folds} folds" if complexity.n_folds else ""
-    return f"cost complexity (strength {strength:.6g}{rule})"
+    return f"cost complexity (cp {cp:.6g}{rule})"
 
 
 def _told(before: TreeModel, after: TreeModel, words: str) -> str:

@@ -248,7 +248,7 @@ class SeenTree(ReadableTree):
             theme=theme,
             title=self._title() if title is None else str(title),
             description=marked + self._alternative(),
-            lit=lit,
+            highlight=lit,
         )
 
     def to_html(

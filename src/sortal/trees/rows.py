@@ -13,7 +13,7 @@ import numpy as np
 from sortal import native
 from sortal.data.checks import choose, is_whole, non_negative, share, whole_number
 from sortal.decision.class_options import read_class_weight, read_costs, read_priors
-from sortal.errors import OptionError, WeightError, listed, told
+from sortal.errors import ParameterError, WeightError, listed, told
 from sortal.native import trees
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
@@ -59,7 +59,7 @@ class TreeOptions:
         whole_number("max_depth", self.max_depth, 0, none="no bound")
         _check_min_samples(self.min_samples_leaf)
         if share("min_weight_fraction_leaf", self.min_weight_fraction_leaf) > 0.5:
-            raise OptionError(
+            raise ParameterError(
                 f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no test, which "
                 "has two sides at least: give a number from 0 to 0.5."
             )
@@ -74,7 +74,7 @@ class TreeOptions:
 
 def _check_min_samples(given: Any) -> None:
     if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
-        raise OptionError(
+        raise ParameterError(
             f"min_samples_leaf={told(given)} cannot be used: give a whole number of at least 1, or "
             "a share of the rows between 0 and 1."
         )
@@ -88,12 +88,12 @@ def _check_splits(given: Any, criterion: str) -> None:
     words = given.values() if isinstance(given, Mapping) else [given]
     for word in words:
         if not isinstance(word, str) or word not in _WORDS:
-            raise OptionError(
+            raise ParameterError(
                 f"categorical_split={told(given)} cannot be used: it can be 'subset', 'multiway', "
                 "or a dict that gives one of these words by the name of a column."
             )
     if CRITERIA_BY_NAME[criterion].two_sided and "multiway" in words:
-        raise OptionError(
+        raise ParameterError(
             f"criterion={criterion!r} compares two sides, and categorical_split={given!r} asks for "
             "a branch per value: use 'subset', or another criterion."
         )
@@ -102,7 +102,7 @@ def _check_splits(given: Any, criterion: str) -> None:
 def _check_missing(given: Any, criterion: str) -> None:
     choose("missing", given, (*trees.POLICIES, "error"))
     if CRITERIA_BY_NAME[criterion].two_sided and given == "branch":
-        raise OptionError(
+        raise ParameterError(
             f"criterion={criterion!r} compares two sides, and missing='branch' asks for a branch "
             "beside them: use missing='direction', or another criterion."
         )
@@ -159,12 +159,12 @@ def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
     kinds = {column.name: column.is_number for column in schema.columns}
     for name in named:
         if name not in kinds:
-            raise OptionError(
+            raise ParameterError(
                 f"categorical_split names {name!r}, which is no column of this table: it has "
                 f"{listed(schema.names)}."
             )
         if kinds[name]:
-            raise OptionError(
+            raise ParameterError(
                 f"categorical_split names {name!r}, which holds numbers or dates: name a column of "
                 "categories, or make it one by categorical_features."
             )
@@ -210,7 +210,7 @@ def read_weights(options: TreeOptions, rows: TreeRows) -> ClassWeights:
     costs = read_tree_costs(options.costs, classes)
     if costs is not None and not costs.any(axis=1).all():
         free = [label for label, row in zip(classes, costs, strict=True) if not row.any()]
-        raise OptionError(
+        raise ParameterError(
             f"costs has a row of zeros for {listed(free)}: to mistake such rows costs nothing, and "
             "they would not count in growing. Give them a cost above 0, or leave them out by "
             "sample_weight 0."
@@ -266,7 +266,7 @@ def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float
         factors = np.where(there, factors, factors[there].max())
     if not given.all():
         nothing = [label for label, number in zip(classes, given, strict=True) if not number]
-        raise OptionError(
+        raise ParameterError(
             f"{name} gives {listed(nothing)} the number 0, and rows that count for nothing cannot "
             "be in a tree: give a number above 0, or leave these rows out by sample_weight 0."
         )
@@ -274,7 +274,7 @@ def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float
         return None
     factors = factors / factors.max()
     if factors.min() < _FARTHEST:
-        raise OptionError(
+        raise ParameterError(
             f"{name} spans too many orders of magnitude: a class would vanish beside another. Give "
             f"numbers whose ratio is above {_FARTHEST:g}, or leave its rows out by sample_weight 0."
         )
@@ -288,7 +288,7 @@ def read_tree_costs(given: Any, classes: Values) -> Float | None:
         return None
     wrong = ~np.eye(len(classes), dtype=bool)
     if len(classes) > 1 and not costs.any():
-        raise OptionError(
+        raise ParameterError(
             "costs holds nothing but zeros, so that whatever is said costs the same: give costs "
             "above 0 to what is wrong, or None."
         )
@@ -374,7 +374,7 @@ def check_smoothing(options: TreeOptions) -> None:
         return
     non_negative("smoothing_strength", strength)
     if kind in (None, "laplace"):
-        raise OptionError(
+        raise ParameterError(
             f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
             "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
         )
@@ -383,7 +383,7 @@ def check_smoothing(options: TreeOptions) -> None:
 def check_class_options(priors: Any, class_weight: Any) -> None:
     """Priors say what each class counts for in all, whatever its rows weigh."""
     if priors is not None and class_weight is not None:
-        raise OptionError(
+        raise ParameterError(
             "priors and class_weight both say what the classes count for, and priors leave nothing "
             "of class_weight: give one of them."
         )

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PartitionScore:
+class SplitScore:
     """How well the parts tell the classes apart.
 
     `counts[p][k]` is the weight of class k in part p. Entropies are in bits. `gain_ratio` is None
     where one part has all rows, `cart` for other than two parts.
     """
 
-    parts: Values
+    branches: Values
     classes: Values
     counts: tuple[tuple[float, ...], ...]
     entropy: float
@@ -51,7 +51,7 @@ class PartitionScore:
         """Plain lists and strings, ready for JSON."""
         scores = {name: value for name, value, _ in self._scores()}
         return {
-            "parts": list(self.parts),
+            "branches": list(self.branches),
             "classes": list(self.classes),
             "counts": [list(row) for row in self.counts],
             **scores,
@@ -72,7 +72,7 @@ class PartitionScore:
         heads = unique(("part", *(f"n({label})" for label in self.classes), "n"))
         rows = tuple(
             (str(part), *map(_number, row), _number(sum(row)))
-            for part, row in zip(self.parts, self.counts, strict=True)
+            for part, row in zip(self.branches, self.counts, strict=True)
         )
         return Table("counts", "Counts by part and class", heads, rows, "", backend)
 
@@ -101,8 +101,8 @@ class PartitionScore:
 
 
 def score_counts(
-    units: NDArray[np.int64], parts: Values, classes: Values, exponent: int
-) -> PartitionScore:
+    units: NDArray[np.int64], branches: Values, classes: Values, exponent: int
+) -> SplitScore:
     """Every measure from counts in units of 2**-exponent, which cancel.
 
     Gain is (ZM 19.5), the gain ratio (S 20), Gini's decrease follows (ZM 19.6), CART is (ZM 19.7)
@@ -119,8 +119,8 @@ def score_counts(
     gini = 1 - found.squares / n
     decrease = 0.0 if nothing else found.gini_decrease / n
     weights = np.ldexp(units.astype(np.float64), -exponent)
-    return PartitionScore(
-        parts=parts,
+    return SplitScore(
+        branches=branches,
         classes=classes,
         counts=tuple(tuple(row) for row in weights.tolist()),
         entropy=entropy,
@@ -145,10 +145,10 @@ def _number(x: float) -> Cell:
     return int(x) if float(x).is_integer() else float(x)
 
 
-# --- score_partition: any given split of labeled rows, under every criterion ---------------------
+# --- score_split: any given split of labeled rows, under every criterion ---------------------
 
 
-def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) -> PartitionScore:
+def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -> SplitScore:
     """Score a partition of labeled rows: gain, gain ratio, Gini and CART.
 
     The partition may come from anywhere: a test of a tree, a curve, a guess. Scores are exact
@@ -157,8 +157,8 @@ def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) 
 
     Parameters
     ----------
-    parts : array-like of shape (n_samples,)
-        Which part each row belongs to: truth values, words or whole numbers.
+    branches : array-like of shape (n_samples,)
+        Which branch each row belongs to: truth values, words or whole numbers.
     y : array-like of shape (n_samples,)
         The labels.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -166,23 +166,23 @@ def score_partition(parts: Any, y: Any, sample_weight: ArrayLike | None = None) 
 
     Returns
     -------
-    PartitionScore
+    SplitScore
         With `entropy`, `split_entropy`, `gain`, `split_information`, `gain_ratio`, `gini`,
         `split_gini`, `gini_decrease`, `cart`, and the counts behind them.
 
     Examples
     --------
-    >>> from sortal import datasets, score_partition
+    >>> from sortal import datasets, score_split
     >>> points = datasets.table_19_5()
     >>> below = points["A"] * points["B"] - points["B"] ** 2 <= 0
-    >>> print(f"{score_partition(below, points['Class']).gain:.4f}")
+    >>> print(f"{score_split(below, points['Class']).gain:.4f}")
     0.1589
     """
-    labels, pieces = _column(y, "y"), _column(parts, "parts")
+    labels, pieces = _column(y, "y"), _column(branches, "branches")
     if len(labels) != len(pieces):
         raise InputError(
-            f"parts has {counted(len(pieces), 'row')} and y has {len(labels)}: give both for the "
-            "same rows."
+            f"branches has {counted(len(pieces), 'row')} and y has {len(labels)}: give both for "
+            "the same rows."
         )
     weights = read_weights(sample_weight, len(labels))
     units = native.count_codes(

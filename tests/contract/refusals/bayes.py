@@ -11,7 +11,7 @@ from tests.contract.learners import labels, mixed, whole
 from tests.contract.refusals.table import Refusal
 
 from sortal import DiscreteBayes
-from sortal.errors import InputError, LabelError, OptionError, SubtractError
+from sortal.errors import InputError, LabelError, ParameterError, TrainingRowsError
 
 OPTIONS: Final[list[tuple[dict[str, Any], str]]] = [
     ({"structure": "tree"}, r"structure='tree'.*'naive', 'joint'"),
@@ -59,7 +59,7 @@ def left_out(change: Any, scale: float) -> Any:
 
 REFUSALS: Final = [
     *(
-        Refusal(f"{options}", partial(fitted, **options), OptionError, words)
+        Refusal(f"{options}", partial(fitted, **options), ParameterError, words)
         for options, words in OPTIONS
     ),
     *(
@@ -75,7 +75,7 @@ REFUSALS: Final = [
         Refusal(
             f"leaving out rows {how}, in units of {scale}",
             partial(left_out, change, scale),
-            SubtractError,
+            TrainingRowsError,
             "takes the rows of the fit again",
         )
         for scale in (1.0, 1e-9)
@@ -90,19 +90,19 @@ REFUSALS: Final = [
         lambda: DiscreteBayes(priors={"n": 0.5, "y": 0.3, "z": 0.2}).partial_fit(
             [["a"], ["b"]], ["n", "y"]
         ),
-        OptionError,
+        ParameterError,
         "by its parameter classes",
     ),
     Refusal(
         "another structure goes on with the summary of the first",
         lambda: fitted().set_params(structure="joint").partial_fit(mixed(), labels()),
-        OptionError,
+        ParameterError,
         "set after a fit with the other structure",
     ),
     Refusal(
         "forgetting values that were not fitted",
         lambda: fitted().forget(whole().assign(city="Bonn"), labels()),
-        SubtractError,
+        TrainingRowsError,
         "cannot be taken out.*only rows that were fitted",
     ),
     Refusal(
@@ -114,7 +114,7 @@ REFUSALS: Final = [
     Refusal(
         "a table of the working that is not there",
         lambda: fitted().working()["rule"],
-        OptionError,
+        ParameterError,
         "no table 'rule'.*'priors', 'city'",
     ),
     Refusal(

@@ -7,10 +7,14 @@ from typing import Final
 from tests.contract.refusals.table import Refusal
 
 from sortal.cli.options import read_settings
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 REFUSALS: Final = [
-    Refusal("a setting without a value", lambda: read_settings(["a"]), OptionError, "max_depth=3"),
-    Refusal("a setting without a name", lambda: read_settings(["=1"]), OptionError, "max_depth=3"),
-    Refusal("a setting twice", lambda: read_settings(["a=1", "a=2"]), OptionError, "twice"),
+    Refusal(
+        "a setting without a value", lambda: read_settings(["a"]), ParameterError, "max_depth=3"
+    ),
+    Refusal(
+        "a setting without a name", lambda: read_settings(["=1"]), ParameterError, "max_depth=3"
+    ),
+    Refusal("a setting twice", lambda: read_settings(["a=1", "a=2"]), ParameterError, "twice"),
 ]

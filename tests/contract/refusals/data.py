@@ -24,7 +24,7 @@ from sortal.errors import (
     InputError,
     InputTypeError,
     LabelError,
-    OptionError,
+    ParameterError,
     WeightError,
 )
 
@@ -209,12 +209,14 @@ def _label(y: Any) -> Refusal:
 
 
 def _threads(given: Any) -> Refusal:
-    return Refusal(f"n_jobs={given!r}", lambda: threads(given), OptionError, "n_jobs=")
+    return Refusal(f"n_jobs={given!r}", lambda: threads(given), ParameterError, "n_jobs=")
 
 
 def _backend(name: str) -> Refusal:
     words = "'spark'.*'pandas', 'polars', 'pyarrow'"
-    return Refusal(f"{name}('spark')", lambda: getattr(datasets, name)("spark"), OptionError, words)
+    return Refusal(
+        f"{name}('spark')", lambda: getattr(datasets, name)("spark"), ParameterError, words
+    )
 
 
 REFUSALS: Final = [

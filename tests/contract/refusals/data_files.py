@@ -15,7 +15,7 @@ from tests.contract.refusals.table import Refusal
 from sortal.data.atomic_write import replace_file
 from sortal.data.files.read import read_file
 from sortal.data.files.write import format_of, write_table
-from sortal.errors import ColumnError, InputError, InputTypeError, OptionError
+from sortal.errors import ColumnError, InputError, InputTypeError, ParameterError
 
 
 def take(content: str | bytes, name: str = "t.csv", **options: Any) -> object:
@@ -135,7 +135,7 @@ def _path(path: str, words: str) -> Refusal:
 
 def _suffix(name: str) -> Refusal:
     words = r"ends in .*, which is no format .* \(--format\)"
-    return Refusal(f"{name} to be written", lambda: format_of(name, None), OptionError, words)
+    return Refusal(f"{name} to be written", lambda: format_of(name, None), ParameterError, words)
 
 
 NAMES: Final = pd.DataFrame({"a": [1], "A": [2]})
@@ -143,7 +143,10 @@ REFUSALS: Final = [
     *(_taken(f"{text[:40]!r}", InputError, words, text) for text, words in CSV),
     *(_taken(f"{text[:40]!r}", InputError, words, text, "t.jsonl") for text, words in JSON),
     *(_taken(f"{name}: {words}", InputError, words, text, name) for text, name, words in FOREIGN),
-    *(_taken(f"{options}", OptionError, words, "a\n1\n", **options) for options, words in OPTIONS),
+    *(
+        _taken(f"{options}", ParameterError, words, "a\n1\n", **options)
+        for options, words in OPTIONS
+    ),
     *map(_suffix, ("a.xlsx", "a.csv.gz", "a.tsv", "a.json")),
     *(_path(path, words) for path, words in PATHS),
     _parquet("SELECT [1, 2] AS l, 1 AS x", ColumnError, "'l' holds lists .* Turn it into plain"),
@@ -170,13 +173,13 @@ REFUSALS: Final = [
         b"a,b\n\xfd\xff,1\n",
         encoding="shift_jis",
     ),
-    Refusal("the format xml", lambda: format_of("a", "xml"), OptionError, "'xml' is not known"),
+    Refusal("the format xml", lambda: format_of("a", "xml"), ParameterError, "'xml' is not known"),
     Refusal("a list", lambda: write([1], "t.csv"), InputTypeError, "list is no data frame"),
     Refusal("a and A", lambda: write(NAMES, "t.parquet"), ColumnError, "capital letters only"),
     Refusal(
         "JSON lines for a spreadsheet",
         lambda: write(NAMES, "t.jsonl", excel_safe=True),
-        OptionError,
+        ParameterError,
         "is for CSV files",
     ),
     Refusal("writing a folder", lambda: replace("."), InputError, "is a folder"),

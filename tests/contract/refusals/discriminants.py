@@ -22,9 +22,9 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueError,
-    NotOfferedError,
-    OptionError,
-    SubtractError,
+    ParameterError,
+    TrainingRowsError,
+    UnavailableError,
 )
 
 Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
@@ -32,7 +32,7 @@ Make: TypeAlias = Callable[..., Any]
 
 
 def refuse(
-    words: str, call: Make, *args: Any, error: type[Exception] = OptionError, **more: Any
+    words: str, call: Make, *args: Any, error: type[Exception] = ParameterError, **more: Any
 ) -> Refusal:
     """Named after the call."""
     given = [
@@ -70,7 +70,7 @@ def fit(make: Make, k: int = 3, unit: float = 1.0, **options: Any) -> Any:
 
 
 def ask(make: Make, method: str, *args: Any, k: int = 3, **more: Any) -> Any:
-    given = {"boundary": (), "judge": (), "fold_proba": rows(k)}.get(method, rows(k)[:1])
+    given = {"boundary": (), "evaluate_direction": (), "cv_proba": rows(k)}.get(method, rows(k)[:1])
     return getattr(model(make, k), method)(*given, *args, **more)
 
 
@@ -250,9 +250,9 @@ QUESTIONS: Final = [
     refuse("two different classes of 'a', 'b'", boundary_with_no_rows),
     refuse("scaling", ask, Linear, "transform", scaling="none"),
     refuse("scaling", ask, Fisher, "transform", scaling="none"),
-    refuse("3", ask, Fisher, "judge", [1.0, 2.0]),
-    refuse("zero|0", ask, Fisher, "judge", [0.0, 0.0, 0.0]),
-    refuse("finite", ask, Fisher, "judge", [1.0, math.nan, 0.0]),
+    refuse("3", ask, Fisher, "evaluate_direction", [1.0, 2.0]),
+    refuse("zero|0", ask, Fisher, "evaluate_direction", [0.0, 0.0, 0.0]),
+    refuse("finite", ask, Fisher, "evaluate_direction", [1.0, math.nan, 0.0]),
     refuse("needs fourth powers", moments, Linear, shrinkage="ledoit_wolf", **COUNTED),
     refuse("depends on the number of rows", moments, Linear, covariances=UNIT, shrinkage="oas"),
     refuse(f"shrinkage{LOO}", moments, Linear, shrinkage="loo", **COUNTED),
@@ -270,11 +270,11 @@ def of_leaving_out(method: str) -> list[Refusal]:
     weights = "the same X, y and sample_weight"
     return [
         *(
-            refuse(again, leave_out_others, method, what, error=SubtractError)
+            refuse(again, leave_out_others, method, what, error=TrainingRowsError)
             for what in ("a row less", "another number", "two labels")
         ),
         *(
-            refuse(weights, leave_out_by_weight, method, *times, error=SubtractError)
+            refuse(weights, leave_out_by_weight, method, *times, error=TrainingRowsError)
             for times in ((None, 1), (1, None), (1, 0.5), (0.5, 1))
         ),
         refuse(f"given moments, and {method} leaves out rows", of_moments, Linear, method),
@@ -284,7 +284,7 @@ def of_leaving_out(method: str) -> list[Refusal]:
 
 def of_streams(method: str) -> list[Refusal]:
     """What needs all rows at once."""
-    given = {"error": NotOfferedError}
+    given = {"error": UnavailableError}
     return [
         refuse(f"shrinkage{LOO}", stream, Linear, method, shrinkage="loo", **given),
         refuse(f"shrinkage{LOO}", stream, Quadratic, method, shrinkage="loo", **given),
@@ -295,7 +295,7 @@ def of_streams(method: str) -> list[Refusal]:
 
 FOLDS: Final = [
     refuse("shrinkage='loo' leaves out rows", leave_out_filled, "predict", shrinkage="loo"),
-    *(refuse("folds", ask, Linear, "fold_proba", folds) for folds in NO_FOLDS),
+    *(refuse("cv", ask, Linear, "cv_proba", folds) for folds in NO_FOLDS),
     *(
         refuse("rows without a label", read_folds, make([1, *[missing] * 2, 2, 3, 4]), CLASSES)
         for missing in (None, math.nan)
@@ -322,7 +322,7 @@ REFUSALS: Final = [
     *(row for make in (Linear, Quadratic) for row in of_gaussian(make)),
     refuse("fewer than two classes", fit, Indicator, 2, class_weight={"a": 0}),
     *QUESTIONS,
-    *(row for method in ("loo_proba", "fold_proba") for row in of_leaving_out(method)),
+    *(row for method in ("loo_proba", "cv_proba") for row in of_leaving_out(method)),
     *(row for method in ("partial_fit", "forget") for row in of_streams(method)),
     *FOLDS,
     *ASSUMPTIONS,

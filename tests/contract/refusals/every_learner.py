@@ -18,7 +18,7 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueError,
-    OptionError,
+    ParameterError,
     UnknownCategoryError,
     WeightError,
 )
@@ -129,25 +129,25 @@ EVERY: Final[list[Row]] = [
     (
         "a policy that there is not",
         lambda one: one.fit(whole(), missing="ignore"),
-        OptionError,
+        ParameterError,
         "missing='ignore' is not known: it can be '.*'error'",
     ),
     (
         "another that there is not",
         lambda one: one.fit(whole(), unknown="ignore"),
-        OptionError,
+        ParameterError,
         "unknown='ignore' is not known: it can be '.*'error'",
     ),
     (
         "no workers",
         lambda one: one.fit(whole(), n_jobs=0),
-        OptionError,
+        ParameterError,
         "n_jobs=0: give a whole number",
     ),
     (
         "a category that is no column",
         lambda one: one.fit(whole(), categorical_features=["age"]),
-        OptionError,
+        ParameterError,
         "categorical_features names 'age'.*it has 'city'",
     ),
 ]
@@ -250,7 +250,7 @@ REFUSALS: Final = [
         Refusal(
             f"{one!r}, {name}={given}",
             partial(told, one, name, given),
-            OptionError,
+            ParameterError,
             words,
         )
         for one in DEFAULTS
@@ -269,7 +269,7 @@ REFUSALS: Final = [
         Refusal(
             f"categorical_features={given}",
             partial(fit, categorical_features=given),
-            OptionError,
+            ParameterError,
             words,
         )
         for given, words in CATEGORIES
@@ -334,7 +334,7 @@ REFUSALS: Final = [
     Refusal(
         "dates as categories",
         lambda: fit(whole().assign(day=DAY), categorical_features=["day"]),
-        OptionError,
+        ParameterError,
         "names 'day', which holds dates.*to strings",
     ),
     Refusal(

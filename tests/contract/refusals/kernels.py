@@ -18,9 +18,9 @@ from sortal.errors import (
     FormatError,
     InputError,
     MissingValueError,
-    NotOfferedError,
-    OptionError,
-    SubtractError,
+    ParameterError,
+    TrainingRowsError,
+    UnavailableError,
     UnknownCategoryError,
 )
 from sortal.kernels.basis import choose_landmarks
@@ -100,7 +100,7 @@ def of_options(options: dict[str, Any], words: str) -> Refusal:
     def call() -> object:
         return KernelDiscriminant(**options).fit(*rows())
 
-    return Refusal(f"fit with {options}", call, OptionError, words)
+    return Refusal(f"fit with {options}", call, ParameterError, words)
 
 
 def unweighed_landmarks() -> object:
@@ -174,7 +174,7 @@ def no_kernel(what: str, function: Any, words: str, solver: str) -> Refusal:
     def call() -> object:
         return KernelDiscriminant(function, solver=solver).fit(*rows())
 
-    error = OptionError if words == "finite" else InputError
+    error = ParameterError if words == "finite" else InputError
     return Refusal(f"a function of {what}, {solver}", call, error, words)
 
 
@@ -206,7 +206,7 @@ def left_out(what: str, change: Callable[[Any, Any], tuple[Any, ...]], **options
         return fitted(**options).loo_proba(*change(*rows()))
 
     told = f"leaving out rows of another fit: {what} {options}"
-    return Refusal(told, call, SubtractError, "loo_proba")
+    return Refusal(told, call, TrainingRowsError, "loo_proba")
 
 
 def save_function() -> object:
@@ -254,11 +254,11 @@ def dependent_landmarks() -> object:
 
 
 def explained(most: Any) -> object:
-    return fitted().explain(rows()[0][:1], most=most)
+    return fitted().explain(rows()[0][:1], max_rows=most)
 
 
 def worked(most: Any) -> object:
-    return fitted().working(most=most)
+    return fitted().working(max_rows=most)
 
 
 # --- Pictures ------------------------------------------------------------------------------------
@@ -298,30 +298,33 @@ SPACE: Final = "FeatureSpaceDisplay"
 
 REFUSALS: Final = [
     *(of_options(options, words) for options, words in OPTIONS),
-    Refusal("a landmark a row, some without weight", unweighed_landmarks, OptionError,
+    Refusal("a landmark a row, some without weight", unweighed_landmarks, ParameterError,
             "n_landmarks=26 but 25 rows"),
     Refusal("more landmarks than rows take part",
-            lambda: count_landmarks(KernelOptions(n_landmarks=31), 30), OptionError,
+            lambda: count_landmarks(KernelOptions(n_landmarks=31), 30), ParameterError,
             "n_landmarks=31 but 30 rows take part"),
     Refusal("priors of the nearest mean at predict",
             lambda: fitted(rule="nearest_mean").predict(rows()[0], priors=[0.2, 0.3, 0.5]),
-            OptionError, "priors.*nearest_mean"),
+            ParameterError, "priors.*nearest_mean"),
     Refusal("pieces of a kernel matrix", lambda: KernelDiscriminant("precomputed").partial_fit,
-            NotOfferedError, "kernel='precomputed' needs all rows"),
+            UnavailableError, "kernel='precomputed' needs all rows"),
     Refusal("pieces of a dense fit", lambda: KernelDiscriminant(solver="dense").partial_fit,
-            NotOfferedError, "set solver='landmarks'"),
+            UnavailableError, "set solver='landmarks'"),
     Refusal("pieces of a ridge that is chosen", lambda: KernelDiscriminant(ridge="loo").partial_fit,
-            NotOfferedError, "give a number"),
+            UnavailableError, "give a number"),
     Refusal("forgetting", lambda: fitted(solver="landmarks").forget, AttributeError, "forget"),
-    Refusal("another width between pieces", pieces(gamma=2.0), OptionError, "set them back"),
-    Refusal("another kernel between pieces", pieces(kernel="linear"), OptionError, "set them back"),
-    Refusal("other landmarks between pieces", pieces(n_landmarks=3), OptionError, "set them back"),
-    Refusal("another rule for missing values between pieces", pieces(missing="mean"), OptionError,
+    Refusal("another width between pieces", pieces(gamma=2.0), ParameterError, "set them back"),
+    Refusal("another kernel between pieces", pieces(kernel="linear"), ParameterError,
+            "set them back"),
+    Refusal("other landmarks between pieces", pieces(n_landmarks=3), ParameterError,
+            "set them back"),
+    Refusal("another rule for missing values between pieces", pieces(missing="mean"),
+            ParameterError,
             "missing='mean' was set"),
     Refusal("a word of later rows", strange_word, UnknownCategoryError, "never seen"),
     Refusal("a word that no row has", lambda: strange_word(ask=True), UnknownCategoryError,
             "never seen"),
-    Refusal("all prior to classes without rows", without_rows, OptionError,
+    Refusal("all prior to classes without rows", without_rows, ParameterError,
             "give all to classes without any row.*'a', 'b'"),
     Refusal("a first piece without values",
             lambda: KernelDiscriminant().partial_fit(rows()[0] * np.nan, rows()[1]),
@@ -382,53 +385,55 @@ REFUSALS: Final = [
           ("other weights", lambda X, y: (X, y, np.arange(1, len(y) + 1))))),
     Refusal("the curve of a given ridge", lambda: fitted(ridge=1e-3).loo_curve_, AttributeError,
             "ridge='loo'"),
-    Refusal("a function in a file", save_function, OptionError,
+    Refusal("a function in a file", save_function, ParameterError,
             "is a function, and a model file holds data only"),
     *(no_model(place, *change) for place, change in enumerate(CHANGES)),
     Refusal("landmarks that are not independent", dependent_landmarks, FormatError,
             "not independent"),
     *(Refusal(f"{most!r} pulls", partial(explained, most),
-              OptionError, "most=") for most in (0, 2.5, None, True)),
+              ParameterError, "max_rows=") for most in (0, 2.5, None, True)),
     *(Refusal(f"matrices of {most!r} rows", partial(worked, most),
-              OptionError, "most=") for most in (0, 2.5, None)),
-    *(Refusal(f"{levels!r} levels", contours(levels=levels), OptionError, "levels=")
+              ParameterError, "max_rows=") for most in (0, 2.5, None)),
+    *(Refusal(f"{levels!r} levels", contours(levels=levels), ParameterError, "levels=")
       for levels in (0, 41, "many", [], [np.nan], [[1.0], [2.0]], True)),
-    Refusal("contours of a matrix", contours(lambda p: p), OptionError, "a finite number a point"),
-    Refusal("infinite contours", contours(lambda p: np.full(len(p), np.inf)), OptionError,
+    Refusal("contours of a matrix", contours(lambda p: p), ParameterError,
             "a finite number a point"),
-    Refusal("a grid of one point", contours(resolution=1), OptionError, "resolution="),
-    Refusal("a direction beyond the last", drawn(CONTOURS, plane, component=2), OptionError,
+    Refusal("infinite contours", contours(lambda p: np.full(len(p), np.inf)), ParameterError,
+            "a finite number a point"),
+    Refusal("a grid of one point", contours(resolution=1), ParameterError, "resolution="),
+    Refusal("a direction beyond the last", drawn(CONTOURS, plane, component=2), ParameterError,
             "component=2 is none of the fitted directions: there are 2, counted from 0"),
-    Refusal("a direction before the first", drawn(CONTOURS, plane, component=-1), OptionError,
+    Refusal("a direction before the first", drawn(CONTOURS, plane, component=-1), ParameterError,
             "there are 2, counted from 0"),
     Refusal("contours of another learner",
             drawn(CONTOURS, lambda: (FisherDiscriminant().fit(*plane()[1:]), *plane()[1:])),
-            OptionError, "no dual_coef_"),
+            ParameterError, "no dual_coef_"),
     Refusal("contours before a fit",
-            drawn(CONTOURS, lambda: (KernelDiscriminant(), *plane()[1:])), OptionError,
+            drawn(CONTOURS, lambda: (KernelDiscriminant(), *plane()[1:])), ParameterError,
             "no dual_coef_"),
     Refusal("contours over no column",
             drawn(CONTOURS, plane, features=["petal_width", "nowhere"]), ColumnError, "nowhere"),
-    Refusal("contours of a kernel matrix", drawn(CONTOURS, matrix), OptionError,
+    Refusal("contours of a kernel matrix", drawn(CONTOURS, matrix), ParameterError,
             "no columns to draw over"),
     Refusal("projections of two coordinates",
-            lambda: displays.KernelProjectionDisplay([[1.0], [2.0]], ["a", "b"]), OptionError,
+            lambda: displays.KernelProjectionDisplay([[1.0], [2.0]], ["a", "b"]), ParameterError,
             "one coordinate a row"),
     Refusal("a mean for two classes",
             lambda: displays.KernelProjectionDisplay([1.0, 2.0], ["a", "b"], means=[1.0]),
-            OptionError, "means has the shape"),
+            ParameterError, "means has the shape"),
     *(Refusal(f"the feature space of {options}",
-              drawn(SPACE, partial(plane, **options)), OptionError, words)
+              drawn(SPACE, partial(plane, **options)), ParameterError, words)
       for options, words in (
           ({"kernel": "rbf"}, "the kernel 'rbf' is not drawn"),
           ({"degree": 3}, "with degree 3 and coef0 0 is not drawn"),
           ({"coef0": 1.0}, "with degree 2 and coef0 1 is not drawn"),
           ({"scale": "std"}, "scale='std'"))),
     Refusal("the feature space of four columns",
-            drawn(SPACE, lambda: (KernelDiscriminant("poly").fit(*iris()), *iris())), OptionError,
+            drawn(SPACE, lambda: (KernelDiscriminant("poly").fit(*iris()), *iris())),
+            ParameterError,
             "has 4 terms .*two columns of numbers"),
-    Refusal("the feature space of words", drawn(SPACE, mixed), OptionError,
+    Refusal("the feature space of words", drawn(SPACE, mixed), ParameterError,
             "terms .*two columns of numbers"),
     Refusal("a direction of two numbers",
-            lambda: displays.FeatureSpaceDisplay(*plane()[1:], [1.0, 0.0]), OptionError, "w="),
+            lambda: displays.FeatureSpaceDisplay(*plane()[1:], [1.0, 0.0]), ParameterError, "w="),
 ]  # fmt: skip

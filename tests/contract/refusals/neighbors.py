@@ -18,8 +18,8 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueError,
-    OptionError,
-    SubtractError,
+    ParameterError,
+    TrainingRowsError,
     UnknownCategoryError,
 )
 
@@ -37,7 +37,7 @@ def of_options(options: dict[str, Any], words: str) -> Refusal:
     def call() -> object:
         return NeighborsClassifier(**options).fit(NUMBERS, Y)
 
-    return Refusal(f"fit with {options}", call, OptionError, words)
+    return Refusal(f"fit with {options}", call, ParameterError, words)
 
 
 OPTIONS: Final[list[tuple[dict[str, Any], str]]] = [
@@ -110,11 +110,12 @@ def narrow(method: str) -> object:
 
 
 def unfitted(method: str) -> object:
-    return getattr(NeighborsClassifier(), method)([0])
+    given: dict[str, Any] = {"ids": [0]} if method == "forget" else {"X": [0]}
+    return getattr(NeighborsClassifier(), method)(**given)
 
 
 def listed(most: Any) -> object:
-    return fitted().working(iris()[0][:1], most=most)
+    return fitted().working(iris()[0][:1], max_rows=most)
 
 
 # --- Rows that come and go -----------------------------------------------------------------------
@@ -124,7 +125,7 @@ def forget(ids: Any) -> Callable[[], object]:
     def call() -> object:
         model = NeighborsClassifier().fit(*iris())
         try:
-            return model.forget(ids)
+            return model.forget(ids=ids)
         finally:
             assert model.ids_.tolist() == list(range(150))
 
@@ -132,7 +133,7 @@ def forget(ids: Any) -> Callable[[], object]:
 
 
 def twice_forgotten() -> object:
-    return NeighborsClassifier().fit(*iris()).forget([0]).forget([0])
+    return NeighborsClassifier().fit(*iris()).forget(ids=[0]).forget(ids=[0])
 
 
 def too_few() -> object:
@@ -154,7 +155,7 @@ def left_out(what: str, change: Callable[[Any, Any], tuple[Any, ...]]) -> Refusa
         return fitted().loo_proba(*change(*iris()))
 
     told = f"leaving out rows of another fit: {what}"
-    return Refusal(told, call, SubtractError, "loo_proba takes the rows of the fit again")
+    return Refusal(told, call, TrainingRowsError, "loo_proba takes the rows of the fit again")
 
 
 # --- Models that no fit could have made ----------------------------------------------------------
@@ -225,12 +226,12 @@ def few_axes() -> object:
 REFUSALS: Final = [
     *(of_options(options, words) for options, words in OPTIONS),
     Refusal("more neighbors than weight", fit(NUMBERS, [1, 2, 0, 1, 1, 1], n_neighbors=7),
-            OptionError, "n_neighbors=7 but the rows have weight 6 in all"),
+            ParameterError, "n_neighbors=7 but the rows have weight 6 in all"),
     *(Refusal(f"{k!r} neighbors of rows", partial(near, k),
-              OptionError, "n_neighbors=.* whole number of at least 1")
+              ParameterError, "n_neighbors=.* whole number of at least 1")
       for k in (0, 1.5, "5", True)),
     Refusal("more neighbors than can be counted",
-            lambda: fitted().kneighbors(iris()[0], n_neighbors=2**31), OptionError,
+            lambda: fitted().kneighbors(iris()[0], n_neighbors=2**31), ParameterError,
             "n_neighbors=2147483648.*keeps 150 rows"),
     *(Refusal(f"words, {metric}", fit(WORDS, metric=metric), ColumnError,
               "'x1' holds words.*metric='gower'.*'hamming'")
@@ -260,16 +261,16 @@ REFUSALS: Final = [
             ColumnError, "'sepal_width' was fitted with numbers"),
     *(Refusal(f"{method} before a fit", partial(unfitted, method), NotFittedError, "fit")
       for method in ("forget", "explain", "working")),
-    Refusal("an id that no row has", forget([3, 150]), SubtractError, "No row has the ids 150"),
-    Refusal("an id below 0", forget([-1]), SubtractError, "-1"),
-    Refusal("an id twice", forget([3, 3]), SubtractError, "ids 3 are given more"),
-    Refusal("an id again", twice_forgotten, SubtractError, "No row has the ids 0"),
+    Refusal("an id that no row has", forget([3, 150]), TrainingRowsError, "No row has the ids 150"),
+    Refusal("an id below 0", forget([-1]), TrainingRowsError, "-1"),
+    Refusal("an id twice", forget([3, 3]), TrainingRowsError, "ids 3 are given more"),
+    Refusal("an id again", twice_forgotten, TrainingRowsError, "No row has the ids 0"),
     *(Refusal(f"ids {ids!r}", forget(ids), InputError, "give the ids of rows")
       for ids in (0.5, ["a"], [[1, 2]], [True], None)),
     Refusal("all rows forgotten", forget(range(150)), LabelError, "no row left"),
     Refusal("fewer rows left than neighbors", forget([*range(2, 60), *range(62, 150)]),
-            OptionError, "n_neighbors=5 but the rows have weight 4"),
-    Refusal("fewer rows so far than neighbors", too_few, OptionError,
+            ParameterError, "n_neighbors=5 but the rows have weight 4"),
+    Refusal("fewer rows so far than neighbors", too_few, ParameterError,
             "n_neighbors=5 but the rows have weight 2"),
     Refusal("a piece of words, euclidean",
             lambda: NeighborsClassifier(metric="euclidean").partial_fit(WORDS, Y), ColumnError,
@@ -279,9 +280,9 @@ REFUSALS: Final = [
                 [[np.nan], [1.0]], ["x", "y"]),
             MissingValueError, "mahalanobis"),
     Refusal("another metric between pieces", other_metric(lambda m: m.partial_fit(*iris())),
-            OptionError, "metric='auto' was set after a fit with metric='hamming'"),
-    Refusal("another metric before forgetting", other_metric(lambda m: m.forget([0])),
-            OptionError, "was set after"),
+            ParameterError, "metric='auto' was set after a fit with metric='hamming'"),
+    Refusal("another metric before forgetting", other_metric(lambda m: m.forget(ids=[0])),
+            ParameterError, "was set after"),
     left_out("fewer", lambda X, y: (X[:-1], y[:-1])),
     left_out("turned", lambda X, y: (X[::-1], y[::-1])),
     left_out("moved", lambda X, y: (X + 1e-9, y)),
@@ -295,28 +296,31 @@ REFUSALS: Final = [
     no_model("holes where", ellipse, lambda m: {"numbers": m.numbers * np.nan}),
     no_model("more directions", ellipse, lambda m: bent(m, root=np.zeros((4, 5)))),
     no_model("negative", ellipse, lambda m: bent(m, covariance=-m.ellipse.covariance)),
-    *(Refusal(f"{most!r} rows in a working", partial(listed, most), OptionError, "most=")
+    *(Refusal(f"{most!r} rows in a working", partial(listed, most), ParameterError, "max_rows=")
       for most in (0, 1.5, "all", None, True)),
     Refusal("a curve without a choice",
-            lambda: displays.LooCurveDisplay.from_estimator(fitted()), OptionError,
+            lambda: displays.LooCurveDisplay.from_estimator(fitted()), ParameterError,
             "no loo_curve_"),
-    Refusal("a curve of uneven lists", curve([1, 2], ["uniform"], [0.1, 0.2]), OptionError,
+    Refusal("a curve of uneven lists", curve([1, 2], ["uniform"], [0.1, 0.2]), ParameterError,
             "one of each for every setting"),
-    Refusal("a curve of nothing", curve([], [], []), OptionError, "no setting to draw"),
-    Refusal("another k chosen", curve([1], ["uniform"], [0.1], chosen=(2, "uniform")), OptionError,
+    Refusal("a curve of nothing", curve([], [], []), ParameterError, "no setting to draw"),
+    Refusal("another k chosen", curve([1], ["uniform"], [0.1], chosen=(2, "uniform")),
+            ParameterError,
             "no setting that was tried"),
     Refusal("another weighting chosen", curve([1], ["uniform"], [0.1], chosen=(1, "rank")),
-            OptionError, "no setting that was tried"),
-    Refusal("axes too few", few_axes, OptionError, "ax has 2 axes, and there are 3 numbers"),
-    *(Refusal(f"regions for k = {k!r}", plane(NeighborsClassifier(1), k=k), OptionError,
+            ParameterError, "no setting that was tried"),
+    Refusal("axes too few", few_axes, ParameterError, "ax has 2 axes, and there are 3 numbers"),
+    *(Refusal(f"regions for k = {k!r}", plane(NeighborsClassifier(1), k=k), ParameterError,
               "list of whole numbers") for k in (5, "loo", (), (0,), (1.5,))),
     Refusal("regions for more neighbors than rows", plane(NeighborsClassifier(1), k=(1, 7)),
-            OptionError, "n_neighbors=7"),
-    Refusal("regions of categories", plane(NeighborsClassifier(1, metric="hamming")), OptionError,
+            ParameterError, "n_neighbors=7"),
+    Refusal("regions of categories", plane(NeighborsClassifier(1, metric="hamming")),
+            ParameterError,
             "no regions of a plane"),
-    Refusal("regions of another learner", plane(LinearDiscriminant()), OptionError, "no metric_"),
+    Refusal("regions of another learner", plane(LinearDiscriminant()), ParameterError,
+            "no metric_"),
     Refusal("regions without functions",
             lambda: displays.NeighborsDisplay(
                 NUMBERS, Y, {}, displays.LooCurveDisplay([1], ["uniform"], [0.1])),
-            OptionError, "functions is empty"),
+            ParameterError, "functions is empty"),
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from tests.contract.refusals.discriminants import refuse
 from tests.contract.refusals.table import Refusal
 from tests.summaries.blocks import Table, build_batch, measure, of_numbers
 
-from sortal.errors import ColumnError, FormatError, InputError, SubtractError, WeightError
+from sortal.errors import ColumnError, FormatError, InputError, TrainingRowsError, WeightError
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.counts import (
@@ -119,7 +119,7 @@ def combine_class_moments(one: int, other: int, how: str) -> Any:
 
 def lost(words: str, rest: Callable[[], Any], part: Callable[[], Any], what: str) -> Refusal:
     """Nearly all the spread of some columns goes with a part."""
-    return Refusal(what, partial(undo, rest, part), SubtractError, words)
+    return Refusal(what, partial(undo, rest, part), TrainingRowsError, words)
 
 
 FAR: Final = [1e6, -1e6]
@@ -140,7 +140,7 @@ SPREADS: Final = [
     lost("the spread of 'color', so", lambda: words("u", "v", "w", "w"),
          lambda: words(*["u", "v"] * 4000), "a category, which is named once"),
 ]  # fmt: skip
-SUBTRACT: Final[dict[str, Any]] = {"error": SubtractError}
+SUBTRACT: Final[dict[str, Any]] = {"error": TrainingRowsError}
 COMBINE: Final = [
     *(refuse(f"because {kind} would fall below zero", take_out, kind, "aa", "u", **SUBTRACT)
       for kind in KINDS),
@@ -162,11 +162,11 @@ COMBINE: Final = [
     refuse("spread", take_out_in_steps, 1, **SUBTRACT),
     refuse("spread", take_out_in_steps, 2, **SUBTRACT),
     Refusal("more rows of a class", lambda: of_numbers([1.0]).subtract(of_numbers([1.0, 1.0])),
-            SubtractError, "the weight of a class would fall below zero"),
+            TrainingRowsError, "the weight of a class would fall below zero"),
     Refusal("another class", lambda: of_numbers([1.0]).subtract(of_numbers([1.0], labels=["b"])),
-            SubtractError, "the weight of a class"),
+            TrainingRowsError, "the weight of a class"),
     Refusal("another value", lambda: words("u", "w").subtract(words("v", "w")),
-            SubtractError, "the weight of a value would fall below zero"),
+            TrainingRowsError, "the weight of a value would fall below zero"),
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from sortal.errors import (
     InputError,
     InputTypeError,
     LabelError,
-    OptionError,
+    ParameterError,
     WeightError,
 )
 from sortal.tasks import registry
@@ -27,7 +27,7 @@ from sortal.tasks.compare.choose import Contestant, choose, interval
 from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
 from sortal.tasks.inspect.inspect import inspect
-from sortal.tasks.predict import explain, predict, work
+from sortal.tasks.predict import explain, predict, working
 from sortal.tasks.report.gather import join_rare
 from sortal.tasks.report.report import report_format
 from sortal.tasks.tables import open_table
@@ -149,28 +149,28 @@ def weighed(learner: str, weights: Any = None, **given: Any) -> Any:
 
 def sizeless() -> Any:
     X, y = flowers()
-    return sortal.LinearDiscriminant().partial_fit(X[::100] * 0.0, y[::100]).size_
+    return sortal.LinearDiscriminant().partial_fit(X[::100] * 0.0, y[::100]).n_parameters_
 
 
 COSTS: Final = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
 MEASURED: Final = FRAME.assign(y=[0.5, 1.5, 2.5, 3.5])
-SCORE: Final = sortal.score_partition
+SCORE: Final = sortal.score_split
 ONE_CLASS: Final = "to_sklearn needs at least two classes"
 BOUNDS: Final = r"each weight must be 0 or from 1e-20 to 1e\+20"
 
 COMPARING: Final[Cases] = [
     ("a target that is no column", {"target": "kind"}, ColumnError, "'kind' is no column"),
     ("to drop what is no column", {"drop": ["colour"]}, ColumnError, "'colour' is no column"),
-    ("no such learner", {"learners": ["forest"]}, OptionError, "no learner 'forest'"),
-    ("no such baseline", {"baselines": ["forest"]}, OptionError, "no baseline 'forest'"),
-    ("no model", {"learners": [], "baselines": False}, OptionError, "no model to compare"),
-    ("a model twice", {"learners": ["lda", "lda"]}, OptionError, "more than once"),
-    ("no such metric", {"metric": "f1"}, OptionError, "metric='f1' is not known"),
-    ("no time", {"budget": 0}, OptionError, "budget=0 cannot"),
-    ("a level above 1", {"level": 1.5}, OptionError, "level=1.5 cannot"),
-    ("one fold", {"folds": 1}, OptionError, "folds=1 cannot"),
-    ("no seed", {"random_state": None}, OptionError, "random_state=None"),
-    ("no worker", {"n_jobs": 0}, OptionError, "n_jobs"),
+    ("no such learner", {"learners": ["forest"]}, ParameterError, "no learner 'forest'"),
+    ("no such baseline", {"baselines": ["forest"]}, ParameterError, "no baseline 'forest'"),
+    ("no model", {"learners": [], "baselines": False}, ParameterError, "no model to compare"),
+    ("a model twice", {"learners": ["lda", "lda"]}, ParameterError, "more than once"),
+    ("no such metric", {"metric": "f1"}, ParameterError, "metric='f1' is not known"),
+    ("no time", {"budget": 0}, ParameterError, "budget=0 cannot"),
+    ("a level above 1", {"confidence_level": 1.5}, ParameterError, "confidence_level=1.5 cannot"),
+    ("one fold", {"folds": 1}, ParameterError, "folds=1 cannot"),
+    ("no seed", {"random_state": None}, ParameterError, "random_state=None"),
+    ("no worker", {"n_jobs": 0}, ParameterError, "n_jobs"),
     ("a class of one row", {"data": FRAME, "target": "y"}, LabelError, "'b' .* has one row only"),
     ("one class", {"data": FRAME[:3], "target": "y"}, LabelError, "1 class only"),
     ("amounts", {"data": MEASURED, "target": "y"}, LabelError, "continuous"),
@@ -183,17 +183,17 @@ COMPARING: Final[Cases] = [
 ]
 REPORTING: Final[Cases] = [
     ("a target that is no column", {"target": "specie"}, ColumnError, "is no column"),
-    ("a frequency of 0", {"min_frequency": 0}, OptionError, "min_frequency=0 cannot be used"),
+    ("a frequency of 0", {"min_frequency": 0}, ParameterError, "min_frequency=0 cannot be used"),
     ("to keep no column", {"keep": ["yaer"]}, ColumnError, "keep='yaer' .*: it has 'year'"),
 ]
 PARTS: Final = [
-    ("fewer labels than parts", [1, 2], ["a"], None, "parts has 2 rows and y has 1"),
-    ("a row without a part", [1, None], ["a", "b"], None, "parts has no value in row 1"),
+    ("fewer labels than parts", [1, 2], ["a"], None, "branches has 2 rows and y has 1"),
+    ("a row without a part", [1, None], ["a", "b"], None, "branches has no value in row 1"),
     ("no rows", [], [], None, "y is empty"),
-    ("parts that are amounts", [0.5, 1.5], ["a", "b"], None, "parts must hold .* as x <= 5.45"),
-    ("no number", [1.0, math.nan], ["a", "b"], None, "parts must hold a truth value"),
+    ("parts that are amounts", [0.5, 1.5], ["a", "b"], None, "branches must hold .* as x <= 5.45"),
+    ("no number", [1.0, math.nan], ["a", "b"], None, "branches must hold a truth value"),
     ("labels by a name alone", [True, False], "label", None, "y='label' is no column"),
-    ("parts in two columns", [[1, 2], [3, 4]], ["a", "b"], None, "parts must hold"),
+    ("parts in two columns", [[1, 2], [3, 4]], ["a", "b"], None, "branches must hold"),
     ("weights of zero", [1, 2], ["a", "b"], [0, 0], "zero for every row"),
 ]
 LOOP: Final = [
@@ -215,7 +215,7 @@ ODD_TREES: Final[Cases] = [
     ("labels of bytes", {"y": np.array([b"a", b"b"] * 3)}, LabelError, r"of type \|S1"),
     ("a negative weight", {"weight": [1, 1, 1, 1, -3, 1]}, WeightError, "negative"),
     ("a tiny weight", {"weight": [1e-18, 1, 1, 1, 1, 1]}, WeightError, "orders of magnitude"),
-    ("an unknown criterion", {"criterion": "own"}, OptionError, "criterion='own' is not known"),
+    ("an unknown criterion", {"criterion": "own"}, ParameterError, "criterion='own' is not known"),
     (
         "a name twice",
         {"feature_names_in_": np.array(["a", "a"], dtype=object)},
@@ -223,7 +223,7 @@ ODD_TREES: Final[Cases] = [
         "the same name, 'a'",
     ),
     (
-        "categories",
+        "categorical_features",
         {"is_categorical_": np.array([False, True])},
         InputError,
         "categorical_features",
@@ -246,7 +246,7 @@ REFUSALS: Final = [
       for what, given, error, words in COMPARING),
     *(Refusal(f"report: {what}", partial(report, **given), error, words)
       for what, given, error, words in REPORTING),
-    *(Refusal(f"score_partition: {what}", partial(SCORE, parts, y, sample_weight=weight),
+    *(Refusal(f"score_split: {what}", partial(SCORE, parts, y, sample_weight=weight),
               InputError if weight is None else WeightError, words)
       for what, parts, y, weight, words in PARTS),
     *(Refusal(f"the loop over parts: {what}",
@@ -256,29 +256,29 @@ REFUSALS: Final = [
       for module, make, error, words in NO_TREES),
     *(Refusal(f"from_sklearn: {what}", partial(taken_in, "DecisionTreeClassifier", **given), error,
               words) for what, given, error, words in ODD_TREES),
-    *(Refusal(f"register: {what}", partial(registered, **given), OptionError, words)
+    *(Refusal(f"register: {what}", partial(registered, **given), ParameterError, words)
       for what, given, words in ENTRIES),
     *(Refusal(f"to_sklearn: a {name} that is not fitted", partial(unfitted, name),
               NotFittedError, "fit") for name in CONVERTED),
     *(Refusal(f"to_sklearn: a {name} with words", partial(given_away, name, "words"), ColumnError,
               r"1 column is of another kind \('place'\)") for name in CONVERTED),
     *(Refusal(f"to_sklearn: a {name} with costs", partial(given_away, name, costs=COSTS),
-              OptionError, "set costs=None") for name in CONVERTED),
+              ParameterError, "set costs=None") for name in CONVERTED),
     *(Refusal(f"to_sklearn: a {name}, {rows}", partial(given_away, name, rows), LabelError, words)
       for name in ("lda", "qda", "bayes")
       for rows, words in (("no weight", "The prior of 'setosa' is 0"), ("one class", ONE_CLASS))),
     *(Refusal(f"to_sklearn: a tree with missing={missing!r}",
               partial(given_away, "tree", "missing values", missing=missing, pruning=None),
-              OptionError, f"missing='{missing}'.*missing='direction'")
+              ParameterError, f"missing='{missing}'.*missing='direction'")
       for missing in ("fractional", "branch")),
     *(Refusal(f"{one.name}: a class weight of 1.1e20",
-              partial(weighed, one.name, class_weight={"setosa": 1.1e20}), OptionError, BOUNDS)
+              partial(weighed, one.name, class_weight={"setosa": 1.1e20}), ParameterError, BOUNDS)
       for one in registry.learners() if "class_weight" in one.options()),
     *(Refusal(f"{one.name}: weights too small to multiply",
               partial(weighed, one.name, np.full(150, 1e-315)), WeightError,
               "multiply them by a constant") for one in registry.learners()),
     Refusal("class weights far below", partial(weighed, "lda", class_weight={"setosa": 0.9e-20}),
-            OptionError, BOUNDS),
+            ParameterError, BOUNDS),
     Refusal("to_sklearn: digits that would be lost",
             lambda: given_away("lda", "far from 0"), InputError,
             "predicts otherwise in .* subtract the mean"),
@@ -287,26 +287,26 @@ REFUSALS: Final = [
     Refusal("from_sklearn: a pipeline", pipeline_taken_in, InputTypeError,
             "give the fitted tree inside it"),
     Refusal("register: what is no entry", lambda: registry.register("toy"),  # type: ignore[arg-type]
-            OptionError, "is no Learner"),
-    Refusal("a learner in capitals", lambda: registry.find("QDA"), OptionError,
+            ParameterError, "is no Learner"),
+    Refusal("a learner in capitals", lambda: registry.find("QDA"), ParameterError,
             "no learner 'QDA': there are 'qda', 'lda', 'tree'"),
-    Refusal("a class of no learner", lambda: registry.estimator_named("os.system"), OptionError,
+    Refusal("a class of no learner", lambda: registry.estimator_named("os.system"), ParameterError,
             "called 'os.system': there are 'TreeClassifier'"),
     Refusal("an option with a slip",
-            lambda: registry.Learner("toy", Toy, "toy", FACTS).make(colour="blue"), OptionError,
+            lambda: registry.Learner("toy", Toy, "toy", FACTS).make(colour="blue"), ParameterError,
             "'toy' has no option 'colour': it has 'color'"),
-    Refusal("no such baseline", lambda: find_baseline("forest"), OptionError,
+    Refusal("no such baseline", lambda: find_baseline("forest"), ParameterError,
             "there are 'majority'"),
     Refusal("two classes of one row", lambda: plan_folds([50, 1, 1], list("abc"), 10, None, 0),
             LabelError, r"Classes 'b', 'c' of the target have one row only.*join rare"),
     Refusal("half a fold", lambda: plan_folds([50, 50], list("ab"), 2.5, None, 0),
-            OptionError, "cannot be used"),
-    Refusal("no repeat", lambda: plan_folds([50, 50], list("ab"), 3, 0, 0), OptionError,
+            ParameterError, "cannot be used"),
+    Refusal("no repeat", lambda: plan_folds([50, 50], list("ab"), 3, 0, 0), ParameterError,
             "cannot be used"),
-    Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), OptionError,
+    Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), ParameterError,
             "level="),
     Refusal("a choice of no level",
-            lambda: choose([Contestant("a", (0.1, 0.2), 1)], NINTH, level=math.nan), OptionError,
+            lambda: choose([Contestant("a", (0.1, 0.2), 1)], NINTH, level=math.nan), ParameterError,
             "level="),
     Refusal("a negative share of test rows", lambda: interval([0.1, 0.2], -0.1), InputError,
             "1/9 with ten folds"),
@@ -325,15 +325,16 @@ REFUSALS: Final = [
     Refusal("inspect: to drop the target", lambda: inspect(FRAME, "y", drop=["y"]), ColumnError,
             "among the columns to drop"),
     Refusal("inspect: no rows", lambda: inspect(FRAME[:0], "y"), InputError, "no rows"),
-    Refusal("a frequency of 0", lambda: join_rare(FRAME, "y", 0), OptionError,
+    Refusal("a frequency of 0", lambda: join_rare(FRAME, "y", 0), ParameterError,
             "min_frequency=.*a whole number of at least 1"),
-    Refusal("a frequency of True", partial(join_rare, FRAME, "y", min_frequency=True), OptionError,
+    Refusal("a frequency of True", partial(join_rare, FRAME, "y", min_frequency=True),
+            ParameterError,
             "a whole number of at least 1"),
     Refusal("a list for a table", lambda: open_table([[1, 2]]), InputTypeError,
             "list is no table: give the path of a file"),
-    Refusal("a report in another form", lambda: report_format("a.txt", None), OptionError,
+    Refusal("a report in another form", lambda: report_format("a.txt", None), ParameterError,
             r"does not say what to write.*end it with \.html or \.md"),
-    Refusal("a report in no form", lambda: report_format("a.html", "pdf"), OptionError,
+    Refusal("a report in no form", lambda: report_format("a.html", "pdf"), ParameterError,
             "format='pdf'"),
     Refusal("fit: a target with a slip", lambda: fit(iris(), "Specie"), ColumnError,
             "target='Specie' .* it has 'species', 'sepal_length'"),
@@ -341,12 +342,13 @@ REFUSALS: Final = [
             ColumnError, "drop='petal_with' .* it has 'petal_width'"),
     Refusal("fit: no label at all", lambda: fit(FRAME.assign(y=np.nan), "y"), LabelError,
             "no value in any row"),
-    *(Refusal(f"predict: probabilities of {name}", partial(shares_of, name), OptionError,
+    *(Refusal(f"predict: probabilities of {name}", partial(shares_of, name), ParameterError,
               "has no probabilities") for name in ("fisher", "indicator")),
-    *(Refusal(f"explain: the row {row}", partial(explained, row), OptionError,
+    *(Refusal(f"explain: the row {row}", partial(explained, row), ParameterError,
               "numbered from 1 to 150") for row in (0, 151, 1.5, True)),
-    Refusal("work: a node of functions", lambda: work(iris(), "species", "lda", node=1),
-            OptionError, "has no nodes"),
-    Refusal("the size of no model", lambda: sortal.TreeClassifier().size_, NotFittedError, "fit"),
+    Refusal("working: a node of functions", lambda: working(iris(), "species", "lda", node=1),
+            ParameterError, "has no nodes"),
+    Refusal("the size of no model", lambda: sortal.TreeClassifier().n_parameters_, NotFittedError,
+            "fit"),
     Refusal("the size of a model to come", sizeless, InputError, "No column .* varies"),
 ]  # fmt: skip

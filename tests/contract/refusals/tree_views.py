@@ -12,7 +12,7 @@ from sortal.data.columns import NumberColumn
 from sortal.data.sources import Batch
 from sortal.decision.folds import dealt, from_pairs, numbered
 from sortal.decision.posterior import leading, log_posterior, posterior, shares_of_votes
-from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, OptionError
+from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, ParameterError
 from sortal.tasks.report.decide import decide_part
 from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.trees.displays.tree import TreeDisplay
@@ -94,8 +94,8 @@ def three_axes() -> Any:
 
 def with_path_of_another() -> Any:
     model = iris()[2]
-    pruned = model.prune("cost_complexity", strength=0.1)
-    return tree_part(pruned._model, complexity=model.complexity())
+    pruned = model.prune("cost_complexity", cp=0.1)
+    return tree_part(pruned._model, complexity=model.cost_complexity_path())
 
 
 def decide(name: str = "it", **options: Any) -> Any:
@@ -111,7 +111,7 @@ NO_NODE: Final = "no node of this tree: give a whole number from 0 to 10"
 NO_DECISION: Final = "2 of 3 rows cannot be decided"
 
 TABLE_OF: Final[dict[type[Exception], list[tuple[Any, str]]]] = {
-    OptionError: [
+    ParameterError: [
         *((lambda node=node: working(node), NO_NODE) for node in (-1, 11, 1.0, "0", None, True)),
         (
             lambda: TreeClassifier(max_depth=0).fit([[1], [2]], [0, 1]).working(1),
@@ -146,7 +146,7 @@ TABLE_OF: Final[dict[type[Exception], list[tuple[Any, str]]]] = {
         ),
         (lambda: svg_of(draw_tree(tree()), theme="blue"), "theme='blue' is not known: .* 'auto'"),
         (lambda: html_of(tree(), values={"petal": 1}), "'petal', which is no column of this tree"),
-        (with_path_of_another, r"give complexity\(X, y\) of the fitted tree"),
+        (with_path_of_another, r"give cost_complexity_path\(X, y\) of the fitted tree"),
         (lambda: decide("Two words"), "small letters"),
         (lambda: decide(starts=[("one", {"c": 1.0})]), "'c', which is no column of this model"),
     ],

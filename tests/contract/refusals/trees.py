@@ -17,7 +17,7 @@ from sortal.errors import (
     InputError,
     LabelError,
     MissingValueError,
-    OptionError,
+    ParameterError,
     UnknownCategoryError,
     WeightError,
 )
@@ -148,19 +148,20 @@ OPTIONS: Final[list[tuple[dict[str, Any], str]]] = [
     ({"smoothing": "shrinkage", "smoothing_strength": -1.0}, "at least 0"),
     ({"smoothing": "m_estimate", "smoothing_strength": "2"}, "finite number"),
     ({"pruning": "prune"}, "pruning='prune' is not known.*'cost_complexity'"),
-    ({"strength": "best"}, "strength='best'.*'one_se', 'least'"),
-    ({"strength": -0.1}, "strength=-0.1.*at least 0"),
-    ({"strength": np.nan}, "strength=nan"),
+    ({"cp": "best"}, "cp='best'.*'one_se', 'min'"),
+    ({"cp": -0.1}, "cp=-0.1.*at least 0"),
+    ({"cp": np.nan}, "cp=nan"),
     ({"confidence": "none"}, "confidence='none'.*'auto'"),
     ({"confidence": 0}, "confidence=0"),
     ({"confidence": 1.5}, "confidence=1.5"),
-    ({"raising": 1}, "raising=1.*True or False"),
+    ({"subtree_raising": 1}, "subtree_raising=1.*True or False"),
     ({"join_leaves": "yes"}, "join_leaves='yes'"),
-    ({"validation": 0.0}, "validation=0.0.*between"),
-    ({"validation": 1.0}, "validation=1.0"),
+    ({"validation_fraction": 0.0}, "validation_fraction=0.0.*between"),
+    ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
     ({"random_state": 1.5}, "random_state=1.5"),
-    ({"pruning": "pessimistic", "missing": "fractional", "raising": True},
-     "raising=True sends whole rows.*missing='fractional' sends parts: set raising=False"),
+    ({"pruning": "pessimistic", "missing": "fractional", "subtree_raising": True},
+     ("subtree_raising=True sends whole rows.*missing='fractional' sends parts: "
+      "set subtree_raising=False")),
 ]  # fmt: skip
 FOLDS: Final[list[tuple[str, Any, str]]] = [
     ("one", 1, "cv=1.*two folds"),
@@ -185,20 +186,20 @@ READING: Final[list[tuple[str, Callable[[Any], object], str]]] = [
     ("of classes", lambda model: model.rules(by="class").to_text(max_values=-2), r"max_values=-2"),
     ("of nodes", lambda model: model.to_frame(max_values=-2), r"max_values=-2"),
 ]
-VERBS: Final = ("rules", "to_text", "to_frame", "get_depth", "get_n_leaves", "complexity")
+VERBS: Final = ("rules", "to_text", "to_frame", "get_depth", "get_n_leaves", "cost_complexity_path")
 ASKED: Final = ("predict_log_proba", "apply", "decision_path", "explain")
 NO_OPTIONS: Final[dict[str, Any]] = {}
 WIDE: Final = (np.array([1.0, np.pi]), np.array([2**47, 2**46]), 2.0**45)
 
 
 REFUSALS: Final = [
-    *(Refusal(f"fit({given})", fit(**given), OptionError, words) for given, words in OPTIONS),
+    *(Refusal(f"fit({given})", fit(**given), ParameterError, words) for given, words in OPTIONS),
     *(
-        Refusal(f"folds: {what}", fit(pruning="cost_complexity", cv=cv), OptionError, words)
+        Refusal(f"folds: {what}", fit(pruning="cost_complexity", cv=cv), ParameterError, words)
         for what, cv, words in FOLDS
     ),
     *(
-        Refusal(f"read: {what}", partial(reads, read), OptionError, words)
+        Refusal(f"read: {what}", partial(reads, read), ParameterError, words)
         for what, read, words in READING
     ),
     *(
@@ -282,46 +283,47 @@ REFUSALS: Final = [
     Refusal(
         "costs of zeros at predict",
         lambda: grown().predict(customers()[0], costs=np.zeros((3, 3))),
-        OptionError,
+        ParameterError,
         "nothing but zeros",
     ),
     Refusal(
         "priors beyond one at predict",
         lambda: grown().predict_proba(customers()[0], priors=[0.5, 0.5, 0.6]),
-        OptionError,
+        ParameterError,
         "are no probabilities",
     ),
-    Refusal("no pruning", prune(None), OptionError, "pruning=None prunes nothing"),
-    Refusal("an unknown pruning", prune("no"), OptionError, "pruning='no' is not known"),
+    Refusal("no pruning", prune(None), ParameterError, "pruning=None prunes nothing"),
+    Refusal("an unknown pruning", prune("no"), ParameterError, "pruning='no' is not known"),
     *(
-        Refusal(f"{pruning} by {name}", prune(pruning, **{name: value}), OptionError, words)
+        Refusal(f"{pruning} by {name}", prune(pruning, **{name: value}), ParameterError, words)
         for pruning, name, value, words in (
-            ("pessimistic", "strength", 0.1, "belongs to.*cost_complexity"),
+            ("pessimistic", "cp", 0.1, "belongs to.*cost_complexity"),
             ("reduced_error", "cv", 5, "belongs to.*cost_complexity"),
-            ("cost_complexity", "raising", True, "belongs.*pessimistic"),
+            ("cost_complexity", "subtree_raising", True, "belongs.*pessimistic"),
             ("cost_complexity", "confidence", 0.1, "belongs.*pessimistic"),
-            ("cost_complexity", "strength", -1.0, "strength=-1.0.*at least 0"),
+            ("cost_complexity", "cp", -1.0, "cp=-1.0.*at least 0"),
             ("pessimistic", "confidence", 0.0, "confidence=0"),
         )
     ),
     Refusal("folds without rows", prune("cost_complexity"), InputError,
             "give X and y, the rows of the fit"),
-    Refusal("raising without rows", prune("pessimistic", raising=True), InputError,
-            "raising=True.*set raising=False"),
+    Refusal("raising without rows", prune("pessimistic", subtree_raising=True), InputError,
+            "subtree_raising=True.*set subtree_raising=False"),
     Refusal("errors without rows", prune("reduced_error"), InputError,
             "needs rows that the tree was not grown from"),
-    Refusal("a path by folds without rows", lambda: grown().complexity(cv=5), OptionError,
+    Refusal("a path by folds without rows", lambda: grown().cost_complexity_path(cv=5),
+            ParameterError,
             "cv=5 was given without rows"),
     Refusal("rows without labels",
-            lambda: grown().prune("pessimistic", customers()[0], raising=True), InputError,
+            lambda: grown().prune("pessimistic", customers()[0], subtree_raising=True), InputError,
             "without y"),
-    Refusal("rows for a number", prune_by_rows("cost_complexity", strength=0.1), OptionError,
+    Refusal("rows for a number", prune_by_rows("cost_complexity", cp=0.1), ParameterError,
             "reads no rows"),
     Refusal("parts that are raised",
-            lambda: grown("fractional").prune("pessimistic", *customers(), raising=True),
-            OptionError, "raising=True sends whole rows.*set raising=False"),
+            lambda: grown("fractional").prune("pessimistic", *customers(), subtree_raising=True),
+            ParameterError, "subtree_raising=True sends whole rows.*set subtree_raising=False"),
     Refusal("a path that is chosen from without folds",
-            lambda: grown().complexity().choose("least"), TypeError, "not cross-validated"),
+            lambda: grown().cost_complexity_path().choose("min"), TypeError, "not cross-validated"),
     *(
         Refusal(
             f"{pruning} by other rows",
@@ -329,12 +331,14 @@ REFUSALS: Final = [
             InputError,
             "not the rows",
         )
-        for pruning, given in (("pessimistic", {"raising": True}), ("cost_complexity", NO_OPTIONS))
+        for pruning, given in (
+            ("pessimistic", {"subtree_raising": True}), ("cost_complexity", NO_OPTIONS)
+        )
     ),
     *(
         Refusal(
             f"prune with weights: {what}",
-            prune_by_rows("pessimistic", sample_weight=np.asarray(weights), raising=True),
+            prune_by_rows("pessimistic", sample_weight=np.asarray(weights), subtree_raising=True),
             error,
             words,
         )

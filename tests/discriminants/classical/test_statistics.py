@@ -18,7 +18,7 @@ from sortal.discriminants.classical.statistics import (
     count_parameters,
     wilks_tests,
 )
-from sortal.errors import CollinearWarning, SeparationWarning
+from sortal.errors import CollinearityWarning, PerfectSeparationWarning
 from sortal.records.tables import Table, Working
 
 Float: TypeAlias = NDArray[np.float64]
@@ -40,7 +40,7 @@ rows: Final = st.builds(make_rows, st.integers(0, 10**9), st.integers(2, 5), st.
 
 def fitted(X: Float, y: Any, weight: Any = None, **options: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", (CollinearWarning, SeparationWarning))
+        warnings.simplefilter("ignore", (CollinearityWarning, PerfectSeparationWarning))
         return LinearDiscriminant(**options).fit(X, y, sample_weight=weight)
 
 

@@ -47,14 +47,14 @@ def test_the_words_of_the_canonical_plot() -> None:
 
 
 def test_circles_hold_a_share_of_a_class() -> None:
-    model, level = fitted(), 0.5
-    display = Display.from_estimator(model, iris(), "species", level=level)
+    model, coverage = fitted(), 0.5
+    display = Display.from_estimator(model, iris(), "species", coverage=coverage)
     within = model.scalings_.T @ model.covariance_ @ model.scalings_
     np.testing.assert_allclose(within, np.eye(2), atol=1e-10)
     for center, circle in zip(display.centroids, display.circles, strict=True):
         radius = np.linalg.norm(circle - center, axis=1)
-        np.testing.assert_allclose(radius**2, chi2(2).ppf(level))
-    assert legend_of(display.ax_)[-1] == f"{100 * level:.3g} % of a class"
+        np.testing.assert_allclose(radius**2, chi2(2).ppf(coverage))
+    assert legend_of(display.ax_)[-1] == f"{100 * coverage:.3g} % of a class"
     with_circles = np.vstack(display.circles)
     (x0, x1), (y0, y1) = display.ax_.get_xlim(), display.ax_.get_ylim()
     assert x0 < with_circles[:, 0].min() < with_circles[:, 0].max() < x1

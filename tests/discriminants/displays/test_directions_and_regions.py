@@ -15,7 +15,7 @@ from tests.plotting.drawn import PLANE, legend_of, rendered, setosa_or_not
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
 from sortal.displays import DensitiesDisplay, DirectionsDisplay, ProjectionDisplay, RegionsDisplay
-from sortal.errors import MissingValueWarning, SeparationWarning
+from sortal.errors import MissingValueWarning, PerfectSeparationWarning
 from sortal.plotting import axes as palette
 from sortal.plotting.axes import short_number as number_text
 from sortal.plotting.axes import shown, vector_text
@@ -243,12 +243,12 @@ def _inside(box: Float, point: Float) -> bool:
 
 def test_ellipses_hold_the_share_they_say() -> None:
     _, _, means, covariance = gaussians()
-    for level in (0.5, 0.95):
-        display = regions(level=level)
+    for coverage in (0.5, 0.95):
+        display = regions(coverage=coverage)
         for mean, curve in zip(means, display.ellipses, strict=True):
             z = curve - mean
             distance = np.einsum("ni,ij,nj->n", z, np.linalg.inv(covariance), z)
-            np.testing.assert_allclose(distance, chi2(2).ppf(level))
+            np.testing.assert_allclose(distance, chi2(2).ppf(coverage))
 
 
 def test_one_ellipse_a_class() -> None:
@@ -419,7 +419,7 @@ def test_attributes_in_another_order_show_the_same_direction() -> None:
 def test_any_direction_is_judged_by_the_estimator() -> None:
     fitted = FisherDiscriminant(within="covariance").fit(plane(), "kind")
     display = ProjectionDisplay.from_estimator(fitted, plane(), "kind", w=(1, 0))
-    np.testing.assert_allclose(display.J, fitted.judge([1, 0]).J)
+    np.testing.assert_allclose(display.J, fitted.evaluate_direction([1, 0]).J)
     turned = ProjectionDisplay.from_estimator(fitted, plane(), "kind", features=(1, 0), w=(0, 1))
     np.testing.assert_allclose(turned.J, display.J)
     frame = datasets.iris()  # of four attributes any direction in two
@@ -452,7 +452,7 @@ def test_directions_are_judged_by_the_estimator() -> None:
     fitted = FisherDiscriminant(within="covariance").fit(plane(), "kind")
     display = DirectionsDisplay.from_estimator(fitted, plane(), "kind")
     np.testing.assert_allclose(display.J[2], fitted.eigenvalues_[0])
-    expected = [fitted.judge(w).J for w in display.directions.T]
+    expected = [fitted.evaluate_direction(w).J for w in display.directions.T]
     np.testing.assert_allclose(display.J, expected)
     assert "0.11" not in display.ax_[0, 2].get_title()
 
@@ -500,7 +500,7 @@ def test_densities_along_any_direction_and_any_component() -> None:
     w = np.array([1.0, 2, 3, 4])
     given = DensitiesDisplay.from_estimator(fitted, frame, "species", w=w)
     np.testing.assert_allclose(given.along, frame[ATTRIBUTES] @ w / np.linalg.norm(w))
-    np.testing.assert_allclose(given.J, fitted.judge(w).J)
+    np.testing.assert_allclose(given.J, fitted.evaluate_direction(w).J)
     turned = DensitiesDisplay.from_estimator(
         fitted, frame[["species", *ATTRIBUTES[::-1]]], "species", w=w
     )
@@ -559,7 +559,7 @@ def test_regions_where_classes_stand_still() -> None:
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1, 2], 20)
     X = np.column_stack([rng.normal(size=60) + y, 1.0 * (y == 2)])
-    with pytest.warns(SeparationWarning):
+    with pytest.warns(PerfectSeparationWarning):
         fitted = FisherDiscriminant().fit(X, y)
     display = RegionsDisplay.from_estimator(fitted, X, y)
     points = some_points(display)

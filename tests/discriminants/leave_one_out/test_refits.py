@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
 from sortal.discriminants.leave_one_out.downdate import GRID
-from sortal.errors import CollinearWarning, MissingValueWarning
+from sortal.errors import CollinearityWarning, MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -241,7 +241,7 @@ def test_nothing_is_left_that_varies() -> None:
     X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array(["a", "a", "b", "b"])
     with ignored():
         model = LinearDiscriminant().fit(X, y)
-    with pytest.warns(CollinearWarning, match="1 of the rows leave no column that varies"):
+    with pytest.warns(CollinearityWarning, match="1 of the rows leave no column that varies"):
         found = model.loo_proba(X, y)
     assert_allclose(found[3], [2 / 3, 1 / 3])
 
@@ -257,7 +257,7 @@ def test_folds_are_judged_by_models_without_them(make: Make) -> None:
         folds[:2] = ["0", "1"]
         with ignored():
             model = make(**options).fit(X, y, sample_weight=w)
-            found = model.fold_proba(X, y, folds, sample_weight=w)
+            found = model.cv_proba(X, y, folds, sample_weight=w)
             for fold in np.unique(folds):
                 own = folds == fold
                 expected = np.exp(by_refit(model, X, y, w, own))
@@ -266,7 +266,7 @@ def test_folds_are_judged_by_models_without_them(make: Make) -> None:
 
 def test_a_class_of_one_fold_is_never_said_of_it() -> None:
     X, y = make_rows(13)
-    found = LinearDiscriminant().fit(X, y).fold_proba(X, y, y == "c")
+    found = LinearDiscriminant().fit(X, y).cv_proba(X, y, y == "c")
     assert (found[y == "c", 2] == 0).all()
     assert (found[y != "c", 2] > 0).any()
 
@@ -274,12 +274,12 @@ def test_a_class_of_one_fold_is_never_said_of_it() -> None:
 def test_dealt_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dealt by class, always alike; rows without weight and blocks change nothing."""
     X, y = make_rows(15)
-    found = LinearDiscriminant().fit(X, y).fold_proba(X, y, 4)
+    found = LinearDiscriminant().fit(X, y).cv_proba(X, y, 4)
     more, labels = np.vstack([X[:1], X]), np.append(["a"], y)
     w = np.append([0], np.ones(len(y), dtype=int))
     monkeypatch.setattr("sortal.discriminants.resampling.BLOCK_ROWS", 4)
     model = LinearDiscriminant().fit(more, labels, sample_weight=w)
-    again = model.fold_proba(more, labels, 4, sample_weight=w)
+    again = model.cv_proba(more, labels, 4, sample_weight=w)
     assert_allclose(again[1:], found, atol=1e-12)
     assert_allclose(again[0], model.predict_proba(more[:1])[0], atol=1e-12)
 
@@ -291,7 +291,7 @@ def test_holes_in_folds_are_integrated_out() -> None:
     with pytest.warns(MissingValueWarning):
         model = LinearDiscriminant().fit(X, y)
     with pytest.warns(MissingValueWarning, match="1 cell .* integrated out"):
-        found = model.fold_proba(X, y, folds)
+        found = model.cv_proba(X, y, folds)
     keep = folds != 1
     one = LinearDiscriminant().partial_fit(X[keep], y[keep], classes=["a", "b", "c"])
     with pytest.warns(MissingValueWarning):

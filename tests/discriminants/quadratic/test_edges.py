@@ -14,7 +14,7 @@ from tests.discriminants.quadratic.oracle import Oracle, close
 from tests.discriminants.tables import heard, quietly, whole_penguins
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
-from sortal.errors import CollinearWarning, MissingValueWarning, SeparationWarning
+from sortal.errors import CollinearityWarning, MissingValueWarning, PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -172,7 +172,7 @@ def test_singular_classes_are_named(name: str) -> None:
     make, _, label, columns = SINGULAR[name]
     table = make()
     model, caught = heard(lambda: QuadraticDiscriminant().fit(*table))
-    assert {w.category for w in caught} == {CollinearWarning}
+    assert {w.category for w in caught} == {CollinearityWarning}
     assert {w.filename for w in caught} == {__file__}
     texts = [str(w.message) for w in caught]
     own = [text for text in texts if repr(label) in text]
@@ -239,7 +239,7 @@ def test_a_column_that_is_constant_within_every_class() -> None:
     tag = np.where(y == "a", 1.0, 0.0)
     table = np.column_stack([X, tag]), y
     model, caught = heard(lambda: QuadraticDiscriminant().fit(*table))
-    assert SeparationWarning in {w.category for w in caught}
+    assert PerfectSeparationWarning in {w.category for w in caught}
     oracle = Oracle(*table)
     assert (model.predict(table[0])[y == "a"] == "a").all()
     assert (model.predict(table[0])[y != "a"] != "a").all()
@@ -259,7 +259,7 @@ def test_a_column_that_is_constant_within_every_class() -> None:
 def test_tied_columns_in_all_rows_are_left_out() -> None:
     X, y = make_table()
     tied = np.column_stack([X, X[:, 0] + 2 * X[:, 1]])
-    with pytest.warns(CollinearWarning, match="'x0', 'x1', 'x3' is the same in all rows"):
+    with pytest.warns(CollinearityWarning, match="'x0', 'x1', 'x3' is the same in all rows"):
         model = QuadraticDiscriminant().fit(tied, y)
     plain = QuadraticDiscriminant().fit(X, y)
     close(model.predict_log_proba(tied), plain.predict_log_proba(X), 1e-8)
@@ -306,7 +306,7 @@ def test_more_columns_than_rows(n: int, p: int, k: int) -> None:
 def test_words_that_a_class_lacks() -> None:
     """Gentoos live on one island: there the shares of the other species are taken."""
     frame = whole_penguins()
-    with pytest.warns(CollinearWarning, match="'Gentoo'") as caught:
+    with pytest.warns(CollinearityWarning, match="'Gentoo'") as caught:
         model = QuadraticDiscriminant().fit(frame, "species")
     texts = " ".join(str(w.message) for w in caught)
     assert "'island'" in texts
@@ -460,7 +460,7 @@ def test_singular_moments_are_completed() -> None:
     sigmas = [np.diag([1.0, 0.0]), np.diag([1.0, 2.0])]
     means = [[0.0, 0.0], [1.0, 1.0]]
     model, caught = heard(lambda: QuadraticDiscriminant.from_moments(means, covariances=sigmas))
-    assert {w.category for w in caught} == {CollinearWarning}
+    assert {w.category for w in caught} == {CollinearityWarning}
     close(model.covariances_, [np.eye(2), np.diag([1.0, 2.0])], 1e-14)
     assert model.ranks_.tolist() == [1, 2]
 
@@ -528,7 +528,7 @@ def test_two_rows_vary_in_one_direction_however_their_scatter_was_rounded() -> N
     u = np.array([1.0, 2.0, -1.0])
     noise = 1e-9 * np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
     scatters = np.array([10 * np.eye(3) + 1.0, np.outer(u, u) + noise])
-    with pytest.warns(CollinearWarning, match="class 1 does not vary|Class 1 does not vary"):
+    with pytest.warns(CollinearityWarning, match="class 1 does not vary|Class 1 does not vary"):
         model = QuadraticDiscriminant.from_moments(
             [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], scatters=scatters, counts=[20, 2]
         )

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from tests.discriminants.quadratic.oracle import Oracle
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
-from sortal.errors import MissingValueWarning, SortalWarning, SubtractError
+from sortal.errors import MissingValueWarning, SortalWarning, TrainingRowsError
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 
 NAMES: Final = np.array(["ash", "birch", "cedar", "elm", "fir", "oak"])
 # Singular classes are rightly warned of; that is tested elsewhere.
-pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,9 @@ def test_forgetting_is_refitting_without(data: Data, seed: int, pooling: float) 
     before = logs(model, data.X)
     try:
         model.forget(data.X[gone], data.y[gone])
-    except SubtractError:  # too little would be left of a spread: refused, and nothing is changed
+    except (
+        TrainingRowsError
+    ):  # too little would be left of a spread: refused, and nothing is changed
         assert_array_equal(logs(model, data.X), before)
         return
     refitted = fitted(data.X[kept], data.y[kept], pooling=pooling)
@@ -220,7 +222,7 @@ def test_forgetting_may_make_a_class_singular(left: int) -> None:
         model = fitted(data.X, data.y)
         try:
             model.forget(data.X[gone], data.y[gone])
-        except SubtractError:
+        except TrainingRowsError:
             continue
         refitted = fitted(np.delete(data.X, gone, axis=0), np.delete(data.y, gone))
         assert (seed, model.ranks_.tolist()) == (seed, refitted.ranks_.tolist())

@@ -10,7 +10,7 @@ from sortal import QuadraticDiscriminant
 from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 @pytest.mark.parametrize("shrinkage", [None, 0.2, 1.0])
 def test_a_point_class_of_which_rounding_left_something(shrinkage: float | None) -> None:
     rng = np.random.default_rng(0)

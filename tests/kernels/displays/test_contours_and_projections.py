@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from tests.plotting.drawn import clouds, legend_of, rendered
 
 from sortal import KernelDiscriminant, datasets, displays
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.kernels.displays.projection import feature_points
 
 Contours = displays.KernelContoursDisplay
@@ -252,5 +252,5 @@ def test_axes_of_three_dimensions_may_be_given() -> None:
     display = Space.from_estimator(quadratic(), X, y, ax=own, title="Mine", max_points=20)
     assert display.ax_ is own
     assert own.get_title() == "Mine\nJ(w) = 0.0511;  20 of 150 points drawn"
-    with pytest.raises(OptionError, match="projection='3d'"):
+    with pytest.raises(ParameterError, match="projection='3d'"):
         Space.from_estimator(quadratic(), X, y, ax=plt.subplots()[1])

@@ -176,7 +176,7 @@ def test_numbers_that_are_categories_are_told_to_all() -> None:
     frame = problem().frame.round()
     for one in (entrant("tree"), entrant("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
         plain = run_fold(problem(frame), one, 0, None)
-        named = run_fold(problem(frame, categories=("petal_length",)), one, 0, None)
+        named = run_fold(problem(frame, categorical_features=("petal_length",)), one, 0, None)
         assert named.error == ""
         assert named.size != plain.size
 
@@ -217,8 +217,14 @@ def test_words_fit_a_line() -> None:
 
 
 OPTIONS: dict[str, Any] = {"learners": ["bayes", "fisher"], "baselines": ["majority"]}
-OPTIONS |= {"metric": "accuracy", "folds": 3, "repeats": 2, "budget": 60.0, "level": 0.05}
-OPTIONS |= {"tune": False, "drop": (), "categories": (), "random_state": 5, "n_jobs": 1}
+OPTIONS |= {
+    "metric": "accuracy",
+    "folds": 3,
+    "repeats": 2,
+    "budget": 60.0,
+    "confidence_level": 0.95,
+}
+OPTIONS |= {"tune": False, "drop": (), "categorical_features": (), "random_state": 5, "n_jobs": 1}
 OPTIONS |= {"progress": None}
 
 

@@ -136,7 +136,7 @@ def test_by_log_loss_less_is_better_and_some_cannot_be_judged(tmp_path: Path) ->
         found = compare(
             tmp_path / "penguins.csv", "species", learners=["bayes", "fisher", "lda"],
             baselines=["majority"], metric="log_loss", folds=3, repeats=1, drop=["island"],
-            categories=["year"], tune=True, n_jobs=1,
+            categorical_features=["year"], tune=True, n_jobs=1,
         )  # fmt: skip
     ranked = [model.name for model in found.models]
     assert ranked[-2:] == ["majority", "fisher"]

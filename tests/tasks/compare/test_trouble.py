@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class Toy(ClassifierMixin, BaseEstimator):
     """Says the first class."""
 
-    size_ = 1
+    n_parameters_ = 1
 
     def fit(self, X: Any, y: Any) -> Toy:
         self.classes_ = np.unique(y)

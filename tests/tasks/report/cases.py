@@ -50,7 +50,13 @@ def model(name: str, mean: float, size: float, *, eligible: bool = True) -> Mode
 def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given: Any) -> Comparison:
     """These models, judged."""
     fields: dict[str, Any] = {"target": "kind", "metric": metric, "folds": Folds(10, 1, 0)}
-    fields |= {"level": 0.05, "budget": 150.0, "tune": False, "drop": (), "categories": ()}
+    fields |= {
+        "confidence_level": 0.95,
+        "budget": 150.0,
+        "tune": False,
+        "drop": (),
+        "categorical_features": (),
+    }
     fields |= {"rows": 100, "left_out": 0, "classes": CLASSES, "counts": (50, 30, 20), "n_jobs": 1}
     fields |= {"seconds": 1.0, "backend": "pandas", "path": None, "entrants": ()}
     settings = Settings(**(fields | given))
@@ -67,7 +73,9 @@ def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given:
 def fitted(found: Comparison, name: str, **given: Any) -> Fitted:
     """A learner that stands for one that was fitted."""
     names = np.array(["x", "wide one", "z"], dtype=object)
-    estimator = SimpleNamespace(feature_names_in_=names, size_=12, classes_=np.array(CLASSES))
+    estimator = SimpleNamespace(
+        feature_names_in_=names, n_parameters_=12, classes_=np.array(CLASSES)
+    )
     return replace(Fitted(find(name), found[name], {}, estimator), **given)
 
 

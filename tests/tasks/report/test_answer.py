@@ -354,13 +354,13 @@ def test_doubts_come_from_findings_small_classes_and_rows_left_out() -> None:
 def test_a_new_row_and_what_to_type(data: Inspection) -> None:
     found = comparison(model("tree", 0.9, 12), MAJORITY)
     chosen = fitted(found, "tree", options={"confidence": 0.05, "random_state": 0})
-    wishes = Wishes("the kind", drop=("a b",), categories=("zip",))
+    wishes = Wishes("the kind", drop=("a b",), categorical_features=("zip",))
     one = [facts(found, "tree")]
     said = answer(data, found, one, chosen, wishes, None, decides=True).new_row
     assert said.startswith("It always names one of the three classes, even for a row of none")
     assert "under “Try a row”" in said
     assert (
-        "sortal fit TABLE.csv --target 'the kind' --learner tree --drop 'a b' --category zip "
+        "sortal fit TABLE.csv --target 'the kind' --learner tree --drop 'a b' --categorical zip "
         "--set confidence=0.05 -o model.sortal and then sortal predict model.sortal NEW.csv"
     ) in said
     said = answer(data, found, one, chosen, wishes, None, decides=False).new_row

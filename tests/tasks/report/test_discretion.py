@@ -72,7 +72,7 @@ def make(data: Any, *learners: str, **options: Any) -> Report:
 
 @pytest.fixture(scope="module")
 def made(one_process: None, folder: Path) -> Report:
-    return make(folder / "t.csv", "tree", "bayes", categories=["year"])
+    return make(folder / "t.csv", "tree", "bayes", categorical_features=["year"])
 
 
 def test_no_rare_text_in_anything_that_is_written(texts: dict[str, str]) -> None:
@@ -111,7 +111,10 @@ def test_the_code_gives_the_same_models(made: Report, folder: Path) -> None:
         exec(model.code, drawn)  # noqa: S102
     prints = {parts_of(one["model"]).manifest["data"]["fingerprint"] for one in (again, drawn)}
     assert prints == {made.facts.reproduction.fingerprint}
-    assert "sortal.work(join_rare(table, 'y', 5, categories=['year'])" in made.facts.working_note
+    assert (
+        "sortal.working(join_rare(table, 'y', 5, categorical_features=['year'])"
+        in made.facts.working_note
+    )
     how = made.facts.reproduction
     assert "--drop mail --drop told" in how.command
     assert "drop=['mail', 'told']" in how.report_code.replace("\n", "")
@@ -119,7 +122,7 @@ def test_the_code_gives_the_same_models(made: Report, folder: Path) -> None:
 
 @pytest.mark.full
 def test_where_it_is_asked_for_text_is_shown(folder: Path) -> None:
-    allowed = make(folder / "t.csv", "bayes", rows=True)
+    allowed = make(folder / "t.csv", "bayes", include_rows=True)
     assert allowed.facts.left_out == ""
     page = allowed.to_html()
     assert "It holds rows of the table." in page

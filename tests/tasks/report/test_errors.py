@@ -208,7 +208,7 @@ def test_any_library_will_do_and_numbers_may_be_names() -> None:
     assert second.cells is not None
     assert isinstance(second.cells.to_frame(), pl.DataFrame)
     coded = pd.DataFrame({"code": np.where(frame["color"] == "red", 3, 4)})
-    named = ErrorsMet.of(predicted, coded, ["a", "b"], categories=["code"])
+    named = ErrorsMet.of(predicted, coded, ["a", "b"], categorical_features=["code"])
     assert "'code' is more often 3 (100 % against" in named.to_text()
 
 

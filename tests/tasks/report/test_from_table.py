@@ -63,7 +63,7 @@ def made(one_process: None, folder: Path, told: list[Any]) -> Report:
 @pytest.fixture(scope="module")
 def with_rows(one_process: None) -> Report:
     few: dict[str, Any] = {"learners": "bayes", "baselines": False, **FEW}
-    return report(datasets.iris(), "species", rows=True, title="Iris", **few)
+    return report(datasets.iris(), "species", include_rows=True, title="Iris", **few)
 
 
 def execute(code: str) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def test_the_code_fits_the_same_model(
 
 def test_the_line_of_the_working_runs(made: Report, folder: Path) -> None:
     note = made.facts.working_note
-    line = re.search(r"sortal\.work\(.+?\)(?=;|$)", note)
+    line = re.search(r"sortal\.working\(.+?\)(?=;|$)", note)
     assert line is not None
     table = sortal.read(folder / "penguins.csv")
     with pytest.warns(SortalWarning):
@@ -260,7 +260,7 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(tables, "read_file", count)
     few: dict[str, Any] = {"baselines": False, "folds": 2, "repeats": 1, "n_jobs": 1}
-    asked: dict[str, Any] = {"tune": True, "categories": "year", "text": ["year"]}
+    asked: dict[str, Any] = {"tune": True, "categorical_features": "year", "text": ["year"]}
     with pytest.warns(MissingValueWarning):
         found = report(folder / "penguins.csv", "species", learners=["bayes"], **few, **asked)
     assert len(reads) == 1
@@ -268,7 +268,7 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "text=['year']" in how.report_code
     assert how.command.startswith("sortal report penguins.csv --target species --learner bayes ")
     assert how.command.endswith(
-        "--no-baselines --folds 2 --repeats 1 --tune --category year --text year -o report.html"
+        "--no-baselines --folds 2 --repeats 1 --tune --categorical year --text year -o report.html"
     )
     assert re.search(
         r"Fitted with alpha=\S+, which \d of 2 folds chose", found.facts.models[0].note

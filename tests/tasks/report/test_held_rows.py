@@ -53,7 +53,7 @@ def of_neighbors() -> Report:
 
 @cache
 def of_kernel(n: int, *, rows: bool = False) -> Report:
-    return report(people(n), "state", learners=["kernel"], rows=rows, **FEW)
+    return report(people(n), "state", learners=["kernel"], include_rows=rows, **FEW)
 
 
 def cells(table: pd.DataFrame) -> list[float]:
@@ -137,7 +137,7 @@ def known() -> tuple[Any, pd.DataFrame]:
 
 def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
     rows, table = known()
-    wishes: Any = SimpleNamespace(rows=True, categories=(), target="state")
+    wishes: Any = SimpleNamespace(include_rows=True, categorical_features=(), target="state")
     fitted = NeighborsClassifier().fit(table, "state")
     judged = judge_kept("neighbors", of_neighbors().facts.comparison, rows, wishes)
     told = with_neighbors(judged.errors, fitted, rows)

@@ -109,7 +109,7 @@ def test_wishes_tell_what_is_not_usual() -> None:
     wishes = Wishes("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
     assert wishes.named() == {"learners": ["lda"], "drop": ["a"]}
     assert wishes.fitting() == {"drop": ["a"]}
-    assert "rows" not in wishes.comparing()
+    assert "include_rows" not in wishes.comparing()
     assert names("one") == ("one",)
     assert names(["one", "two"]) == ("one", "two")
 
@@ -122,7 +122,7 @@ def rows() -> Rows:
 
 
 def test_a_learner_is_fitted_without_warnings(rows: Rows) -> None:
-    found = comparison(model("lda", 0.9, 12), categories=("year",))
+    found = comparison(model("lda", 0.9, 12), categorical_features=("year",))
     again = fit_again(found, entrant("lda"), rows)
     assert (again.note, again.options) == ("", {"categorical_features": ["year"]})
     assert "11 of 344 rows have a hole and are left out" in str(again.estimator.fit_report_)
@@ -176,7 +176,8 @@ def test_a_tree_has_a_slider_where_that_takes_no_time(rows: Rows) -> None:
     path, note = smaller_trees(replace(again, result=slow["tree"]), slow, rows)
     assert path is None
     assert note == (
-        "The errors of smaller trees would take about 11 seconds: model.complexity(X, y, cv=10)"
+        "The errors of smaller trees would take about 11 seconds: "
+        "model.cost_complexity_path(X, y, cv=10)"
     )
     others = replace(rows, X=rows.X[:-1], y=rows.y[:-1])
     path, note = smaller_trees(again, found, others)

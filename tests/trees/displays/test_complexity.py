@@ -22,7 +22,7 @@ def fitted() -> TreeClassifier:
 
 def test_errors_their_bars_the_line_and_the_tree_chosen() -> None:
     model = fitted()
-    record = model.complexity_
+    record = model.cp_table_
     display = ComplexityDisplay.from_estimator(model)
     ax = display.ax_
     lines: list[Any] = [ax.lines[0], *ax.lines[-3:]]
@@ -44,7 +44,7 @@ def test_a_path_without_validation_on_given_axes() -> None:
     path = (
         TreeClassifier(pruning=None)
         .fit(table.drop(columns="species"), table["species"])
-        .complexity()
+        .cost_complexity_path()
     )
     display = ComplexityDisplay.from_complexity(path, ax=ax, title="Sizes", color="red")
     assert display.ax_ is ax
@@ -55,5 +55,5 @@ def test_a_path_without_validation_on_given_axes() -> None:
 
 def test_of_many_trees_some_are_named() -> None:
     n = np.arange(1, 200)
-    display = ComplexityDisplay(n, 1 / n, strength=1 / n).plot()
+    display = ComplexityDisplay(n, 1 / n, cp=1 / n).plot()
     assert len(display.ax_.get_xticks()) <= 12

@@ -96,7 +96,7 @@ def test_classes_beyond_the_colors_have_hatches() -> None:
 
 
 def test_a_path_is_drawn_with_thick_lines() -> None:
-    display = TreeDisplay(iris(), lit={0, 2, 12, 16}).plot()
+    display = TreeDisplay(iris(), highlight={0, 2, 12, 16}).plot()
     plain, bright = (c for c in display.ax_.collections if isinstance(c, LineCollection))
     assert (len(plain.get_segments()), len(bright.get_segments())) == (13, 3)
     thin, thick = (np.ravel(c.get_linewidth())[0] for c in (plain, bright))
@@ -118,7 +118,9 @@ def test_given_axes() -> None:
 
 
 def test_from_an_estimator() -> None:
-    display = TreeDisplay.from_estimator(Estimator(), max_depth=2, title="Two levels", lit={0})
+    display = TreeDisplay.from_estimator(
+        Estimator(), max_depth=2, title="Two levels", highlight={0}
+    )
     assert len(display.drawing.boxes) == 5
     assert display.ax_.get_title() == "Two levels\n1 of 9 leaves drawn"
     assert "+5 more leaves" in words_of(display.ax_)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Page
 
     from sortal.records.render import Part
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
 
 START: Final = """for (const root of document.querySelectorAll("[data-part-of]")) {
@@ -66,10 +66,10 @@ SEND: Final = """([name, nodes]) => {
 
 
 @cache
-def penguins() -> tuple[TreeClassifier, Complexity]:
+def penguins() -> tuple[TreeClassifier, CostComplexityPath]:
     table = datasets.penguins()
     model = TreeClassifier(pruning=None).fit(table, "species")
-    path = model.complexity(table.drop(columns="species"), table["species"], cv=5)
+    path = model.cost_complexity_path(table.drop(columns="species"), table["species"], cv=5)
     return model, path
 
 
@@ -136,11 +136,13 @@ def test_a_thousand_leaves_stay_small() -> None:
     assert len(cut.html.encode()) + len(htmlsafe_json_dumps(cut.data)) < 180_000
 
 
-def pruned_nodes(model: TreeModel, path: Complexity, stop: int) -> tuple[list[int], list[int]]:
+def pruned_nodes(
+    model: TreeModel, path: CostComplexityPath, stop: int
+) -> tuple[list[int], list[int]]:
     """The nodes and the leaves of the pruned tree, by their numbers in the whole one."""
     if stop == len(path):
         return list(range(model.n_nodes)), np.flatnonzero(model.kind == LEAF).tolist()
-    small = prune_to(model, path.strength[stop])
+    small = prune_to(model, path.cp[stop])
     number = {0: 0}
     for t in range(small.n_nodes):  # children stay in their order
         below = small.children[small.child_start[t] : small.child_start[t + 1]].tolist()
@@ -174,7 +176,7 @@ def test_the_slider_shows_each_tree_of_the_path(page: Page) -> None:
         assert seen["leaves"] == ends
         assert seen["stacks"] == 0  # a leaf, not something folded
         assert seen["heard"] == seen["told"] == told(path, stop)
-        alone = draw_tree(prune_to(model._model, path.strength[stop]), max_leaves=None)
+        alone = draw_tree(prune_to(model._model, path.cp[stop]), max_leaves=None)
         numbers = [str(t) for t in boxes]
         lines = [[*box.lines, t] for box, t in zip(alone.boxes, numbers, strict=True)]
         assert seen["lines"] == lines
@@ -185,14 +187,14 @@ def test_the_slider_shows_each_tree_of_the_path(page: Page) -> None:
     assert found[0]["facts"][0].startswith("node 0\nleaf: Adelie\nn 344: ")
 
 
-def told(path: Complexity, stop: int) -> str:
+def told(path: CostComplexityPath, stop: int) -> str:
     """What the slider says, from the record."""
     assert path.cv_error is not None
     assert path.cv_deviation is not None
     leaves, error = path.n_leaves[stop], round(path.error[stop], 4)
     cv, around = round(path.cv_error[stop], 4), round(path.cv_deviation[stop], 4)
     marks = {
-        "the least cross-validated error": path.choose("least"),
+        "the least cross-validated error": path.choose("min"),
         "the smallest tree within one deviation of the least": path.choose("one_se"),
         "cost-complexity pruning would choose this one": path.chosen,
         "the tree as fitted": len(path) - 1,
@@ -257,7 +259,7 @@ def test_what_is_typed_and_searched_goes_through_the_pruned_tree(page: Page) -> 
     page.get_by_role("slider").focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    small = prune_to(model._model, path.strength[1])
+    small = prune_to(model._model, path.cp[1])
     assert small.n_leaves == 2
     assert (result.text_content() or "").startswith("node 1 says Adelie (n 213: Adelie 149 (70 %)")
     assert (result.text_content() or "").endswith("; so says the tree of 2 leaves")
@@ -278,11 +280,11 @@ def test_errors_stand_in_a_table_and_in_words(page: Page) -> None:
     assert rows.count() == len(path)
     assert rows.nth(1).locator("th").text_content() == f"{path.n_leaves[1]} leaves"
     cells = rows.nth(1).locator("td").all_text_contents()
-    assert cells[:2] == [f"{path.strength[1]:.6g}", f"{round(path.error[1], 4):g}"]
+    assert cells[:2] == [f"{path.cp[1]:.6g}", f"{round(path.error[1], 4):g}"]
     title = page.locator(".curve title").text_content() or ""
     most = path.n_leaves[-1]
     assert title.startswith(f"Errors of {len(path)} trees, from 1 leaf to {most} leaves. ")
-    assert told(path, path.choose("least")) in title
+    assert told(path, path.choose("min")) in title
 
 
 def test_a_long_path_has_a_short_table() -> None:
@@ -296,18 +298,18 @@ def test_a_long_path_has_a_short_table() -> None:
     n_rows = part.html.count('<th scope="row">')
     assert n_rows <= 60
     n_stops = len(part.data["nested"]["told"])
-    assert f"{n_rows} of {n_stops} trees; all of them: complexity(X, y)" in part.html
+    assert f"{n_rows} of {n_stops} trees; all of them: cost_complexity_path(X, y)" in part.html
 
 
 def test_a_single_leaf_and_a_tree_without_errors(page: Page) -> None:
     table = datasets.iris()
     for depth in (0, 1):
         model = TreeClassifier(pruning=None, max_depth=depth).fit(table, "species")
-        show(page, model._model, complexity=model.complexity())
+        show(page, model._model, complexity=model.cost_complexity_path())
         assert page.locator(".box").count() == model._model.n_nodes
     with pytest.warns(OneClassWarning, match="1 class only"):
         perfect = TreeClassifier(pruning=None).fit(pd.DataFrame({"x": [1, 2]}), ["a", "a"])
-    show(page, perfect._model, complexity=perfect.complexity())
+    show(page, perfect._model, complexity=perfect.cost_complexity_path())
     assert "1 leaf · error 0" in (page.locator("[data-part=told]").text_content() or "")
 
 

@@ -80,7 +80,7 @@ def test_names_in_a_page_differ_where_pictures_do() -> None:
         svg_of(iris()),
         svg_of(iris(max_depth=2)),
         svg_of(iris(), theme="dark"),
-        svg_of(iris(), lit={0}),
+        svg_of(iris(), highlight={0}),
         svg_of(iris(), title="another"),
         svg_of(many_classes(20)),
     ]
@@ -132,7 +132,7 @@ def test_themes() -> None:
 
 
 def test_a_path_is_lit_and_lies_on_top() -> None:
-    root = read(svg_of(iris(), lit={0, 2, 12, 16}))
+    root = read(svg_of(iris(), highlight={0, 2, 12, 16}))
     lit = [g.get("data-node") for g in groups(root, "box") if "lit" in g.get("class", "")]
     assert lit == ["0", "2", "12", "16"]
     bright = ["lit" in g.get("class", "") for g in groups(root, "edge")]

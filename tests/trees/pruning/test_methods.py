@@ -156,13 +156,13 @@ def test_the_path_is_that_of_all_prunings(case: Case) -> None:
     model = case.model
     path, risk = complexity_path(model), model.risk()
     root = risk[0] or 1
-    for i, strength in enumerate(path.strength):
-        assert path.place_of(strength) == i
-        pruned = prune_to(model, strength)
+    for i, cp in enumerate(path.cp):
+        assert path.place_of(cp) == i
+        pruned = prune_to(model, cp)
         assert pruned.n_leaves == path.n_leaves[i]
         leaf = pruned.kind == LEAF
         assert pruned.risk()[leaf].sum() / root == pytest.approx(path.error[i])
-        price = strength * root * (1 + 1e-9)
+        price = cp * root * (1 + 1e-9)
         cost = min(risk[list(leaves)].sum() + price * len(leaves) for leaves in prunings(model))
         assert pruned.risk()[leaf].sum() + price * pruned.n_leaves == pytest.approx(cost)
     assert sorted(path.n_leaves) == list(path.n_leaves)
@@ -222,8 +222,8 @@ def test_quinlan_prunes_the_votes() -> None:
     tree = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)
     assert estimated_errors(tree._model, 0.25)[1:].sum() == pytest.approx(3.273, abs=1e-3)
     assert estimated_errors(tree._model, 0.25)[0] == pytest.approx(2.512, abs=6e-3)
-    assert tree.prune("pessimistic", raising=False).get_n_leaves() == 1
-    assert tree.prune("pessimistic", X, y, raising=True).get_n_leaves() == 1
+    assert tree.prune("pessimistic", subtree_raising=False).get_n_leaves() == 1
+    assert tree.prune("pessimistic", X, y, subtree_raising=True).get_n_leaves() == 1
 
 
 @given(cases, st.sampled_from([0.1, 0.25, 0.5, 1.0]))

@@ -11,9 +11,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from sortal import TreeClassifier, datasets, score_partition
+from sortal import TreeClassifier, datasets, score_split
 from sortal.errors import InputError, UnknownCategoryError
-from sortal.trees.cost_complexity import Complexity
+from sortal.trees.cost_complexity import CostComplexityPath
 from sortal.trees.pruning import estimated_errors
 
 if TYPE_CHECKING:
@@ -36,20 +36,20 @@ def noisy(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def test_the_smallest_tree_within_one_deviation_and_the_least() -> None:
-    path = Complexity(
-        strength=(0.5, 0.2, 0.1, 0.0),
+    path = CostComplexityPath(
+        cp=(0.5, 0.2, 0.1, 0.0),
         n_leaves=(1, 2, 4, 7),
         error=(1, 0.5, 0.3, 0.2),
         cv_error=(1.0, 0.62, 0.58, 0.58),
         cv_deviation=(0.1, 0.05, 0.04, 0.03),
     )
     assert path.limit() == 0.62
-    assert (path.choose("one_se"), path.choose("least")) == (1, 2)
+    assert (path.choose("one_se"), path.choose("min")) == (1, 2)
     assert [path.place_of(s) for s in (1.0, 0.5, 0.3, 0.2, 0.15, 0.1, 0.0)] == [0, 0, 1, 1, 2, 2, 3]
     # of errors that are equal but for rounding the smaller tree
     errors = (0.9, 0.6 + 2e-16, 0.5 + 2e-16, 0.5)
     equal = replace(path, cv_error=errors, cv_deviation=(0.1,) * 4)
-    assert (equal.choose("one_se"), equal.choose("least")) == (1, 2)
+    assert (equal.choose("one_se"), equal.choose("min")) == (1, 2)
 
 
 def test_folds_in_every_form_are_the_same() -> None:
@@ -60,7 +60,7 @@ def test_folds_in_every_form_are_the_same() -> None:
     for fold, (_, out) in enumerate(pairs):
         numbers[out] = fold
     records = [
-        TreeClassifier(pruning="cost_complexity", cv=cv).fit(X, y).complexity_
+        TreeClassifier(pruning="cost_complexity", cv=cv).fit(X, y).cp_table_
         for cv in (splitter, pairs, iter(pairs), numbers, numbers.tolist(), pd.Series(numbers + 7))
     ]
     assert all(record == records[0] for record in records)
@@ -74,10 +74,10 @@ def test_rows_without_weight_are_in_no_fold() -> None:
     options: dict[str, Any] = {"pruning": "cost_complexity"}
     a = TreeClassifier(**options, cv=folds).fit(X, y, weights)
     b = TreeClassifier(**options, cv=folds[kept]).fit(X[kept], y[kept], weights[kept])
-    assert a.complexity_ == b.complexity_
+    assert a.cp_table_ == b.cp_table_
     c = TreeClassifier(**options, cv=KFold(4)).fit(X, y, weights)
     d = TreeClassifier(**options, cv=KFold(4)).fit(X[kept], y[kept], weights[kept])
-    assert c.complexity_ == d.complexity_
+    assert c.cp_table_ == d.cp_table_
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
@@ -99,7 +99,7 @@ def test_progress_is_told_and_may_end_it() -> None:
     assert not hasattr(model, "classes_")
     grown = TreeClassifier(pruning=None, progress=stop).fit(X, y)  # growing alone is not told
     before = {name: str(value) for name, value in vars(grown).items()}
-    for work in (grown.complexity, lambda *rows: grown.prune("cost_complexity", *rows)):
+    for work in (grown.cost_complexity_path, lambda *rows: grown.prune("cost_complexity", *rows)):
         with pytest.raises(KeyboardInterrupt):
             work(X, y)
     with pytest.raises(KeyboardInterrupt):
@@ -111,12 +111,14 @@ def test_progress_is_told_and_may_end_it() -> None:
 
 def test_reduced_error_holds_rows_out() -> None:
     X, y = noisy()
-    fitted = TreeClassifier(pruning="reduced_error", validation=0.3).fit(X, y)
+    fitted = TreeClassifier(pruning="reduced_error", validation_fraction=0.3).fit(X, y)
     assert "leaves by their errors on 90 rows" in str(fitted.fit_report_)
     assert fitted._model.units[0].sum() == 210
-    again = TreeClassifier(pruning="reduced_error", validation=0.3).fit(X, y)
+    again = TreeClassifier(pruning="reduced_error", validation_fraction=0.3).fit(X, y)
     assert again.to_text() == fitted.to_text()
-    other = TreeClassifier(pruning="reduced_error", validation=0.3, random_state=1).fit(X, y)
+    other = TreeClassifier(pruning="reduced_error", validation_fraction=0.3, random_state=1).fit(
+        X, y
+    )
     assert other.to_text() != fitted.to_text()
     grown = TreeClassifier(pruning=None).fit(X[:200], y[:200])
     pruned = grown.prune("reduced_error", X[200:], y[200:])
@@ -143,29 +145,29 @@ def test_what_only_rows_held_out_have_is_not_unknown() -> None:
 
 def test_a_pruned_tree_is_chosen_from_again_by_what_the_fit_knows() -> None:
     X, y = noisy()
-    least = TreeClassifier(pruning="cost_complexity", strength="least").fit(X, y)
-    one_se = least.prune("cost_complexity", strength="one_se")
+    least = TreeClassifier(pruning="cost_complexity", cp="min").fit(X, y)
+    one_se = least.prune("cost_complexity", cp="one_se")
     assert one_se.to_text() == TreeClassifier(pruning="cost_complexity").fit(X, y).to_text()
-    assert one_se.complexity_.chosen_by == "one_se"
+    assert one_se.cp_table_.chosen_by == "one_se"
     if one_se.get_n_leaves() < least.get_n_leaves():
         with pytest.raises(InputError, match="already pruned to"):
-            one_se.prune("cost_complexity", strength="least")
+            one_se.prune("cost_complexity", cp="min")
 
 
 def test_the_path_and_its_trees() -> None:
     X, y = penguins()
     grown = TreeClassifier(pruning=None).fit(X, y)
-    path = grown.complexity()
+    path = grown.cost_complexity_path()
     assert path.cv_error is None
     assert path.chosen is None
-    for strength, n_leaves in zip(path.strength, path.n_leaves, strict=True):
-        pruned = grown.prune("cost_complexity", strength=strength)
+    for cp, n_leaves in zip(path.cp, path.n_leaves, strict=True):
+        pruned = grown.prune("cost_complexity", cp=cp)
         assert pruned.get_n_leaves() == n_leaves
-        assert pruned.complexity_.chosen == path.n_leaves.index(n_leaves)
-    validated = grown.complexity(X, y, cv=5)
+        assert pruned.cp_table_.chosen == path.n_leaves.index(n_leaves)
+    validated = grown.cost_complexity_path(X, y, cv=5)
     assert validated.n_folds == 5
     assert validated.chosen == validated.choose("one_se")
-    assert grown.complexity(strength=0.03).chosen is not None
+    assert grown.cost_complexity_path(cp=0.03).chosen is not None
 
 
 def test_joined_leaves() -> None:
@@ -180,7 +182,7 @@ def test_joined_leaves() -> None:
 
 def test_a_pruned_tree_is_read_like_any_other() -> None:
     X, y = penguins()
-    pruned = TreeClassifier(raising=True).fit(X, y)
+    pruned = TreeClassifier(subtree_raising=True).fit(X, y)
     assert len(pruned.rules()) == pruned.get_n_leaves()
     assert pruned.explain(X.iloc[:2])[0].to_dict()
     for node in range(len(pruned.to_frame())):
@@ -191,7 +193,7 @@ def test_a_pruned_tree_is_read_like_any_other() -> None:
 
 def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None:
     X, y = noisy(400, seed=3)
-    pruned = TreeClassifier(confidence=0.25, raising=True).fit(X, y)
+    pruned = TreeClassifier(confidence=0.25, subtree_raising=True).fit(X, y)
     assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
     assert "heuristic" not in str(pruned.fit_report_)
     frame, path = pruned.to_frame(), pruned.decision_path(X).toarray().astype(bool)
@@ -201,23 +203,23 @@ def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None
         assert pruned.working(node, X, y)["tests"].rows
         rows, below = path[:, node], np.flatnonzero(frame["parent"] == node)
         branch = path[rows][:, below].argmax(axis=1)  # scores are those of the rows that came
-        gain = score_partition(branch, y[rows]).gain
+        gain = score_split(branch, y[rows]).gain
         assert frame["score"][node] == pytest.approx(gain, rel=1e-9)
 
 
 def test_a_table_without_risk() -> None:
     model = TreeClassifier(pruning="cost_complexity", cv=2).fit(np.zeros((4, 1)), [1, 1, 1, 1])
-    assert model.complexity_.strength == (0.0,)
-    assert model.complexity_.error == (0.0,)
-    assert model.complexity_.cv_error == (0.0,)
+    assert model.cp_table_.cp == (0.0,)
+    assert model.cp_table_.error == (0.0,)
+    assert model.cp_table_.cv_error == (0.0,)
     assert model.get_n_leaves() == 1
 
 
 def test_the_record_shows_itself() -> None:
     X, y = noisy(100)
-    record = TreeClassifier(pruning="cost_complexity", cv=5).fit(X, y).complexity_
+    record = TreeClassifier(pruning="cost_complexity", cv=5).fit(X, y).cp_table_
     frame = record.to_frame()
-    heads = ["strength", "n_leaves", "error", "cv_error", "cv_deviation", "chosen"]
+    heads = ["cp", "n_leaves", "error", "cv_error", "cv_deviation", "chosen"]
     assert list(frame) == heads
     assert (frame["chosen"] == "one_se").sum() == 1
     assert "cross-validated by 5 folds" in str(record)
@@ -253,7 +255,7 @@ def test_estimates_that_are_equal_within_a_tenth_of_a_row_are_equal() -> None:
     for seed in range(12):
         X, y = noisy(60, seed)
         grown = TreeClassifier(pruning=None).fit(X, y)
-        pruned = grown.prune("pessimistic", raising=False, confidence=0.25)
+        pruned = grown.prune("pessimistic", subtree_raising=False, confidence=0.25)
         assert pruned.get_n_leaves() == leaves_by_estimates(grown, 0.1), seed
         matters += leaves_by_estimates(grown, 0.1) != leaves_by_estimates(grown, 0.0)
     assert matters > 0

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sortal import TreeClassifier, datasets, score_partition
+from sortal import TreeClassifier, datasets, score_split
 from sortal.trees.working.candidates import sets_allowed
 from sortal.trees.working.node import table_names
 
@@ -163,7 +163,7 @@ def test_the_gain_ratio_shows_who_competes() -> None:
         ("Temperature", False),
     ]
     for row in tests.rows:
-        split = score_partition(tennis[row[1]], tennis["PlayTennis"])
+        split = score_split(tennis[row[1]], tennis["PlayTennis"])
         assert row[3:6] == pytest.approx((split.gain_ratio, split.gain, split.split_information))
 
 

@@ -30,7 +30,7 @@ from sortal.data.files.cells import (
 from sortal.data.files.column_types import ask, duck_for, first_line, quoted
 from sortal.data.files.open import BLOCK, BOM
 from sortal.data.text import counted
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +65,7 @@ def check_delimiter(given: str) -> str:
     """A delimiter as one character; some have names."""
     delimiter = _NAMED.get(given, given)
     if not is_delimiter(delimiter):
-        raise OptionError(
+        raise ParameterError(
             f"delimiter={given!r} cannot be used: give one character other than a quote or the "
             "end of a line, such as ',', ';', 'tab' or '|', or None to look at the file."
         )

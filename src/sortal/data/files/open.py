@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,14 +99,14 @@ def plain_file(
 
 def _check_options(given: str | None, encoding: str | None) -> None:
     if given not in (None, "csv", "parquet", "jsonl"):
-        raise OptionError(
+        raise ParameterError(
             f"format={given!r} is not known: it can be 'csv', 'parquet', 'jsonl' or None, to "
             "look at the file."
         )
     try:
         codecs.lookup(encoding or "utf-8")
     except LookupError:
-        raise OptionError(
+        raise ParameterError(
             f"encoding={encoding!r} is not known: give a name such as 'utf-8', 'latin-1', "
             "'cp1252' or 'utf-16'."
         ) from None

@@ -16,7 +16,7 @@ from sortal.data.files.csv_reader import read_csv
 from sortal.data.files.json_lines import read_json_lines
 from sortal.data.files.open import plain_file
 from sortal.data.files.parquet import read_parquet
-from sortal.errors import OptionError, ReadingWarning, listed, warn
+from sortal.errors import ParameterError, ReadingWarning, listed, warn
 
 if TYPE_CHECKING:
     import os
@@ -92,7 +92,7 @@ def read_file(
         How an earlier file was written. It decides what this file and the options leave open.
     """
     if decimal not in (None, ".", ","):
-        raise OptionError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
+        raise ParameterError(f"decimal={decimal!r} is not known: it can be '.', ',' or None.")
     like = like or Written()
     wishes = Reading(
         delimiter=delimiter,
@@ -140,5 +140,5 @@ def _warn_unmet(wishes: Reading, met: Sequence[str], name: str) -> None:
 def _words(name: str, given: Iterable[str]) -> tuple[str, ...]:
     words = (given,) if isinstance(given, str) else tuple(given)
     if not all(isinstance(word, str) and not _HALF.search(word) for word in words):
-        raise OptionError(f"{name}={words!r} cannot be used: give words that UTF-8 can hold.")
+        raise ParameterError(f"{name}={words!r} cannot be used: give words that UTF-8 can hold.")
     return words

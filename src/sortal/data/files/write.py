@@ -16,7 +16,7 @@ from sortal.data.files.column_types import duck_for, quoted
 from sortal.data.files.open import BLOCK, STANDARD_INPUT
 from sortal.data.sources import read_frame
 from sortal.data.values import dump_json, is_hole
-from sortal.errors import ColumnError, InputTypeError, OptionError
+from sortal.errors import ColumnError, InputTypeError, ParameterError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -55,7 +55,7 @@ def write_table(
     stream = sys.stdout if path == STANDARD_INPUT else path
     kind = format_of("" if not isinstance(stream, str | os.PathLike) else stream, format)
     if excel_safe and kind != "csv":
-        raise OptionError(
+        raise ParameterError(
             f"excel_safe=True is for CSV files, and the format is {kind!r}, which no spreadsheet "
             "takes for formulas: leave it out, or write CSV."
         )
@@ -76,7 +76,7 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> str:
     suffix = Path(os.fspath(path)).suffix.lower()
     if suffix not in _SUFFIXES:
         endings = ", ".join(filter(None, _SUFFIXES))
-        raise OptionError(
+        raise ParameterError(
             f"{os.fspath(path)!r} ends in {suffix!r}, which is no format of tables that sortal "
             f"writes: give a name that ends in {endings}, or say which it shall be by format "
             "(--format)."

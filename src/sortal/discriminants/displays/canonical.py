@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sortal.data.checks import is_whole
 from sortal.data.text import agreed, counted
 from sortal.discriminants.displays.directions import ProjectionDisplay
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 from sortal.pictures.scene import Plan, Scene, Words, class_table, plain, several
 from sortal.pictures.shared import add_columns, add_directions, add_regions
 from sortal.plotting.axes import (
@@ -28,7 +28,7 @@ from sortal.plotting.axes import (
     write_title,
 )
 from sortal.plotting.boundaries import write_at
-from sortal.plotting.densities import box_with, draw_ellipses, find_ellipses, read_level
+from sortal.plotting.densities import box_with, draw_ellipses, find_ellipses, read_coverage
 from sortal.plotting.fitted import attribute
 from sortal.plotting.rows import (
     MOST_POINTS,
@@ -116,7 +116,7 @@ def draw_strips(
     drawn: NDArray[np.intp],
     centers: Float,
     intervals: list[Float],
-    level: float,
+    coverage: float,
     kw: Style,
 ) -> list[Any]:
     """N(center, 1) of each class, the interval that holds a share of it, and its points."""
@@ -133,7 +133,7 @@ def draw_strips(
     draw_centroids(ax, np.column_stack([centers, lanes]))
     ax.set_yticks(lanes, [shown(name, 16) for name in rows.classes], usetex=False)
     ax.set_ylim(-0.45, K - 1 + _DENSITY + 0.1)
-    share = f"{short_number(100 * level)} % of a class"
+    share = f"{short_number(100 * coverage)} % of a class"
     return [*handles, centroid_handle(), Line2D([], [], color="0.4", linewidth=3.0, label=share)]
 
 
@@ -158,7 +158,7 @@ class CanonicalDisplay:
     """Rows in one or two canonical coordinates, in which each class has the covariance I.
 
     `points` (n × 1 or n × 2) are the coordinates, `labels` the class of each row. `centroids` (K ×
-    1 or K × 2) are by default the means of the points. Circles hold a share `level` of a normal
+    1 or K × 2) are by default the means of the points. Circles hold a share `coverage` of a normal
     class with covariance I. `names` are those of the axes. `arrows` is a table (p × 2) of what each
     of p attributes has to do with the coordinates, such as correlations, and `arrow_names` names
     them: drawn from the origin, all to one scale. In one coordinate, each class has its normal
@@ -177,7 +177,7 @@ class CanonicalDisplay:
         labels: Any,
         *,
         centroids: ArrayLike | None = None,
-        level: float = 0.95,
+        coverage: float = 0.95,
         arrows: ArrayLike | None = None,
         arrow_names: Sequence[object] = (),
         classes: ArrayLike | None = None,
@@ -186,7 +186,7 @@ class CanonicalDisplay:
     ) -> None:
         self.rows = read_rows(points, labels, classes=classes, names=names)
         self.n_coordinates = _one_or_two(self.rows.points.shape[1])
-        self.level, self.note = read_level(level), note
+        self.coverage, self.note = read_coverage(coverage), note
         self.centroids = _read_centroids(centroids, self.rows.means)
         self.circles = self._find_circles()
         self.arrows = _read_arrows(arrows, arrow_names, self.n_coordinates)
@@ -202,7 +202,7 @@ class CanonicalDisplay:
         y: Any,
         *,
         components: int | Sequence[int] = (0, 1),
-        level: float = 0.95,
+        coverage: float = 0.95,
         arrows: bool = False,
         ax: Axes | None = None,
         **kw: Any,
@@ -224,7 +224,7 @@ class CanonicalDisplay:
             found.points[:, chosen],
             found.labels,
             centroids=found.centroids[:, chosen],
-            level=level,
+            coverage=coverage,
             classes=attribute(estimator, "classes_"),
             names=[f"{found.letter}{i + 1} ({100 * found.shares[i]:.1f} %)" for i in chosen],
             **told,
@@ -262,7 +262,7 @@ class CanonicalDisplay:
         handles = draw_points(ax, self.rows, drawn, {"alpha": 0.75} | kw)
         draw_centroids(ax, self.centroids)
         handles += [centroid_handle()]
-        handles += draw_ellipses(ax, self.circles, self.level)
+        handles += draw_ellipses(ax, self.circles, self.coverage)
         # circles are circles only if both axes have one unit
         ax.set_aspect("equal", adjustable="datalim")
         ax.update_datalim(self.box)
@@ -294,7 +294,7 @@ class CanonicalDisplay:
 
     def _draw_strips(self, ax: Axes, title: str, drawn: NDArray[np.intp], kw: Any) -> list[Any]:
         handles = draw_strips(
-            ax, self.rows, drawn, self.centroids[:, 0], self.circles, self.level, kw
+            ax, self.rows, drawn, self.centroids[:, 0], self.circles, self.coverage, kw
         )
         n = len(self.rows.points)
         part = f"{len(drawn)} of {n} points drawn" if len(drawn) < n else ""
@@ -309,8 +309,8 @@ class CanonicalDisplay:
 
     def _find_circles(self) -> list[Float]:
         if self.n_coordinates == 2:
-            return find_ellipses(self.rows, self.centroids, np.eye(2), self.level)
-        reach = float(norm.ppf((1 + self.level) / 2))
+            return find_ellipses(self.rows, self.centroids, np.eye(2), self.coverage)
+        reach = float(norm.ppf((1 + self.coverage) / 2))
         return [center + np.array([-reach, reach]) for center in self.centroids[:, 0]]
 
     def _height(self) -> float:
@@ -333,7 +333,7 @@ class CanonicalDisplay:
 
 def _one_or_two(n: int) -> int:
     if n not in (1, 2):
-        raise OptionError(
+        raise ParameterError(
             f"Points with {counted(n, 'coordinate')} were given: this picture shows one or two. "
             "Choose among the columns."
         )
@@ -344,18 +344,18 @@ def _choose(components: int | Sequence[int], n: int) -> list[int]:
     """Directions to draw; of one that is all there is, the default takes that."""
     given: Any = [components] if is_whole(components) else components
     if not isinstance(given, list | tuple) or not all(map(is_whole, given)):
-        raise OptionError(
+        raise ParameterError(
             f"components={components!r} cannot be read: give one or two whole numbers, such as "
             "(0, 1), counted from 0."
         )
     chosen = [0] if n == 1 and tuple(given) == (0, 1) else [int(i) for i in given]
     if len(chosen) not in (1, 2) or len(set(chosen)) < len(chosen):
-        raise OptionError(
+        raise ParameterError(
             f"components={components!r} names {len(chosen)} directions: give one, or two that "
             "differ."
         )
     if any(i not in range(n) for i in chosen):
-        raise OptionError(
+        raise ParameterError(
             f"components={components!r} names a direction that was not fitted: there "
             f"{agreed(n, 'is', 'are')} {n}, counted from 0. K classes have at most K − 1."
         )
@@ -367,7 +367,7 @@ def _structure(estimator: Any, directions: Float) -> dict[str, Any]:
     covariance = np.asarray(attribute(estimator, "covariance_"), dtype=np.float64)
     share = float(getattr(estimator, "shrinkage_", 0.0))
     if share == 1:
-        raise OptionError(
+        raise ParameterError(
             "With shrinkage 1 nothing is left of the correlations within classes: draw without "
             "arrows, or shrink less."
         )
@@ -384,7 +384,7 @@ def _structure(estimator: Any, directions: Float) -> dict[str, Any]:
 def _read_centroids(given: ArrayLike | None, means: Float) -> Float:
     centroids = means if given is None else np.asarray(given, dtype=np.float64)
     if centroids.shape != means.shape:
-        raise OptionError(
+        raise ParameterError(
             f"centroids has the shape {centroids.shape}: give a row a class and a column a "
             f"coordinate, {means.shape}."
         )
@@ -396,7 +396,7 @@ def _read_arrows(given: ArrayLike | None, names: Sequence[object], n: int) -> Fl
         return None
     arrows = np.asarray(given, dtype=np.float64)
     if n != 2 or arrows.shape != (len(names), 2) or not np.isfinite(arrows).all():
-        raise OptionError(
+        raise ParameterError(
             f"arrows has the shape {arrows.shape} with the names {listed(list(names))}, in {n} "
             "coordinates: in two coordinates, give two finite numbers and a name for each arrow."
         )
@@ -427,7 +427,7 @@ def _words(scene: Scene, title: str, display: Any) -> Words:
         for label, center in zip(scene.classes, display.centroids, strict=True)
     ]
     drawn = "one coordinate" if len(names) == 1 else "two coordinates"
-    share = f"{100 * display.level:.0f} %"
+    share = f"{100 * display.coverage:.0f} %"
     said = (
         f"{title}: {drawn}, {shares}, with their shares of the variance of the class means. "
         f"Class centers: {several(centers, 'classes')}. Within a class every coordinate has a "

@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, ParameterError
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -339,7 +339,7 @@ def _given_axes(ax: Any, flat: bool) -> NDArray[Any]:
     axes = np.asarray(ax, dtype=object)
     if axes.size != 3 and not (flat and axes.size == 6):
         allowed = "three axes, or six in two rows of three" if flat else "three axes"
-        raise OptionError(
+        raise ParameterError(
             f"ax has {axes.size} axes, and there are three directions: give {allowed}."
         )
     return axes.reshape(-1, 3)

@@ -20,10 +20,10 @@ from sortal.discriminants.fisher.learn import (
     least_error,
     move_threshold,
 )
-from sortal.discriminants.fisher.model import FisherModel, Judged, judge
+from sortal.discriminants.fisher.model import DirectionEvaluation, FisherModel, evaluate_direction
 from sortal.discriminants.fisher.working import ShownRows, show_fisher
 from sortal.discriminants.linear_functions import ProjectTraining
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Options, Record
 from sortal.modelfile.fields import Layout
 
@@ -184,7 +184,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         centered = self._ask(X, model.coordinates, as_they_are)
         return np.asarray(centered + model.center @ model.directions)
 
-    def judge(self, w: ArrayLike) -> Judged:
+    def evaluate_direction(self, w: ArrayLike) -> DirectionEvaluation:
         """Any direction, judged like the best one: J, projected means, scatters and overlap.
 
         Parameters
@@ -192,7 +192,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         w : array-like of shape (n_terms,)
             Its length does not matter.
         """
-        return judge(self._fitted_model(), numbers("w", w))
+        return evaluate_direction(self._fitted_model(), numbers("w", w))
 
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections.
@@ -284,7 +284,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
             return model
         assert source is not None  # noqa: S101  (pieces were refused)
         if len(schema.classes) != 2:
-            raise OptionError(
+            raise ParameterError(
                 f"threshold='least_error' parts two classes, and there are {len(schema.classes)}: "
                 "set threshold='midpoint'."
             )

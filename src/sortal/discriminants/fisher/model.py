@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from sortal.decision.geometry import EPS, Geometry
 from sortal.discriminants.linear_functions import LinearMap
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Array, Record
 from sortal.modelfile.fields import (
     INF,
@@ -152,7 +152,7 @@ class FisherModel:
 
 
 @dataclass(frozen=True)
-class Judged:
+class DirectionEvaluation:
     """A direction judged: J, and per class the mean, scatter and variance of the projections.
 
     `overlap[i][j]` is the area under both normal densities N(m, s²/n) of classes i and j: 1 where
@@ -199,10 +199,10 @@ class Judged:
         return self.to_table()._repr_html_()
 
 
-def judge(model: FisherModel, w: Float) -> Judged:
+def evaluate_direction(model: FisherModel, w: Float) -> DirectionEvaluation:
     """What any direction is worth: J(w) = (m_1 - m_2)² / (s_1² + s_2²) and the rest. (ZM 20.1)"""
     if w.shape != (len(model.center),) or not np.isfinite(w).all() or not w.any():
-        raise OptionError(
+        raise ParameterError(
             f"w has the shape {w.shape} and must be a direction of {len(model.center)} finite "
             "numbers, one for each of terms_, not all zero."
         )
@@ -214,7 +214,7 @@ def judge(model: FisherModel, w: Float) -> Judged:
     scatters = np.maximum(np.einsum("i,kij,j->k", w, model.scatter, w), 0.0)
     scatters = scatters if inside > 0 else np.zeros(len(scatters))
     variances = scatters / np.where(model.weight > 0, model.weight, 1.0)
-    return Judged(
+    return DirectionEvaluation(
         tuple(w.tolist()),
         model.criterion.value(w),
         model.classes,

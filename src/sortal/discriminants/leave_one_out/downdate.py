@@ -17,7 +17,7 @@ from sortal.decision.class_options import read_class_weight
 from sortal.decision.posterior import log_of, posterior
 from sortal.discriminants.linear_functions import TermBlock, in_loops
 from sortal.discriminants.statistics import multiply, multiply_rows
-from sortal.errors import SubtractError
+from sortal.errors import TrainingRowsError
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -303,9 +303,9 @@ def same_rows(a: DiscriminantSummary, b: DiscriminantSummary) -> bool:
     return bool((x.units == y.units).all() and near.all() and alike.all())
 
 
-def not_fitted(method: str) -> SubtractError:
+def not_fitted(method: str) -> TrainingRowsError:
     """The error for rows that were not in the fit."""
-    return SubtractError(
+    return TrainingRowsError(
         f"{method} takes the rows of the fit again, with their labels and weights, and these are "
         "others: give the same X, y and sample_weight as to fit."
     )

@@ -17,7 +17,7 @@ from sortal.decision.folds import dealt
 from sortal.decision.posterior import log_of, log_posterior
 from sortal.discriminants.statistics import multiply, read_statistics
 from sortal.engines.local import one_blas_thread
-from sortal.errors import OptionError, SortalError, told
+from sortal.errors import ParameterError, SortalError, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -180,8 +180,8 @@ def read_folds(given: Any, classes: NDArray[np.int32]) -> tuple[Place, int]:
         weighs = classes >= 0
         n = int(weighs.sum())
         if not 2 <= given <= n:
-            raise OptionError(
-                f"folds={told(given)} cannot be used: give a whole number from 2 to the number of "
+            raise ParameterError(
+                f"cv={told(given)} cannot be used: give a whole number from 2 to the number of "
                 f"rows ({n}), or the fold of each row."
             )
         own = np.full(len(classes), -1, dtype=np.intp)
@@ -195,15 +195,15 @@ def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
         labels = given.tolist() if isinstance(given, np.ndarray) else list(given)
         place = {label: fold for fold, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
-        raise OptionError(
-            f"folds={told(given)} cannot be used: give a whole number, or a list of one label for "
+        raise ParameterError(
+            f"cv={told(given)} cannot be used: give a whole number, or a list of one label for "
             f"each of {counted(n_rows, 'row')}."
         ) from None
     if any(label is None or label != label for label in place):  # noqa: PLR0124  (NaN)
-        raise OptionError("folds has rows without a label: give each row one, or a whole number.")
+        raise ParameterError("cv has rows without a label: give each row one, or a whole number.")
     if isinstance(given, str) or len(labels) != n_rows or len(place) < 2:
-        raise OptionError(
-            f"folds is a {type(given).__name__} of {counted(len(labels), 'label')}, {len(place)} "
+        raise ParameterError(
+            f"cv is a {type(given).__name__} of {counted(len(labels), 'label')}, {len(place)} "
             f"of them different: give a whole number, or a label for each of "
             f"{counted(n_rows, 'row')}, at least two different ones."
         )

@@ -14,7 +14,7 @@ from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import GaussianClasses, linear_functions
 from sortal.discriminants.linear_functions import LinearMap, Nearest
 from sortal.discriminants.statistics import eigenvectors, oriented, refuse_constant, within_lengths
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Array, Record
 from sortal.modelfile.fields import FromSchema, Layout, Maybe, Number, check_prior, need
 from sortal.records.tables import Table
@@ -113,7 +113,7 @@ class LinearOptions:
         check_covariance(self.covariance)
         words = "ledoit_wolf", "oas", "loo"
         if isinstance(self.shrinkage, str) and self.shrinkage not in words:
-            raise OptionError(
+            raise ParameterError(
                 f"shrinkage={self.shrinkage!r} is not known: it can be None, a number from 0 to 1, "
                 "'ledoit_wolf', 'oas' or 'loo'."
             )
@@ -231,7 +231,7 @@ def _shrinkage(stats: ClassStatistics, given: Any) -> float:
     if not isinstance(given, str):
         return float(given)
     if stats.exact:
-        raise OptionError(
+        raise ParameterError(
             f"shrinkage={given!r} depends on the number of rows, and the moments were given "
             "without counts: give counts, or a number."
         )
@@ -244,7 +244,7 @@ def _shrinkage(stats: ClassStatistics, given: Any) -> float:
         return oas(covariance, n)
     fourth = float(stats.fourth.sum()) / stats.total_weight
     if not np.isfinite(fourth) or fourth == 0:
-        raise OptionError(
+        raise ParameterError(
             "shrinkage='ledoit_wolf' needs fourth powers of the rows, which are not known (moments "
             "were given without rows) or beyond a float64: give a number, or divide the columns by "
             "a constant."

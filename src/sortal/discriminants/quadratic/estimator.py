@@ -26,7 +26,7 @@ from sortal.discriminants.quadratic.model import QuadraticModel
 from sortal.discriminants.quadratic.working import show_quadratic
 from sortal.discriminants.resampling import LeftOut
 from sortal.errors import (
-    CollinearWarning,
+    CollinearityWarning,
     ColumnError,
     SortalError,
     warn,
@@ -259,7 +259,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
                 f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
             )
         if said:
-            warn(f"{sentence('; '.join(said))}.", CollinearWarning)
+            warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
         return notes + said
 
 

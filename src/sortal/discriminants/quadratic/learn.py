@@ -22,7 +22,7 @@ from sortal.discriminants.quadratic.model import (
     kept_terms,
 )
 from sortal.discriminants.statistics import columns_of, refuse_constant
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class QuadraticOptions:
 def _share_or_loo(name: str, given: Any, none: str) -> None:
     """A number from 0 to 1, or the word by which it is chosen."""
     if isinstance(given, str) and given != "loo":
-        raise OptionError(
+        raise ParameterError(
             f"{name}={given!r} is not known: it can be {none}a number from 0 to 1, or 'loo'."
         )
     if not isinstance(given, str):

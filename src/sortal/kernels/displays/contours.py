@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from sortal.data.checks import is_whole
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.kernels.displays.projection import KernelProjectionDisplay
 from sortal.pictures.figures import CELLS
 from sortal.pictures.scene import (
@@ -116,7 +116,7 @@ class KernelContoursDisplay:
         """
         project = projection_of(estimator, component)
         if attribute(estimator, "kernel_").name == "precomputed":
-            raise OptionError(
+            raise ParameterError(
                 "A precomputed kernel has no columns to draw over: fit with a kernel of rows, or "
                 "draw KernelProjectionDisplay."
             )
@@ -186,7 +186,7 @@ class KernelContoursDisplay:
 def _ask(projection: Callable[[Float], Float], points: Float) -> Float:
     values = np.asarray(projection(points), dtype=np.float64)
     if values.shape != (len(points),) or not np.isfinite(values).all():
-        raise OptionError(
+        raise ParameterError(
             f"projection gave values of the shape {values.shape}, maybe not finite, for "
             f"{len(points)} points: it must give a finite number a point."
         )
@@ -198,7 +198,7 @@ def _read_levels(levels: Any, of_rows: Callable[[], Float], values: Float) -> Fl
     if not is_whole(levels):
         return _given_levels(levels)
     if not 1 <= levels <= _MOST_CURVES:
-        raise OptionError(
+        raise ParameterError(
             f"levels={levels!r} cannot be drawn: give a number from 1 to {_MOST_CURVES}, or a list "
             "of projections."
         )
@@ -223,7 +223,7 @@ def _given_levels(levels: Any) -> Float:
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-        raise OptionError(
+        raise ParameterError(
             f"levels={levels!r} cannot be drawn: give how many curves, or a list of projections."
         )
     return np.unique(given)

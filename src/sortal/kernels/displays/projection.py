@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from sortal.data.text import counted
 from sortal.discriminants.displays.canonical import spread
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -130,7 +130,7 @@ class FeatureSpaceDisplay:
     ) -> Self:
         """Draw on axes of three dimensions; other keywords go to `Axes3D.scatter`."""
         if ax is not None and getattr(ax, "name", "") != "3d":
-            raise OptionError(
+            raise ParameterError(
                 "ax has two dimensions, and this picture needs three: give axes made with "
                 "projection='3d', or none."
             )
@@ -213,18 +213,18 @@ def _refuse_other_spaces(estimator: Any) -> None:
         what = f"the kernel {kernel.name!r}"
         if kernel.name == "poly":
             what += f" with degree {kernel.degree} and coef0 {short_number(kernel.coef0)}"
-        raise OptionError(
+        raise ParameterError(
             f"The feature space of {what} is not drawn: only that of 'poly' with degree 2 and "
             f"coef0 0 has three axes. {remedy}"
         )
     if len(terms) != 2:
-        raise OptionError(
+        raise ParameterError(
             f"This {type(estimator).__name__} has {counted(len(terms), 'term')} ({listed(terms)}), "
             "and the picture shows two columns of numbers, whose squares and product are its axes. "
             f"{remedy}"
         )
     if getattr(estimator, "scale", None) not in ("auto", None):
-        raise OptionError(
+        raise ParameterError(
             f"scale={estimator.scale!r}: the axes of the picture are columns as they are. Fit with "
             "scale=None."
         )

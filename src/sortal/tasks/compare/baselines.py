@@ -21,7 +21,7 @@ from sklearn.svm import SVC, LinearSVC
 from sortal.base.classifier import declare_schema
 from sortal.data.columns import as_categories
 from sortal.data.sources import read_table
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,10 +43,10 @@ class Matrix:
     is_category: tuple[bool, ...]
 
 
-def as_matrix(frame: Any, categories: Sequence[str] = ()) -> Matrix:
-    """Read a table into a matrix; `categories` names numbers that are categories."""
+def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> Matrix:
+    """Read a table into a matrix; `categorical_features` names numbers that are categories."""
     table = read_table(frame)
-    schema = declare_schema(table, list(categories))
+    schema = declare_schema(table, list(categorical_features))
     values = np.empty((table.n_rows, len(table.names)))
     for j, column in enumerate(schema.columns):
         if column.kind == "category":
@@ -142,7 +142,7 @@ def find_baseline(name: str) -> Baseline:
         if baseline.name == name:
             return baseline
     known = [baseline.name for baseline in _ALL]
-    raise OptionError(f"There is no baseline {name!r}: there are {listed(known)}.")
+    raise ParameterError(f"There is no baseline {name!r}: there are {listed(known)}.")
 
 
 def make_baseline(name: str, matrix: Matrix, seed: int = 0) -> Any:

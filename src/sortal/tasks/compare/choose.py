@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
 from sortal.data.text import counted
-from sortal.errors import InputError, OptionError
+from sortal.errors import InputError, ParameterError
 from sortal.tasks.compare.comparison import Comparison, ModelResult
 from sortal.tasks.compare.settings import METRICS
 
@@ -265,7 +265,7 @@ def _p_value(
 
 def _check_settings(test_share: float, level: float) -> None:
     if not 0 < level < 1:
-        raise OptionError(f"level={level!r} must lie between 0 and 1: give 0.05, say.")
+        raise ParameterError(f"level={level!r} must lie between 0 and 1: give 0.05, say.")
     if not 0 <= test_share < math.inf:
         raise InputError(
             f"test_share={test_share!r} must be the test rows of a fold divided by its training "
@@ -401,7 +401,7 @@ def judge(runs: Sequence[Run], settings: Settings) -> Comparison:
     choice = choose(
         contestants,
         settings.folds.test_share,
-        level=settings.level,
+        level=settings.significance_level,
         higher_is_better=metric.higher_is_better,
         metric=metric.words,
         rows=_rows(settings),
@@ -444,7 +444,7 @@ def _bounds(scores: Sequence[float], settings: Settings) -> tuple[float, float]:
     found = interval(
         scores,
         settings.folds.test_share,
-        level=settings.level,
+        level=settings.significance_level,
         highest=METRICS[settings.metric].highest,
         rows=_rows(settings),
         rarest=min(settings.counts),

@@ -15,7 +15,7 @@ from sortal.base.labels import class_array, read_target
 from sortal.data.checks import choose as choose_word
 from sortal.data.columns import as_categories
 from sortal.engines.local import n_cores, n_threads
-from sortal.errors import InputError, OptionError, listed
+from sortal.errors import InputError, ParameterError, listed
 from sortal.tasks.compare.baselines import baselines as all_baselines
 from sortal.tasks.compare.baselines import find_baseline
 from sortal.tasks.compare.choose import judge
@@ -46,10 +46,10 @@ def compare(
     folds: int = 10,
     repeats: int | None = None,
     budget: float = 150.0,
-    level: float = 0.05,
+    confidence_level: float = 0.95,
     tune: bool = False,
     drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
+    categorical_features: Sequence[str] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str, float], None] | None = None,
@@ -79,13 +79,13 @@ def compare(
         None: 10 below 1,000 rows, 3 below 10,000, else 1.
     budget : float above 0, default=150.0
         Seconds in total.
-    level : float between 0 and 1, default=0.05
+    confidence_level : float between 0 and 1, default=0.95
         Of the tests, and of the intervals.
     tune : bool, default=False
         Choose among a few options of each model by three folds within each training part.
     drop : names, default=()
         Columns to leave out.
-    categories : names, default=()
+    categorical_features : names, default=()
         Columns of numbers that are names rather than amounts.
     random_state : int from 0 to 2^32 - 1, default=0
         Which rows fall into which fold.
@@ -119,10 +119,10 @@ def compare(
         folds=folds,
         repeats=repeats,
         budget=budget,
-        level=level,
+        confidence_level=confidence_level,
         tune=tune,
         drop=drop,
-        categories=categories,
+        categorical_features=categorical_features,
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
@@ -139,10 +139,10 @@ def run_comparison(
     folds: int,
     repeats: int | None,
     budget: float,
-    level: float,
+    confidence_level: float,
     tune: bool,
     drop: Sequence[str],
-    categories: Sequence[str],
+    categorical_features: Sequence[str],
     random_state: int,
     n_jobs: int | None,
     progress: Callable[[int, int, str, float], None] | None,
@@ -152,13 +152,17 @@ def run_comparison(
     """Compare as `compare` does; with `keep`, learners' out-of-fold predictions are kept.
 
     `data` may also be the rows of `training_rows` themselves, for which `target`, `drop` and
-    `categories` were given; `path` is then the file that they came from.
+    `categorical_features` were given; `path` is then the file that they came from.
     """
     began = time.monotonic()
-    _check(metric, budget, level)
+    _check(metric, budget, confidence_level)
     entrants = _entrants(learners, baselines)
-    rows = data if isinstance(data, Rows) else training_rows(data, target, drop, categories, {})
-    features = features_among(categories, target)
+    rows = (
+        data
+        if isinstance(data, Rows)
+        else training_rows(data, target, drop, categorical_features, {})
+    )
+    features = features_among(categorical_features, target)
     problem = _problem(rows, metric, features, tune, (folds, repeats, random_state), keep)
     n_workers = min(n_threads(n_jobs), n_cores(), len(entrants) * problem.folds.n)
     if n_jobs is None:
@@ -169,11 +173,11 @@ def run_comparison(
         target=target,
         metric=metric,
         folds=problem.folds,
-        level=level,
+        confidence_level=confidence_level,
         budget=budget,
         tune=tune,
         drop=tuple(drop),
-        categories=tuple(categories),
+        categorical_features=tuple(categorical_features),
         rows=len(problem.y),
         left_out=len(nw.from_native(rows.all_rows, eager_only=True)) - len(problem.y),
         classes=tuple(problem.labels.tolist()),
@@ -199,13 +203,15 @@ def _path(data: Any) -> str | None:
     return str(fspath(data)) if is_file else None
 
 
-def _check(metric: Any, budget: Any, level: Any) -> None:
+def _check(metric: Any, budget: Any, confidence_level: Any) -> None:
     choose_word("metric", metric, tuple(METRICS))
     is_number = isinstance(budget, int | float) and not isinstance(budget, bool)
     if not is_number or not 0 < budget < float("inf"):
-        raise OptionError(f"budget={budget!r} cannot be used: give seconds, more than 0.")
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(f"level={level!r} cannot be used: give a number between 0 and 1.")
+        raise ParameterError(f"budget={budget!r} cannot be used: give seconds, more than 0.")
+    if not isinstance(confidence_level, int | float) or not 0 < confidence_level < 1:
+        raise ParameterError(
+            f"confidence_level={confidence_level!r} cannot be used: give a number between 0 and 1."
+        )
 
 
 def _entrants(learners: Any, baselines: Any) -> list[Entrant]:
@@ -216,9 +222,11 @@ def _entrants(learners: Any, baselines: Any) -> list[Entrant]:
     entrants += [Entrant(one.name, one.title, one.probabilistic) for one in named]
     twice = [one.name for i, one in enumerate(entrants) if one.name in _taken(entrants[:i])]
     if twice:
-        raise OptionError(f"{listed(twice)} would take part more than once: name each model once.")
+        raise ParameterError(
+            f"{listed(twice)} would take part more than once: name each model once."
+        )
     if not entrants:
-        raise OptionError("There is no model to compare: name a learner or a baseline.")
+        raise ParameterError("There is no model to compare: name a learner or a baseline.")
     return sorted(entrants, key=lambda one: (one.baseline and one.name in _LAST, not one.baseline))
 
 
@@ -233,7 +241,7 @@ def _taken(entrants: Sequence[Entrant]) -> set[str]:
 def _problem(
     rows: Rows,
     metric: str,
-    categories: Sequence[str],
+    categorical_features: Sequence[str],
     tune: bool,
     folds: tuple[Any, Any, Any],
     keep: bool,
@@ -250,4 +258,4 @@ def _problem(
     y = np.searchsorted(present, column.codes).astype(np.int64)
     plan = plan_folds([counts[k] for k in present], values, *folds)
     labels = class_array(values, target.dtype)
-    return Problem(rows.X, y, labels, plan, metric, tuple(categories), tune, keep)
+    return Problem(rows.X, y, labels, plan, metric, tuple(categorical_features), tune, keep)

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import sortal
-from sortal.errors import OptionError, listed
+from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table, frame_of
@@ -74,7 +74,8 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
 
 
 def _arguments(table: str, settings: Settings) -> str:
-    columns = f"drop={list(settings.drop)!r}, categories={list(settings.categories)!r}"
+    named = list(settings.categorical_features)
+    columns = f"drop={list(settings.drop)!r}, categorical_features={named!r}"
     return f"{table}, {settings.target!r}, {columns}, reading={{}}"
 
 
@@ -83,13 +84,13 @@ def _estimator(entrant: Entrant, settings: Settings) -> tuple[set[str], list[str
     seed = settings.folds.seed
     if entrant.learner is None:
         imports = {"from sortal.tasks.compare.baselines import as_matrix, make_baseline"}
-        lines = [f"matrix = as_matrix(rows.X, {settings.categorical_features!r})"]
+        lines = [f"matrix = as_matrix(rows.X, {settings.declared_features!r})"]
         made = f"make_baseline({entrant.name!r}, matrix, {seed})"
     else:
         cls = entrant.learner.load()
         home = "sortal" if cls.__name__ in sortal.__all__ else cls.__module__
         imports, lines = {f"from {home} import {cls.__name__}"}, []
-        told = entrant.options(settings.folds.seed, settings.categorical_features)
+        told = entrant.options(settings.folds.seed, settings.declared_features)
         made = f"{cls.__name__}({_options(told)})"
     if not (settings.tune and entrant.grid):
         return imports, [*lines, made]
@@ -167,7 +168,7 @@ class Comparison:
             if model.name == name:
                 return model
         known = listed([model.name for model in self.models])
-        raise OptionError(f"There is no model {name!r} in this comparison: it has {known}.")
+        raise ParameterError(f"There is no model {name!r} in this comparison: it has {known}.")
 
     @property
     def table(self) -> Table:

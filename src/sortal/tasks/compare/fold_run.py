@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, Strat
 from sortal.data.checks import whole_number
 from sortal.data.sources import read_frame
 from sortal.data.text import counted
-from sortal.errors import InputError, LabelError, OptionError, listed, told
+from sortal.errors import InputError, LabelError, ParameterError, listed, told
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def plan_folds(
     whole_number("repeats", repeats, 1, "what fits the number of rows")
     whole_number("random_state", seed, 0)
     if seed > _MOST_SEED:
-        raise OptionError(
+        raise ParameterError(
             f"random_state={told(seed)} cannot be used: give a whole number from 0 to {_MOST_SEED}."
         )
     _refuse_lonely(counts, classes)
@@ -101,7 +101,7 @@ def _refuse_many(repeats: int, n_folds: int, n_rows: int) -> None:
     """No more than memory holds; repeats share their rows, so that many more tell little more."""
     most = max(1, min(_MOST_REPEATS, _MOST_PLACES // (n_folds * n_rows)))
     if repeats > most:
-        raise OptionError(
+        raise ParameterError(
             f"repeats={told(repeats)} cannot be used: {n_folds} folds of {n_rows:,} rows can be "
             f"repeated {counted(most, 'time')} at most. Give fewer, or None for what fits the rows."
         )
@@ -153,7 +153,7 @@ class Problem:
     labels: NDArray[Any]
     folds: Folds
     metric: str
-    categories: tuple[str, ...] = ()
+    categorical_features: tuple[str, ...] = ()
     tune: bool = False
     keep: bool = False
     """Whether predictions of the first repeat are sent back."""
@@ -170,7 +170,7 @@ class Problem:
     @cached_property
     def matrix(self) -> Matrix:
         """What baselines read."""
-        return as_matrix(self.frame, self.categories)
+        return as_matrix(self.frame, self.categorical_features)
 
     @cached_property
     def place(self) -> dict[Any, int]:
@@ -230,20 +230,20 @@ class Entrant:
             return {f"model__{name}": list(values) for name, values in grid.items()}
         return {name: list(values) for name, values in self.learner.grid.items()}
 
-    def options(self, seed: int, categories: Sequence[str]) -> dict[str, Any]:
+    def options(self, seed: int, categorical_features: Sequence[str]) -> dict[str, Any]:
         """What a learner is told beside its defaults."""
         assert self.learner is not None  # noqa: S101  (of learners only)
         known = self.learner.options()
         told: dict[str, Any] = {"random_state": seed}
-        if categories:
-            told["categorical_features"] = list(categories)
+        if categorical_features:
+            told["categorical_features"] = list(categorical_features)
         return {name: value for name, value in told.items() if name in known}
 
     def make(self, problem: Problem) -> Any:
         """The estimator, not fitted; it runs in one thread."""
         if self.learner is None:
             return make_baseline(self.name, problem.matrix, problem.folds.seed)
-        options = self.options(problem.folds.seed, problem.categories)
+        options = self.options(problem.folds.seed, problem.categorical_features)
         if "n_jobs" in self.learner.options():
             options["n_jobs"] = 1
         return self.learner.make(**options)
@@ -261,7 +261,7 @@ class Entrant:
         """How many numbers predict needs; None where an estimator does not say."""
         if self.learner is None:
             return size_of_baseline(self.name, fitted)
-        size = getattr(fitted, "size_", None)
+        size = getattr(fitted, "n_parameters_", None)
         return None if size is None else float(size)
 
 

@@ -34,11 +34,11 @@ class Settings:
     target: str
     metric: str
     folds: Folds
-    level: float
+    confidence_level: float
     budget: float
     tune: bool
     drop: tuple[str, ...]
-    categories: tuple[str, ...]
+    categorical_features: tuple[str, ...]
     rows: int
     left_out: int
     classes: tuple[Any, ...]
@@ -50,9 +50,14 @@ class Settings:
     entrants: tuple[Entrant, ...]
 
     @property
-    def categorical_features(self) -> list[str]:
-        """The categories among the columns that are learned from."""
-        return features_among(self.categories, self.target)
+    def significance_level(self) -> float:
+        """The level of the tests, without what the subtraction rounds."""
+        return round(1 - self.confidence_level, 12)
+
+    @property
+    def declared_features(self) -> list[str]:
+        """The columns that are learned from and declared to be categories."""
+        return features_among(self.categorical_features, self.target)
 
     @property
     def head(self) -> str:
@@ -65,7 +70,8 @@ class Settings:
         """What was compared."""
         return (
             f"{self.target}: {counted(len(self.classes), 'class', 'classes')}, "
-            f"{counted(self.rows, 'row')}, {self.folds}; intervals of {100 * (1 - self.level):g} %"
+            f"{counted(self.rows, 'row')}, {self.folds}; "
+            f"intervals of {100 * self.confidence_level:g} %"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,11 +82,11 @@ class Settings:
             "folds": self.folds.folds,
             "repeats": self.folds.repeats,
             "random_state": self.folds.seed,
-            "level": self.level,
+            "confidence_level": self.confidence_level,
             "budget": self.budget,
             "tune": self.tune,
             "drop": list(self.drop),
-            "categories": list(self.categories),
+            "categorical_features": list(self.categorical_features),
             "rows": self.rows,
             "left_out": self.left_out,
             "classes": list(self.classes),

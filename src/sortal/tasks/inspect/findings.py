@@ -225,7 +225,7 @@ def _codes(column: Profile) -> Iterator[Finding]:
             f"{column.name!r} holds whole numbers that look like codes: {why}. As numbers they "
             "would be compared by size."
         )
-        yield Finding("code", column.name, words, option("--category", column.name))
+        yield Finding("code", column.name, words, option("--categorical", column.name))
 
 
 def _why_codes(column: Profile) -> str:

@@ -163,7 +163,7 @@ def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
 
 def _whole(chosen: Fitted, shown: ModelFacts) -> str:
     """How large the model is, and whether it can be read here."""
-    size = getattr(chosen.estimator, "size_", None)
+    size = getattr(chosen.estimator, "n_parameters_", None)
     if not size:
         return ""
     partly = shown.more or chosen.learner.facts.keeps_rows
@@ -231,7 +231,7 @@ def _fit_command(
 ) -> str:
     name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
     words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
-    for flag, columns in (("--drop", wishes.drop), ("--category", wishes.categories)):
+    for flag, columns in (("--drop", wishes.drop), ("--categorical", wishes.categorical_features)):
         words += [word for column in columns for word in (flag, column)]
     for option, value in chosen.options.items():
         if option != "categorical_features" and value != chosen.learner.options()[option]:

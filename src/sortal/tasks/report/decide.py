@@ -34,7 +34,7 @@ from sortal.discriminants.fisher.model import FisherModel
 from sortal.discriminants.indicator.learn import IndicatorModel
 from sortal.discriminants.linear.learn import LinearModel
 from sortal.discriminants.quadratic.model import QuadraticModel
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.plotting.axes import color
 from sortal.records.render import Part, plain
 from sortal.trees.browser import describe_tree
@@ -139,7 +139,7 @@ def decide_part(
     the Python that decides where the page cannot. `most_bytes` bounds the numbers of the model.
     """
     if not _NAME.fullmatch(name):
-        raise OptionError(
+        raise ParameterError(
             f"name={name!r} cannot name a part of a page: give small letters, digits and hyphens."
         )
     described = describe(model)

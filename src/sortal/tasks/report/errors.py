@@ -95,9 +95,9 @@ def about_percent(share: float) -> str:
 class Columns:
     """The columns of a table, read once, in which rows are compared."""
 
-    def __init__(self, X: Any, categories: Sequence[str], rows: Places) -> None:
+    def __init__(self, X: Any, categorical_features: Sequence[str], rows: Places) -> None:
         table = read_table(X)
-        schema = declare_schema(table, list(categories))
+        schema = declare_schema(table, list(categorical_features))
         self._columns: list[_Numbers | _Categories] = []
         for j, column in enumerate(schema.columns):
             name = table.names[j]
@@ -349,7 +349,7 @@ class ErrorsMet:
         classes: Sequence[Any],
         *,
         places: Places | None = None,
-        categories: Sequence[str] = (),
+        categorical_features: Sequence[str] = (),
         rows: bool = False,
     ) -> Self:
         """Look at the errors among predictions that were kept.
@@ -367,7 +367,7 @@ class ErrorsMet:
         return cls(
             n=confusion.n,
             n_wrong=confusion.n_wrong,
-            confusing=_confusing(kept, confusion, Columns(X, categories, kept.rows)),
+            confusing=_confusing(kept, confusion, Columns(X, categorical_features, kept.rows)),
             pairs=confusion.pairs_table(_LISTED, backend),
             sure=_sure(kept),
             worst=_worst_table(kept, confusion, worst, numbers, backend),

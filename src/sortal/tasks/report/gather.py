@@ -65,23 +65,25 @@ class Joined:
 
 
 def join_rare(
-    table: Any, target: str, min_frequency: int = 5, categories: Sequence[str] = ()
+    table: Any, target: str, min_frequency: int = 5, categorical_features: Sequence[str] = ()
 ) -> Any:
     """A data frame in which text that occurs in fewer than `min_frequency` rows is "other".
 
-    The target stays as it is, and so do numbers, unless `categories` names their column, truth
-    values, dates, and ordered categories, which are a scale.
+    The target stays as it is, and so do numbers, unless `categorical_features` names their column,
+    truth values, dates, and ordered categories, which are a scale.
     """
-    return joined(table, target, min_frequency, categories).frame
+    return joined(table, target, min_frequency, categorical_features).frame
 
 
-def joined(table: Any, target: str, min_frequency: int, categories: Sequence[str] = ()) -> Joined:
+def joined(
+    table: Any, target: str, min_frequency: int, categorical_features: Sequence[str] = ()
+) -> Joined:
     """The same, and what was joined."""
     whole_number("min_frequency", min_frequency, 1)
     read, frame = read_table(table), nw.from_native(table, eager_only=True)
     texts, n_rows, changed = {}, {}, []
     for j, name in enumerate(read.names):
-        if name == target or not _is_text(read, j, categories):
+        if name == target or not _is_text(read, j, categorical_features):
             continue
         column = profile(read, j)
         if column.kind == "truth":
@@ -96,9 +98,9 @@ def joined(table: Any, target: str, min_frequency: int, categories: Sequence[str
     return Joined(frame.with_columns(*changed).to_native() if changed else table, texts, n_rows)
 
 
-def _is_text(table: DataTable, j: int, categories: Sequence[str]) -> bool:
+def _is_text(table: DataTable, j: int, categorical_features: Sequence[str]) -> bool:
     schema = table.column_schema(j)
-    is_named = schema.kind == "number" and table.names[j] in categories
+    is_named = schema.kind == "number" and table.names[j] in categorical_features
     return is_named or (schema.kind == "category" and not schema.ordered)
 
 
@@ -131,9 +133,9 @@ def discreet(
     whole_number("min_frequency", wishes.min_frequency, 1)
     there = [str(name) for name in data.columns.column("column")]
     check_columns(wishes.keep, there, "keep")
-    if wishes.rows:
+    if wishes.include_rows:
         return data, opened, wishes, ""
-    made = joined(opened.frame, wishes.target, wishes.min_frequency, wishes.categories)
+    made = joined(opened.frame, wishes.target, wishes.min_frequency, wishes.categorical_features)
     names = _unused(data, wishes)
     dropped = replace(wishes, drop=(*wishes.drop, *names), joins=bool(made.texts))
     opened = replace(opened, frame=made.frame)
@@ -163,8 +165,8 @@ def _dropped_words(names: list[str]) -> str:
     return (
         f"Left out, because {'it names' if is_one else 'they name'} rows or people, or "
         f"{'is' if is_one else 'are'} free text, and this report holds none: {some_of(names)}. "
-        f"Where rows may be shown (--rows, rows=True), or if asked for (--keep, keep=), "
-        f"{'it takes' if is_one else 'they take'} part."
+        f"Where rows may be shown (--include-rows, include_rows=True), or if asked for (--keep, "
+        f"keep=), {'it takes' if is_one else 'they take'} part."
     )
 
 
@@ -208,7 +210,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
     """Everything that a report says."""
     data = inspect(opened, wishes.target, drop=wishes.drop)
     data, opened, wishes, left_out = discreet(data, opened, wishes)
-    rows = training_rows(opened, wishes.target, wishes.drop, wishes.categories, {})
+    rows = training_rows(opened, wishes.target, wishes.drop, wishes.categorical_features, {})
     steps = _Steps(progress)
     comparison = run_comparison(
         rows, wishes.target, progress=steps.of_folds, keep=True, **wishes.comparing()
@@ -240,7 +242,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
         working=working,
         working_note=working_note,
         reproduction=reproduction(wishes, opened.file, chosen, comparison.settings.left_out),
-        rows=wishes.rows,
+        rows=wishes.include_rows,
     )
 
 
@@ -308,7 +310,11 @@ def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working
     work = chosen.estimator.working
     has_nodes = "node" in signatures.signature(work).parameters
     # of a kernel, the matrices of few rows would tell of each of them
-    given = {"most": 1} if hasattr(chosen.estimator, "dual_coef_") and not wishes.rows else {}
+    given = (
+        {"max_rows": 1}
+        if hasattr(chosen.estimator, "dual_coef_") and not wishes.include_rows
+        else {}
+    )
     try:
         whole: Working = work(0, rows.X, rows.y) if has_nodes else work(**given)
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)

@@ -76,7 +76,7 @@ def _options(
 ) -> tuple[dict[str, Any], str]:
     """What the learner is told, and words where folds chose it."""
     settings = comparison.settings
-    options = entrant.options(settings.folds.seed, settings.categorical_features)
+    options = entrant.options(settings.folds.seed, settings.declared_features)
     if not result.chosen:
         return options, ""
     votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
@@ -131,8 +131,8 @@ def judge_kept(name: str, comparison: Comparison, rows: Rows, wishes: Wishes) ->
             rows.X,
             classes,
             places=rows.places,
-            categories=features_among(wishes.categories, wishes.target),
-            rows=wishes.rows,
+            categorical_features=features_among(wishes.categorical_features, wishes.target),
+            rows=wishes.include_rows,
         ),
     )
 
@@ -262,7 +262,11 @@ def model_facts(
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
     pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
     judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
-    errors = with_neighbors(judged.errors, fitted.estimator, rows) if wishes.rows else judged.errors
+    errors = (
+        with_neighbors(judged.errors, fitted.estimator, rows)
+        if wishes.include_rows
+        else judged.errors
+    )
     return ModelFacts(
         name=fitted.learner.name,
         title=fitted.learner.title,

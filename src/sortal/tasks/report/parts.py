@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sortal.tasks.report.facts import ModelFacts
     from sortal.tasks.report.models import Fitted, Judged
     from sortal.tasks.report.report import Wishes
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
 
     Start = tuple[str, Mapping[str, Any]]
     Drawn = tuple[tuple[Picture, ...], tuple[str, ...]]
@@ -185,7 +185,7 @@ def starts(chosen: Fitted, rows: Rows, facts: ModelFacts, wishes: Wishes) -> lis
     estimator = chosen.estimator
     columns = estimator._schema.columns
     found = typical_rows(rows.X, rows.y, estimator.classes_.tolist(), columns)
-    if not wishes.rows:
+    if not wishes.include_rows:
         return found
     wrong = () if facts.errors is None else facts.errors.places
     others = np.linspace(0, len(rows.places) - 1, min(_MOST_ROWS, len(rows.places)))
@@ -205,7 +205,7 @@ def is_tree(estimator: Any) -> bool:
     return isinstance(getattr(estimator, "_model", None), TreeModel)
 
 
-def tree_part_of(fitted: Fitted, path: Complexity | None, *, is_chosen: bool) -> Part:
+def tree_part_of(fitted: Fitted, path: CostComplexityPath | None, *, is_chosen: bool) -> Part:
     """The tree; the chosen one follows the form in which one decides, another has its own."""
     from sortal.trees.drawing.html import tree_part  # noqa: PLC0415  (templates are slow)
 
@@ -221,16 +221,16 @@ def tree_part_of(fitted: Fitted, path: Complexity | None, *, is_chosen: bool) ->
 
 def smaller_trees(
     fitted: Fitted, comparison: Comparison, rows: Rows
-) -> tuple[Complexity | None, str]:
+) -> tuple[CostComplexityPath | None, str]:
     """The nested smaller trees with cross-validated errors, where that does not take long."""
     folds = min(_FOLDS, comparison.settings.folds.folds)
     result = fitted.result
     seconds = folds * (result.fit_seconds or 0.0) * comparison.settings.rows / (result.rows or 1)
-    line = f"model.complexity(X, y, cv={folds})"
+    line = f"model.cost_complexity_path(X, y, cv={folds})"
     if seconds > _MOST_SECONDS:
         return None, f"The errors of smaller trees would take about {seconds:,.0f} seconds: {line}"
     try:
-        path: Complexity = fitted.estimator.complexity(rows.X, rows.y, cv=folds)
+        path: CostComplexityPath = fitted.estimator.cost_complexity_path(rows.X, rows.y, cv=folds)
     except SortalError as error:  # such as rows that the fit held out
         return None, f"The errors of smaller trees are not known: {error}"
     return path, ""
@@ -252,20 +252,24 @@ def learner_pictures(
     return tuple(_with_part(one, fitted, path, note, is_chosen) for one in pictures), left_out
 
 
-def _drawn(fitted: Fitted, rows: Rows, wishes: Wishes, path: Complexity | None = None) -> Drawn:
+def _drawn(
+    fitted: Fitted, rows: Rows, wishes: Wishes, path: CostComplexityPath | None = None
+) -> Drawn:
     """What the learner's own function draws; whatever it raises is its own affair."""
     extra = {} if path is None else {"complexity": path}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            drawn = fitted.learner.draw(fitted.estimator, rows.X, rows.y, rows=wishes.rows, **extra)
+            drawn = fitted.learner.draw(
+                fitted.estimator, rows.X, rows.y, rows=wishes.include_rows, **extra
+            )
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
         return (), (f"Its pictures could not be drawn. {type(error).__name__}: {one_line(error)}",)
     return ((), ()) if drawn is None else (tuple(drawn.pictures), tuple(drawn.left_out))
 
 
 def _with_part(
-    picture: Picture, fitted: Fitted, path: Complexity | None, note: str, is_chosen: bool
+    picture: Picture, fitted: Fitted, path: CostComplexityPath | None, note: str, is_chosen: bool
 ) -> Picture:
     """The picture of the tree itself, with the tree that unfolds in its place."""
     if picture.name == "tree-complexity":

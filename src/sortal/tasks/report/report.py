@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sortal.data.atomic_write import replace_file
 from sortal.data.checks import choose
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.records.render import fold
 from sortal.tasks.report.facts import plain_facts
 from sortal.tasks.report.gather import gather
@@ -40,13 +40,13 @@ class Wishes:
     folds: int = 10
     repeats: int | None = None
     budget: float = 150.0
-    level: float = 0.05
+    confidence_level: float = 0.95
     tune: bool = False
     drop: Sequence[str] = ()
-    categories: Sequence[str] = ()
+    categorical_features: Sequence[str] = ()
     random_state: int = 0
     n_jobs: int | None = None
-    rows: bool = False
+    include_rows: bool = False
     min_frequency: int = 5
     keep: Sequence[str] = ()
     title: str | None = None
@@ -55,7 +55,7 @@ class Wishes:
 
     def comparing(self) -> dict[str, Any]:
         """The options that `compare` takes, too."""
-        others = ("target", "rows", "min_frequency", "keep", "title", "reading", "joins")
+        others = ("target", "include_rows", "min_frequency", "keep", "title", "reading", "joins")
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
 
     def named(self) -> dict[str, Any]:
@@ -72,9 +72,11 @@ class Wishes:
         return told
 
     def fitting(self) -> dict[str, Any]:
-        """The options among these that `fit` and `work` take, too."""
+        """The options among these that `fit` and `working` take, too."""
         return {
-            name: value for name, value in self.named().items() if name in ("drop", "categories")
+            name: value
+            for name, value in self.named().items()
+            if name in ("drop", "categorical_features")
         }
 
 
@@ -96,7 +98,7 @@ def report_format(path: str | os.PathLike[str], given: str | None) -> str:
         return choose("format", given, FORMATS)
     suffix = Path(os.fspath(path)).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise OptionError(
+        raise ParameterError(
             f"The name {os.fspath(path)!r} does not say what to write: end it with .html or .md, "
             "or give format='html' or format='md'."
         )
@@ -178,14 +180,14 @@ def report(
     folds: int = 10,
     repeats: int | None = None,
     budget: float = 150.0,
-    level: float = 0.05,
+    confidence_level: float = 0.95,
     tune: bool = False,
     drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
+    categorical_features: Sequence[str] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str, float | None], None] | None = None,
-    rows: bool = False,
+    include_rows: bool = False,
     min_frequency: int = 5,
     keep: Sequence[str] = (),
     title: str | None = None,
@@ -203,14 +205,14 @@ def report(
         A CSV, Parquet or JSON-lines file, standard input, or a table.
     target : str
         The column to predict. Rows without a value there are left out, with a warning.
-    learners, baselines, metric, folds, repeats, budget, level, tune, drop, categories :
+    learners, baselines, metric, folds, repeats, budget, confidence_level, tune, drop :
         As of `compare`.
-    random_state, n_jobs :
+    categorical_features, random_state, n_jobs :
         As of `compare`.
     progress : callable, default=None
         Called with how many steps are done, how many there are, what is done now, and the seconds
         left, or None. What it raises ends the report.
-    rows : bool, default=False
+    include_rows : bool, default=False
         Whether rows of the table may be in the report. Otherwise there are counts, averages and
         ranges only, points are drawn on a coarse grid, rare text is joined, and columns that name
         rows or people, and free text, take no part.
@@ -247,13 +249,13 @@ def report(
         folds=folds,
         repeats=repeats,
         budget=budget,
-        level=level,
+        confidence_level=confidence_level,
         tune=tune,
         drop=names(drop),
-        categories=names(categories),
+        categorical_features=names(categorical_features),
         random_state=random_state,
         n_jobs=n_jobs,
-        rows=rows,
+        include_rows=include_rows,
         min_frequency=min_frequency,
         keep=names(keep),
         title=title,

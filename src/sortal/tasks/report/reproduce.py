@@ -26,8 +26,10 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "duckdb", 
 # how the options are typed that are not called the same
 _FLAGS = {
     "learners": "--learner",
-    "categories": "--category",
+    "categorical_features": "--categorical",
     "random_state": "--seed",
+    "confidence_level": "--confidence-level",
+    "include_rows": "--include-rows",
     "min_frequency": "--min-frequency",
     "na_values": "--na-values",
 }
@@ -80,7 +82,12 @@ def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out:
 
 def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
     """Python that fits one of the models to the table, and names what code of pictures uses."""
-    given = ["table", repr(wishes.target), repr(list(wishes.drop)), repr(list(wishes.categories))]
+    given = [
+        "table",
+        repr(wishes.target),
+        repr(list(wishes.drop)),
+        repr(list(wishes.categorical_features)),
+    ]
     rows = call("training_rows", [*given, "{}"], {}, width=10_000)
     imports = [
         "import sortal",
@@ -120,7 +127,7 @@ def _fit(wishes: Wishes, fitted: Fitted) -> str:
 
 
 def _told(wishes: Wishes, chosen: Fitted) -> dict[str, Any]:
-    """What `fit` and `work` are told: options that differ from their defaults, and columns."""
+    """What `fit` and `working` are told: options that differ from their defaults, and columns."""
     usual = chosen.learner.options()
     own = {k: v for k, v in chosen.options.items() if k != "categorical_features" and v != usual[k]}
     return ({"options": own} if own else {}) | wishes.fitting()
@@ -133,7 +140,7 @@ def work_line(wishes: Wishes, chosen: Fitted) -> str:
         repr(wishes.target),
         repr(chosen.learner.name),
     ]
-    return call("sortal.work", given, _told(wishes, chosen), width=10_000)
+    return call("sortal.working", given, _told(wishes, chosen), width=10_000)
 
 
 def _joined(wishes: Wishes) -> list[str]:
@@ -143,7 +150,11 @@ def _joined(wishes: Wishes) -> list[str]:
 
 def _join(wishes: Wishes) -> str:
     given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
-    named = {"categories": list(wishes.categories)} if wishes.categories else {}
+    named = (
+        {"categorical_features": list(wishes.categorical_features)}
+        if wishes.categorical_features
+        else {}
+    )
     return call("join_rare", given, named, width=10_000)
 
 

@@ -78,7 +78,7 @@ def _tied(best: ModelResult, ties: Sequence[ModelResult]) -> str:
 
 def _worse(comparison: Comparison, rivals: Sequence[ModelResult]) -> str:
     """What the simpler ones get; of some that is no better than the commonest class."""
-    p_values, level = comparison.choice.p_values, comparison.settings.level
+    p_values, level = comparison.choice.p_values, comparison.settings.significance_level
     behind = [one for one in rivals if p_values[one.name] <= level]
     if not behind:
         return "Simpler models do no better than always saying the commonest class."
@@ -132,7 +132,7 @@ def _larger(one: ModelResult, other: ModelResult) -> bool:
 def gap_of(comparison: Comparison, one: ModelResult) -> str:
     """Whether the distance to the best may be chance."""
     n = sum(other.eligible for other in comparison.models)
-    return gap(comparison.choice.p_values[one.name], comparison.settings.level, n)
+    return gap(comparison.choice.p_values[one.name], comparison.settings.significance_level, n)
 
 
 def score_text(score: float, settings: Settings) -> str:
@@ -343,7 +343,7 @@ def _score(result: ModelResult, settings: Settings) -> str:
         return f"{said}; how far that may be off is not known."
     return (
         f"{said}; anything from {ends[0]:,} to {ends[1]:,} is plausible "
-        f"(the {100 * (1 - settings.level):g} % interval)."
+        f"(the {100 * settings.confidence_level:g} % interval)."
     )
 
 
@@ -353,7 +353,7 @@ def _loss(result: ModelResult, settings: Settings) -> str:
         return f"{said}."
     return (
         f"{said}; anything from {result.low:.3f} to {result.high:.3f} is plausible "
-        f"(the {100 * (1 - settings.level):g} % interval)."
+        f"(the {100 * settings.confidence_level:g} % interval)."
     )
 
 

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.data.sources import read_table
-from sortal.errors import ColumnError, OptionError, listed
+from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -106,7 +106,7 @@ def read_node(
     made = [_read_cuts(working[tables[name]], name, working, name in dates) for name in cut]
     found = [cuts for cuts in made if len(cuts.v)]
     if not found:
-        raise OptionError(
+        raise ParameterError(
             f"Node {node} has no cut of {listed(wanted)}: there each of them has one value, or is "
             "not cut. Choose another node or other features."
         )
@@ -198,7 +198,7 @@ def as_features(features: Any, count: int | None = None) -> list[Any]:
     named = [features] if alone else list(features)
     if not named or (count is not None and len(named) != count):
         wanted = "one column at least" if count is None else f"{count} column"
-        raise OptionError(f"features={features!r} names {len(named)}: give {wanted}.")
+        raise ParameterError(f"features={features!r} names {len(named)}: give {wanted}.")
     return named
 
 
@@ -248,7 +248,7 @@ class FrequenciesDisplay:
         self.v = read_v(v)
         self.counts = np.asarray(counts, dtype=np.float64)
         if self.counts.ndim != 2 or len(self.counts) != len(self.v):
-            raise OptionError(
+            raise ParameterError(
                 f"counts has the shape {self.counts.shape}: give a row for each of the "
                 f"{len(self.v)} cuts and a column for each class."
             )
@@ -355,7 +355,9 @@ class ScoresDisplay:
     ) -> None:
         self.curves = [read_curve(*curve) for curve in curves]
         if not self.curves:
-            raise OptionError("curves is empty: give (name, v, scores) for one attribute at least.")
+            raise ParameterError(
+                "curves is empty: give (name, v, scores) for one attribute at least."
+            )
         self.criterion, self.note = criterion, note
 
     @classmethod
@@ -458,7 +460,7 @@ class ScoresDisplay:
         kinds = {curve.v.dtype.kind for curve in self.curves}
         if len(axes) != len(self.curves) and (len(axes) != 1 or len(kinds) > 1):
             one = "one axes, or " if len(kinds) == 1 else ""
-            raise OptionError(
+            raise ParameterError(
                 f"ax has {len(axes)} axes, and there are {len(self.curves)} attributes: give "
                 f"{one}one for each of them."
             )

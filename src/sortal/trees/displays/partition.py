@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
 from sortal.data.sources import read_table
-from sortal.errors import ColumnError, OptionError, listed
+from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -197,13 +197,13 @@ class TreePlane:
                 f"{listed(self.columns)}."
             )
         if shown := [name for name in self._fixed if name in self.names]:
-            raise OptionError(
+            raise ParameterError(
                 f"at fixes {listed(shown)}, which the picture shows: leave it out, or name other "
                 "features."
             )
         asked = dict.fromkeys(c.attribute for c in self._conditions())
         if open_ := [name for name in asked if name not in self.names and name not in self._fixed]:
-            raise OptionError(
+            raise ParameterError(
                 f"This tree also asks {listed(open_)}, which the picture does not show: fix it by "
                 f"at={{{open_[0]!r}: value}}, or fit with two columns only."
             )
@@ -218,7 +218,7 @@ class TreePlane:
             return
         values = dict.fromkeys(v for c in own for v in (*c.values, *c.against))  # type: ignore[union-attr]
         if value not in values:
-            raise OptionError(
+            raise ParameterError(
                 f"at has {value!r} for {name!r}, which no row of the fit had: it can be "
                 f"{listed(list(values))}."
             )
@@ -251,7 +251,7 @@ def _number(name: str, value: Any, is_date: bool) -> float:
         found = math.nan
     if math.isnan(found):
         what = "date" if is_date else "number"
-        raise OptionError(f"at has {value!r} for {name!r}: give a {what}.")
+        raise ParameterError(f"at has {value!r} for {name!r}: give a {what}.")
     return found
 
 
@@ -437,7 +437,7 @@ class PartitionDisplay:
         """What of the regions lies in the picture."""
         strange = {str(region.label) for region in regions} - set(map(str, self.rows.classes))
         if strange:
-            raise OptionError(
+            raise ParameterError(
                 f"regions has the classes {listed(sorted(strange))}, and the labels are "
                 f"{listed(self.rows.classes)}: give all of them as classes."
             )
@@ -455,7 +455,7 @@ class PartitionDisplay:
         for cut in lines:
             upright = cut.x1 == cut.x2
             if not upright and cut.y1 != cut.y2:
-                raise OptionError(f"The line {tuple(cut)} is along no axis: a tree has no such.")
+                raise ParameterError(f"The line {tuple(cut)} is along no axis: a tree has no such.")
             x, y = self._clip(0, cut.x1, cut.x2), self._clip(1, cut.y1, cut.y2)
             inside = x[0] == cut.x1 if upright else y[0] == cut.y1
             if inside and (x[0] < x[1] or y[0] < y[1]):
@@ -480,5 +480,7 @@ def _read_z(z: ArrayLike | None) -> Float:
         given = np.empty(0)
     points = given[None] if given.ndim == 1 else given
     if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-        raise OptionError(f"z={z!r} is no point of the picture: give two numbers, or rows of two.")
+        raise ParameterError(
+            f"z={z!r} is no point of the picture: give two numbers, or rows of two."
+        )
     return points

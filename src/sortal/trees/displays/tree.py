@@ -10,7 +10,7 @@ from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.data.columns import as_categories
 from sortal.data.text import counted
-from sortal.errors import InputTypeError, OptionError
+from sortal.errors import InputTypeError, ParameterError
 from sortal.pictures.scene import Plan, Scene, Words, class_places, cut_table, plain, several
 from sortal.plotting.axes import (
     BLACK,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from sortal.pictures.scene import Pictures
     from sortal.records.tables import Cell
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.drawing import Box, Drawing
 
     Float = NDArray[np.float64]
@@ -66,16 +66,16 @@ _HATCHES = {
 class TreeDisplay:
     """A drawing of a tree, as `draw_tree` or an estimator's `to_drawing` makes it.
 
-    `lit` are the numbers of nodes to be drawn with thick lines, such as those of a row's path.
+    `highlight` are the numbers of nodes to be drawn with thick lines, such as a row's path.
 
-    Attributes: `drawing`, `lit`; after `plot`, `ax_` and `figure_`.
+    Attributes: `drawing`, `highlight`; after `plot`, `ax_` and `figure_`.
     """
 
     ax_: Axes
     figure_: Figure
 
-    def __init__(self, drawing: Drawing, *, lit: Collection[int] = ()) -> None:
-        self.drawing, self.lit = drawing, frozenset(lit)
+    def __init__(self, drawing: Drawing, *, highlight: Collection[int] = ()) -> None:
+        self.drawing, self.highlight = drawing, frozenset(highlight)
 
     @classmethod
     def from_estimator(
@@ -84,7 +84,7 @@ class TreeDisplay:
         *,
         max_depth: int | None = None,
         max_leaves: int | None = 40,
-        lit: Collection[int] = (),
+        highlight: Collection[int] = (),
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
@@ -95,7 +95,7 @@ class TreeDisplay:
                 "sortal.TreeClassifier."
             )
         drawing = estimator.to_drawing(max_depth=max_depth, max_leaves=max_leaves)
-        return cls(drawing, lit=lit).plot(ax, **kw)
+        return cls(drawing, highlight=highlight).plot(ax, **kw)
 
     def plot(
         self,
@@ -143,7 +143,7 @@ class TreeDisplay:
     def _draw_edges(self, ax: Axes, scale: float) -> None:
         down = self.drawing.orientation == "down"
         edges = self.drawing.edges
-        bright = [{edge.parent, edge.child} <= self.lit for edge in edges]
+        bright = [{edge.parent, edge.child} <= self.highlight for edge in edges]
         for is_lit, style in ((False, _line(scale)), (True, _bright(scale))):
             paths = [e.path for e, is_on in zip(edges, bright, strict=True) if is_on == is_lit]
             if paths:
@@ -158,7 +158,7 @@ class TreeDisplay:
         edge = _frame_line(scale)
         if box.leaf:
             edge = {"edgecolor": color(box.label), "linewidth": 1.75 * scale}
-        if box.node in self.lit:
+        if box.node in self.highlight:
             edge = {"edgecolor": BLACK, "linewidth": 3.5 * scale}
         fill = _pale(color(box.label), 0.14) if box.leaf else "#f4f4f4"
         _frame(ax, box, 0, {"facecolor": fill, **edge, "zorder": 2})
@@ -235,7 +235,7 @@ class ComplexityDisplay:
 
     `n_leaves` are their sizes and `error` their errors on the rows of the fit; `cv_error` and
     `cv_deviation` those on rows left out, drawn with bars of one standard deviation and a line at
-    the least of them plus one. `strength` is written above the axes; `chosen` is the place of the
+    the least of them plus one. `cp` is written above the axes; `chosen` is the place of the
     tree to be marked. All errors are shares of the root's.
 
     Attributes: these, `limit` (the height of the line, or None); after `plot`, `ax_` and `figure_`.
@@ -251,16 +251,16 @@ class ComplexityDisplay:
         *,
         cv_error: ArrayLike | None = None,
         cv_deviation: ArrayLike | None = None,
-        strength: ArrayLike | None = None,
+        cp: ArrayLike | None = None,
         chosen: int | None = None,
     ) -> None:
         self.n_leaves = np.asarray(n_leaves)
         self.error = self._numbers("error", error)
-        self.strength = self._numbers("strength", strength)
+        self.cp = self._numbers("cp", cp)
         self.cv_error = self._numbers("cv_error", cv_error)
         self.cv_deviation = self._numbers("cv_deviation", cv_deviation)
         if chosen is not None and not 0 <= chosen < len(self.n_leaves):
-            raise OptionError(
+            raise ParameterError(
                 f"chosen={chosen!r} is no tree: there are {len(self.n_leaves)}, counted from 0."
             )
         self.chosen = chosen
@@ -271,7 +271,7 @@ class ComplexityDisplay:
             return None
         numbers = np.asarray(given, dtype=np.float64)
         if numbers.ndim != 1 or numbers.shape != self.n_leaves.shape or not len(numbers):
-            raise OptionError(
+            raise ParameterError(
                 f"{name} has the shape {numbers.shape} and n_leaves {self.n_leaves.shape}: give "
                 "one number a tree."
             )
@@ -285,18 +285,18 @@ class ComplexityDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **kw: Any) -> Self:
-        """Draw the `complexity_` of a fitted tree."""
-        return cls.from_complexity(attribute(estimator, "complexity_"), ax=ax, **kw)
+        """Draw the `cp_table_` of a fitted tree."""
+        return cls.from_complexity(attribute(estimator, "cp_table_"), ax=ax, **kw)
 
     @classmethod
     def from_complexity(cls, complexity: Any, *, ax: Axes | None = None, **kw: Any) -> Self:
-        """Draw what `complexity()` gave."""
+        """Draw what `cost_complexity_path()` gave."""
         display = cls(
             complexity.n_leaves,
             complexity.error,
             cv_error=complexity.cv_error,
             cv_deviation=complexity.cv_deviation,
-            strength=complexity.strength,
+            cp=complexity.cp,
             chosen=complexity.chosen,
         )
         return display.plot(ax, **kw)
@@ -359,11 +359,11 @@ class ComplexityDisplay:
         every = -(-len(self.n_leaves) // _MOST_TICKS)
         ticks = range(0, len(self.n_leaves), every)
         ax.set_xticks(ticks, [str(n) for n in self.n_leaves[::every]], usetex=False)
-        if self.strength is not None:
+        if self.cp is not None:
             above = ax.secondary_xaxis("top")
-            strengths = [short_number(s) for s in self.strength[::every]]
+            strengths = [short_number(s) for s in self.cp[::every]]
             above.set_xticks(ticks, strengths, usetex=False, fontsize="small")
-            above.set_xlabel("strength", usetex=False)
+            above.set_xlabel("cp", usetex=False)
 
 
 # --- Pictures of a decision tree -----------------------------------------------------------------
@@ -383,7 +383,7 @@ def pictures(
     y: Any,
     *,
     rows: bool = False,
-    complexity: Complexity | None = None,
+    complexity: CostComplexityPath | None = None,
 ) -> Pictures:
     """The tree, its regions over two columns, its nested trees, and what its columns count for.
 
@@ -535,13 +535,13 @@ def _value(value: Any) -> str:
     return short_number(value) if isinstance(value, int | float) else plain(value)
 
 
-def _add_complexity(scene: Scene, given: Complexity | None) -> None:
+def _add_complexity(scene: Scene, given: CostComplexityPath | None) -> None:
     title = "Error against size: the nested trees of cost-complexity pruning"
-    own = getattr(scene.estimator, "complexity_", None)
-    record = given or own or scene.estimator.complexity()
-    told = "model.complexity_" if record is own else "model.complexity()"
+    own = getattr(scene.estimator, "cp_table_", None)
+    record = given or own or scene.estimator.cost_complexity_path()
+    told = "model.cp_table_" if record is own else "model.cost_complexity_path()"
     if record is given and given.cv_error is not None:
-        told = "model.complexity(X, y)"
+        told = "model.cost_complexity_path(X, y)"
     code = f"from sortal import displays\n\ndisplays.ComplexityDisplay.from_complexity({told})"
 
     def draw() -> ComplexityDisplay:
@@ -550,7 +550,7 @@ def _add_complexity(scene: Scene, given: Complexity | None) -> None:
     scene.add("complexity", title, draw, lambda _: _complexity_words(title, record), code)
 
 
-def _complexity_words(title: str, record: Complexity) -> Words:
+def _complexity_words(title: str, record: CostComplexityPath) -> Words:
     last = len(record) - 1
     said = (
         f"{title}. From {counted(record.n_leaves[0], 'leaf', 'leaves')} to "
@@ -570,5 +570,8 @@ def _complexity_words(title: str, record: Complexity) -> Words:
     table, cut = cut_table("complexity", own.title, own.columns, own.rows, own.equation)
     note = ""
     if record.cv_error is None:
-        note = "Rows of the fit alone; model.complexity(X, y) adds errors of cross-validation."
+        note = (
+            "Rows of the fit alone; model.cost_complexity_path(X, y) adds errors of "
+            "cross-validation."
+        )
     return Words(f"{said}.", table, " ".join(filter(None, [note, cut])))

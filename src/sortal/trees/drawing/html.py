@@ -28,7 +28,7 @@ from sortal.browser import (
     refuse_strangers,
 )
 from sortal.data.text import counted
-from sortal.errors import OptionError
+from sortal.errors import ParameterError
 from sortal.native.trees import CUT, LEAF
 from sortal.plotting.axes import color, shorten
 from sortal.records.render import Part, number_text, plain
@@ -47,7 +47,7 @@ from sortal.trees.drawing.svg import GRAY, class_fill, digest, inline_svg, svg_r
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sortal.trees.cost_complexity import Complexity
+    from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.boxes import Sketch
     from sortal.trees.drawing.drawing import Drawing
     from sortal.trees.model import TreeModel
@@ -135,7 +135,7 @@ class Stop:
     """One tree: its numbers as texts, and what is said of it; "" where nothing is known."""
 
     leaves: str
-    strength: str
+    cp: str
     error: str
     cv_error: str
     cv_deviation: str
@@ -156,7 +156,7 @@ class NestedTrees:
     Where that is smaller than the fitted tree, there is one stop more.
     """
 
-    def __init__(self, model: TreeModel, path: Complexity) -> None:
+    def __init__(self, model: TreeModel, path: CostComplexityPath) -> None:
         _need_own(model, path)
         self.model, self.path = model, path
         self.has_more = model.n_leaves > path.n_leaves[-1]
@@ -169,7 +169,7 @@ class NestedTrees:
         leaves = self.model.n_leaves if i > at else path.n_leaves[i]
         return Stop(
             counted(leaves, "leaf", "leaves"),
-            number_text(path.strength[i]) if i == at else "",
+            number_text(path.cp[i]) if i == at else "",
             _short(path.error[at]),
             _short(path.cv_error[at]) if validated and path.cv_error else "",
             _short(path.cv_deviation[at]) if validated and path.cv_deviation else "",
@@ -178,7 +178,7 @@ class NestedTrees:
 
     def _marks(self, i: int) -> Iterator[str]:
         path = self.path
-        if path.cv_error is not None and i == path.choose("least"):
+        if path.cv_error is not None and i == path.choose("min"):
             yield "the least cross-validated error"
         if path.cv_error is not None and i == path.choose("one_se"):
             yield "the smallest tree within one deviation of the least"
@@ -329,14 +329,15 @@ def _short(error: float) -> str:
     return number_text(round(error, 4))
 
 
-def _need_own(model: TreeModel, path: Complexity) -> None:
+def _need_own(model: TreeModel, path: CostComplexityPath) -> None:
     """Refuse the path of another tree, such as that of this one before it was pruned."""
     own = complexity_path(model)
-    if (own.strength, own.n_leaves) != (path.strength, path.n_leaves):
-        raise OptionError(
+    if (own.cp, own.n_leaves) != (path.cp, path.n_leaves):
+        raise ParameterError(
             f"complexity is of {counted(len(path), 'tree')} up to "
             f"{counted(path.n_leaves[-1], 'leaf', 'leaves')}; this tree "
-            f"has {len(own)} up to {own.n_leaves[-1]}: give complexity(X, y) of the fitted tree."
+            f"has {len(own)} up to {own.n_leaves[-1]}: give cost_complexity_path(X, y) of the "
+            "fitted tree."
         )
 
 
@@ -355,16 +356,16 @@ def tree_part(
     name: str = "tree",
     title: str = "Decision tree",
     max_leaves: int | None = 200,
-    complexity: Complexity | None = None,
+    complexity: CostComplexityPath | None = None,
     text: str = "",
     with_form: bool = True,
     follows: str = "",
 ) -> Part:
     """The tree as a part of a page, which has `tree_style()` once and starts `showTree`.
 
-    `complexity`, what `complexity(X, y)` of the fitted tree says, gives it a slider that prunes
-    what is drawn. `text` is the tree in words. With a form one types a row in and sees its path;
-    `follows` names the part of the page whose decisions are lit (its own name by default).
+    `complexity`, what `cost_complexity_path(X, y)` of the fitted tree says, gives it a slider that
+    prunes what is drawn. `text` is the tree in words. With a form one types a row in and sees its
+    path; `follows` names the part of the page whose decisions are lit (its own name by default).
     """
     view = _View(model, max_leaves, None, complexity, with_form=with_form)
     return view.part(name, title, text, follows or name)
@@ -419,7 +420,7 @@ class _View:
         model: TreeModel,
         max_leaves: int | None,
         values: Mapping[str, Any] | None,
-        complexity: Complexity | None = None,
+        complexity: CostComplexityPath | None = None,
         *,
         with_form: bool = True,
     ) -> None:

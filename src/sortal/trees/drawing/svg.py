@@ -72,15 +72,15 @@ def svg_of(
     theme: str = "auto",
     title: str = "Decision tree",
     description: str = "",
-    lit: Collection[int] = (),
+    highlight: Collection[int] = (),
 ) -> str:
-    """The drawing as a document of its own; the nodes of `lit` are drawn with thick lines.
+    """The drawing as a document of its own; the nodes of `highlight` are drawn with thick lines.
 
     `description` is what it says to those who do not see it. The theme "auto" is light or dark as
     the reader's system is.
     """
     choose("theme", theme, ("auto", "light", "dark"))
-    prefix = f"tree-{digest(drawing, theme, title, description, sorted(lit))}"
+    prefix = f"tree-{digest(drawing, theme, title, description, sorted(highlight))}"
     legend = _Legend(drawing)
     size = max(drawing.width, legend.width), drawing.height + legend.height
     svg = svg_root(prefix, size, title, description)
@@ -88,7 +88,7 @@ def svg_of(
     style.text = svg_rules(f"#{prefix}") + _themes(prefix, theme)
     svg.append(pattern_tiles(drawing, prefix))
     svg.append(legend.element(prefix))
-    tree = tree_group(drawing, prefix, lit)
+    tree = tree_group(drawing, prefix, highlight)
     tree.set("transform", f"translate(0 {legend.height})")
     svg.append(tree)
     return tostring(svg, encoding="unicode")
@@ -119,9 +119,9 @@ def svg_root(prefix: str, size: tuple[int, int], title: str, description: str) -
     return svg
 
 
-def tree_group(drawing: Drawing, prefix: str, lit: Collection[int]) -> Element:
+def tree_group(drawing: Drawing, prefix: str, highlight: Collection[int]) -> Element:
     """Edges below, boxes above them."""
-    bright = frozenset(lit)
+    bright = frozenset(highlight)
     tree = Element("g", {"class": f"tree {drawing.orientation}"})
     edges = SubElement(tree, "g", {"class": "edges"})
     on_path = [{edge.parent, edge.child} <= bright for edge in drawing.edges]

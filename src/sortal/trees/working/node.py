@@ -11,7 +11,7 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.data.text import agreed, counted
-from sortal.errors import InputError, OptionError, listed
+from sortal.errors import InputError, ParameterError, listed
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 from sortal.records.render import number_text
 from sortal.records.tables import Table, Working, unique
@@ -122,7 +122,7 @@ def read_node(model: TreeModel, node: Any) -> int:
         allowed = f"a whole number from 0 to {last}" if last else "0, its only node"
         # whoever gives rows at once finds them in the place of the node
         told = repr(node) if isinstance(node, str | int | float) else f"a {type(node).__name__}"
-        raise OptionError(
+        raise ParameterError(
             f"node={told} is no node of this tree: give {allowed}, as in working(0, X, y)."
         )
     return int(node)
