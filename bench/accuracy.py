@@ -55,7 +55,7 @@ class Score(NamedTuple):
 
 
 def penguins() -> Table:
-    """344 rows of words and numbers, 19 holes."""
+    """344 rows of words and numbers, 19 missing values."""
     table = datasets.penguins()
     return table.drop(columns="species"), table["species"].to_numpy()
 
@@ -93,7 +93,7 @@ def mixed(n: int, rate: float, noise: float, seed: int) -> Table:
     return X.mask(rng.random(X.shape) < rate), y
 
 
-def telling_holes(n: int, seed: int) -> Table:
+def telling_missing(n: int, seed: int) -> Table:
     """Two classes; a measure is missing more often in one of them."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
@@ -113,7 +113,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "mixed, 500 rows": lambda: mixed(500, 0.05, 0.1, 1),
     "mixed, 2,000 rows": lambda: mixed(2000, 0.1, 0.1, 2),
     "mixed, 1,000 noisy rows": lambda: mixed(1000, 0.1, 0.4, 3),
-    "holes that tell, 800 rows": lambda: telling_holes(800, 4),
+    "missing values that tell, 800 rows": lambda: telling_missing(800, 4),
 }
 
 

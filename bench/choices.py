@@ -31,7 +31,7 @@ from resampled import (
 )
 from sortal import TreeClassifier
 from sortal.tasks.compare.choose import (
-    Contestant,
+    ScoredCandidate,
     balanced_rows,
     choose,
     corrected_variance,
@@ -223,10 +223,10 @@ def field(
     return shifts, [Candidate(lda, (0, 1, 2 + i)) for i in range(n_models)]
 
 
-def contestants(runs: Sequence[Scores], metric: int) -> list[Contestant]:
+def contestants(runs: Sequence[Scores], metric: int) -> list[ScoredCandidate]:
     """The first is the simplest."""
     scores = [(run.balanced_accuracy, run.log_loss)[metric].tolist() for run in runs]
-    return [Contestant(str(i), tuple(own), i) for i, own in enumerate(scores)]
+    return [ScoredCandidate(str(i), tuple(own), i) for i, own in enumerate(scores)]
 
 
 def passed_over(runs: Sequence[Scores], metric: int, counts: tuple[int, int]) -> tuple[bool, bool]:

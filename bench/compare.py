@@ -37,7 +37,7 @@ compare(pd.read_parquet(sys.argv[1]), "class", progress=lambda *told: print(told
 
 
 def mixed(n: int) -> pd.DataFrame:
-    """Seven numbers, six columns of words, a truth value and a date; holes in half of them."""
+    """Seven numbers, six columns of words, a truth value and a date; half of them incomplete."""
     rng = np.random.default_rng(SEED)
     y = rng.choice(3, n, p=[0.55, 0.3, 0.15])
     columns: dict[str, object] = {}

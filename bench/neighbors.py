@@ -190,13 +190,13 @@ def hamming() -> list[Result]:
 
 
 def mixed() -> list[Result]:
-    """What others do not have: words, numbers and holes."""
+    """What others do not have: words, numbers and missing values."""
     n, q = 100_000, 1_000
     rng = np.random.default_rng(SEED)
     X = rng.normal(size=(n + q, 10))
     X[:, 5:] = rng.integers(0, 5, (n + q, 5))
     y = (X[:, 0] + X[:, 5] > 2).astype(int)
-    holes = np.where(rng.uniform(size=X.shape) < 0.05, np.nan, X)
+    missing = np.where(rng.uniform(size=X.shape) < 0.05, np.nan, X)
     ours = NeighborsClassifier(K, "gower", categorical_features=list(range(5, 10)))
 
     def gower() -> object:
@@ -210,10 +210,10 @@ def mixed() -> list[Result]:
             f"Gower: {n:,} rows × {q:,} queries × 5 numbers and 5 categories",
             {
                 "NeighborsClassifier": lambda: ours.fit(X[:n], y[:n]).predict(X[n:]),
-                "the same, one cell in 20 a hole": lambda: ours.fit(holes[:n], y[:n]).predict(
-                    holes[n:]
-                ),
-                "faiss flat, no holes, float32": gower,
+                "the same, one cell in 20 a missing value": lambda: ours.fit(
+                    missing[:n], y[:n]
+                ).predict(missing[n:]),
+                "faiss flat, no missing values, float32": gower,
             },
             "No bar",
             REPEATS,

@@ -22,7 +22,7 @@ PACKAGES = ["sortal", "scikit-learn", "numpy", "pandas", "matplotlib", "jinja2"]
 
 
 def wide(n: int = 2_000, n_numbers: int = 45, n_words: int = 15) -> pd.DataFrame:
-    """Sixty columns, of which a dozen say something of three classes; holes in some."""
+    """Sixty columns, of which a dozen say something of three classes; missing values in some."""
     rng = np.random.default_rng(SEED)
     y = rng.choice(3, n)
     columns: dict[str, object] = {}

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
-from accuracy import PACKAGES, TABLES, Fold, Score, Table, mean, mixed, telling_holes
+from accuracy import PACKAGES, TABLES, Fold, Score, Table, mean, mixed, telling_missing
 from sortal import TreeClassifier
 
 SEEDS = (0, 1, 2)
@@ -39,7 +39,7 @@ def four_classes(seed: int) -> Table:
 LARGE_TABLES: dict[str, Callable[[], Table]] = {
     "mixed, 20,000 rows": lambda: mixed(20_000, 0.1, 0.1, 100),
     "mixed, 20,000 noisy rows": lambda: mixed(20_000, 0.1, 0.4, 100),
-    "holes that tell, 20,000 rows": lambda: telling_holes(20_000, 100),
+    "missing values that tell, 20,000 rows": lambda: telling_missing(20_000, 100),
     "four classes, 20,000 rows": lambda: four_classes(100),
 }
 

@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import accuracy
 from sortal import TreeClassifier
-from sortal.trees.model import Smoothing, TreeModel, say
+from sortal.trees.model import Smoothing, TreeModel, decide_labels
 
 SEEDS = (0, 1, 2)
 FOLDS = 10
@@ -80,7 +80,7 @@ COMMON: dict[str, Callable[[int], Table]] = {
     "mixed, 500 rows": lambda s: accuracy.mixed(500, 0.05, 0.1, 1 + 100 * s),
     "mixed, 2,000 rows": lambda s: accuracy.mixed(2000, 0.1, 0.1, 2 + 100 * s),
     "mixed, 1,000 noisy rows": lambda s: accuracy.mixed(1000, 0.1, 0.4, 3 + 100 * s),
-    "holes that tell, 800 rows": lambda s: accuracy.telling_holes(800, 4 + 100 * s),
+    "missing values that tell, 800 rows": lambda s: accuracy.telling_missing(800, 4 + 100 * s),
     "penguins, 60 rows": lambda s: sample(accuracy.penguins(), 60, s),
     "breast cancer, 100 rows": lambda s: sample(accuracy.bundled(load_breast_cancer), 100, s),
 }
@@ -93,8 +93,8 @@ RARE: dict[str, Callable[[int], Table]] = {
     "malignant, 5 % of 376": lambda s: rare(
         accuracy.bundled(load_breast_cancer), 0, 19, 8 + 100 * s
     ),
-    "holes that tell, 3 % of 1,500": lambda s: rare(
-        accuracy.telling_holes(3000, 9 + 100 * s), 1, 45, 9 + 100 * s
+    "missing values that tell, 3 % of 1,500": lambda s: rare(
+        accuracy.telling_missing(3000, 9 + 100 * s), 1, 45, 9 + 100 * s
     ),
     "noise, 2 % of 1,000": lambda s: gaussians(1000, 0.02, 0.0, 10 + 100 * s),
 }
@@ -185,9 +185,9 @@ def read(model: TreeModel, way: Read, costs: np.ndarray, nodes: np.ndarray) -> T
     """By one way, row by row."""
     shares, plain = way(model), model.plain_shares()
     top = np.sort(plain, axis=1)
-    turned = say(shares, None) != say(plain, None)
+    turned = decide_labels(shares, None) != decide_labels(plain, None)
     ties = turned & (top[:, -1] == top[:, -2])
-    found = (shares, say(shares, None), say(shares, costs), turned, ties)
+    found = (shares, decide_labels(shares, None), decide_labels(shares, costs), turned, ties)
     return Told(*(values[nodes] for values in found))
 
 

@@ -1,4 +1,4 @@
-"""What do holes, class weights and pruning cost a tree, beside the same fit without them?"""
+"""What missing values, class weights and pruning cost a tree, beside the same fit without them."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def fit(X: Any, y: Any, **options: Any) -> Call:
     return lambda: TreeClassifier(**{"pruning": None, "n_jobs": THREADS, **options}).fit(X, y)
 
 
-def holes(criterion: str, depth: int | None) -> Result:
-    """The same table, whole and with holes."""
+def missing(criterion: str, depth: int | None) -> Result:
+    """The same table, whole and with missing values."""
     X, y = numbers(200_000)
-    holey = np.where(np.random.default_rng(SEED).random(X.shape) < RATE, np.nan, X)
+    incomplete = np.where(np.random.default_rng(SEED).random(X.shape) < RATE, np.nan, X)
     grown = {"criterion": criterion, "max_depth": depth}
-    calls = {"no holes": fit(X, y, **grown)}
-    calls |= {f"missing={m!r}": fit(holey, y, missing=m, **grown) for m in POLICIES}
+    calls = {"no missing values": fit(X, y, **grown)}
+    calls |= {f"missing={m!r}": fit(incomplete, y, missing=m, **grown) for m in POLICIES}
     deep = "without a bound" if depth is None else f"to depth {depth}"
     question = f"fit, {criterion}, 200,000 × 20 numbers {deep}, a tenth of the cells missing"
-    return compare(question, calls, "Bar: at most 1.5 times as long as without holes")
+    return compare(question, calls, "Bar: at most 1.5 times as long as without missing values")
 
 
 def validation() -> Result:
@@ -82,5 +82,5 @@ def weights() -> Result:
 
 def results() -> list[Result]:
     """All questions."""
-    asked = [holes(c, depth) for c in ("gini", "gain") for depth in (8, None)]
+    asked = [missing(c, depth) for c in ("gini", "gain") for depth in (8, None)]
     return [*asked, validation(), tuned_scikit_learn(), weights()]

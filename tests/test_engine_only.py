@@ -69,7 +69,7 @@ def swap_engine(monkeypatch: pytest.MonkeyPatch, block_rows: int) -> Recutting:
 
 @pytest.fixture(scope="module")
 def words() -> pd.DataFrame:
-    """60 penguins of all species by island, sex (with holes) and year."""
+    """60 penguins of all species by island, sex (with missing values) and year."""
     table = datasets.penguins()[["species", "island", "sex", "year"]]
     return table.sample(n=60, random_state=3).reset_index(drop=True)
 
@@ -117,7 +117,7 @@ DISCRIMINANTS: dict[str, Callable[[], Any]] = {
 
 
 def functions(make: Callable[[], Any], table: pd.DataFrame) -> list[NDArray[Any]]:
-    """The functions of a discriminant after a fit, more rows and fewer rows; with holes, too."""
+    """The functions of a discriminant after a fit, more and fewer rows; also incomplete ones."""
     X, y = table.drop(columns="species"), table["species"]
     learner = make().fit(X, y)
     found = [learner.decision_function(X)]

@@ -34,7 +34,7 @@ SIZES = ["small", "medium", "large"]
 
 
 def table(n: int = 60) -> tuple[pd.DataFrame, Any]:
-    """A table with all that tables have: numbers, words, an order, dates, truth values, holes."""
+    """A table with numbers, words, an order, dates, truth values and missing values."""
     rng = np.random.default_rng(8)
     kinds = rng.integers(0, 3, size=n)
     frame = pd.DataFrame(
@@ -55,7 +55,7 @@ def table(n: int = 60) -> tuple[pd.DataFrame, Any]:
 
 
 def asked() -> dict[str, list[Any]]:
-    """Rows to predict, with holes and new words, as they stand in the JSON file."""
+    """Rows to predict, with missing values and new words, as they stand in the JSON file."""
     return {
         "length": [9.5, 13.25, 16.0, None, 12.0, 14.0],
         "width": [5.5, 4.0, 2.5, 3.0, None, 4.25],
@@ -109,7 +109,7 @@ def said(estimator: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Write what is not there yet."""
-    warnings.simplefilter("ignore")  # the rows have holes on purpose
+    warnings.simplefilter("ignore")  # the rows have missing values on purpose
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, estimator in estimators().items():
         path = FOLDER / f"{name}.sortal"

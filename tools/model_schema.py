@@ -15,7 +15,7 @@ from typing import Any
 from sortal.base.saving import FitCall, file_name, kept_layout
 from sortal.modelfile import fields
 from sortal.modelfile.archive import FORMAT, VERSION
-from sortal.modelfile.arrays import Array, OneOf, Options, Record, Summary
+from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import KINDS, LABEL_TYPE, LabelType, Layout, SchemaField, ValuesField
 from sortal.modelfile.values import ODD
 from sortal.tasks.registry import estimator_named
@@ -128,8 +128,8 @@ def _plainly(described: dict[str, Any]) -> Any:
 
 
 _schema_of.register(fields.Flag)(_plainly({"type": "boolean"}))
-_schema_of.register(fields.Cell)(_plainly(DEF["plain"]))
-_schema_of.register(Summary)(_plainly({"const": {"member": "summary"}}))
+_schema_of.register(fields.CellField)(_plainly(DEF["plain"]))
+_schema_of.register(SummaryField)(_plainly({"const": {"member": "summary"}}))
 _schema_of.register(SchemaField)(_plainly(DEF["schema"]))
 _schema_of.register(ValuesField)(_plainly(DEF["values"]))
 _schema_of.register(LabelType)(_plainly({"type": "string", "pattern": f"^({LABEL_TYPE.pattern})$"}))
@@ -154,7 +154,7 @@ def _(kind: fields.Word, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG00
 
 
 @_schema_of.register
-def _(kind: fields.Maybe, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: fields.OptionalField, defs: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [{"type": "null"}, _schema_of(kind.kind, defs)]}
 
 
@@ -175,7 +175,7 @@ def _(kind: Array, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
 
 
 @_schema_of.register
-def _(kind: Record, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: RecordField, defs: dict[str, Any]) -> dict[str, Any]:
     name = kind.cls.__name__
     if name not in defs:
         defs[name] = {}
@@ -193,7 +193,7 @@ def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
 
 
 @_schema_of.register
-def _(kind: Options, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+def _(kind: OptionsField, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     return _closed(dict.fromkeys(kind._names(), DEF["plain"]))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from sortal.base.classifier import TableClassifier
 from sortal.base.saving import file_name, kept_layout
 from sortal.modelfile import fields
-from sortal.modelfile.arrays import Array, OneOf, Options, Record, Summary
+from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import LabelType, SchemaField, ValuesField
 from sortal.tasks.registry import estimator_named
 
@@ -33,7 +33,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.described: set[str] = set()
-        self.open: dict[str, Record] = {}
+        self.open: dict[str, RecordField] = {}
 
     def of(self, name: str) -> str:
         """What an estimator keeps beyond all others; what all keep, for their base class."""
@@ -47,7 +47,7 @@ class Tables:
             parts.append(self._describe(record))
         return "\n".join(parts)
 
-    def _describe(self, record: Record) -> str:
+    def _describe(self, record: RecordField) -> str:
         name = record.cls.__name__
         words = _flowing(f"**{name}**. " + inspect.cleandoc(record.cls.__doc__ or ""))
         written = {n: k for n, k in record.layout.items() if not isinstance(k, fields.FromSchema)}
@@ -62,10 +62,10 @@ class Tables:
 
     def _note(self, kind: Any) -> None:
         """Remember records to be described."""
-        if isinstance(kind, fields.Maybe | fields.Several | fields.Named):
+        if isinstance(kind, fields.OptionalField | fields.Several | fields.Named):
             self._note(kind.kind)
         for record in kind.records.values() if isinstance(kind, OneOf) else [kind]:
-            if isinstance(record, Record) and record.cls.__name__ not in self.described:
+            if isinstance(record, RecordField) and record.cls.__name__ not in self.described:
                 self.open.setdefault(record.cls.__name__, record)
 
 
@@ -82,13 +82,13 @@ def _words(kind: Any) -> str:
 
 
 _words.register(fields.Flag)(lambda kind: "true or false")  # noqa: ARG005
-_words.register(fields.Cell)(lambda kind: "a cell, as plain data")  # noqa: ARG005
-_words.register(Summary)(lambda kind: "the member `summary`")  # noqa: ARG005
+_words.register(fields.CellField)(lambda kind: "a cell, as plain data")  # noqa: ARG005
+_words.register(SummaryField)(lambda kind: "the member `summary`")  # noqa: ARG005
 _words.register(SchemaField)(lambda kind: "a schema")  # noqa: ARG005
 _words.register(ValuesField)(lambda kind: "a list of values")  # noqa: ARG005
 _words.register(LabelType)(lambda kind: "a type of labels")  # noqa: ARG005
-_words.register(Options)(lambda kind: f"options: {', '.join(kind._names())}")
-_words.register(fields.Maybe)(lambda kind: f"null, or {_words(kind.kind)}")
+_words.register(OptionsField)(lambda kind: f"options: {', '.join(kind._names())}")
+_words.register(fields.OptionalField)(lambda kind: f"null, or {_words(kind.kind)}")
 _words.register(fields.Named)(lambda kind: f"by name: {_words(kind.kind)}")
 
 
@@ -126,7 +126,7 @@ def _(kind: Array) -> str:
 
 
 @_words.register
-def _(kind: Record) -> str:
+def _(kind: RecordField) -> str:
     passed = ", ".join(f"{mine} = {theirs}" for mine, theirs in kind.passed.items())
     return f"`{kind.cls.__name__}`" + (f" with {passed}" if passed else "")
 

@@ -9,14 +9,14 @@ Each message says what was given, what is allowed and what to do.
     │   ├── ColumnError                   a named column is missing, or is not what was fitted
     │   ├── LabelError                    the labels cannot be used as classes
     │   ├── WeightError                   sample weights cannot be used
-    │   ├── MissingValueError             holes, where the policy forbids them
+    │   ├── MissingValueError             missing values, where the policy forbids them
     │   ├── UnknownCategoryError          values never seen at fit, where the policy forbids them
     │   └── TrainingRowsError                 rows cannot be taken out of a summary
     ├── InputTypeError (TypeError)        this kind of object is not a table sortal reads
     └── FormatError (ValueError)          bytes that are no summary, a file that is no model file
 
     SortalWarning (UserWarning)
-    ├── MissingValueWarning               holes, with their count and what becomes of them
+    ├── MissingValueWarning               missing values, with their count and what becomes of them
     ├── UnknownCategoryWarning            values never seen at fit, with their count
     ├── ReadingWarning                    an option of reading without effect, or unlike the fit's
     ├── ImpossibleRowWarning              rows to which every class gives probability zero
@@ -61,7 +61,7 @@ class WeightError(InputError):
 
 
 class MissingValueError(InputError):
-    """Holes, where the policy forbids them."""
+    """Missing values, where the policy forbids them."""
 
 
 class UnknownCategoryError(InputError):
@@ -85,7 +85,7 @@ class SortalWarning(UserWarning):
 
 
 class MissingValueWarning(SortalWarning):
-    """Holes, with their count and what becomes of them."""
+    """Missing values, with their count and what becomes of them."""
 
 
 class UnknownCategoryWarning(SortalWarning):
@@ -135,7 +135,7 @@ def listed(items: Sequence[object], most: int = 10) -> str:
     return shown if len(items) <= most else f"{shown}, … ({len(items)} in all)"
 
 
-def told(given: object, most: int = 200) -> str:
+def brief(given: object, most: int = 200) -> str:
     """What was given, for a message; of a long text the beginning."""
     try:
         text = repr(given)

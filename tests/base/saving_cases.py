@@ -36,7 +36,7 @@ COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
 
 
 def mixed(n: int = N) -> pd.DataFrame:
-    """Numbers, words, an ordered category with a level that no row has, dates, and holes."""
+    """Numbers, words, an ordered category with an unused level, dates, and missing values."""
     rng = np.random.default_rng(1)
     k = np.arange(n) % 3
     frame = pd.DataFrame(

@@ -20,7 +20,7 @@ from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, Tre
 from sortal.base.classifier import TableClassifier
 from sortal.base.saving import DataFile, FitCall, parts_of, restore
 from sortal.errors import FormatError, InputError, SortalWarning
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, Whole
 from sortal.tasks import load as loading
 from sortal.tasks.load import load
@@ -256,7 +256,7 @@ class ToyModel:
 class ToyClassifier(TableClassifier):
     """Always says the same."""
 
-    _kept: ClassVar[Layout] = Layout(_model=Record(ToyModel), _seen=Whole(least=1))
+    _kept: ClassVar[Layout] = Layout(_model=RecordField(ToyModel), _seen=Whole(least=1))
 
     def __init__(self, shift: int = 0, *, categorical_features: Any = "from_dtype") -> None:
         self.shift = shift
@@ -272,7 +272,7 @@ class ToyClassifier(TableClassifier):
         counts = np.bincount(labels.codes, minlength=len(labels.values)).astype(np.int64)
         self._model, self._seen = ToyModel(labels.values, counts), int(counts.sum())
         self.classes_ = np.array(labels.values)
-        self._remember(training)
+        self._set_input_names(training)
         return self
 
     def predict(self, X: Any) -> Any:

@@ -127,16 +127,18 @@ def log2(p: Fraction) -> float:
 def deal_rows(
     rng: np.random.Generator, kinds: Sequence[str], n: int, strangers: tuple[Cell, ...] = ()
 ) -> list[Cells]:
-    """Words of few values and quarters, both with holes; columns may lack most values."""
+    """Words of few values and quarters, both with missing values; columns may lack most values."""
     columns: list[list[Cell]] = []
     for kind in kinds:
         quarters = [k / 4 for k in range(-8, 9)]
         pool: list[Cell] = [*strangers, "a", "b", "c", None] if kind == "word" else [*quarters]
         kept = rng.permutation(len(pool))[: rng.integers(1, len(pool), endpoint=True)]
         drawn = [pool[i] for i in rng.choice(kept, n)]
-        holes = rng.random(n) < (rng.choice([0.0, 0.5, 1.0], p=[0.3, 0.6, 0.1]))
+        missing = rng.random(n) < (rng.choice([0.0, 0.5, 1.0], p=[0.3, 0.6, 0.1]))
         is_number = kind == "number"
-        columns.append([None if is_number and h else c for c, h in zip(drawn, holes, strict=True)])
+        columns.append(
+            [None if is_number and h else c for c, h in zip(drawn, missing, strict=True)]
+        )
     return list(zip(*columns, strict=True))
 
 
@@ -170,7 +172,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def quietly(ask: Any, X: Any) -> Any:
-    """Holes, unknown words and impossible rows are meant here; no other warning is."""
+    """Missing values, unknown words and impossible rows are meant here; no other warning is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
         return ask(X)

@@ -120,8 +120,8 @@ def cell_pools(draw: st.DrawFn, kind: str) -> tuple[list[Cell], list[Cell]]:
         shift = draw(st.sampled_from([0.0, 1000.0]))
         grid = [k / 4 + shift for k in range(-8, 9)]
         few = draw(st.sampled_from([grid, grid, grid[4:6], grid[:1]]))
-        holes = [None] * draw(st.sampled_from([0, 1, len(few)]))
-        return [*few, *holes], [*grid, *[None] * len(grid)]
+        missing = [None] * draw(st.sampled_from([0, 1, len(few)]))
+        return [*few, *missing], [*grid, *[None] * len(grid)]
     pool = POOLS[kind][: draw(st.integers(1, 4))]
     return [*pool, None], [*pool, *STRANGERS[kind], None]
 
@@ -207,7 +207,7 @@ def fit(problem: Problem, rows: Sequence[Row]) -> Any:
 
 
 def quietly(call: Callable[[], T]) -> T:
-    """Holes, unknown values and impossible rows are meant here; no other warning is."""
+    """Missing values, unknown values and impossible rows are meant here; no other warning is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
         return call()
@@ -374,7 +374,7 @@ def test_a_class_goes_with_its_last_row() -> None:
 
 @given(problems(numbers=False, weightings=["none", "whole"]))
 def test_a_joint_table_without_smoothing_is_counting(problem: Problem) -> None:
-    """P(c | x) = P(c) n(x, c) / n(c) / P(x) = n(x, c) / n(x), where no row has a hole."""
+    """P(c | x) = P(c) n(x, c) / n(c) / P(x) = n(x, c) / n(x), where no row has a missing value."""
     rows = tuple(row for row in problem.rows if None not in row.cells and row.weight > 0)
     if len({row.label for row in rows}) < 2:
         return

@@ -111,7 +111,7 @@ def test_rows_left_out_of_the_joint_table_are_noted() -> None:
     frame = pd.DataFrame({"a": ["x", None, "x", "y"]})
     model = DiscreteBayes("joint").fit(frame, Y)
     assert model.fit_report_.notes == (
-        "25.0% of the rows have a hole and are not in the joint table",
+        "25.0% of the rows have a missing value and are not in the joint table",
     )
 
 
@@ -127,7 +127,7 @@ def test_a_column_typed_as_words_but_without_any_is_noted_in_the_joint_structure
     # its kind is known by its type, so it is one of the columns of a cell, and no row is whole
     frame = pd.DataFrame({"a": list("xyxy"), "h": pd.Series([None] * 4, dtype="string")})
     [note] = DiscreteBayes("joint").fit(frame, Y).fit_report_.notes
-    assert note == "100.0% of the rows have a hole and are not in the joint table"
+    assert note == "100.0% of the rows have a missing value and are not in the joint table"
 
 
 def test_the_rival_is_the_next_best_also_where_posteriors_vanish() -> None:

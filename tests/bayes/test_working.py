@@ -66,7 +66,7 @@ def test_play_tennis_counts_and_probabilities_by_hand(name: str, alpha: Fraction
         assert numbers(table, f"P(v|{label})") == pytest.approx(list(map(float, want)), rel=1e-14)
 
 
-def test_holes_are_not_counted() -> None:
+def test_missing_values_are_not_counted() -> None:
     """Of p, one row of two has a value: (1 + 1) / (1 + 2)."""
     X = pd.DataFrame({"a": ["u", None, "v"]})
     table = DiscreteBayes().fit(X, np.array(["p", "p", "q"])).working()["a"]
@@ -219,7 +219,7 @@ def test_the_rule_agrees_with_the_posteriors_and_ignores_costs() -> None:
     assert best != model.predict(X).tolist()
 
 
-def test_a_hole_is_left_out_of_the_product() -> None:
+def test_a_missing_value_is_left_out_of_the_product() -> None:
     X = pd.DataFrame(
         {"Outlook": [None], "Temperature": ["Hot"], "Humidity": [None], "Wind": [None]}
     )

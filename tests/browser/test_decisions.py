@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-    from sortal.records.render import Part
+    from sortal.records.render import PagePart
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
@@ -49,7 +49,7 @@ for (const data of document.querySelectorAll("script[data-for]")) {
 DECIDE: Final = "(rows) => rows.map((row) => document.querySelector('.sortal-decide').decide(row))"
 
 
-def show(page: Page, *parts: Part | None) -> None:
+def show(page: Page, *parts: PagePart | None) -> None:
     """A page of these parts, under the policy that a report has: only its own script runs."""
     script = decide_script() + START
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -82,13 +82,13 @@ def decided_alike(page: Page, estimator: Any, rows: pd.DataFrame, rtol: float = 
         np.testing.assert_allclose(mine, proba, rtol=rtol, atol=1e-12)
 
 
-def part_of(estimator: Any, name: str = "it", **more: Any) -> Part | None:
+def part_of(estimator: Any, name: str = "it", **more: Any) -> PagePart | None:
     known = {"missing": estimator.missing, "unknown": estimator.unknown}
     costs = getattr(estimator, "costs", None)
     return decide_part(estimator._model, title="Decide", name=name, costs=costs, **known, **more)
 
 
-def mixed(rows: int, seed: int, holes: float) -> tuple[pd.DataFrame, Any]:
+def mixed(rows: int, seed: int, missing: float) -> tuple[pd.DataFrame, Any]:
     """Numbers small and large, dates, words, whole numbers as words, an order, truth values."""
     rng = np.random.default_rng(seed)
     sizes = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
@@ -105,7 +105,7 @@ def mixed(rows: int, seed: int, holes: float) -> tuple[pd.DataFrame, Any]:
     score += size.cat.codes / 2 + (x > 0) + (far - 3e8) / 1e6 + rng.normal(size=rows)
     y = np.array(["no", "yes", "later"])[np.digitize(score, [1.5, 3])]
     for name in table.columns:
-        table.loc[rng.random(rows) < holes, name] = None
+        table.loc[rng.random(rows) < missing, name] = None
     return table, y
 
 
@@ -116,7 +116,7 @@ def training() -> tuple[pd.DataFrame, Any]:
 
 @cache
 def asked(rows: int) -> pd.DataFrame:
-    """Rows with holes, unknown words and numbers far outside."""
+    """Rows with missing values, unknown words and numbers far outside."""
     table, _ = mixed(rows, 9, 0.25)
     rng = np.random.default_rng(9)
     for name, value in [
@@ -402,13 +402,13 @@ def test_what_is_left_out_for_room_changes_nothing(page: Page) -> None:
     np.testing.assert_allclose([row["probabilities"] for row in found], proba, rtol=1e-9)
 
 
-def test_without_room_for_holes_the_page_says_so(page: Page) -> None:
+def test_without_room_for_missing_values_the_page_says_so(page: Page) -> None:
     estimator = on_mixed(LinearDiscriminant)
     table = asked(40)
     found = decided(page, estimator, table, most_bytes=2500)
     strange = (table["color"] == "mauve") | (table["kind"] == 11)
-    with_holes = table.isna().any(axis=1) | strange
-    assert [bool(row["error"]) for row in found] == with_holes.tolist()
+    with_missing = table.isna().any(axis=1) | strange
+    assert [bool(row["error"]) for row in found] == with_missing.tolist()
     assert "left out of this page" in next(row["error"] for row in found if row["error"])
 
 
@@ -427,11 +427,11 @@ def test_what_python_refuses_is_said_in_words(page: Page) -> None:
     with pytest.raises(UnknownCategoryError):
         estimator.predict(pd.DataFrame({"a": [1.0], "v": ["k"]}))
     show(page, part_of(estimator))
-    hole, strange, fine = page.evaluate(
+    missing, strange, fine = page.evaluate(
         DECIDE, [{"a": None, "v": "m"}, {"a": 1.0, "v": "k"}, {"a": 1.0, "v": "m"}]
     )
-    assert "a has no value" in hole["error"]
-    assert "missing='error'" in hole["error"]
+    assert "a has no value" in missing["error"]
+    assert "missing='error'" in missing["error"]
     assert "v has a value that the model never saw" in strange["error"]
     assert fine["error"] == ""
 

@@ -14,7 +14,7 @@ from sortal import datasets
 from sortal.base.classifier import FitReport, TableClassifier
 from sortal.data.columns import as_categories, as_numbers
 from sortal.data.schema import Schema
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout
 from sortal.tasks import registry
 
@@ -43,7 +43,7 @@ class StumpModel:
 class NearestMean(TableClassifier):
     """Says the class whose mean of one column is nearest."""
 
-    _kept: ClassVar[Layout] = Layout(_model=Record(StumpModel))
+    _kept: ClassVar[Layout] = Layout(_model=RecordField(StumpModel))
 
     def __init__(self, column: str = "", *, n_jobs: int | None = None) -> None:
         self.column = column
@@ -63,7 +63,7 @@ class NearestMean(TableClassifier):
         self._model = StumpModel(labels.values, means)
         self.classes_ = np.array(labels.values)
         self.fit_report_ = FitReport(batch.n_rows, {})
-        self._remember(training)
+        self._set_input_names(training)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -83,7 +83,7 @@ def _as_it_is(batch: Any) -> Any:
 @pytest.fixture
 def nearest() -> Iterator[registry.Learner]:
     """The toy as a registered learner."""
-    facts = registry.Facts(probabilistic=False, reads="The nearest mean wins.")
+    facts = registry.LearnerFacts(probabilistic=False, reads="The nearest mean wins.")
     grid = {"column": ("flipper_length_mm",)}
     yield registry.register(registry.Learner("nearest", NearestMean, "nearest mean", facts, grid))
     registry.unregister("nearest")

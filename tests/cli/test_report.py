@@ -160,14 +160,14 @@ def test_the_code_does_the_same(
 def test_the_command_of_a_report_is_understood(
     run: Callable[..., Any], asked: list[Made], here: Path
 ) -> None:
-    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.report.report import ReportOptions
     from sortal.tasks.report.reproduce import command
     from sortal.tasks.tables import open_table
 
     reading = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
     few: dict[str, Any] = {"learners": ("tree", "lda"), "baselines": False, "drop": ("year",)}
     asked_for: dict[str, Any] = {"tune": True, "include_rows": True, "random_state": 3}
-    wishes = Wishes("species", title="It's a title", reading=reading, **few, **asked_for)
+    wishes = ReportOptions("species", title="It's a title", reading=reading, **few, **asked_for)
     file = open_table(here / "penguins.csv", **reading).file
     assert file is not None
     assert run(*shlex.split(command(wishes, file))[1:]).code == 0

@@ -259,9 +259,9 @@ def test_a_class_without_weight_may_come_in_a_later_piece(learner: Learner) -> N
 @pytest.mark.parametrize("name", ["lda", "fisher", "kernel"])
 def test_a_class_all_of_whose_rows_are_dropped_is_one_without_weight(name: str) -> None:
     learner = next(learner for learner in learners() if learner.name == name)
-    holed = X.copy()
-    holed[Y == "birch", 1] = np.nan
-    model = quietly(learner.make().fit, holed, Y)
+    incomplete = X.copy()
+    incomplete[Y == "birch", 1] = np.nan
+    model = quietly(learner.make().fit, incomplete, Y)
     _, plain, _ = both(learner, ["birch"])
     np.testing.assert_array_equal(model.classes_, CLASSES)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))

@@ -13,7 +13,7 @@ from sortal.data.weights import Weights
 
 
 def source(block_rows: int | None = None, weights: Weights | None = None) -> TableSource:
-    """Seven rows: words with a hole, numbers with a hole, whole numbers as categories."""
+    """Seven rows: words and numbers with a missing value each, whole numbers as categories."""
     words, codes = ["b", "a", None, "c", "a", "d", "b"], [9, 8, 9, 7, 7, 3, 9]
     numbers = [0.5, np.nan, 2.5, 3.5, 4.5, 5.5, 6.5]
     cells = np.array(list(zip(words, numbers, codes, strict=True)), dtype=object)

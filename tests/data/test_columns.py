@@ -1,11 +1,11 @@
-"""Columns of a block: ranks against a sorted set, holes, and codes by another list."""
+"""Columns of a block: ranks against a sorted set, missing values, and codes by another list."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.columns import (
-    HOLE,
+    MISSING,
     UNKNOWN,
     CategoryColumn,
     Column,
@@ -36,13 +36,15 @@ def test_any_strides_are_ranked() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=12))
-def test_an_array_is_ranked_around_its_holes(cells: list[tuple[str, bool]]) -> None:
+def test_an_array_is_ranked_around_its_missing_values(cells: list[tuple[str, bool]]) -> None:
     words = np.array([word for word, _ in cells], dtype="U1")
-    holes = np.array([hole for _, hole in cells], dtype=bool)
-    column = rank_array(words, holes)
-    ranked = sorted({word for word, hole in cells if not hole})
+    missing = np.array([absent for _, absent in cells], dtype=bool)
+    column = rank_array(words, missing)
+    ranked = sorted({word for word, absent in cells if not absent})
     assert column.values == tuple(ranked)
-    assert column.codes.tolist() == [HOLE if hole else ranked.index(word) for word, hole in cells]
+    assert column.codes.tolist() == [
+        MISSING if absent else ranked.index(word) for word, absent in cells
+    ]
 
 
 def test_values_have_the_types_of_python_and_codes_are_int32() -> None:
@@ -58,20 +60,24 @@ def test_values_have_the_types_of_python_and_codes_are_int32() -> None:
     assert IntegerColumn(np.array([1])).ranked().codes.dtype == np.int32
 
 
-def test_recoding_keeps_holes_and_marks_the_unknown() -> None:
-    column = CategoryColumn(("a", "b", "c"), np.array([2, HOLE, 0, 1], dtype=np.int32))
-    assert column.recode({"c": 0, "a": 5}).tolist() == [0, HOLE, 5, UNKNOWN]
-    empty = CategoryColumn((), np.full(3, HOLE, dtype=np.int32))
-    assert empty.recode({"a": 0}).tolist() == [HOLE] * 3
+def test_recoding_keeps_missing_values_and_marks_the_unknown() -> None:
+    column = CategoryColumn(("a", "b", "c"), np.array([2, MISSING, 0, 1], dtype=np.int32))
+    assert column.recode({"c": 0, "a": 5}).tolist() == [0, MISSING, 5, UNKNOWN]
+    empty = CategoryColumn((), np.full(3, MISSING, dtype=np.int32))
+    assert empty.recode({"a": 0}).tolist() == [MISSING] * 3
 
 
-def test_holes_are_known_in_every_form() -> None:
+def test_missing_values_are_known_in_every_form() -> None:
     forms: list[Column] = [
         NumberColumn(np.array([1.0, np.nan])),
-        CategoryColumn(("a",), np.array([0, HOLE], dtype=np.int32)),
+        CategoryColumn(("a",), np.array([0, MISSING], dtype=np.int32)),
         IntegerColumn(np.array([1, 2])),
     ]
-    assert [form.holes().tolist() for form in forms] == [[False, True], [False, True], [False] * 2]
+    assert [form.missing().tolist() for form in forms] == [
+        [False, True],
+        [False, True],
+        [False] * 2,
+    ]
     assert [len(form) for form in forms] == [2, 2, 2]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.columns import (
-    HOLE,
+    MISSING,
     UNKNOWN,
     CategoryColumn,
     Column,
@@ -27,9 +27,9 @@ def integers(*numbers: int) -> IntegerColumn:
 def oracle(column: Column, values: Values) -> list[int]:
     """A value at a time; the list may be in any order."""
     ranked = as_categories(column)
-    cells = [None if code == HOLE else ranked.values[code] for code in ranked.codes]
+    cells = [None if code == MISSING else ranked.values[code] for code in ranked.codes]
     place = {value: v for v, value in enumerate(values)}
-    return [HOLE if cell is None else place.get(cell, UNKNOWN) for cell in cells]
+    return [MISSING if cell is None else place.get(cell, UNKNOWN) for cell in cells]
 
 
 @given(st.lists(st.one_of(CLOSE, FAR), max_size=12), LISTED)
@@ -49,8 +49,8 @@ def test_unusual_lists_are_looked_up_too() -> None:
 
 
 def test_each_column_has_its_own_list() -> None:
-    words = CategoryColumn(("a", "b"), np.array([1, HOLE, 0], dtype=np.int32))
+    words = CategoryColumn(("a", "b"), np.array([1, MISSING, 0], dtype=np.int32))
     columns: list[Column] = [integers(7, 8, 9), words, integers(0, 1, 0)]
     codes = recode_columns(columns, [(9, 7), ("b",), (0, 1)], 3)
-    assert codes.tolist() == [[1, UNKNOWN, 0], [0, HOLE, UNKNOWN], [0, 1, 0]]
+    assert codes.tolist() == [[1, UNKNOWN, 0], [0, MISSING, UNKNOWN], [0, 1, 0]]
     assert recode_columns([], [], 3).shape == (0, 3)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.data.arrays import ArrayTable
-from sortal.data.columns import HOLE, as_categories
+from sortal.data.columns import MISSING, as_categories
 from sortal.data.schema import ColumnSchema, Kind, Schema
 from sortal.data.values import Value, order_of, sort_values
 
@@ -78,7 +78,7 @@ def test_codes_are_ranks_in_the_sorted_union_for_any_blocks(
     place = {value: v for v, value in enumerate(merged.columns[0].values)}
     codes = np.concatenate([block.recode(place) for block in blocks]).tolist()
     ranks = sorted({cell for cell in cells if cell is not None}, key=order_of)
-    assert codes == [HOLE if cell is None else ranks.index(cell) for cell in cells]
+    assert codes == [MISSING if cell is None else ranks.index(cell) for cell in cells]
 
 
 def test_kinds_names_and_the_order_of_values() -> None:

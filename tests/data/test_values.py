@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.values import Value, as_value, is_hole, kept, order_of, sort_values, union
+from sortal.data.values import Value, as_value, is_missing, kept, order_of, sort_values, union
 
 FRACTIONS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: not x.is_integer())
 VALUES = st.one_of(st.text(max_size=3), st.booleans(), st.integers(), FRACTIONS)
@@ -44,18 +44,18 @@ def test_a_cell_becomes_a_plain_value() -> None:
     for cell, value in CELLS:
         found = as_value(cell)
         assert (found, type(found)) == (value, type(value)), repr(cell)
-        assert not is_hole(cell), repr(cell)
+        assert not is_missing(cell), repr(cell)
 
 
 def test_every_kind_of_missing_value_is_missing() -> None:
     for cell in MISSING:
-        assert is_hole(cell), repr(cell)
+        assert is_missing(cell), repr(cell)
         assert as_value(cell) is None, repr(cell)
 
 
 def test_what_cannot_be_a_category_is_refused() -> None:
     for cell in NO_VALUES:
-        assert not is_hole(cell), repr(cell)
+        assert not is_missing(cell), repr(cell)
         with pytest.raises(TypeError):
             as_value(cell)
 

@@ -141,15 +141,15 @@ def test_a_direction_that_says_nothing_is_judged_so(w: list[float]) -> None:
 # --- Classes without rows, priors of zero, class weights -----------------------------------------
 
 
-def test_a_class_without_rows_is_impossible_also_where_there_are_holes() -> None:
+def test_a_class_without_rows_is_impossible_also_where_there_are_missing_values() -> None:
     X, y = rows()
     model = LinearDiscriminant(priors=[0.3, 0.3, 0.4]).partial_fit(X, y, classes=["a", "b", "z"])
-    holed = X[:1].copy()
-    holed[0, 1] = np.nan
+    incomplete = X[:1].copy()
+    incomplete[0, 1] = np.nan
     with pytest.warns(MissingValueWarning, match="integrated out"):
-        assert model.predict_proba(holed)[0, 2] == 0
+        assert model.predict_proba(incomplete)[0, 2] == 0
     with pytest.warns(MissingValueWarning):
-        why = model.explain(holed)[0]
+        why = model.explain(incomplete)[0]
     assert why.against == "b"
     assert why.total == pytest.approx(why.functions[0] - why.functions[1])
     assert np.isnan(model.means_[2]).all()
@@ -192,15 +192,15 @@ def test_from_moments_minds_its_parameters() -> None:
 
 
 @everyone
-def test_a_block_of_holes_adds_nothing_but_its_count(make: Callable[..., Any]) -> None:
+def test_a_block_of_missing_values_adds_nothing_but_its_count(make: Callable[..., Any]) -> None:
     X, y = rows()
-    holed = X[:5].copy()
-    holed[:, 0] = np.nan
-    with pytest.warns(MissingValueWarning, match="5 of 65 rows have a hole"):
-        model = make().fit(X, y).partial_fit(holed, y[:5])
+    incomplete = X[:5].copy()
+    incomplete[:, 0] = np.nan
+    with pytest.warns(MissingValueWarning, match="5 of 65 rows have a missing value"):
+        model = make().fit(X, y).partial_fit(incomplete, y[:5])
     np.testing.assert_allclose(model.decision_function(X), make().fit(X, y).decision_function(X))
     with pytest.warns(MissingValueWarning, match="4 of 64 rows"):
-        model.forget(holed[:1], y[:1])
+        model.forget(incomplete[:1], y[:1])
 
 
 @everyone

@@ -224,7 +224,8 @@ def test_classes_with_one_mean_are_tied(make: Callable[..., Learner], labels: st
         np.testing.assert_allclose(model.eigenvalues_, 0, atol=1e-15)
 
 
-# --- Penguins: words, numbers and holes ----------------------------------------------------------
+# --- Penguins: words, numbers and missing values
+# ----------------------------------------------------------
 
 
 def design(frame: Frame) -> Float:
@@ -257,7 +258,9 @@ def test_indicators_of_words_in_regression() -> None:
 
 
 @every_estimator
-def test_rows_with_holes_are_dropped_counted_and_warned_of(make: Callable[..., Learner]) -> None:
+def test_rows_with_missing_values_are_dropped_counted_and_warned_of(
+    make: Callable[..., Learner],
+) -> None:
     with pytest.warns(MissingValueWarning, match="11") as caught:
         model = make().fit(datasets.penguins(), "species")
     assert len(caught) == 1
@@ -271,7 +274,7 @@ def test_rows_with_holes_are_dropped_counted_and_warned_of(make: Callable[..., L
 
 
 @every_estimator
-def test_holes_may_take_the_mean(make: Callable[..., Learner]) -> None:
+def test_missing_values_may_take_the_mean(make: Callable[..., Learner]) -> None:
     """Numbers: the mean of the column. Words: the shares of its values, 165 and 168 of 333."""
     penguins = datasets.penguins()
     y = penguins["species"]
@@ -293,11 +296,11 @@ def test_holes_may_take_the_mean(make: Callable[..., Learner]) -> None:
 @all_four
 def test_the_mean_is_that_of_the_first_block(make: Callable[..., Learner]) -> None:
     X, y = make_table(n=60)
-    holed = X.copy()
-    holed[::7, 0] = np.nan
-    filled = np.where(np.isnan(holed), np.nanmean(holed[:30, 0]), holed)
-    model = quietly(lambda: make(missing="mean").partial_fit(holed[:30], y[:30]))
-    quietly(lambda: model.partial_fit(holed[30:], y[30:]))
+    incomplete = X.copy()
+    incomplete[::7, 0] = np.nan
+    filled = np.where(np.isnan(incomplete), np.nanmean(incomplete[:30, 0]), incomplete)
+    model = quietly(lambda: make(missing="mean").partial_fit(incomplete[:30], y[:30]))
+    quietly(lambda: model.partial_fit(incomplete[30:], y[30:]))
     np.testing.assert_allclose(
         decide(model, X), decide(make().fit(filled, y), X), rtol=1e-9, atol=1e-9
     )
@@ -305,7 +308,7 @@ def test_the_mean_is_that_of_the_first_block(make: Callable[..., Learner]) -> No
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
 @all_four
-def test_an_unknown_word_is_a_hole(make: Callable[..., Learner]) -> None:
+def test_an_unknown_word_is_a_missing_value(make: Callable[..., Learner]) -> None:
     frame = whole_penguins()
     model = make().fit(frame, "species")
     with pytest.warns(UnknownCategoryWarning, match="333 cells"):

@@ -239,10 +239,11 @@ def test_blocks_make_the_same_model(make: Callable[[], Learner]) -> None:
             assert model.fit_report_.rows == len(data.X)
 
 
-# --- Holes at predict ----------------------------------------------------------------------------
+# --- Missing values at predict
+# ----------------------------------------------------------------------------
 
 
-def with_hole(data: Data, column: int) -> Float:
+def with_missing(data: Data, column: int) -> Float:
     X = data.X.copy()
     X[:, column] = np.nan
     return X
@@ -252,48 +253,50 @@ a_column: Final = st.integers(0, 1)
 
 
 @given(wide_enough, a_column)
-def test_a_hole_in_a_regression_is_a_column_less(data: Data, gone: int) -> None:
+def test_a_missing_value_in_a_regression_is_a_column_less(data: Data, gone: int) -> None:
     model = IndicatorRegression().fit(data.X, data.y)
     rest = np.delete(data.X, gone, axis=1)
     with pytest.warns(MissingValueWarning):
-        found = model.decision_function(with_hole(data, gone))
+        found = model.decision_function(with_missing(data, gone))
     same(found, IndicatorRegression().fit(rest, data.y).decision_function(rest))
 
 
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_fisher_fills_a_hole_with_its_conditional_mean(within: str, n_classes: int) -> None:
-    """x_m = μ_m + S_T,mo S_T,oo⁺ (x_o − μ_o), each row by its own holes."""
+def test_fisher_fills_a_missing_value_with_its_conditional_mean(
+    within: str, n_classes: int
+) -> None:
+    """x_m = μ_m + S_T,mo S_T,oo⁺ (x_o − μ_o), each row by its own missing values."""
     data = make_data(13, n_classes, 4)
     total, mean = np.cov(data.X.T), data.X.mean(axis=0)
-    holed, filled = data.X.copy(), data.X.copy()
+    incomplete, filled = data.X.copy(), data.X.copy()
     rng = np.random.default_rng(1)
-    for i in range(len(holed)):
+    for i in range(len(incomplete)):
         m = rng.permutation(4)[: rng.integers(0, 5)]
         o = np.setdiff1d(np.arange(4), m)
-        holed[i, m] = np.nan
+        incomplete[i, m] = np.nan
         fill = np.linalg.pinv(total[np.ix_(o, o)]) @ (data.X[i, o] - mean[o]) if len(o) else []
         filled[i, m] = mean[m] + total[np.ix_(m, o)] @ fill
     model = FisherDiscriminant(within).fit(data.X, data.y)
     with pytest.warns(MissingValueWarning):
-        found = model.transform(holed)
+        found = model.transform(incomplete)
     same(found, filled @ model.directions_)
     with pytest.warns(MissingValueWarning):
-        assert (model.predict(holed) == model.predict(filled)).all()
+        assert (model.predict(incomplete) == model.predict(filled)).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_with_different_holes_are_judged_one_by_one(n_classes: int) -> None:
+def test_rows_with_different_missing_values_are_judged_one_by_one(n_classes: int) -> None:
     data = make_data(14, n_classes, 4)
-    holed = data.X.copy()
-    holed[np.random.default_rng(2).uniform(size=holed.shape) < 0.3] = np.nan
-    holed[0] = np.nan
+    incomplete = data.X.copy()
+    incomplete[np.random.default_rng(2).uniform(size=incomplete.shape) < 0.3] = np.nan
+    incomplete[0] = np.nan
     model = LinearDiscriminant().fit(data.X, data.y)
-    with pytest.warns(MissingValueWarning, match=f"{np.isnan(holed).sum()} cells"):
-        found = model.predict_proba(holed)
+    with pytest.warns(MissingValueWarning, match=f"{np.isnan(incomplete).sum()} cells"):
+        found = model.predict_proba(incomplete)
     same(found[0], model.priors_)  # nothing is known but the shares
-    for i in range(1, len(holed)):
-        o = np.flatnonzero(~np.isnan(holed[i]))
+    for i in range(1, len(incomplete)):
+        o = np.flatnonzero(~np.isnan(incomplete[i]))
         if len(o):
             part = LinearDiscriminant().fit(data.X[:, o], data.y)
             same(found[i], part.predict_proba(data.X[i : i + 1, o])[0])

@@ -1,4 +1,4 @@
-"""Rows with holes: many patterns at a time say what each pattern says by itself."""
+"""Rows with missing values: many patterns at a time say what each pattern says by itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sortal import (
     LinearDiscriminant,
     QuadraticDiscriminant,
 )
-from sortal.discriminants import gaussian as holes
+from sortal.discriminants import gaussian as missing
 from sortal.discriminants.gaussian import GaussianClasses, Inverse, each_pattern, patterns_of
 from sortal.discriminants.linear_functions import ConditionalMean
 
@@ -30,7 +30,7 @@ LEARNERS = [
 
 
 def table(n: int, share: float, seed: int = 0) -> tuple[pd.DataFrame, Any]:
-    """Columns of other sizes that depend on each other, one of words; some cells are holes."""
+    """Columns of other sizes that depend on each other, one of words; some cells are missing."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     X = (rng.normal(size=(n, 6)) + y[:, None]) @ rng.normal(size=(6, 6)) * 10.0 ** np.arange(-3, 3)
@@ -48,20 +48,20 @@ def test_many_patterns_are_what_each_is(
     learner: Any, words: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = table(200, 0.0)
-    holed, _ = table(120, 0.35, seed=1)
+    incomplete, _ = table(120, 0.35, seed=1)
     if not words:
-        X, holed = X.drop(columns="word"), holed.drop(columns="word")
+        X, incomplete = X.drop(columns="word"), incomplete.drop(columns="word")
     model = learner.fit(X, y)
     assert model._model.scores.parts is not None
-    found = model.decision_function(holed)
-    alone = np.array([model.decision_function(holed[i : i + 1])[0] for i in range(12)])
+    found = model.decision_function(incomplete)
+    alone = np.array([model.decision_function(incomplete[i : i + 1])[0] for i in range(12)])
     assert_allclose(alone, found[:12], rtol=1e-12)
-    monkeypatch.setattr(holes, "_CELLS", 1)
-    assert_allclose(model.decision_function(holed), found, rtol=1e-12)
-    monkeypatch.setattr(holes, "_WORST", 0.0)
+    monkeypatch.setattr(missing, "_CELLS", 1)
+    assert_allclose(model.decision_function(incomplete), found, rtol=1e-12)
+    monkeypatch.setattr(missing, "_WORST", 0.0)
     again = learner.fit(X, y)
     assert again._model.scores.parts is None
-    assert_allclose(again.decision_function(holed), found, rtol=1e-9, atol=1e-11)
+    assert_allclose(again.decision_function(incomplete), found, rtol=1e-9, atol=1e-11)
 
 
 def test_a_part_of_an_inverse() -> None:
@@ -104,7 +104,7 @@ def test_rules_far_from_their_center(rule: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 def test_what_is_nearly_singular_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A column and nearly its copy: where one is a hole, the other holds all its digits."""
+    """A column and nearly its copy: where one is missing, the other holds all its digits."""
     X, y = table(200, 0.0)
     X = X[["a", "b", "c"]].assign(a=X["a"] * 1e3)
     X["copy"] = X["a"] + 1e-5 * np.random.default_rng(2).normal(size=200)
@@ -114,7 +114,7 @@ def test_what_is_nearly_singular_is_left_alone(monkeypatch: pytest.MonkeyPatch) 
     some = X.assign(copy=np.nan)
     found = model.decision_function(some)
     assert_allclose(found, without.decision_function(X.drop(columns="copy")), rtol=1e-9, atol=1e-9)
-    monkeypatch.setattr(holes, "_WORST", 1e99)
+    monkeypatch.setattr(missing, "_WORST", 1e99)
     careless = LinearDiscriminant().fit(X, y)
     assert np.abs(careless.decision_function(some) - found).max() > 1e-9  # what the limit is for
 

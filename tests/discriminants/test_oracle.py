@@ -303,13 +303,13 @@ LEARNERS: Final[dict[str, Callable[[], Learner]]] = {
 
 
 @pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
-@pytest.mark.parametrize(("n_classes", "holes"), [(2, True), (3, False), (4, True)])
+@pytest.mark.parametrize(("n_classes", "missing"), [(2, True), (3, False), (4, True)])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
-def test_reasons_add_up(make: Callable[[], Learner], n_classes: int, holes: bool) -> None:
+def test_reasons_add_up(make: Callable[[], Learner], n_classes: int, missing: bool) -> None:
     X, y = make_table(0, n_classes)
     model = make().fit(X, y)
     rows = X[:12].copy()
-    if holes:
+    if missing:
         rows[::2, 1] = np.nan
     decision = np.asarray(model.decision_function(rows))
     functions = np.column_stack([-decision / 2, decision / 2]) if n_classes == 2 else decision
@@ -346,9 +346,9 @@ def test_a_model_of_its_own_moments_is_the_same(make: str, n_classes: int) -> No
     close(model.means_, fitted.means_, 1e-12)
     assert model.classes_.tolist() == fitted.classes_.tolist()
     with pytest.warns(MissingValueWarning):
-        holed = model.decision_function(np.where([False, True, False], np.nan, X))
+        incomplete = model.decision_function(np.where([False, True, False], np.nan, X))
     with pytest.warns(MissingValueWarning):
-        close(holed, fitted.decision_function(np.where([False, True, False], np.nan, X)), 1e-9)
+        close(incomplete, fitted.decision_function(np.where([False, True, False], np.nan, X)), 1e-9)
 
 
 @every_norm

@@ -329,14 +329,16 @@ def test_two_classes_are_said_as_their_boundary_with_costs_says(seed: int, make:
 
 
 @every_mixture
-@pytest.mark.parametrize(("n_classes", "holes"), [(2, False), (2, True), (4, True)])
+@pytest.mark.parametrize(("n_classes", "missing"), [(2, False), (2, True), (4, True)])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
-def test_reasons(norm: str, pooling: float, shrinkage: float, n_classes: int, holes: bool) -> None:
+def test_reasons(
+    norm: str, pooling: float, shrinkage: float, n_classes: int, missing: bool
+) -> None:
     X, y = make_table(0, n_classes)
     oracle = Oracle(X, y, norm, pooling, shrinkage)
     model = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
     rows = X[:9].copy()
-    if holes:
+    if missing:
         rows[::2, 1] = np.nan
         rows[0] = np.nan
     reasons: Any = model.explain(rows)
@@ -465,9 +467,9 @@ def test_categories_are_indicators(seed: int, norm: str, pooling: float) -> None
     # without the word: both its indicators are integrated out
     with pytest.warns(MissingValueWarning):
         found = model.predict_log_proba(frame.assign(word=None))
-    holed = plain.copy()
-    holed[:, 1:3] = np.nan
-    close(found, oracle.log_posteriors(holed), 1e-8)
+    incomplete = plain.copy()
+    incomplete[:, 1:3] = np.nan
+    close(found, oracle.log_posteriors(incomplete), 1e-8)
     # parts of a word are those of its indicators, added up
     reasons: Any = model.explain(frame[:5])
     for x, reason in zip(plain[:5], reasons, strict=True):

@@ -1,4 +1,4 @@
-"""Where holes, words, single rows and constant columns could mislead a kernel discriminant."""
+"""Missing values, words, single rows and constant columns with a kernel discriminant."""
 
 import warnings
 from collections.abc import Callable
@@ -88,13 +88,14 @@ def test_numbers_named_as_categories() -> None:
     close(model.transform(np.c_[rounds, X[:, 1:]]), oracle.project(terms))
 
 
-# --- Holes ---------------------------------------------------------------------------------------
+# --- Missing values
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("kernel", "solver", "weights"), [("rbf", "dense", "whole"), ("poly", "landmarks", "none")]
 )
-def test_a_hole_at_predict_takes_the_mean_of_its_column(
+def test_a_missing_value_at_predict_takes_the_mean_of_its_column(
     kernel: str, solver: str, weights: str
 ) -> None:
     """Of a category, the shares of its values; so does a value that was never seen."""
@@ -127,7 +128,7 @@ def test_a_hole_at_predict_takes_the_mean_of_its_column(
     close(found, oracle.project(unknown))
 
 
-def test_nothing_but_holes_is_the_middle() -> None:
+def test_nothing_but_missing_values_is_the_middle() -> None:
     X, y = make_table(0, 2)
     model = KernelDiscriminant().fit(X, y)
     with pytest.warns(MissingValueWarning):
@@ -136,24 +137,24 @@ def test_nothing_but_holes_is_the_middle() -> None:
 
 
 @pairs(penalty=PENALTIES, solver=SOLVERS, missing=["drop_rows", "mean"])
-def test_rows_with_holes_are_left_out_of_the_fit_or_take_the_mean(
+def test_rows_with_missing_values_are_left_out_of_the_fit_or_take_the_mean(
     penalty: str, solver: str, missing: str
 ) -> None:
     X, y = make_table(0, 3)
-    holed = X.copy()
-    holed[[1, 4, 6], [0, 2, 0]] = np.nan
+    incomplete = X.copy()
+    incomplete[[1, 4, 6], [0, 2, 0]] = np.nan
     kept = np.delete(np.arange(len(y)), [1, 4, 6]) if missing == "drop_rows" else np.arange(len(y))
-    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)
+    filled = np.where(np.isnan(incomplete), np.nanmean(incomplete, axis=0), incomplete)
     told: dict[str, Any] = {"penalty": penalty, "solver": solver}
     words = "3 cells.*left out" if missing == "drop_rows" else "mean of their column"
     with pytest.warns(MissingValueWarning, match=words):
-        model = KernelDiscriminant(**told, missing=missing).fit(holed, y)
+        model = KernelDiscriminant(**told, missing=missing).fit(incomplete, y)
     other = KernelDiscriminant(**told).fit(filled[kept], y[kept])
     close(model.transform(X), other.transform(X), 1e-10)
     assert_array_equal(model.basis_ids_, kept[other.basis_ids_])
-    mean = np.where(np.isnan(holed), filled[kept].mean(axis=0), holed)
+    mean = np.where(np.isnan(incomplete), filled[kept].mean(axis=0), incomplete)
     with pytest.warns(MissingValueWarning, match=MEAN_WORDS):
-        close(model.transform(holed), other.transform(mean), 1e-10)
+        close(model.transform(incomplete), other.transform(mean), 1e-10)
 
 
 # --- Few rows, few columns -----------------------------------------------------------------------

@@ -43,14 +43,14 @@ class Case:
 
 
 def quietly(ask: Any, *given: Any) -> Any:
-    """Holes, unknown words and separation are meant here; no other warning is."""
+    """Missing values, unknown words and separation are meant here; no other warning is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SortalWarning)
         return ask(*given)
 
 
 def frame(draw: st.DrawFn, n: int, *, asked: bool) -> pd.DataFrame:
-    """A number and a word, and another number; what is asked has holes and unknown words."""
+    """A number, a word and another number; queries have missing values and unknown words."""
     number: st.SearchStrategy[float | None] = st.integers(-8, 8).map(lambda k: k / 4)
     word: st.SearchStrategy[str | None] = st.sampled_from("abc")
     if asked:
@@ -235,7 +235,7 @@ def test_cells_without_a_value_are_marked() -> None:
     ]
 
 
-def test_many_holes_are_counted() -> None:
+def test_many_missing_values_are_counted() -> None:
     X = pd.DataFrame({f"x{j}": np.random.default_rng(j).normal(size=9) for j in range(6)})
     model = KernelDiscriminant().fit(X, list("pqrpqrpqr"))
     with pytest.warns(MissingValueWarning):

@@ -147,16 +147,16 @@ def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
 def test_rows_with_missing_values(penalty: str, solver: str, missing: str) -> None:
     """They are judged by the model of the others, or left out with what stands for the values."""
     X, y = table(3)
-    holed = X.copy()
-    holed[[2, 9], [0, 1]] = np.nan
+    incomplete = X.copy()
+    incomplete[[2, 9], [0, 1]] = np.nan
     told: dict[str, Any] = {"penalty": penalty, "ridge": RIDGES[penalty], "solver": solver}
-    model = KernelDiscriminant(**told, missing=missing).fit(holed, y)
-    found = model.loo_proba(holed, y)
+    model = KernelDiscriminant(**told, missing=missing).fit(incomplete, y)
+    found = model.loo_proba(incomplete, y)
     kept = np.arange(len(y))
     if missing == "drop_rows":
         kept = np.delete(kept, [2, 9])
-        close(found[[2, 9]], model.predict_proba(holed[[2, 9]]), 1e-12)
-    filled = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed)[kept]
+        close(found[[2, 9]], model.predict_proba(incomplete[[2, 9]]), 1e-12)
+    filled = np.where(np.isnan(incomplete), np.nanmean(incomplete, axis=0), incomplete)[kept]
     other = KernelDiscriminant(**told).fit(filled, y[kept])
     close(found[kept], other.loo_proba(filled, y[kept]))
 

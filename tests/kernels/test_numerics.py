@@ -15,8 +15,8 @@ from sortal.kernels import solve as kernel_bordered
 from sortal.kernels import solve as kernel_dense
 from sortal.kernels.basis import choose_landmarks
 from sortal.kernels.functions import KernelFunction, positive
-from sortal.kernels.primal import Labeled, condition_of, tell_nobody
-from sortal.kernels.solve import Bordered, Centered, factor, kernel_matrix
+from sortal.kernels.primal import Labeled, condition_of, no_progress
+from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, factor, kernel_matrix
 
 Float = np.ndarray
 
@@ -88,7 +88,7 @@ def test_kernels_by_their_formulas() -> None:
 def test_a_bordered_problem_is_that_of_the_inverse() -> None:
     K, codes = spd(30), np.arange(30) % 3
     labeled = Labeled(codes, np.ones(30), 3)
-    made = Bordered.of(K.copy(), labeled, 0.5, tell_nobody, diagonal=True)
+    made = BorderedCholesky.of(K.copy(), labeled, 0.5, no_progress, diagonal=True)
     assert made is not None
     inverse = np.linalg.inv(K + 0.5 * np.eye(30))
     Z = labeled.indicators()
@@ -97,11 +97,11 @@ def test_a_bordered_problem_is_that_of_the_inverse() -> None:
     assert_allclose(made.Q, Z.T @ inverse @ Z, rtol=1e-9, atol=1e-12)
     assert made.diagonal is not None
     assert_allclose(made.diagonal, np.diag(inverse), rtol=1e-9)
-    by_vectors = Centered.of(K.copy(), labeled, "rkhs").bordered(labeled, 0.5)
+    by_vectors = CenteredFeatures.of(K.copy(), labeled, "rkhs").bordered(labeled, 0.5)
     assert_allclose(without_mean(by_vectors, labeled), without_mean(made, labeled), atol=1e-12)
 
 
-def without_mean(made: Bordered, rows: Labeled) -> Float:
+def without_mean(made: BorderedCholesky, rows: Labeled) -> Float:
     """M⁻¹ - RQ⁻¹Rᵀ on the diagonal, and RQ⁻¹ less its mean: what centering K does not change."""
     assert made.diagonal is not None
     turned = made.R @ np.linalg.inv(made.Q)
@@ -114,9 +114,9 @@ def without_mean(made: Bordered, rows: Labeled) -> Float:
 def test_beside_a_kernel_of_few_features_a_small_ridge_is_not_sharp(penalty: str) -> None:
     X = rows(40, 2)
     labeled = Labeled(np.arange(40) % 2, np.ones(40), 2)
-    assert Bordered.of(X @ X.T, labeled, 1e-8, tell_nobody) is None
-    assert Bordered.of(X @ X.T, labeled, 1.0, tell_nobody) is not None
-    thin = Centered.of(X @ X.T, labeled, penalty)
+    assert BorderedCholesky.of(X @ X.T, labeled, 1e-8, no_progress) is None
+    assert BorderedCholesky.of(X @ X.T, labeled, 1.0, no_progress) is not None
+    thin = CenteredFeatures.of(X @ X.T, labeled, penalty)
     assert thin.U.shape == (40, 2)
     assert_allclose(thin.U.T @ thin.U, np.eye(2), atol=1e-14)
     own, G = X - X.mean(axis=0), X @ X.T
@@ -125,7 +125,7 @@ def test_beside_a_kernel_of_few_features_a_small_ridge_is_not_sharp(penalty: str
     G = G if penalty == "rkhs" else G @ G
     made, M = thin.bordered(labeled, 0.5), G + 0.5 * np.eye(40)
     inverse, Z = np.linalg.inv(M), labeled.indicators()
-    wanted = Bordered(inverse @ Z, Z.T @ inverse @ Z, 1.0, np.diag(inverse))
+    wanted = BorderedCholesky(inverse @ Z, Z.T @ inverse @ Z, 1.0, np.diag(inverse))
     assert_allclose(without_mean(made, labeled), without_mean(wanted, labeled), atol=1e-12)
 
 
@@ -163,7 +163,7 @@ def test_landmarks_have_the_distribution_of_random_pivots() -> None:
     wanted = chances(kernel.matrix(X, X), 2)
     counts = dict.fromkeys(wanted, 0)
     for seed in range(n):
-        chosen = choose_landmarks(kernel, X, 2, seed, tell_nobody)
+        chosen = choose_landmarks(kernel, X, 2, seed, no_progress)
         counts[tuple(sorted(chosen.tolist()))] += 1
     for pair, chance in wanted.items():
         assert abs(counts[pair] / n - chance) <= 4 * np.sqrt(chance * (1 - chance) / n)
@@ -172,11 +172,11 @@ def test_landmarks_have_the_distribution_of_random_pivots() -> None:
 def test_landmarks_end_where_all_rows_are_described() -> None:
     X = rows(50, 3)
     X[25:] = X[:25]
-    chosen = choose_landmarks(KernelFunction("linear"), X, 20, 0, tell_nobody)
+    chosen = choose_landmarks(KernelFunction("linear"), X, 20, 0, no_progress)
     assert len(chosen) == 3
-    chosen = choose_landmarks(KernelFunction("laplacian", 1.0), X, 50, 0, tell_nobody)
+    chosen = choose_landmarks(KernelFunction("laplacian", 1.0), X, 50, 0, no_progress)
     assert_array_equal(np.sort(chosen % 25), np.arange(25))
-    again = choose_landmarks(KernelFunction("laplacian", 1.0), X, 50, 0, tell_nobody)
+    again = choose_landmarks(KernelFunction("laplacian", 1.0), X, 50, 0, no_progress)
     assert_array_equal(chosen, again)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sortal.kernels.options import Progress, each
+from sortal.kernels.options import StagedProgress, each
 
 
 def test_parts_of_a_hundred_rise() -> None:
     told: list[tuple[int, int]] = []
-    progress = Progress(lambda done, total: told.append((done, total)))
+    progress = StagedProgress(lambda done, total: told.append((done, total)))
     first, second = progress.part(0.0, 0.5), progress.part(0.25, 1.0)
     first(0.5)
     first(0.501)  # nothing new
@@ -21,4 +21,4 @@ def test_items_are_told_of_as_they_come() -> None:
     told: list[float] = []
     assert list(each("abcd", 4, told.append)) == list("abcd")
     assert told == [0.25, 0.5, 0.75, 1.0]
-    Progress(None).tell(1.0)
+    StagedProgress(None).tell(1.0)

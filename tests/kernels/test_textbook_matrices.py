@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.kernels.working import both_sides, judge, matrices, project, project_means
+from sortal.kernels.working import both_sides, direction_criteria, matrices, project, project_means
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,9 @@ def test_forms_in_a_are_those_of_w_in_feature_space(seed: int, n_classes: int) -
     inside = np.einsum("iq,ij,jq->q", a, made.within, a)
     np.testing.assert_allclose(inside, scatters.sum(axis=0), rtol=1e-8)
     apart = np.einsum("iq,ij,jq->q", a, made.between, a)
-    np.testing.assert_allclose(apart / inside, judge(means, scatters, sizes), rtol=1e-7)
+    np.testing.assert_allclose(
+        apart / inside, direction_criteria(means, scatters, sizes), rtol=1e-7
+    )
     penalized = np.einsum("iq,ij,jq->q", a, made.penalized, a)
     length = ((phi.T @ a) ** 2).sum(axis=0)
     np.testing.assert_allclose(penalized - inside, 0.5 * length, rtol=1e-7)
@@ -82,6 +84,8 @@ def test_sides_are_equal_for_an_eigenvector_only_and_empty_for_no_scatter() -> N
 
 def test_without_scatter_the_criterion_is_infinite() -> None:
     means, scatters = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [0.0, 3.0]])
-    assert judge(means, scatters, np.ones(2)).tolist() == [np.inf, 1.0]
+    assert direction_criteria(means, scatters, np.ones(2)).tolist() == [np.inf, 1.0]
     three = np.array([[1.0], [2.0], [6.0]])
-    assert judge(three, np.ones((3, 1)), np.array([1.0, 1.0, 2.0])) == pytest.approx(20.75 / 3)
+    assert direction_criteria(three, np.ones((3, 1)), np.array([1.0, 1.0, 2.0])) == pytest.approx(
+        20.75 / 3
+    )

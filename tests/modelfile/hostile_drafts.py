@@ -76,7 +76,7 @@ class Draft:
             entry = next(e for e in self.entries() if e["name"] == name)
             root = self.array(entry)[0].tolist()
             ranges = model["ranges"]
-            of: Any = [schema, [root, model["exponent"], ranges, model["holes"]]]
+            of: Any = [schema, [root, model["exponent"], ranges, model["missing_counts"]]]
         else:
             of = [schema, {n: sha256(data).hexdigest() for n, data in self.members.items()}]
         return sha256(json.dumps(of).encode()).hexdigest()

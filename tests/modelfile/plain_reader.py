@@ -1,8 +1,8 @@
 """A reader of model files that shares nothing with sortal: written from docs/model_file.md alone.
 
-Trees, the linear discriminant on rows without holes, the kernel discriminant, and discrete Bayes.
-Rows are dictionaries from the name of a column to its cell: None, a number (a date is days since
-1970-01-01), text or a truth value.
+Trees, the linear discriminant on rows without missing values, the kernel discriminant, and discrete
+Bayes. Rows are dictionaries from the name of a column to its cell: None, a number (a date is days
+since 1970-01-01), text or a truth value.
 """
 
 import json
@@ -15,7 +15,7 @@ from zipfile import ZIP_STORED, ZipFile
 Row = dict[str, Any]
 LETTERS = {"f8": "d", "i8": "q", "i4": "i", "i1": "b", "b1": "?"}
 EPSILON = 2.0**-52
-HOLE, UNKNOWN = None, "unknown"
+MISSING, UNKNOWN = None, "unknown"
 
 
 class PlainReader:
@@ -53,12 +53,12 @@ class PlainReader:
         return [self.resolved(part) for part in item] if isinstance(item, list) else item
 
     def cells(self, row: Row) -> list[Any]:
-        """A number, a code, HOLE or UNKNOWN for each column."""
+        """A number, a code, MISSING or UNKNOWN for each column."""
         return [self.cell(column, row.get(column["name"])) for column in self.columns]
 
     def cell(self, column: Any, value: Any) -> Any:
         if value is None or value != value:  # noqa: PLR0124  (NaN)
-            return HOLE
+            return MISSING
         if column["kind"] in {"number", "date"}:
             return float(value)
         return column["values"].index(value) if value in column["values"] else UNKNOWN
@@ -96,7 +96,7 @@ class PlainReader:
         return [log(p) + s for p, s in zip(self.model["prior"], scores, strict=True)]
 
     def linear(self, row: Row) -> list[float]:
-        """Scores of a row without holes."""
+        """Scores of a row without missing values."""
         terms: list[float] = []
         for column, x in zip(self.columns, self.cells(row), strict=True):
             if column["kind"] in {"number", "date"}:
@@ -119,7 +119,7 @@ class PlainReader:
             one = column["kind"] in {"number", "date"}
             filled = [next(fill) for _ in range(1 if one else len(column["values"]))]
             known = [x] if one else [float(code == x) for code in range(len(filled))]
-            u += filled if x in {HOLE, UNKNOWN} else known
+            u += filled if x in {MISSING, UNKNOWN} else known
         terms = zip(u, inputs["shift"], inputs["factor"], strict=True)
         u = [(x - shift) * factor for x, shift, factor in terms]
         values = [self.kernel_value(u, other) for other in m["basis"]]
@@ -152,7 +152,7 @@ class PlainReader:
     def bayes(self, row: Row) -> list[float]:
         """ln P(x|k)."""
         m, cells, K = self.model, self.cells(row), len(self.classes)
-        known = [j for j, x in enumerate(cells) if x not in {HOLE, UNKNOWN}]
+        known = [j for j, x in enumerate(cells) if x not in {MISSING, UNKNOWN}]
         tables = {j: m["tables"][place] for place, j in enumerate(m["categories"]) if j in known}
         sums = [sum(table[cells[j]][k] for j, table in tables.items()) for k in range(K)]
         if m["joint"] is not None:
@@ -172,7 +172,7 @@ class PlainReader:
         agree = [
             weight
             for codes, weight in zip(joint["codes"], joint["weight"], strict=True)
-            if all(x in {HOLE, UNKNOWN, code} for x, code in zip(asked, codes, strict=True))
+            if all(x in {MISSING, UNKNOWN, code} for x, code in zip(asked, codes, strict=True))
         ]
         n = [math.fsum(weight[k] for weight in agree) for k in range(len(sums))]
         alpha, N = joint["alpha"], joint["class_weight"]
@@ -207,13 +207,13 @@ class PlainReader:
         j = m["attribute"][t]
         x = UNKNOWN if cells[j] in m["unseen"][j] else cells[j]
         branch = m["heavier"][t]
-        if x is HOLE and m["missing"][t] == -2:
+        if x is MISSING and m["missing"][t] == -2:
             return list(children)
-        if x is HOLE and m["missing"][t] >= 0:
+        if x is MISSING and m["missing"][t] >= 0:
             branch = m["missing"][t]
-        elif x not in {HOLE, UNKNOWN} and m["kind"][t] == 1:
+        elif x not in {MISSING, UNKNOWN} and m["kind"][t] == 1:
             branch = 0 if x <= m["threshold"][t] else 1
-        elif x not in {HOLE, UNKNOWN}:
+        elif x not in {MISSING, UNKNOWN}:
             listed = range(m["value_start"][t], m["value_start"][t + 1])
             branch = next((m["branches"][i] for i in listed if m["values"][i] == x), branch)
         return [] if branch == -1 else [children[branch]]

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from sortal.errors import FormatError
-from sortal.modelfile.archive import Parts, parse_json, read_archive, write_archive
+from sortal.modelfile.archive import ArchiveMembers, parse_json, read_archive, write_archive
 from sortal.modelfile.arrays import ArrayReader, ArrayWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MANIFEST = {"format": "sortal model", "version": 1, "text": "grün ≤ 3"}
-PARTS = Parts(MANIFEST, {"arrays/a": np.arange(3.0).tobytes(), "summary": b"SRTL"})
+PARTS = ArchiveMembers(MANIFEST, {"arrays/a": np.arange(3.0).tobytes(), "summary": b"SRTL"})
 
 
 def written(tmp_path: Path) -> Path:
@@ -115,6 +115,6 @@ def test_a_writer_that_is_stopped_leaves_the_old_file(
     write = ZipFile.writestr
     monkeypatch.setattr(ZipFile, "writestr", stop)
     with pytest.raises(KeyboardInterrupt):
-        write_archive(path, Parts({**MANIFEST, "more": 1}, PARTS.members))
+        write_archive(path, ArchiveMembers({**MANIFEST, "more": 1}, PARTS.members))
     assert path.read_bytes() == first
     assert list(tmp_path.iterdir()) == [path]

@@ -19,12 +19,12 @@ from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import crowded
 from sortal.errors import FormatError
 from sortal.modelfile import fields as layout
-from sortal.modelfile.arrays import Array, ArrayReader, ArrayWriter, OneOf, Record
+from sortal.modelfile.arrays import Array, ArrayReader, ArrayWriter, OneOf, RecordField
 from sortal.modelfile.fields import (
     INF,
     LABEL_TYPE,
     Layout,
-    Maybe,
+    OptionalField,
     Several,
     Whole,
     schema_in,
@@ -79,10 +79,10 @@ OUTER = Layout(
     flag=layout.Flag(),
     terms=Array("f8", "classes", "terms", nan=True),
     ends=Array("i8", "sides+1", least=0),
-    inner=Maybe(Record(Inner, sides="sides")),
-    several=Several(Record(Inner), "columns"),
+    inner=OptionalField(RecordField(Inner, sides="sides")),
+    several=Several(RecordField(Inner), "columns"),
     either=OneOf({"inner": Inner, "other": Other}, sides="sides"),
-    cells=Several(layout.Cell(), "2"),
+    cells=Several(layout.CellField(), "2"),
     names=layout.Named(Whole()),
 )
 Outer: Any = make_dataclass("Outer", OUTER, frozen=True, namespace={"LAYOUT": OUTER})
@@ -106,7 +106,7 @@ def outer(**more: Any) -> Any:
 
 
 def round_trip(record: Any, change: Any = None) -> Any:
-    writer, kind = ArrayWriter(), Record(Outer)
+    writer, kind = ArrayWriter(), RecordField(Outer)
     data = kind.write(record, Scope.of(SCHEMA, writer, "m"))
     if change is not None:
         change(data)

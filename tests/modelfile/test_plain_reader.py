@@ -13,7 +13,7 @@ from tests.modelfile.plain_reader import PlainReader
 
 from sortal import DiscreteBayes, KernelDiscriminant, LinearDiscriminant, TreeClassifier, datasets
 
-# Holes and unknown values are met on purpose.
+# Missing and unknown values are met on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 N = 150
@@ -22,7 +22,7 @@ COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0]]
 CATEGORIES = ["word", "level", "yes", "code"]
 
 
-def table(seed: int, *, holes: bool, strange: bool = False) -> tuple[pd.DataFrame, list[str]]:
+def table(seed: int, *, missing: bool, strange: bool = False) -> tuple[pd.DataFrame, list[str]]:
     """Rows of all kinds of columns, and their labels."""
     rng = np.random.default_rng(seed)
     k = rng.integers(0, 3, N)
@@ -41,7 +41,7 @@ def table(seed: int, *, holes: bool, strange: bool = False) -> tuple[pd.DataFram
             "z": rng.normal(size=N),
         }
     ).astype({"yes": object, "code": object})
-    if holes:
+    if missing:
         for name in ("x", "word", "when", "level", "yes"):
             frame.loc[rng.random(N) < 0.15, name] = None
     if strange:
@@ -91,26 +91,26 @@ def by_columns(estimator: Any, **options: Any) -> Any:
     ],
 )
 def test_trees_with_missing_and_unknown_values(missing: str, split: str, tmp_path: Path) -> None:
-    frame, y = table(1, holes=True)
+    frame, y = table(1, missing=True)
     model = by_columns(TreeClassifier, missing=missing, categorical_split=split, pruning=None)
-    reader = agrees(model.fit(frame, y), table(2, holes=True, strange=True)[0], tmp_path)
+    reader = agrees(model.fit(frame, y), table(2, missing=True, strange=True)[0], tmp_path)
     kinds = set(reader.model["kind"])
     assert kinds >= ({0, 1, 2} if split == "subset" else {0, 1, 3})
     assert (-2 in reader.model["missing"]) == (missing == "fractional")
 
 
 def test_ordered_categories_are_cut_also_on_levels_without_rows(tmp_path: Path) -> None:
-    frame, y = table(3, holes=False)
+    frame, y = table(3, missing=False)
     kept = frame["level"] != "mid"
     model = by_columns(TreeClassifier, pruning=None).fit(frame[kept], np.array(y)[kept])
-    reader = agrees(model, table(4, holes=True)[0], tmp_path)
+    reader = agrees(model, table(4, missing=True)[0], tmp_path)
     assert reader.columns[3]["order"] == LEVELS
     tests = zip(reader.model["kind"], reader.model["attribute"], strict=True)
     assert any(kind == 1 and j == 3 for kind, j in tests)
 
 
 def test_declared_values_without_rows_are_unknown(tmp_path: Path) -> None:
-    frame, y = table(5, holes=False)
+    frame, y = table(5, missing=False)
     frame = frame.assign(word=pd.Categorical(frame["word"], [*"edcbaf"]))
     asked = frame.assign(word=pd.Categorical(["f"] * N, [*"edcbaf"]))
     for split in ("subset", "multiway"):
@@ -145,16 +145,16 @@ MODELS: list[tuple[Any, dict[str, Any]]] = [
 )
 def test_probabilities_and_labels(estimator: Any, options: dict[str, Any], tmp_path: Path) -> None:
     whole = estimator is LinearDiscriminant  # whose reader knows no conditional means
-    frame, y = table(6, holes=not whole)
+    frame, y = table(6, missing=not whole)
     model = by_columns(estimator, **options).fit(frame, y)
-    agrees(model, table(7, holes=not whole, strange=not whole)[0], tmp_path)
+    agrees(model, table(7, missing=not whole, strange=not whole)[0], tmp_path)
 
 
 def test_weights_that_are_no_copies(tmp_path: Path) -> None:
-    frame, y = table(8, holes=True)
+    frame, y = table(8, missing=True)
     weights = np.random.default_rng(8).random(N)
     model = by_columns(TreeClassifier, smoothing="laplace").fit(frame, y, sample_weight=weights)
-    agrees(model, table(9, holes=True)[0], tmp_path)
+    agrees(model, table(9, missing=True)[0], tmp_path)
 
 
 def test_given_kernel_values(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_rows_that_are_not_chosen_are_not_counted() -> None:
     assert out.tolist() == [[2.0, 1.0, 4.0], [1.0, 1.0, 1.0], [2.0, 1.0, 4.0]]
 
 
-def test_filled_holes_are_finite_and_infinities_are_not_filled() -> None:
+def test_filled_missing_values_are_finite_and_infinities_are_not_filled() -> None:
     x, codes = np.array([math.nan, math.inf, 5.0]), np.array([0, 1, -2], dtype=np.int32)
     fill, origin = np.array([4.0, 0.25, 0.75]), np.array([1.0, 0.0, 0.5])
     bad, out = Call([x], [codes], [2], None, origin, fill, None, 3)()

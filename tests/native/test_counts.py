@@ -207,6 +207,6 @@ def test_large_units_are_added_as_whole_numbers() -> None:
     assert native.count_codes(no_classes(4), 1, classes, 1, units).tolist() == [[2**61 + 2]]
 
 
-def test_the_codes_of_holes_may_be_any_negative_number() -> None:
+def test_the_codes_of_missing_values_may_be_any_negative_number() -> None:
     codes = np.array([0, -1, -2, -(2**31)], dtype=np.int32)
     assert native.count_codes(codes, 1, no_classes(4), 1, None).tolist() == [[1]]

@@ -42,10 +42,10 @@ def test_no_columns_and_no_rows() -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
-def test_holes_are_counted_and_infinities_told(layout: str) -> None:
+def test_missing_values_are_counted_and_infinities_told(layout: str) -> None:
     rng = np.random.default_rng(0)
     table = rng.normal(size=(1000, 4))
     table[rng.random(table.shape) < 0.3] = np.nan
     table[7, 3] = -np.inf
     expected = [*np.isnan(table[:, :3]).sum(axis=0).tolist(), -1]
-    assert native.count_holes(columns_of(layout, table)) == expected
+    assert native.count_missing(columns_of(layout, table)) == expected

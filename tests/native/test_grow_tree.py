@@ -80,9 +80,9 @@ class Given(NamedTuple):
 def grow(given: Given, growth: trees.Growth, threads: int = 2) -> trees.Grown:
     columns, d = given.columns, len(given.columns)
     kinds, n_values = given.kinds or [trees.CUT] * d, given.n_values or [0] * d
-    holes = [bool(np.isnan(x).any()) if x.dtype == float else False for x in columns]
-    asked = trees.Columns(columns, kinds, n_values, holes)
-    weights = trees.Weights(given.units, given.copies)
+    missing = [bool(np.isnan(x).any()) if x.dtype == float else False for x in columns]
+    asked = trees.TreeColumns(columns, kinds, n_values, missing)
+    weights = trees.TreeRowWeights(given.units, given.copies)
     return trees.grow_tree(asked, given.classes, given.n_classes, weights, growth, threads)
 
 

@@ -161,7 +161,7 @@ def test_bits_count_what_differs(widest: int, sizes: tuple[int, ...]) -> None:
 def mixed_keys(
     rows: Float, codes: Int32, x: Float, c: Int32, factors: Float, power: float
 ) -> Float:
-    """Keys of one query where rows, or the query, have holes."""
+    """Keys of one query where rows, or the query, have missing values."""
     total, known = np.zeros(len(rows)), np.zeros(len(rows))
     for j, factor in enumerate(factors):
         term = np.abs(x[j] - rows[:, j]) * factor
@@ -182,7 +182,7 @@ def mixed_keys(
 
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("share", [0.0, 0.3])
-def test_holes_are_left_out_of_the_key(power: float, share: float) -> None:
+def test_missing_values_are_left_out_of_the_key(power: float, share: float) -> None:
     rng = np.random.default_rng(3)
     n, d = 700, 4
     rows = np.round(rng.normal(size=(n + 60, d)), 1)
@@ -205,7 +205,7 @@ def test_holes_are_left_out_of_the_key(power: float, share: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tree", "bytes"])
-def test_queries_with_holes_are_scanned(kind: Any) -> None:
+def test_queries_with_missing_values_are_scanned(kind: Any) -> None:
     rng = np.random.default_rng(4)
     rows, queries = rng.normal(size=(1500, 3)), rng.normal(size=(30, 3))
     queries[::4, 1] = np.nan

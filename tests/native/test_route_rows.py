@@ -23,23 +23,23 @@ def test_where_rows_end_and_which_node_did_not_know() -> None:
     assert marks == [-1, -1, 1, 1, -1, -1, 4, 4, 0, 0]
 
 
-def test_holes_take_the_branch_that_the_node_has_for_them() -> None:
-    holes = [1, 0, -1, -1, 1, -1, -1]
+def test_missing_values_take_the_branch_that_the_node_has_for_them() -> None:
+    missing = [1, 0, -1, -1, 1, -1, -1]
     x = [np.nan, 0.0, np.nan, 0.0, 2.0, np.inf]
     c = [0, -1, -1, -2, -1, 0]
-    nodes, marks = route(arrays(missing=holes), x, c)
+    nodes, marks = route(arrays(missing=missing), x, c)
     assert nodes == [5, 2, 6, 3, 6, 2]
     assert marks == [-1, -1, -1, 1, -1, 0]
 
 
 def test_rows_spread_over_the_branches_by_their_weight() -> None:
-    holed = arrays(missing=[-2, -2, -1, -1, -2, -1, -1])
+    incomplete = arrays(missing=[-2, -2, -1, -1, -2, -1, -1])
     columns = [np.array([np.nan, 0.0, 0.0]), np.array([-1, -1, 0], dtype=np.int32)]
     weights = np.array([10.0, 4.0, 1.0, 3.0, 6.0, 3.0, 3.0])
-    shares = trees.spread_answers(holed, columns, [0, 3], weights, np.eye(7))
+    shares = trees.spread_answers(incomplete, columns, [0, 3], weights, np.eye(7))
     expected = [[0, 0, 0.1, 0.3, 0, 0.3, 0.3], [0, 0, 0.25, 0.75, 0, 0, 0], [0, 0, 1, 0, 0, 0, 0]]
     np.testing.assert_allclose(shares, np.array(expected, dtype=float), rtol=1e-15)
     classes = np.array([0, 1, 1], dtype=np.int32)
-    counts = trees.spread_counts(holed, columns, [0, 3], weights, classes, np.ones(3), 2)
+    counts = trees.spread_counts(incomplete, columns, [0, 3], weights, classes, np.ones(3), 2)
     parts = [[1, 2], [0.4, 2], [0.1, 1.25], [0.3, 0.75], [0.6, 0], [0.3, 0], [0.3, 0]]
     np.testing.assert_allclose(counts, np.array(parts, dtype=float), rtol=1e-15)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sortal import native
-from sortal.native.trees import CUT, equal_from, judge_parts, judge_tests, thresholds_between
+from sortal.native.trees import CUT, score_branches, score_tests, thresholds_between, tie_threshold
 
 Int64 = NDArray[np.int64]
 GAIN, RATIO, GINI, CART = range(4)
@@ -31,7 +31,7 @@ def test_two_sides_have_the_scores_of_their_partition(table: Int64, criterion: i
     table[0] += 1
     node, yes = table.sum(axis=0), np.cumsum(table, axis=0)[:-1]
     total = int(node.sum())
-    judged = judge_tests(node, yes, total, criterion)
+    judged = score_tests(node, yes, total, criterion)
     for i, side in enumerate(yes):
         parts = np.array([side, node - side])
         score = native.score_parts(parts, shift_for(total))
@@ -52,7 +52,7 @@ def test_two_sides_have_the_scores_of_their_partition(table: Int64, criterion: i
 def test_a_branch_a_part_has_the_score_of_its_partition(table: Int64, criterion: int) -> None:
     table[:, 0] += 1
     total = int(table.sum())
-    judged = judge_parts(table, total, criterion)
+    judged = score_branches(table, total, criterion)
     score = native.score_parts(table, shift_for(total))
     gain = (score.entropy - score.split_entropy) / 2.0 ** shift_for(total) / total
     wanted = score.gini_decrease / total if criterion == GINI else gain
@@ -66,22 +66,22 @@ def test_the_first_of_the_equals_is_the_best_test(table: Int64, criterion: int) 
     table[:, 0] += 1
     node, yes = table.sum(axis=0), np.cumsum(table, axis=0)[:-1]
     total, m = int(node.sum()), len(table)
-    keys = judge_tests(node, yes, total, criterion).keys
+    keys = score_tests(node, yes, total, criterion).keys
     found = native.best_test(
         [CUT], [np.arange(m, dtype=np.float64)], [table], [None], total, criterion, 1, 1, 1
     )
     if found is None:
         assert (keys == -np.inf).all()
     else:
-        least = equal_from(float(keys.max()), 3, GAIN if criterion == RATIO else criterion)
+        least = tie_threshold(float(keys.max()), 3, GAIN if criterion == RATIO else criterion)
         assert math.floor(found.threshold) == int(np.flatnonzero(keys >= least)[0])
 
 
 def test_equals_are_within_what_rounding_does() -> None:
-    assert equal_from(1000.0, 3, GAIN) == 1000.0 - 8
-    assert equal_from(1000.0, 3, RATIO) == 1000.0 - 8
-    assert equal_from(1.0, 3, GINI) == 1.0 - 4 * 2.0**-52
-    assert equal_from(7.0, 3, CART) == 7.0
+    assert tie_threshold(1000.0, 3, GAIN) == 1000.0 - 8
+    assert tie_threshold(1000.0, 3, RATIO) == 1000.0 - 8
+    assert tie_threshold(1.0, 3, GINI) == 1.0 - 4 * 2.0**-52
+    assert tie_threshold(7.0, 3, CART) == 7.0
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

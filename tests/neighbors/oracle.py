@@ -1,7 +1,7 @@
 """Nearest neighbors read aloud from their definitions: loops over rows and columns, no search.
 
-`Oracle` takes a small table of numbers, words and holes (None) and answers every question by
-walking over all its rows. `brute` is the same key, column by column, for tables of thousands of
+`Oracle` takes a small table of numbers, words and missing values (None) and answers every question
+by walking over all its rows. `brute` is the same key, column by column, for tables of thousands of
 rows. Both add up in the written order, so that keys are equal to the last bit; powers are those of
 the C library (`math.pow`), because NumPy has its own on some processors. Roots, which order
 nothing, are NumPy's.
@@ -85,7 +85,7 @@ class Oracle:
         return [i for i in range(len(self.rows)) if self.weight(i) > 0]
 
     def values(self, j: int) -> list[Any]:
-        """What the kept rows hold in a column, without holes."""
+        """What the kept rows hold in a column, without missing values."""
         found: list[Any] = self.once(("values", j), lambda: self.held(j))
         return found
 
@@ -112,8 +112,8 @@ class Oracle:
             return self.metric
         columns = range(len(self.rows[0]))
         words = any(isinstance(v, str) for j in columns for v in self.values(j))
-        holes = any(cell is None for i in self.kept for cell in self.rows[i])
-        return "gower" if words or holes or self.categories else "euclidean"
+        missing = any(cell is None for i in self.kept for cell in self.rows[i])
+        return "gower" if words or missing or self.categories else "euclidean"
 
     @cached_property
     def power(self) -> float:
@@ -166,7 +166,7 @@ class Oracle:
     # --- Distances -------------------------------------------------------------------------------
 
     def cell(self, x: Row, j: int) -> Cell:
-        """A cell of a query; an unknown value may count as a hole."""
+        """A cell of a query; an unknown value may count as a missing value."""
         value = x[j]
         if isinstance(value, float) and math.isnan(value):
             return None
@@ -410,7 +410,8 @@ def brute(
 ) -> tuple[Float, Int64]:
     """Keys and positions of the k nearest rows of each query, by looking at all of them.
 
-    Rows and queries are numbers (NaN is a hole) and codes (-1 is a hole, -2 differs from all).
+    Rows and queries are numbers (NaN is a missing value) and codes (-1 is a missing value, -2
+    differs from all).
     """
     numbers, codes = rows[0].astype(np.float64), rows[1]
     n_columns = numbers.shape[1] + codes.shape[1]

@@ -120,26 +120,26 @@ weight_kinds: Final = {
 }
 
 
-def cells(draw: Any, kinds: str, n: int, holes: int, of_words: Any) -> list[list[Cell]]:
-    """Rows of numbers ("n") and words ("w"); about one of `holes` + 1 cells is a hole."""
+def cells(draw: Any, kinds: str, n: int, missing: int, of_words: Any) -> list[list[Cell]]:
+    """Rows of numbers ("n") and words ("w"); about one of `missing` + 1 cells is missing."""
     one = {"n": small, "w": of_words}
 
     def cell(kind: str) -> Cell:
-        is_hole = holes and draw(st.integers(0, holes)) == 0
-        found: Cell = None if is_hole else draw(one[kind])
+        is_missing = missing and draw(st.integers(0, missing)) == 0
+        found: Cell = None if is_missing else draw(one[kind])
         return found
 
     return [[cell(kind) for kind in kinds] for _ in range(n)]
 
 
 @st.composite
-def cases(draw: Any, metrics: Sequence[str] = METRICS[:5], *, holes: bool = True) -> Case:
+def cases(draw: Any, metrics: Sequence[str] = METRICS[:5], *, missing: bool = True) -> Case:
     """Few values in few columns, so that rows repeat and distances tie."""
     metric = draw(st.sampled_from(metrics))
     mixed = metric in {"hamming", "gower"}
     kinds = draw(st.text("nw" if mixed else "n", min_size=1, max_size=4))
     n = draw(st.integers(3, 12))
-    every = draw(st.sampled_from([0, 0, 3, 8])) if holes else 0
+    every = draw(st.sampled_from([0, 0, 3, 8])) if missing else 0
     rows = cells(draw, kinds, n, every, words)
     queries = cells(draw, kinds, 4, every, more_words) + rows[:2]
     labels = draw(st.lists(st.sampled_from(CLASSES), min_size=n, max_size=n))

@@ -33,7 +33,8 @@ def on_line(k: Any = 3, **more: Any) -> NeighborsClassifier:
     return NeighborsClassifier(k, **more).fit(LINE, LABELS, sample_weight=weight)
 
 
-# --- Holes ---------------------------------------------------------------------------------------
+# --- Missing values
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "gower", "mahalanobis"])
@@ -85,7 +86,7 @@ def test_a_row_of_which_nothing_is_known(metric: str) -> None:
 
 
 @quiet
-def test_a_column_of_holes_is_left_out() -> None:
+def test_a_column_of_missing_values_is_left_out() -> None:
     X = np.c_[LINE, np.full(5, NAN)]
     model = NeighborsClassifier(3, "manhattan", scale=None).fit(X, LABELS)
     assert_array_equal(model.kneighbors(X)[0], on_line().kneighbors(LINE)[0])

@@ -177,7 +177,7 @@ def test_a_line_says_what_is_missing_or_unknown() -> None:
         assert want in second.to_table().column("differs in: here / there (share)")
 
 
-def test_many_holes_are_counted() -> None:
+def test_many_missing_values_are_counted() -> None:
     X = pd.DataFrame({f"x{j}": [1.0, 2.0, 3.0] for j in range(6)})
     asked = X[:1].assign(**{f"x{j}": np.nan for j in range(5)})
     with pytest.warns(MissingValueWarning):

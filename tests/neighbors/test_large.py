@@ -155,7 +155,7 @@ def test_all_rows_are_equal_but_one(k: int) -> None:
     ("d", "metric"), [(3, "euclidean"), (10, "manhattan"), (60, "largest"), (10, "gower")]
 )
 @quiet
-def test_holes(d: int, metric: str) -> None:
+def test_missing_values(d: int, metric: str) -> None:
     """Few and many, in rows and in queries; a row and a query have nothing else."""
     X = large("wide_whole", d, 1500, d)
     rng = np.random.default_rng(d)
@@ -208,21 +208,21 @@ def test_mahalanobis(shape: str, d: int) -> None:
 # --- Words ---------------------------------------------------------------------------------------
 
 
-def coded(seed: int, n: int, c: int, levels: int, holes: float = 0.0) -> Int64:
+def coded(seed: int, n: int, c: int, levels: int, missing: float = 0.0) -> Int64:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, levels, size=(n, c))
-    codes[rng.uniform(size=(n, c)) < holes] = -1
+    codes[rng.uniform(size=(n, c)) < missing] = -1
     return codes
 
 
 def as_words(codes: Int64) -> pd.DataFrame:
-    """-1 is a hole, -2 a word that no row has."""
+    """-1 is a missing value, -2 a word that no row has."""
     names = np.array([f"w{i:03}" for i in range(300)] + ["never", None], dtype=object)
     return pd.DataFrame(names[codes], columns=[f"c{j}" for j in range(codes.shape[1])])
 
 
 def asked_of(codes: Int64, seed: int) -> Int64:
-    """Rows, mixtures of rows, words never seen, holes."""
+    """Rows, mixtures of rows, words never seen, missing values."""
     rng = np.random.default_rng(seed + 50)
     some = codes[rng.integers(0, len(codes), 24)]
     other = codes[rng.integers(0, len(codes), 24)]
@@ -234,10 +234,10 @@ def asked_of(codes: Int64, seed: int) -> Int64:
     return np.asarray(made)
 
 
-@pairs(c=[1, 5, 20, 70], levels=[2, 17, 290], holes=[0.0, 0.2])
+@pairs(c=[1, 5, 20, 70], levels=[2, 17, 290], missing=[0.0, 0.2])
 @quiet
-def test_hamming(c: int, levels: int, holes: float) -> None:
-    codes = coded(c, 1000, c, levels, holes)
+def test_hamming(c: int, levels: int, missing: float) -> None:
+    codes = coded(c, 1000, c, levels, missing)
     queries = asked_of(codes, c)
     model = model_of(as_words(codes), "hamming")
     none = np.zeros((len(codes), 0)), np.zeros((len(queries), 0))
@@ -248,16 +248,16 @@ def test_hamming(c: int, levels: int, holes: float) -> None:
         assert_array_equal(distances, keys[:, :k])
 
 
-@pairs(d=[1, 3, 20], c=[1, 6], holes=[0.0, 0.2], shape=["normal", "whole", "cauchy"])
+@pairs(d=[1, 3, 20], c=[1, 6], missing=[0.0, 0.2], shape=["normal", "whole", "cauchy"])
 @quiet
-def test_gower(d: int, c: int, holes: float, shape: str) -> None:
+def test_gower(d: int, c: int, missing: float, shape: str) -> None:
     """Numbers and words side by side; a word counts as much as a whole range."""
     rng = np.random.default_rng(d)
-    codes = coded(c, 1500, c, 4, holes)
+    codes = coded(c, 1500, c, 4, missing)
     X = large(shape, d, 1500, d)
     asked, queries = asked_of(codes, c), queries_of(X, d, 24)
-    X[rng.uniform(size=X.shape) < holes] = np.nan
-    queries[rng.uniform(size=queries.shape) < holes] = np.nan
+    X[rng.uniform(size=X.shape) < missing] = np.nan
+    queries[rng.uniform(size=queries.shape) < missing] = np.nan
     named = [f"x{j}" for j in range(d)]
     table = pd.concat([pd.DataFrame(X, columns=named), as_words(codes)], axis=1)
     rows = pd.concat([pd.DataFrame(queries, columns=named), as_words(asked)], axis=1)

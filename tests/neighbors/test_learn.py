@@ -40,7 +40,7 @@ def test_the_metric_follows_from_the_rows(cells: Any, metric: str) -> None:
     assert NeighborsClassifier().fit(cells, Y).metric_ == metric
 
 
-def test_a_row_without_weight_leaves_no_hole() -> None:
+def test_a_row_without_weight_leaves_no_missing_value() -> None:
     cells = [*NUMBERS, [np.nan, 1.0]]
     model = NeighborsClassifier().fit(cells, [*Y, "a"], [1] * 6 + [0])
     assert model.metric_ == "euclidean"
@@ -61,7 +61,7 @@ def test_scales(options: dict[str, Any], scale: dict[str, float]) -> None:
     assert NeighborsClassifier(**options).fit(NUMBERS, Y).scale_ == pytest.approx(scale)
 
 
-def test_scales_weigh_rows_and_skip_holes() -> None:
+def test_scales_weigh_rows_and_skip_missing_values() -> None:
     cells = [[0.0], [np.nan], [4.0], [100.0], [2.0], [2.0]]
     weights = [1.5, 9.0, 1.5, 0.0, 0.5, 0.5]
     model = NeighborsClassifier(1, "euclidean").fit(cells, Y, weights)

@@ -14,7 +14,7 @@ from tests.kernels.tables import iris
 from sortal import NeighborsClassifier
 from sortal.native.neighbors import Searcher
 from sortal.neighbors import model as neighbors_search
-from sortal.neighbors.model import NeighborsModel, Once, inverse_root, search, whiten
+from sortal.neighbors.model import LazyOnce, NeighborsModel, inverse_root, search, whiten
 from sortal.neighbors.votes import near_filled, rows_at_a_time
 
 
@@ -30,7 +30,7 @@ def test_something_is_made_once_whoever_asks_first() -> None:
         made.append(1)
         return "it"
 
-    once = Once()
+    once = LazyOnce()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: once.get(make), range(50))) == ["it"] * 50
     assert len(made) == 1
@@ -64,7 +64,7 @@ def test_equal_rows_are_whitened_to_equal_bits(n: int) -> None:
     assert (made == made[0]).all()
 
 
-def test_a_hole_takes_the_inverse_of_what_is_known() -> None:
+def test_a_missing_value_takes_the_inverse_of_what_is_known() -> None:
     x = iris()[0].to_numpy()
     S, d = np.cov(x[:, [0, 2, 3]].T), x[7, [0, 2, 3]] - x[:, [0, 2, 3]]
     wanted = np.sqrt((d @ np.linalg.inv(S) * d).sum(axis=1) * 4 / 3)

@@ -165,14 +165,14 @@ def test_left_out(case: Case, data: Any) -> None:
     assert_allclose(case.of_weighted(proba), expected, rtol=1e-12, atol=1e-12)
 
 
-@given(cases(["mahalanobis"], holes=False), st.integers(0, 99), st.booleans())
-def test_mahalanobis(case: Case, seed: int, holed: bool) -> None:
+@given(cases(["mahalanobis"], missing=False), st.integers(0, 99), st.booleans())
+def test_mahalanobis(case: Case, seed: int, incomplete: bool) -> None:
     """Drawn weights and options, on rows that do not tie."""
     rng = np.random.default_rng(seed)
     d = len(case.rows[0])
     rows = (rng.normal(size=(len(case.rows), d)) @ (np.eye(d) + 0.3)).tolist()
     queries = rng.normal(size=(5, d)).tolist()
-    if holed:
+    if incomplete:
         for x in queries[:3]:
             x[int(rng.integers(0, d))] = None
     case = Case(rows, case.labels, queries, case.weights, case.options)
@@ -181,7 +181,7 @@ def test_mahalanobis(case: Case, seed: int, holed: bool) -> None:
     oracle = case.oracle()
     k = len(oracle.kept)
     frame = case.frame(queries)
-    if holed:
+    if incomplete:
         with pytest.warns(match="no value"):
             distances, ids = model.kneighbors(frame, n_neighbors=k)
     else:

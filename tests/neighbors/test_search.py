@@ -10,13 +10,13 @@ from sortal.errors import MissingValueWarning
 from sortal.neighbors import model as neighbors_search
 
 
-def test_few_queries_with_the_same_holes_find_what_many_do(
+def test_few_queries_with_the_same_missing_values_find_what_many_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(1500, 6)), rng.integers(0, 2, 1500)
     queries = X[:90].copy()
-    queries[:, 2] = np.nan  # 90 with these holes, and 3 with others
+    queries[:, 2] = np.nan  # 90 with these missing values, and 3 with others
     queries[:3, 4] = np.nan
     model = NeighborsClassifier(metric="mahalanobis").fit(X, y)
     with pytest.warns(MissingValueWarning, match="93 cells"):

@@ -40,11 +40,11 @@ def test_too_few_rows_so_far_are_kept_until_more_come() -> None:
 
 def test_metric_and_scale_are_read_again_from_all_rows() -> None:
     X, y = iris()
-    holes = X[50:60].copy()
-    holes.iloc[0, 0] = np.nan
+    missing = X[50:60].copy()
+    missing.iloc[0, 0] = np.nan
     model = NeighborsClassifier().fit(X[40:60], y[40:60])
     before = model.scale_
-    model.partial_fit(holes, y[50:60])
+    model.partial_fit(missing, y[50:60])
     assert model.metric_ == "gower"
     assert model.forget(ids=[20]).metric_ == "euclidean"
     assert model.scale_ != before

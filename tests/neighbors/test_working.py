@@ -110,7 +110,7 @@ def test_a_singular_covariance_has_a_pseudo_inverse() -> None:
     np.testing.assert_allclose(found, np.linalg.pinv(np.cov(X.to_numpy().T)), atol=1e-12)
 
 
-def test_a_hole_is_no_term_and_the_sum_is_stretched() -> None:
+def test_a_missing_value_is_no_term_and_the_sum_is_stretched() -> None:
     asked = pd.DataFrame({"a": [3.0], "b": [np.nan]})
     with pytest.warns(MissingValueWarning):
         table = corners(metric="manhattan").working(asked)["distances"]

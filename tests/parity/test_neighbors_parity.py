@@ -2,7 +2,8 @@
 
 `neighbors.json` holds R's numbers (`tools/parity/neighbors.R` says what was asked):
 
-- `dist` leaves a hole out of its sum and scales the rest up to all columns, as `missing="skip"`
+- `dist` leaves a missing value out of its sum and scales the rest up to all columns, as
+`missing="skip"`
   does; of the largest difference nothing is scaled.
 - `daisy(metric = "gower")` is the mean over the columns that both rows have, numbers by range.
 - `class::knn` is Euclidean, unscaled. Of equal votes it draws one, so that a class is compared
@@ -39,7 +40,7 @@ every_scale = pytest.mark.parametrize(
 
 
 def birds() -> Any:
-    """The rows R was given: all that have holes, and every ninth of the others."""
+    """The rows R was given: all that have missing values, and every ninth of the others."""
     frame = datasets.penguins().drop(columns=["species", "year"])
     return frame[frame.isna().any(axis=1) | (frame.index % 9 == 0)].reset_index(drop=True)
 

@@ -20,10 +20,10 @@ from sortal.errors import MissingValueWarning
 from sortal.evaluation import Confusion, Reliability, Roc
 from sortal.pictures.figures import CELLS
 from sortal.pictures.scene import Pictures, Plan, Scene, Words, between_share
-from sortal.pictures.shared import comparison_pictures, judged_pictures
+from sortal.pictures.shared import comparison_pictures, evaluation_pictures
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.tasks import registry
-from sortal.tasks.registry import Facts, Learner
+from sortal.tasks.registry import Learner, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def blobs(n: int, p: int, K: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def mixed(n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
-    """Numbers, words, dates and truth values, with holes."""
+    """Numbers, words, dates and truth values, with missing values."""
     rng = np.random.default_rng(7)
     X, codes = blobs(n, 3, 3)
     days = pd.to_timedelta(40 * codes + rng.integers(0, 60, n), unit="D")
@@ -275,8 +275,8 @@ def test_the_measure_of_telling_is_that_of_the_f_ratio() -> None:
     assert np.allclose(between_share(1e9 + 1e-3 * X["c0"].to_numpy(), codes, 4), shares[0], 1e-4)
     assert between_share(np.full(200, 3.0), codes, 4) == 0.0
     assert between_share(np.full(200, np.nan), codes, 4) == 0.0
-    holes = np.where(np.arange(200) < 50, np.nan, X["c1"])
-    assert np.isclose(between_share(holes, codes, 4), between_share(holes[50:], codes[50:], 4))
+    missing = np.where(np.arange(200) < 50, np.nan, X["c1"])
+    assert np.isclose(between_share(missing, codes, 4), between_share(missing[50:], codes[50:], 4))
 
 
 def test_evidence_is_that_of_explain_with_two_classes() -> None:
@@ -317,7 +317,7 @@ def toy_pictures(estimator: Any, X: Any, y: Any, *, rows: bool) -> Pictures:
 
 
 def test_a_learner_of_ones_own_brings_its_pictures() -> None:
-    facts = Facts(probabilistic=False, reads="Not at all.")
+    facts = LearnerFacts(probabilistic=False, reads="Not at all.")
     assert Learner("toy", object, "toy", facts).draw(None, 1, 2, rows=True) is None
     own = Learner("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
     found = own.draw("e", 1, 2, rows=True)
@@ -355,7 +355,7 @@ def judge(n: int, K: int) -> tuple[Confusion, Reliability, Roc]:
 @pytest.mark.parametrize("K", [2, 30])
 def test_pictures_of_what_was_judged(K: int) -> None:
     confusion, reliability, roc = judge(2000, K)
-    found = judged_pictures("lda", confusion, reliability, roc)
+    found = evaluation_pictures("lda", confusion, reliability, roc)
     names = [picture.name for picture in found]
     assert names == ["lda-judged-confusion", "lda-judged-reliability", "lda-judged-roc"]
     assert not found.left_out
@@ -372,7 +372,7 @@ def test_pictures_of_what_was_judged(K: int) -> None:
 def test_letters_in_cells_stay_light_where_cells_are_dark() -> None:
     truth = np.repeat([0, 1], [20, 40])
     said = np.where(np.arange(60) == 59, 0, truth)
-    (picture,) = judged_pictures("x", Confusion.of(truth, said, ["a", "b"]))
+    (picture,) = evaluation_pictures("x", Confusion.of(truth, said, ["a", "b"]))
     root = ET.fromstring(picture.svg())  # noqa: S314  (our own)
     texts = {e.text: e.get("fill") for e in root.iter() if e.text}
     assert texts["20"] == texts["39"] == "#ffffff"
@@ -383,16 +383,16 @@ def test_the_code_of_judged_pictures_draws_the_like() -> None:
     X = datasets.iris()
     y = X.pop(X.columns[-1])
     names = {"model": LinearDiscriminant(), "X": X, "y": y}
-    for picture in judged_pictures("lda", *judge(50, 3)):
+    for picture in evaluation_pictures("lda", *judge(50, 3)):
         exec(picture.code, dict(names))  # noqa: S102
         assert len(plt.get_fignums()) == 1
         plt.close("all")
 
 
 def test_nothing_judged_has_no_picture() -> None:
-    assert len(judged_pictures("fisher", None)) == 0
+    assert len(evaluation_pictures("fisher", None)) == 0
     empty = Roc.of([0, 0], [[1.0, 0.0], [1.0, 0.0]], ["a", "b"])
-    found = judged_pictures("fisher", None, None, empty)
+    found = evaluation_pictures("fisher", None, None, empty)
     assert len(found) == 0
     assert "is not drawn: There is no curve" in found.left_out[0]
 

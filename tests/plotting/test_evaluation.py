@@ -16,7 +16,7 @@ from tests.plotting.drawn import comparison, legend_of, predictions, rendered
 from sortal import LinearDiscriminant, datasets
 from sortal.displays import ComparisonDisplay, ConfusionDisplay, ReliabilityDisplay, RocDisplay
 from sortal.evaluation import Confusion, Reliability, Roc
-from sortal.plotting.comparison import Scored
+from sortal.plotting.comparison import ScoredModel
 from sortal.plotting.evaluation import letters_on, shade
 
 if TYPE_CHECKING:
@@ -271,11 +271,11 @@ def test_a_baseline_may_be_chosen_and_a_learner_beside_it() -> None:
 def test_nothing_chosen_and_nothing_to_draw() -> None:
     display = ComparisonDisplay.from_comparison(comparison(best="", chosen="", learner=None))
     assert not any(model.mark for model in display.models)
-    assert ComparisonDisplay([Scored("a", 0.5)], "score").plot().ax_.get_xlabel() == "score"
+    assert ComparisonDisplay([ScoredModel("a", 0.5)], "score").plot().ax_.get_xlabel() == "score"
 
 
 def test_comparisons_with_names_from_data_on_given_axes() -> None:
-    models = [Scored(name, 0.5, 0.4, 0.6, mark="chosen") for name in (EVIL, "b" * 200, "")]
+    models = [ScoredModel(name, 0.5, 0.4, 0.6, mark="chosen") for name in (EVIL, "b" * 200, "")]
     display = ComparisonDisplay(models, "score", left_out=[EVIL]).plot()
     assert rendered(display)
     ax = plt.subplots()[1]

@@ -119,7 +119,7 @@ def test_rows_with_missing_values_are_left_out(kind: str) -> None:
     display, estimator, options = KINDS[kind]
     fitted = estimator.fit(X, y)
     X.loc[:1, "sepal_width"] = np.nan
-    with pytest.warns(MissingValueWarning, match="2 of 150 rows have a hole"):
+    with pytest.warns(MissingValueWarning, match="2 of 150 rows have a missing value"):
         found = display.from_estimator(fitted, X, y, **options)
     assert found.rows.counts.sum() == 148
 

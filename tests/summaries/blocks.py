@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from sortal.summaries.class_moments import ClassMoments
 
-Cells = Sequence[Any]  # None is a hole
+Cells = Sequence[Any]  # None is a missing value
 
 
 def _array(cells: Cells) -> np.ndarray[Any, Any]:
-    """Whole numbers without holes as int64, as a data frame has them; anything else as objects."""
+    """Complete whole numbers as int64, as a data frame has them; anything else as objects."""
     if all(type(cell) is int for cell in cells):
         return np.array(cells, dtype=np.int64)
     return np.fromiter(cells, dtype=object, count=len(cells))
@@ -90,7 +90,7 @@ KINDS = ("color", "shape", "taste")
 
 @dataclass(frozen=True)
 class Table:
-    """Labeled rows by columns; None is a hole. Units are those of 2**-exponent."""
+    """Labeled rows by columns; None is a missing value. Units are those of 2**-exponent."""
 
     labels: list[Any]
     numbers: list[list[float]]

@@ -272,10 +272,11 @@ def assert_extended(
         assert abs(found.fourth[k] - wanted[2]) <= ROUNDING * scale.fourth
 
 
-# --- Holes and what cannot be measured -----------------------------------------------------------
+# --- Missing values and what cannot be measured
+# -----------------------------------------------------------
 
 
-def test_a_hole_or_an_infinite_number_in_a_used_row_gives_nothing(tile: int) -> None:
+def test_a_missing_value_or_an_infinite_number_in_a_used_row_gives_nothing(tile: int) -> None:
     labels, fine = ["a", "b", "a", "b", "a"], [1.0, 2.0, 3.0, 4.0, 5.0]
     for bad in (math.nan, math.inf, -math.inf, 1e200, 1e150, -1e141):
         table = Table(labels, [fine, [0.0, 0.0, 0.0, 0.0, bad]], [])
@@ -283,12 +284,12 @@ def test_a_hole_or_an_infinite_number_in_a_used_row_gives_nothing(tile: int) -> 
         assert_exact(measure(table, rows=[0, 1, 2, 3]), table.rows(range(4)))
         out = measure(replace(table, units=[1, 1, 1, 1, 0]))
         assert_exact(out, table.rows(range(4)))
-    with_hole = Table(labels, [fine], [["u", "v", None, "u", "v"]])
-    assert try_to_measure(with_hole) is None
-    assert measure(with_hole, rows=[0, 1, 3, 4]).units.tolist() == [2, 2]
+    with_missing = Table(labels, [fine], [["u", "v", None, "u", "v"]])
+    assert try_to_measure(with_missing) is None
+    assert measure(with_missing, rows=[0, 1, 3, 4]).units.tolist() == [2, 2]
 
 
-def test_holes_are_filled_where_asked(tile: int) -> None:
+def test_missing_values_are_filled_where_asked(tile: int) -> None:
     table = Table(["a", "b", "a", "a"], [[1.0, math.nan, 3.0, math.nan]], [["u", "v", None, "u"]])
     filled = measure(table, fill=[2.5, 0.75, 0.25])
     assert filled.values == (("u", "v"),)

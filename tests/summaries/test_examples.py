@@ -58,14 +58,14 @@ def test_outlook_and_wind_have_six_cells(tennis: Batch) -> None:
     assert named == sorted(named)
 
 
-def test_the_two_penguins_without_measurements_are_holes() -> None:
+def test_the_two_penguins_without_measurements_are_missing_values() -> None:
     table = datasets.penguins()
     names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
     columns = [table[name].tolist() for name in names]
     sex = [word if isinstance(word, str) else None for word in table["sex"]]
     counts = count_rows(build_batch(table["species"].tolist(), [sex], columns))
     assert counts.rows == 344
-    assert counts.holes.tolist() == [11, 2, 2, 2, 2]
+    assert counts.missing.tolist() == [11, 2, 2, 2, 2]
 
 
 def test_the_mean_petal_of_each_iris() -> None:
@@ -84,11 +84,11 @@ def test_weights_count_instead_of_rows() -> None:
     assert counts_by_value(counts, 0) == {"u": [2, 1]}
 
 
-def test_whole_weights_are_copies_in_the_number_of_rows_and_holes() -> None:
+def test_whole_weights_are_copies_in_the_number_of_rows_and_missing_values() -> None:
     whole = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 3, 0]))
-    assert (whole.rows, whole.holes.tolist()) == (5, [3])
+    assert (whole.rows, whole.missing.tolist()) == (5, [3])
     fractional = count_rows(build_batch(["a", "b", "a"], [["u", None, "v"]], [], [2, 0.5, 0]))
-    assert (fractional.rows, fractional.holes.tolist()) == (2, [1])
+    assert (fractional.rows, fractional.missing.tolist()) == (2, [1])
 
 
 def test_fractions_are_counted_in_units_of_a_power_of_two() -> None:
@@ -96,7 +96,7 @@ def test_fractions_are_counted_in_units_of_a_power_of_two() -> None:
     assert (counts.units / 2.0**counts.exponent).tolist() == [1.5, 0.25]
 
 
-def test_a_row_with_a_hole_belongs_to_no_cell() -> None:
+def test_a_row_with_a_missing_value_belongs_to_no_cell() -> None:
     batch = build_batch(["a", "b"], [["u", "u"], ["s", None]])
     counts = count_cells(batch, [0, 1])
     assert counts.classes == ("a",)

@@ -110,7 +110,7 @@ def test_rows_without_weight_take_an_id_and_are_not_kept() -> None:
     assert (kept.labels, kept.y.tolist()) == (("a",), [0, 0])
     assert kept.values[0] == ("u", "v")
     assert kept.size == 3
-    assert [part.tolist() for part in kept.holes()] == [[2, 0], [0, 0]]
+    assert [part.tolist() for part in kept.missing()] == [[2, 0], [0, 0]]
     assert rows(weights=[1, 1, 1, 1]).units is None
 
 

@@ -43,7 +43,7 @@ Kind = type[Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """A labeled table by columns; None is a hole."""
+    """A labeled table by columns; None is a missing value."""
 
     labels: list[Any]
     categories: list[list[Any]]
@@ -78,10 +78,12 @@ WHOLE = (0.0, 1.0, 2.0, 3.0)
 FRACTIONS = (0.0, 0.1, 1 / 3, 0.5, 2.75, 7.0)
 
 
-def with_holes(rng: np.random.Generator, cells: list[Any]) -> list[Any]:
-    """Without holes, with some, or nothing but holes."""
-    is_hole = rng.random(len(cells)) < rng.choice([0.0, 0.2, 0.2, 1.0])
-    return [None if hole else cell for cell, hole in zip(cells, is_hole.tolist(), strict=True)]
+def with_missing(rng: np.random.Generator, cells: list[Any]) -> list[Any]:
+    """Without missing values, with some, or nothing but missing values."""
+    is_missing = rng.random(len(cells)) < rng.choice([0.0, 0.2, 0.2, 1.0])
+    return [
+        None if missing else cell for cell, missing in zip(cells, is_missing.tolist(), strict=True)
+    ]
 
 
 @st.composite
@@ -91,7 +93,7 @@ def numbers(draw: st.DrawFn, n: int) -> list[float | None]:
     odd = [0.0, 0.1, -2.5, 3.0, *draw(st.lists(st.floats(-10, 10, width=32), max_size=3))]
     fresh = rng.uniform(-10, 10, n).astype(np.float32).astype(np.float64)
     steps = np.where(rng.random(n) < rng.choice([0.0, 0.5, 1.0]), deal(rng, odd, n), fresh)
-    return with_holes(rng, [offset + x for x in steps.tolist()])
+    return with_missing(rng, [offset + x for x in steps.tolist()])
 
 
 @st.composite
@@ -105,7 +107,7 @@ def tables(draw: st.DrawFn) -> Rows:
         weights[0] = 1.0  # a table without any weight is refused
     return Rows(
         labels=deal(rng, draw(st.sampled_from(LABELS)), n),
-        categories=[with_holes(rng, deal(rng, pool, n)) for pool in pools],
+        categories=[with_missing(rng, deal(rng, pool, n)) for pool in pools],
         numbers=[draw(numbers(n)) for _ in range(draw(st.integers(0, 2)))],
         weights=weights,
     )
@@ -298,7 +300,10 @@ def assert_same_weights(found: Any, wanted: Any, rows: Rows) -> None:
         for name in ("rows", "classes", "values", "moments", "cells"):
             assert_same_weights(getattr(found, name), getattr(wanted, name), rows)
     elif isinstance(found, RowCounts):
-        assert (found.rows, found.holes.tolist()) == (2 * wanted.rows, (2 * wanted.holes).tolist())
+        assert (found.rows, found.missing.tolist()) == (
+            2 * wanted.rows,
+            (2 * wanted.missing).tolist(),
+        )
     else:
         finest = max(found.exponent, wanted.exponent)
         assert_same(in_unit(found, finest), in_unit(wanted, finest), rows)

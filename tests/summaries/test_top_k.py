@@ -64,7 +64,7 @@ def test_a_table_in_pieces_has_the_neighbors_of_the_whole(
     n, words = 12, np.array(["u", "v", "w", None], dtype=object)
     numbers = rng.integers(0, 3, (n, 2)).astype(float)
     numbers[rng.random((n, 2)) < 0.2] = np.nan
-    codes = rng.integers(0, 4, (n, 1)).astype(np.int32)  # 3 is a hole
+    codes = rng.integers(0, 4, (n, 1)).astype(np.int32)  # 3 is a missing value
     units = rng.integers(0, 3, n) if weighed else np.ones(n)
     units[0] = 1
     rows = np.column_stack([numbers.astype(object), words[codes]])

@@ -100,8 +100,8 @@ def test_measured_numbers_are_no_identifiers() -> None:
 
 def test_constant_and_empty_columns() -> None:
     assert found(frame(k=["x"] * N)) == {"constant": ("k", "--drop k")}
-    holed = frame(k=["x"] * 300 + [None] * 100)
-    assert "apart from 100 holes" in words(inspect(holed, "y"), "constant")
+    incomplete = frame(k=["x"] * 300 + [None] * 100)
+    assert "apart from 100 missing values" in words(inspect(incomplete, "y"), "constant")
     assert found(frame(k=[None] * N)) == {"empty": ("k", "--drop k")}
     assert found(frame(k=[np.nan] * N)) == {"empty": ("k", "--drop k")}
 
@@ -113,7 +113,7 @@ def test_leaks() -> None:
         "word": np.where(truth, "approved", "refused"),
         "number": truth * 10 + rng.random(N).round(3),
         "holes": [("x" if is_true else None) for is_true in truth],
-        "both": np.where(truth, rng.normal(80, 9, N), np.nan),  # a hole where it is false
+        "both": np.where(truth, rng.normal(80, 9, N), np.nan),  # a missing value where it is false
         "nearly": np.where(truth ^ (np.arange(N) == 7), 1.5, 0.5),
     }
     for name, values in leaks.items():
@@ -141,12 +141,12 @@ def test_strong_columns_and_identifiers_are_no_leaks() -> None:
     assert found(names) == {"identifier": ("name", "--drop name")}
 
 
-def test_leaks_of_a_target_with_holes_and_of_many_values() -> None:
+def test_leaks_of_a_target_with_missing_values_and_of_many_values() -> None:
     data = frame()
     data["copy"] = data["y"].map({"no": "0", "yes": "1"})
     data.loc[:9, "y"] = None
-    assert found(data).keys() == {"leak", "target-holes"}
-    assert "no value in 10 rows of 400" in words(inspect(data, "y"), "target-holes")
+    assert found(data).keys() == {"leak", "target-missing"}
+    assert "no value in 10 rows of 400" in words(inspect(data, "y"), "target-missing")
     wide = frame(many=np.arange(N) // 2)
     assert found(wide) == {}
 
@@ -240,7 +240,7 @@ def test_rows_are_compared_as_pandas_compares_them() -> None:
 
 def test_columns() -> None:
     table = inspect(datasets.penguins(), "species").columns
-    assert table.columns == ("column", "kind", "holes", "distinct", "range or most frequent")
+    assert table.columns == ("column", "kind", "missing", "distinct", "range or most frequent")
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["island"] == ("words", 0, 3, "Biscoe (168), Dream (124), Torgersen (52)")
     assert rows["body_mass_g"] == ("whole number", 2, 94, "2700 … 6300")
@@ -272,8 +272,8 @@ def test_a_file_and_its_notes(tmp_path: Path) -> None:
         path, index=False
     )
     looked = inspect(path, "y")
-    assert looked.title == "t.csv: 400 rows, 5 columns, 1 hole"
-    assert inspect(pd.DataFrame({"a": [1]})).title == "1 row, 1 column, 0 holes"
+    assert looked.title == "t.csv: 400 rows, 5 columns, 1 missing value"
+    assert inspect(pd.DataFrame({"a": [1]})).title == "1 row, 1 column, 0 missing values"
     assert any("'zip' is text" in note for note in looked.notes)
     assert inspect(path, "y", drop=["zip"]).to_frame().shape == (4, 5)
     assert inspect(path, "y", text=["height"]).columns.column("kind")[0] == "words"
@@ -290,7 +290,7 @@ def test_faces() -> None:
         assert "\x07" not in text
     assert "<b>" not in looked._repr_html_().replace("<body>", "")
     assert "<i>" not in looked.to_html()
-    assert str(looked).startswith("400 rows, 5 columns, 400 holes\n\nColumns\n")
+    assert str(looked).startswith("400 rows, 5 columns, 400 missing values\n\nColumns\n")
     assert "\nFindings\n- '<b>\\x1b[31m' is " in str(looked)
     assert found(data)["empty"] == ("-x y", "--drop='-x y'")
     assert max(map(len, looked.to_text(60).splitlines())) <= 60

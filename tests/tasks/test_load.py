@@ -13,7 +13,7 @@ import pytest
 from sortal import LinearDiscriminant, TreeClassifier, datasets
 from sortal.base.saving import parts_of, restore
 from sortal.errors import FormatError
-from sortal.modelfile.archive import Parts, read_archive, write_archive
+from sortal.modelfile.archive import ArchiveMembers, read_archive, write_archive
 from sortal.tasks.load import load
 
 FROZEN = sorted((Path(__file__).parents[1] / "modelfile" / "frozen").glob("v*/*.sortal"))
@@ -41,7 +41,7 @@ def test_there_is_a_sample_of_every_estimator() -> None:
     assert len(names) == 8
 
 
-def good() -> Parts:
+def good() -> ArchiveMembers:
     iris = datasets.iris()
     return parts_of(TreeClassifier(max_depth=2).fit(iris, "species"))
 
@@ -49,7 +49,7 @@ def good() -> Parts:
 def changed(tmp_path: Path, **parts: Any) -> Path:
     base = good()
     path = tmp_path / "m.sortal"
-    write_archive(path, Parts({**base.manifest, **parts}, base.members))
+    write_archive(path, ArchiveMembers({**base.manifest, **parts}, base.members))
     return path
 
 
@@ -101,8 +101,8 @@ TREES: dict[str, dict[str, Any]] = {
     "lists beyond": {"child_start": [0, 2, 2, 4, 4, 9]},
     "values of a cut": {"value_start": [0, 0, 0, 0, 0, 1], "values": [0], "branches": [0]},
     "a branch too many": {"heavier": [2, -1, 0, -1, -1]},
-    "holes too far": {"missing": [2, -1, -1, -1, -1]},
-    "holes that spread": {"missing": [-2, -1, -1, -1, -1]},
+    "missing values too far": {"missing": [2, -1, -1, -1, -1]},
+    "missing values that spread": {"missing": [-2, -1, -1, -1, -1]},
     "a cut at nothing": {"threshold": [np.nan, np.nan, 1.0, np.nan, np.nan]},
     "no weight": {"units": [[50, 50, 50], [0, 0, 0], [0, 50, 50], [0, 49, 5], [0, 1, 45]]},
 }
@@ -125,7 +125,7 @@ def test_arrays_that_are_no_tree_are_refused(name: str) -> None:
     members = {f"arrays/{name}": members[f"arrays/{name}"] for name in used}
     manifest = {**base.manifest, "model": model, "arrays": entries}
     with pytest.raises(FormatError, match="This model has"):
-        restore(TreeClassifier, Parts(manifest, members))
+        restore(TreeClassifier, ArchiveMembers(manifest, members))
 
 
 def _type_of(field: str) -> str:
@@ -141,4 +141,4 @@ def test_a_summary_of_other_rows_is_refused() -> None:
     for wrong in (fewer, other):
         members = {**base.members, "summary": wrong.members["summary"]}
         with pytest.raises(FormatError, match="summary"):
-            restore(LinearDiscriminant, Parts(base.manifest, members))
+            restore(LinearDiscriminant, ArchiveMembers(base.manifest, members))

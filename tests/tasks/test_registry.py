@@ -21,7 +21,7 @@ from sortal import (
     datasets,
 )
 from sortal.tasks import registry
-from sortal.tasks.registry import Facts, Learner
+from sortal.tasks.registry import Learner, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors", "kernel"]
-FACTS = Facts(probabilistic=False, reads="Not at all.")
+FACTS = LearnerFacts(probabilistic=False, reads="Not at all.")
 
 
 class Toy:
@@ -108,15 +108,15 @@ def test_of_trees_of_words() -> None:
     assert fan.fit(tennis, "PlayTennis").n_parameters_ == (1 + 3) + 3
 
 
-def test_a_branch_for_holes_is_one_more() -> None:
+def test_a_branch_for_missing_values_is_one_more() -> None:
     X, Y = iris()
     known = X[["sepal_length"]]
-    holes = known.where((np.arange(len(X)) % 7 != 0)[:, None])
+    missing = known.where((np.arange(len(X)) % 7 != 0)[:, None])
     whole = TreeClassifier(max_depth=1, pruning=None).fit(known, Y)
     assert whole.n_parameters_ == 2 + 2
-    direction = TreeClassifier(max_depth=1, pruning=None).fit(holes, Y)
+    direction = TreeClassifier(max_depth=1, pruning=None).fit(missing, Y)
     assert direction.n_parameters_ == 2 + 1 + 2
-    own = TreeClassifier(max_depth=1, pruning=None, missing="branch").fit(holes, Y)
+    own = TreeClassifier(max_depth=1, pruning=None, missing="branch").fit(missing, Y)
     assert own.n_parameters_ == 2 + 1 + 3
 
 

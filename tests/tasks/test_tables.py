@@ -49,7 +49,7 @@ def test_one_odd_cell_changes_no_other_row(
         assert predict(model, "-")["prediction"].tolist() == said
 
 
-def test_whole_numbers_as_labels_stay_whole_beside_holes(tmp_path: Path) -> None:
+def test_whole_numbers_as_labels_stay_whole_beside_missing_values(tmp_path: Path) -> None:
     table = written(tmp_path / "old.csv", "x,y\n" + "1,0\n2,1\n3,\n" * 9)
     with pytest.warns(UserWarning, match="9 of 27 rows have no 'y'"):
         assert fit(table, "y", "tree").classes_.tolist() == [0, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.native.trees import CUT, LEAF, NO_HOLES
+from sortal.native.trees import CUT, LEAF, NOTHING_MISSING
 from sortal.trees.model import TreeModel
 
 
@@ -44,5 +44,5 @@ def chain(depth: int) -> TreeModel:
         gain=np.where(asks, 0.5, 0.0),
         exact=np.ones(n, dtype=bool),
         candidates=np.zeros(n),
-        missing=np.full(n, NO_HOLES, dtype=np.int32),
+        missing=np.full(n, NOTHING_MISSING, dtype=np.int32),
     )

@@ -1,4 +1,4 @@
-"""A slow oracle of trees that grow with holes: every test of every node, in whole numbers.
+"""A slow oracle of trees that grow with missing values: every test of every node, in whole numbers.
 
 It knows nothing of how trees are grown in earnest. Tables are tuples, weights are fractions, and
 logarithms are whole numbers of 2**-110, so that scores that are equal in the mathematics agree to
@@ -58,7 +58,7 @@ Held: TypeAlias = tuple[tuple[int, Amount], ...]  # the rows of a node, and what
 
 @dataclass(frozen=True)
 class Column:
-    """How a column is asked, how it looks to its user, and its cells; None is a hole.
+    """How a column is asked, how it looks to its user, and its cells; None is a missing value.
 
     A cell is a number: itself, the place of a declared level, the number of a word, 0 or 1.
     """
@@ -255,10 +255,10 @@ def threshold_between(a: float, b: float) -> float:
 
 @dataclass(frozen=True)
 class Test:
-    """A question: the known values of each branch, and the branch of holes.
+    """A question: the known values of each branch, and the branch of missing values.
 
-    A branch of holes alone has no values. `amount` is n times the measure (bits for the gain
-    ratio), `spread` n times the split information.
+    A branch of missing values alone has no values. `amount` is n times the measure (bits for the
+    gain ratio), `spread` n times the split information.
     """
 
     __test__ = False
@@ -311,15 +311,15 @@ class Node:
 
 @dataclass(frozen=True)
 class Tally:
-    """One attribute in one node: a part for each known value, ascending, and one of the holes."""
+    """One attribute in one node: a part for each known value, ascending, and one for missing."""
 
     known: dict[float, Part]
-    holes: Part
-    has_holes: bool
+    missing: Part
+    has_missing: bool
 
     @property
     def n(self) -> int:
-        return len(self.holes)
+        return len(self.missing)
 
     def part(self, side: Sequence[float]) -> Part:
         return added((self.known[value] for value in side if value in self.known), self.n)
@@ -346,7 +346,7 @@ class Oracle:
                     yield V
 
     def of_known(self, j: int, tally: Tally) -> Iterator[Test]:
-        """Every threshold, V or one branch a value, holes left aside."""
+        """Every threshold, V or one branch a value, missing values left aside."""
         kind, values = self.table.columns[j].kind, tuple(tally.known)
         if kind == CUT:
             for place, (a, b) in enumerate(pairwise(values), start=1):
@@ -365,9 +365,9 @@ class Oracle:
         return Test(j, kind, threshold, (values, ()), 1, (math.inf, 1))
 
     def with_direction(self, j: int, tally: Tally) -> Iterator[Test]:
-        """Every question with the holes on every side; a hole of a category is one more value."""
+        """Every question with missing values on every side; in a category, one more value."""
         kind = self.table.columns[j].kind
-        if not tally.has_holes:
+        if not tally.has_missing:
             yield from self.of_known(j, tally)
         elif kind == SUBSET:
             for V in self.subsets((*tally.known, math.inf)):
@@ -419,52 +419,52 @@ class Oracle:
         return list(found(j, tally, slack))
 
     def direction_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
-        whole = added([tally.all_known, tally.holes], tally.n)
+        whole = added([tally.all_known, tally.missing], tally.n)
         for test in self.with_direction(j, tally):
             parts = [tally.part(side) for side in test.sides]
-            if tally.has_holes:
-                parts[test.missing] = added([parts[test.missing], tally.holes], tally.n)
+            if tally.has_missing:
+                parts[test.missing] = added([parts[test.missing], tally.missing], tally.n)
             if self.is_allowed(whole, parts, slack):
                 yield self.judged(test, whole, parts)
 
     def known_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
         """Majority and fractional: what the known rows say, by their share of all rows."""
-        whole, m = tally.all_known, sum(tally.holes[:-1])
+        whole, m = tally.all_known, sum(tally.missing[:-1])
         for test in self.of_known(j, tally):
             parts = [tally.part(side) for side in test.sides]
             sizes = [sum(part[:-1]) for part in parts]
             missing = SPREAD
             if self.rules.missing == "majority":
-                missing = sizes.index(max(sizes)) if tally.has_holes else NONE_MET
+                missing = sizes.index(max(sizes)) if tally.has_missing else NONE_MET
             if self.is_allowed(whole, parts, slack):
                 yield self.judged(replace(test, missing=missing), whole, parts, m)
 
     def branch_tests(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
-        """A last branch of holes beside the known rows' own test, or known against missing."""
-        if not tally.has_holes:
+        """A last branch for missing beside the known rows' own test, or known against missing."""
+        if not tally.has_missing:
             yield from self.direction_tests(j, tally, slack)
             return
         if self.table.columns[j].kind == MULTIWAY:
             yield from self.branch_each(j, tally, slack)
             return
-        whole = added([tally.all_known, tally.holes], tally.n)
+        whole = added([tally.all_known, tally.missing], tally.n)
         is_any = False
         for test in self.of_known(j, tally):
             parts = [tally.part(side) for side in test.sides]
             if self.is_allowed(tally.all_known, parts, slack):
                 is_any = True
                 own = replace(test, sides=(*test.sides, ()), missing=len(parts))
-                yield self.judged(own, whole, [*parts, tally.holes])
+                yield self.judged(own, whole, [*parts, tally.missing])
         if tally.known and not is_any:
-            test, parts = self.known_or_missing(j, tally), [tally.all_known, tally.holes]
+            test, parts = self.known_or_missing(j, tally), [tally.all_known, tally.missing]
             if self.is_allowed(whole, parts, slack):
                 yield self.judged(test, whole, parts)
 
     def branch_each(self, j: int, tally: Tally, slack: Fraction) -> Iterator[Test]:
-        """One branch a known value, one at least, and one of the holes, which is like another."""
-        whole = added([tally.all_known, tally.holes], tally.n)
+        """One branch a known value, one at least, and one for missing, which is like another."""
+        whole = added([tally.all_known, tally.missing], tally.n)
         sides = (*((value,) for value in tally.known), ())
-        parts = [*tally.known.values(), tally.holes]
+        parts = [*tally.known.values(), tally.missing]
         if tally.known and self.is_allowed(whole, parts, slack):
             test = Test(j, MULTIWAY, math.nan, sides, len(tally.known), ())
             yield self.judged(test, whole, parts)
@@ -486,28 +486,28 @@ class Oracle:
 
     def tally(self, j: int, held: Held) -> Tally:
         cells = self.table.coded[j]
-        holes = [(i, w) for i, w in held if cells[i] is None]
+        missing = [(i, w) for i, w in held if cells[i] is None]
         by_value: dict[float, list[tuple[int, Amount]]] = {}
         for i, w in held:
             if (cell := cells[i]) is not None:
                 by_value.setdefault(cell, []).append((i, w))
         known = {value: self.part_of(by_value[value]) for value in sorted(by_value)}
-        return Tally(known, self.part_of(holes), bool(holes))
+        return Tally(known, self.part_of(missing), bool(missing))
 
     def parted(self, test: Test, held: Held) -> list[Held]:
         """The rows of each branch, and what each weighs there."""
         cells = self.table.coded[test.attribute]
         known = [tuple((i, w) for i, w in held if cells[i] in side) for side in test.sides]
-        holes = tuple((i, w) for i, w in held if cells[i] is None)
-        if not holes:
+        missing = tuple((i, w) for i, w in held if cells[i] is None)
+        if not missing:
             return known
         if test.missing != SPREAD:
-            known[test.missing] = tuple(sorted((*known[test.missing], *holes)))
+            known[test.missing] = tuple(sorted((*known[test.missing], *missing)))
             return known
         weights = [sum(w for _, w in side) for side in known]
         shares = [Fraction(weight) / sum(weights) for weight in weights]
         return [
-            tuple(sorted((*side, *((i, w * share) for i, w in holes))))
+            tuple(sorted((*side, *((i, w * share) for i, w in missing))))
             for side, share in zip(known, shares, strict=True)
         ]
 
@@ -581,11 +581,11 @@ class Oracle:
         )
 
     def stood(self, held: Held) -> int:
-        """How many subsets the choice stood against; a hole is one more value of "direction"."""
+        """How many subsets the choice stood against; by "direction", missing is one more value."""
         found = 0
         for j, column in enumerate(self.table.columns):
             tally = self.tally(j, held)
-            is_value = tally.has_holes and self.rules.missing == "direction"
+            is_value = tally.has_missing and self.rules.missing == "direction"
             codes = (*tally.known, *([math.inf] if is_value else []))
             found += sum(1 for _ in self.subsets(codes)) if column.kind == SUBSET else 0
         return found
@@ -799,7 +799,7 @@ def assert_same_node(tree: Any, t: int, node: Node, exact: bool) -> None:
 
 
 def assert_same_tree(model: Any, root: Node, rules: Rules) -> None:
-    """The same questions, branches of holes and scores; counts to the unit where none is spread."""
+    """The same questions, missing branches and scores; counts exact where none is spread."""
     tree, nodes = model._model, preorder(root)
     exact = rules.missing != "fractional"
     numbers = {id(node): t for t, node in enumerate(nodes)}
@@ -811,7 +811,7 @@ def assert_same_tree(model: Any, root: Node, rules: Rules) -> None:
 
 
 def assert_same_answers(model: Any, table: Table, root: Node, rows: Sequence[Cells]) -> None:
-    """predict_proba of rows with holes and values never met is what a walk down the tree gives.
+    """predict_proba of missing and unknown values is what a walk down the tree gives.
 
     Classes without weight have their columns too, of zeros.
     """
@@ -838,7 +838,7 @@ WEIGHTINGS: Final = ("none", "whole", "eighths", "rough")
 
 
 def make_column(look: str, rng: Any, classes: Any, m: int, rate: float, style: str) -> Column:
-    """Half of the cells know the class, and so do the holes of some columns."""
+    """Half of the cells know the class, and so do the missing values of some columns."""
     n = len(classes)
     m = 2 if look.startswith("truth") else m
     codes = np.where(rng.random(n) < 0.5, (classes * 5 + 1) % m, rng.integers(0, m, n))
@@ -846,8 +846,8 @@ def make_column(look: str, rng: Any, classes: Any, m: int, rate: float, style: s
         codes[:] = codes[0]
     numbers = codes + rng.normal(size=n) if look == "many" else codes / (10 if look == "few" else 1)
     odds = rate * (2 * (classes == classes[0]) if style == "told by class" else 1)
-    is_hole = np.ones(n, dtype=bool) if style == "all holes" else rng.random(n) < odds
-    cells = tuple(None if h else float(x) for x, h in zip(numbers, is_hole, strict=True))
+    is_missing = np.ones(n, dtype=bool) if style == "all missing values" else rng.random(n) < odds
+    cells = tuple(None if h else float(x) for x, h in zip(numbers, is_missing, strict=True))
     if look in {"few", "many"}:
         return Column(CUT, "number", cells)
     if look == "ordered":
@@ -874,12 +874,12 @@ def tables(
     criterion: str = "gain",
     weightings: tuple[str, ...] = ("none", "whole"),
     rates: tuple[float, ...] = (0.0, 0.1, 0.3, 0.6),
-    styles: tuple[str, ...] = ("", "", "", "told by class", "one value", "all holes"),
+    styles: tuple[str, ...] = ("", "", "", "told by class", "one value", "all missing values"),
     looks: tuple[str, ...] = LOOKS,
     most: int = 30,
     max_classes: int = 4,
 ) -> Table:
-    """Mixed columns with holes, some of them copies of another."""
+    """Mixed columns with missing values, some of them copies of another."""
     n, K = draw(st.integers(2, most)), draw(st.integers(2, max_classes))
     rng = np.random.default_rng(draw(st.integers(0, 10**9)))
     classes = rng.integers(0, K, n)
@@ -913,7 +913,7 @@ limits: Final = st.fixed_dictionaries(
 
 
 def rows_to_ask(table: Table, seed: int, most: int = 60) -> list[Cells]:
-    """The rows of the table, and holes, unknown, absent and known values in every combination."""
+    """The rows of the table, and missing, unknown, absent and known values in every combination."""
     rng = np.random.default_rng(seed)
     cells: list[list[Cell]] = []
     for j, column in enumerate(table.columns):

@@ -1,4 +1,4 @@
-"""An oracle of trees with holes on large tables: cumulative counts of every test of a node.
+"""An oracle of trees of large incomplete tables: cumulative counts of every test of a node.
 
 It goes down a fitted tree and holds at each node the fitted test against the largest score of
 all tests, in float64. Where the fitted test leads, the rows follow, so that one pass sees all
@@ -91,14 +91,14 @@ class Offer:
 
 
 def as_words(codes: NDArray[np.float64]) -> NDArray[np.object_]:
-    """Words by code; -1 is a hole."""
+    """Words by code; -1 is a missing value."""
     words = [*(f"v{i:03d}" for i in range(int(codes.max()) + 1)), None]
     return np.array(words, object)[codes.astype(np.int64)]
 
 
 @dataclass(frozen=True)
 class Large:
-    """Numbers with NaN, or codes of words with -1, for the holes."""
+    """Numbers with NaN, or codes of words with -1, for the missing values."""
 
     columns: tuple[NDArray[Any], ...]
     kinds: tuple[int, ...]
@@ -125,13 +125,13 @@ class Large:
 
 @dataclass(frozen=True)
 class Tally:
-    """One column in one node: class counts of its known values, ascending, and of its holes."""
+    """One column in one node: class counts of its known values, ascending, and of missing ones."""
 
     attribute: int
     kind: int
     values: Float
     known: Float
-    holes: Float
+    missing: Float
 
 
 @dataclass(frozen=True)
@@ -157,13 +157,13 @@ class LargeOracle:
 
     @cached_property
     def ranks(self) -> list[tuple[NDArray[Any], Int]]:
-        """Of every column its values, ascending, and the rank of each row's; -1 is a hole."""
+        """Of every column its values, ascending, and the rank of each row's; -1 is missing."""
         found = []
         for x, kind in zip(self.table.columns, self.table.kinds, strict=True):
-            is_hole = np.isnan(x) if kind == CUT else x < 0
-            values, places = np.unique(x[~is_hole], return_inverse=True)
+            is_missing = np.isnan(x) if kind == CUT else x < 0
+            values, places = np.unique(x[~is_missing], return_inverse=True)
             ranks = np.full(len(x), -1)
-            ranks[~is_hole] = places
+            ranks[~is_missing] = places
             found.append((values.astype(np.float64), ranks))
         return found
 
@@ -174,13 +174,15 @@ class LargeOracle:
     def tally(self, j: int, rows: Int, weights: Float) -> Tally:
         values, ranks = self.ranks[j]
         K, places = self.n_classes, ranks[rows]
-        is_hole = places < 0
-        places = places[~is_hole]
-        cells = places * K + self.table.classes[rows[~is_hole]]
-        known = np.asarray(np.bincount(cells, weights[~is_hole], len(values) * K), dtype=np.float64)
+        is_missing = places < 0
+        places = places[~is_missing]
+        cells = places * K + self.table.classes[rows[~is_missing]]
+        known = np.asarray(
+            np.bincount(cells, weights[~is_missing], len(values) * K), dtype=np.float64
+        )
         met = np.bincount(places, minlength=len(values)) > 0
-        holes = self.counts(rows[is_hole], weights[is_hole])
-        return Tally(j, self.table.kinds[j], values[met], known.reshape(-1, K)[met], holes)
+        missing = self.counts(rows[is_missing], weights[is_missing])
+        return Tally(j, self.table.kinds[j], values[met], known.reshape(-1, K)[met], missing)
 
     def yes_sides(self, tally: Tally, tables: Float) -> Float:
         """The class counts of the yes side of every cut or subset."""
@@ -194,32 +196,34 @@ class LargeOracle:
 
     def partitions(self, tally: Tally) -> Iterator[tuple[Float, Float, Float]]:
         """Of every test: parts that limits hold for, that are scored, and that have sizes."""
-        known, holes = tally.known.sum(axis=0), tally.holes
-        has_holes = bool(holes.sum() > 0)
+        known, missing = tally.known.sum(axis=0), tally.missing
+        has_missing = bool(missing.sum() > 0)
         if tally.kind == MULTIWAY:
             yield from self.multiway(tally)
         elif self.policy == "direction":
             yes = self.yes_sides(tally, tally.known)
-            if has_holes and tally.kind == CUT:
-                yes = np.concatenate([yes, yes + holes, [known]])
-            elif has_holes:
-                yes = self.yes_sides(tally, np.concatenate([tally.known, [holes]]))
-            parts = np.stack([yes, known + holes - yes], axis=1)
+            if has_missing and tally.kind == CUT:
+                yes = np.concatenate([yes, yes + missing, [known]])
+            elif has_missing:
+                yes = self.yes_sides(tally, np.concatenate([tally.known, [missing]]))
+            parts = np.stack([yes, known + missing - yes], axis=1)
             yield parts, parts, parts
         else:
             yes = self.yes_sides(tally, tally.known)
             parts = np.stack([yes, known - yes], axis=1)
-            beside = np.concatenate([parts, np.broadcast_to(holes, (len(parts), 1, len(holes)))], 1)
+            beside = np.concatenate(
+                [parts, np.broadcast_to(missing, (len(parts), 1, len(missing)))], 1
+            )
             yield parts, beside if self.policy == "branch" else parts, beside
 
     def multiway(self, tally: Tally) -> Iterator[tuple[Float, Float, Float]]:
         parts, m = tally.known[None], len(tally.known)
-        has_holes = bool(tally.holes.sum() > 0)
-        beside = np.concatenate([tally.known, [tally.holes]])[None]
-        if self.policy == "direction" and has_holes:
-            joined = tally.known + np.eye(m)[:, :, None] * tally.holes
+        has_missing = bool(tally.missing.sum() > 0)
+        beside = np.concatenate([tally.known, [tally.missing]])[None]
+        if self.policy == "direction" and has_missing:
+            joined = tally.known + np.eye(m)[:, :, None] * tally.missing
             yield joined, joined, joined
-        elif self.policy == "branch" and has_holes:
+        elif self.policy == "branch" and has_missing:
             yield beside, beside, beside
         else:
             yield parts, parts, beside
@@ -242,7 +246,7 @@ class LargeOracle:
         return best
 
     def known_or_missing(self, tally: Tally) -> Offer | None:
-        parts = np.stack([tally.known.sum(axis=0), tally.holes])
+        parts = np.stack([tally.known.sum(axis=0), tally.missing])
         amount = float(measure(self.criterion, parts))
         if (parts.sum(axis=-1) < self.least).any() or amount <= TOLERANCE:
             return None
@@ -314,21 +318,21 @@ class LargeOracle:
         """The measure and the split information of the fitted test, each times n."""
         branches, missing = self.branches(t, tally), int(self.model._model.missing[t])
         n_branches = len(Guide(self.model._model, t).children)
-        has_holes = bool(tally.holes.sum() > 0)
+        has_missing = bool(tally.missing.sum() > 0)
         parts = np.zeros((n_branches, self.n_classes))
         np.add.at(parts, branches, tally.known)
-        beside = np.concatenate([parts, [tally.holes]])
-        assert (missing >= 0) == (has_holes and self.policy != "fractional")
+        beside = np.concatenate([parts, [tally.missing]])
+        assert (missing >= 0) == (has_missing and self.policy != "fractional")
         assert (missing == SPREAD) == (self.policy == "fractional")
         if self.policy in {"majority", "fractional"}:
             if missing >= 0:
                 assert missing == parts.sum(axis=1).argmax()
             return float(measure(self.criterion, parts)), float(bits(beside.sum(axis=1)))
-        if self.policy == "branch" and has_holes:
+        if self.policy == "branch" and has_missing:
             assert missing == n_branches - 1
             assert (branches < missing).all()
-        if has_holes:
-            parts[missing] += tally.holes
+        if has_missing:
+            parts[missing] += tally.missing
         return float(measure(self.criterion, parts)), float(bits(parts.sum(axis=1)))
 
     def branches(self, t: int, tally: Tally) -> Int:
@@ -351,18 +355,18 @@ class LargeOracle:
         x, guide = self.table.columns[j][rows], Guide(tree, t)
         if tree.kind[t] == CUT:
             branch = np.where(x <= tree.threshold[t], 0, 1)
-            is_hole = np.isnan(x)
+            is_missing = np.isnan(x)
         else:
             places = np.full(int(x.max()) + 1, NONE_MET)
             places[list(guide.values)] = list(guide.values.values())
-            branch, is_hole = places[x], x < 0
-        known = [~is_hole & (branch == b) for b in range(len(guide.children))]
+            branch, is_missing = places[x], x < 0
+        known = [~is_missing & (branch == b) for b in range(len(guide.children))]
         share = np.array([weights[side].sum() for side in known])
         share /= share.sum()
         found = []
         for b, side in enumerate(known):
             part = 1.0 if missing == b else share[b] if missing == SPREAD else 0.0
-            scaled = np.where(side, weights, np.where(is_hole, weights * part, 0.0))
+            scaled = np.where(side, weights, np.where(is_missing, weights * part, 0.0))
             taken = scaled > 0
             found.append((rows[taken], scaled[taken]))
         return found

@@ -43,7 +43,15 @@ from tests.trees.tables import (
 
 from sortal import TreeClassifier, datasets
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.trees.model import Smoothing, TreeModel, laplace, m_estimate, reweigh, say, shrink
+from sortal.trees.model import (
+    Smoothing,
+    TreeModel,
+    decide_labels,
+    laplace,
+    m_estimate,
+    reweigh,
+    shrink,
+)
 from sortal.trees.rows import multiples
 
 if TYPE_CHECKING:
@@ -342,10 +350,12 @@ def test_labels_of_least_expected_cost() -> None:
 def test_equals_but_for_rounding_are_equal() -> None:
     """1 of 10 and 3 of 30, and a third of 0.1 · 3."""
     counts = np.array([[1.0, 3.0]]) * [1 / 10, 1 / 30]
-    assert say(counts, None).tolist() == [0]
-    assert say(counts[:, ::-1], None).tolist() == [0]
-    assert say(np.array([[0.3, 0.1 + 0.2, 0.4]]), None).tolist() == [2]
-    assert say(np.array([[1.0, 1.0]]), np.array([[0, 0.1 + 0.2], [0.3, 0]])).tolist() == [0]
+    assert decide_labels(counts, None).tolist() == [0]
+    assert decide_labels(counts[:, ::-1], None).tolist() == [0]
+    assert decide_labels(np.array([[0.3, 0.1 + 0.2, 0.4]]), None).tolist() == [2]
+    assert decide_labels(np.array([[1.0, 1.0]]), np.array([[0, 0.1 + 0.2], [0.3, 0]])).tolist() == [
+        0
+    ]
 
 
 @HALF

@@ -12,76 +12,81 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.records.render import moment_text, quoted, share_text, table_markdown
-from sortal.trees.conditions import Choice, Interval, set_text
+from sortal.trees.conditions import IntervalCondition, SetCondition, set_text
 
-HOLES: dict[str, Any] = {"missing": True, "told": True}
+MISSING: dict[str, Any] = {"missing": True, "told": True}
 KNOWN: dict[str, Any] = {"missing": False, "told": True}
 
 
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        (Interval("x", high=5.45), "x <= 5.45"),
-        (Interval("x", low=2.0), "x > 2"),
-        (Interval("x", 1e-300, 0.1), "1e-300 < x <= 0.1"),
-        (Interval("x", 4.3, 7.9, closed=True), "4.3 <= x <= 7.9"),
-        (Interval("day", low=18262.5, is_date=True), "day > 2020-01-01T12:00:00"),
-        (Choice("c", ("a",), ("b", "d"), others=False), "c = a"),
-        (Choice("c", ("a", "b"), ("d",), others=False), "c in {a, b}"),
-        (Choice("c", ("a", "b"), ("d",), others=True), "c != d"),
-        (Choice("c", ("a", "b", "z"), ("d", "e"), others=True), "c not in {d, e}"),
-        (Choice("c", ("a",), ("d",), others=True), "c = a (or other)"),
-        (Choice("c", ("a", "b"), ("d", "e"), others=True), "c in {a, b} (or other)"),
-        (Choice("c", (), ("a", "b"), others=True), "c not in {a, b}"),
-        (Choice("s", ("S", "M"), ("L",), others=False, upto="M"), "s <= M"),
-        (Choice("s", ("L",), ("S", "M"), others=True, after="M"), "s > M (or other)"),
-        (Choice("s", ("M",), ("S", "L"), others=False, after="S", upto="M"), "S < s <= M"),
-        (Interval("x", high=5.0, **HOLES), "x <= 5 (or missing)"),
-        (Interval("x", high=5.0, **KNOWN), "x <= 5"),
-        (Interval("x", high=5.0, missing=True), "x <= 5"),  # the column had no holes: not told
-        (Interval("x", low=5.0, **HOLES), "x > 5 (or missing)"),
-        (Interval("x", 2.0, 5.0, **HOLES), "2 < x <= 5 (or missing)"),
-        (Interval("x", 2.0, 5.0, closed=True, **HOLES), "2 <= x <= 5 (or missing)"),
-        (Interval("x", 2.0, 2.0, closed=True, **HOLES), "2 <= x <= 2 (or missing)"),
-        (Interval("x", **KNOWN), "x is known"),
-        (Interval("x", **HOLES), "x is any number (or missing)"),
-        (Interval("x", missing=True), "x is any number"),
-        (Interval("x", math.inf, math.inf, **HOLES), "x is missing"),
-        (Interval("x", math.inf, 5.0, **HOLES), "x is missing"),
+        (IntervalCondition("x", high=5.45), "x <= 5.45"),
+        (IntervalCondition("x", low=2.0), "x > 2"),
+        (IntervalCondition("x", 1e-300, 0.1), "1e-300 < x <= 0.1"),
+        (IntervalCondition("x", 4.3, 7.9, closed=True), "4.3 <= x <= 7.9"),
+        (IntervalCondition("day", low=18262.5, is_date=True), "day > 2020-01-01T12:00:00"),
+        (SetCondition("c", ("a",), ("b", "d"), others=False), "c = a"),
+        (SetCondition("c", ("a", "b"), ("d",), others=False), "c in {a, b}"),
+        (SetCondition("c", ("a", "b"), ("d",), others=True), "c != d"),
+        (SetCondition("c", ("a", "b", "z"), ("d", "e"), others=True), "c not in {d, e}"),
+        (SetCondition("c", ("a",), ("d",), others=True), "c = a (or other)"),
+        (SetCondition("c", ("a", "b"), ("d", "e"), others=True), "c in {a, b} (or other)"),
+        (SetCondition("c", (), ("a", "b"), others=True), "c not in {a, b}"),
+        (SetCondition("s", ("S", "M"), ("L",), others=False, upto="M"), "s <= M"),
+        (SetCondition("s", ("L",), ("S", "M"), others=True, after="M"), "s > M (or other)"),
+        (SetCondition("s", ("M",), ("S", "L"), others=False, after="S", upto="M"), "S < s <= M"),
+        (IntervalCondition("x", high=5.0, **MISSING), "x <= 5 (or missing)"),
+        (IntervalCondition("x", high=5.0, **KNOWN), "x <= 5"),
         (
-            Interval("day", low=18262.5, is_date=True, **HOLES),
+            IntervalCondition("x", high=5.0, missing=True),
+            "x <= 5",
+        ),  # the column had no missing values: not told
+        (IntervalCondition("x", low=5.0, **MISSING), "x > 5 (or missing)"),
+        (IntervalCondition("x", 2.0, 5.0, **MISSING), "2 < x <= 5 (or missing)"),
+        (IntervalCondition("x", 2.0, 5.0, closed=True, **MISSING), "2 <= x <= 5 (or missing)"),
+        (IntervalCondition("x", 2.0, 2.0, closed=True, **MISSING), "2 <= x <= 2 (or missing)"),
+        (IntervalCondition("x", **KNOWN), "x is known"),
+        (IntervalCondition("x", **MISSING), "x is any number (or missing)"),
+        (IntervalCondition("x", missing=True), "x is any number"),
+        (IntervalCondition("x", math.inf, math.inf, **MISSING), "x is missing"),
+        (IntervalCondition("x", math.inf, 5.0, **MISSING), "x is missing"),
+        (
+            IntervalCondition("day", low=18262.5, is_date=True, **MISSING),
             "day > 2020-01-01T12:00:00 (or missing)",
         ),
-        (Interval("day", math.inf, 5.0, is_date=True, **KNOWN), "day is no number"),
-        (Choice("c", ("a",), ("b",), others=False, **HOLES), "c = a (or missing)"),
-        (Choice("c", ("a", "b"), (), others=False, **HOLES), "c in {a, b} (or missing)"),
-        (Choice("c", ("a",), ("d",), others=True, **HOLES), "c = a (or other, or missing)"),
-        (Choice("c", ("a", "b"), ("d",), others=True, **HOLES), "c != d (or missing)"),
-        (Choice("c", ("a", "b"), ("d",), others=True, **KNOWN), "c != d"),
-        (Choice("c", ("a", "b"), (), others=True, **KNOWN), "c is known"),
-        (Choice("c", ("a", "b"), (), others=True, **HOLES), "c is any value (or missing)"),
-        (Choice("c", (), (), others=False, **HOLES), "c is missing"),
-        (Choice("c", (), ("a",), others=True, **HOLES), "c != a (or missing)"),
+        (IntervalCondition("day", math.inf, 5.0, is_date=True, **KNOWN), "day is no number"),
+        (SetCondition("c", ("a",), ("b",), others=False, **MISSING), "c = a (or missing)"),
+        (SetCondition("c", ("a", "b"), (), others=False, **MISSING), "c in {a, b} (or missing)"),
+        (SetCondition("c", ("a",), ("d",), others=True, **MISSING), "c = a (or other, or missing)"),
+        (SetCondition("c", ("a", "b"), ("d",), others=True, **MISSING), "c != d (or missing)"),
+        (SetCondition("c", ("a", "b"), ("d",), others=True, **KNOWN), "c != d"),
+        (SetCondition("c", ("a", "b"), (), others=True, **KNOWN), "c is known"),
+        (SetCondition("c", ("a", "b"), (), others=True, **MISSING), "c is any value (or missing)"),
+        (SetCondition("c", (), (), others=False, **MISSING), "c is missing"),
+        (SetCondition("c", (), ("a",), others=True, **MISSING), "c != a (or missing)"),
         (
-            Choice("s", ("M",), ("S",), others=True, upto="M", **HOLES),
+            SetCondition("s", ("M",), ("S",), others=True, upto="M", **MISSING),
             "s <= M (or other, or missing)",
         ),
         (
-            Choice("s", ("M",), (), others=False, after="S", upto="M", **HOLES),
+            SetCondition("s", ("M",), (), others=False, after="S", upto="M", **MISSING),
             "S < s <= M (or missing)",
         ),
     ],
 )
-def test_a_condition_in_words_and_whether_a_hole_meets_it(condition: Any, text: str) -> None:
+def test_a_condition_in_words_and_whether_a_missing_value_meets_it(
+    condition: Any, text: str
+) -> None:
     assert str(condition) == text
     plain = json.loads(json.dumps(condition.to_dict(), allow_nan=False))
     assert (plain["text"], plain["missing"]) == (text, condition.missing)
-    if isinstance(condition, Interval):
+    if isinstance(condition, IntervalCondition):
         assert plain["known"] == (not text.endswith(("is missing", "is no number")))
 
 
 def test_long_lists_are_counted_on_request() -> None:
-    condition = Choice("c", tuple(range(12)), (99,) * 20, others=False)
+    condition = SetCondition("c", tuple(range(12)), (99,) * 20, others=False)
     assert condition.text(max_values=2) == "c in {0, 1, … (12 values)}"
     assert condition.text(max_values=12) == condition.text()
     assert set_text((True, False), None) == "{True, False}"
@@ -121,7 +126,7 @@ def test_names_read_back_and_stay_on_their_line(name: str) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(1e-3, 1e3))
 def test_ends_read_back_to_the_bit(low: float, step: float) -> None:
     high = low + step
-    first, name, last = str(Interval("x", low, high)).replace("<=", "<").split(" < ")
+    first, name, last = str(IntervalCondition("x", low, high)).replace("<=", "<").split(" < ")
     assert name == "x"
     assert (float(first), float(last)) == (low, high)
 
@@ -140,16 +145,23 @@ def test_dates_read_back_to_the_bit(days: float) -> None:
 
 
 def test_what_lies_in_both() -> None:
-    whole = Interval("x", 4.3, 7.9, closed=True)
-    assert Interval("x").within(whole) == whole
-    assert Interval("x", high=5.0).within(whole) == Interval("x", 4.3, 5.0, closed=True)
-    assert Interval("x", low=5.0).within(whole) == Interval("x", 5.0, 7.9)
-    nothing_known = Interval("x", -math.inf, math.inf, closed=True)
-    assert Interval("x", 1.0, 2.0).within(nothing_known) == Interval("x", 1.0, 2.0)
-    with_holes = Interval("x", 4.3, 7.9, closed=True, **HOLES)
-    assert str(Interval("x", high=5.0, **HOLES).within(with_holes)) == "4.3 <= x <= 5 (or missing)"
-    assert str(Interval("x", high=5.0, **KNOWN).within(with_holes)) == "4.3 <= x <= 5"
-    assert str(Interval("x", math.inf, **HOLES).within(with_holes)) == "x is missing"
+    whole = IntervalCondition("x", 4.3, 7.9, closed=True)
+    assert IntervalCondition("x").within(whole) == whole
+    assert IntervalCondition("x", high=5.0).within(whole) == IntervalCondition(
+        "x", 4.3, 5.0, closed=True
+    )
+    assert IntervalCondition("x", low=5.0).within(whole) == IntervalCondition("x", 5.0, 7.9)
+    nothing_known = IntervalCondition("x", -math.inf, math.inf, closed=True)
+    assert IntervalCondition("x", 1.0, 2.0).within(nothing_known) == IntervalCondition(
+        "x", 1.0, 2.0
+    )
+    with_missing = IntervalCondition("x", 4.3, 7.9, closed=True, **MISSING)
+    assert (
+        str(IntervalCondition("x", high=5.0, **MISSING).within(with_missing))
+        == "4.3 <= x <= 5 (or missing)"
+    )
+    assert str(IntervalCondition("x", high=5.0, **KNOWN).within(with_missing)) == "4.3 <= x <= 5"
+    assert str(IntervalCondition("x", math.inf, **MISSING).within(with_missing)) == "x is missing"
 
 
 @given(st.lists(st.text(), min_size=2, max_size=2))

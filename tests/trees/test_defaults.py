@@ -29,7 +29,7 @@ QUIET = pytest.mark.filterwarnings("ignore::sortal.errors.OneLeafWarning")
 
 
 def noisy(n: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
-    """Numbers, words and holes that tell something about three classes."""
+    """Numbers, words and missing values that tell something about three classes."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     y[:3] = range(3)

@@ -14,7 +14,7 @@ from sortal import TreeClassifier
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import Batch
-from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, SUBSET
+from sortal.native.trees import CUT, LEAF, MULTIWAY, NOTHING_MISSING, SUBSET
 from sortal.trees.branches import describe_test, node_table
 from sortal.trees.model import TreeModel
 from sortal.trees.routing import RouteBlock
@@ -55,7 +55,7 @@ def mixed() -> TreeModel:
         gain=np.array([0.2, 0.5, 0, 0, 0.75, 0, 0]),
         exact=np.array([True, False, True, True, True, True, True]),
         candidates=np.array([0.0, 1.0, 0, 0, 0, 0, 0]),
-        missing=np.full(7, NO_HOLES, dtype=np.int32),
+        missing=np.full(7, NOTHING_MISSING, dtype=np.int32),
     )
 
 
@@ -156,7 +156,7 @@ ROUTES = [
 def test_where_rows_end_and_what_a_block_counts_by_column() -> None:
     answered = RouteBlock(mixed())(cells([row for row, _ in ROUTES]))
     assert answered.answer.tolist() == [node for _, node in ROUTES]
-    assert answered.holes.tolist() == [1, 1, 1]
+    assert answered.missing.tolist() == [1, 1, 1]
     # not the color that is fitted and merely absent from a node; the size that no row had
     assert answered.unknown.tolist() == [0, 1, 2]
 

@@ -1,4 +1,4 @@
-"""TreeClassifier on tables with holes against brute force, by hand, and against its own laws.
+"""TreeClassifier on incomplete tables against brute force, by hand, and against its own laws.
 
 The oracle (oracle.py) was written from the definitions alone.
 """
@@ -50,7 +50,7 @@ from tests.trees.oracle_large import Large, LargeOracle
 
 from sortal import TreeClassifier, datasets
 
-# What is told of holes and unknown values when they are met is tested elsewhere.
+# What is told of missing and unknown values when they are met is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 __all__ = ["limits", "tables"]  # which the tests of the working draw from, too
@@ -153,11 +153,11 @@ def small_frame() -> tuple[Any, list[str]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_model_says_its_policy_and_its_holes(policy: str) -> None:
+def test_a_model_says_its_policy_and_its_missing_values(policy: str) -> None:
     X, y = small_frame()
     tree = TreeClassifier(missing=policy, pruning=None).fit(X, y)._model
     assert tree.policy == policy
-    assert tuple(tree.holes) == (2, 3, 0)
+    assert tuple(tree.missing_counts) == (2, 3, 0)
     assert tree.missing.dtype == np.int32
     assert len(tree.missing) == len(tree.kind)
     assert (tree.missing[tree.kind == LEAF] == NONE_MET).all()
@@ -390,8 +390,10 @@ def test_quinlans_tree() -> None:
 
 
 @every_pair
-def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy: str) -> None:
-    """Grown without holes; with fractional they are spread all the same."""
+def test_missing_values_where_none_was_met_take_the_heavier_branch(
+    criterion: str, policy: str
+) -> None:
+    """Grown without missing values; with fractional they are spread all the same."""
     table = hand(CUT, "11222", "aabbb")
     model = fit(table, Rules(criterion, policy))
     expected = [0.4, 0.6] if policy == "fractional" else [0.0, 1.0]
@@ -405,7 +407,7 @@ def test_holes_where_none_was_met_take_the_heavier_branch(criterion: str, policy
 
 
 @every_policy
-def test_holes_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
+def test_missing_values_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
     """All of the node's rows are asked: that is also what spreading them gives here."""
     table = hand(MULTIWAY, "11222", "aabbb")
     model = fit(table, Rules("gain", policy))
@@ -439,7 +441,7 @@ def test_order_threads_leaves_and_a_column_that_comes_twice_change_no_bit(
 
 
 @given(data=st.data(), criterion=st.sampled_from(CRITERIA))
-def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any) -> None:
+def test_without_missing_values_all_policies_give_the_same_tree(criterion: str, data: Any) -> None:
     """Only fractional marks its tests."""
     table = data.draw(tables(criterion=criterion, rates=(0.0,), styles=("", "one value")))
     plain = fit(table, Rules(criterion, "error"))
@@ -456,7 +458,7 @@ def test_without_holes_all_policies_give_the_same_tree(criterion: str, data: Any
 
 @every_policy
 def test_weight_is_neither_made_nor_lost(policy: str) -> None:
-    """Children weigh what their parent weighs; holes and known rows alike."""
+    """Children weigh what their parent weighs; missing values and known rows alike."""
     rng = np.random.default_rng(12)
     classes = rng.integers(0, 3, 200)
     looks = ("few", "many", "subset", "multiway")
@@ -483,7 +485,7 @@ def large_columns(
     for j, m in ((3, 5), (4, 4), (5, n_words)):
         columns.append(rng.permutation(m)[np.digitize(Z[:, j], np.linspace(-1.5, 1.5, m - 1))])
     for j, x in enumerate(columns):
-        odds = rate * (1 + 0.5 * (classes == 0) * (j % 2))  # some holes tell a little
+        odds = rate * (1 + 0.5 * (classes == 0) * (j % 2))  # some missing values tell a little
         x[rng.random(n) < odds] = math.nan if j < 3 else -1
     return columns, classes
 
@@ -543,8 +545,8 @@ def test_all_threads_on_one_node(policy: str) -> None:
 
 
 @every_policy
-def test_mostly_holes(policy: str) -> None:
-    """Nine cells of ten are holes; columns that hold the same numbers, and one without any."""
+def test_mostly_missing_values(policy: str) -> None:
+    """Nine cells of ten are missing; columns that hold the same numbers, and one without any."""
     columns, classes = large_columns(8, 20_000, 2, rate=0.6)
     nothing = np.full(20_000, math.nan)
     picked = (columns[0], columns[1], nothing, columns[3], columns[0])

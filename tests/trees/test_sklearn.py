@@ -407,8 +407,8 @@ def walk(tree: Any, row: Any) -> int:
     """The node where a row of numbers ends, by the arrays of a tree that was taken in."""
     t = 0
     while tree.attribute[t] >= 0:
-        x, of_holes = row[tree.attribute[t]], tree.missing[t]
-        learned = tree.heavier[t] if of_holes < 0 else of_holes
+        x, of_missing = row[tree.attribute[t]], tree.missing[t]
+        learned = tree.heavier[t] if of_missing < 0 else of_missing
         b = learned if np.isnan(x) else x > tree.threshold[t]
         t = tree.children[tree.child_start[t] + int(b)]
     return int(t)
@@ -424,7 +424,7 @@ def test_missing_values_at_fit_are_told_where_they_show() -> None:
     rules = [[str(c) for rule in model.rules() for c in rule.merged] for model in told]
     cut = last_below(np.array([1.5]))[0]
     assert rules == [["x0 is known", "x0 is missing"], [f"x0 <= {cut} (or missing)", f"x0 > {cut}"]]
-    assert [model._model.holes for model in told] == [(1,), (1,)]
+    assert [model._model.missing_counts for model in told] == [(1,), (1,)]
     assert "missing values, of which it keeps no count, in 'x0'" in str(told[0].fit_report_)
     agree(alone, told[0], [[1.0], [5.0], [-1e30]])
 
@@ -443,17 +443,17 @@ def test_missing_values_go_where_scikit_learn_sends_them(seed: int, way: Any, pa
     for row, label in zip([*X, *asked], tree.predict(np.vstack([X, asked])), strict=True):
         assert model.classes[model.labels()[walk(model, row)]] == label
     if not part:
-        assert not any(model.holes)
+        assert not any(model.missing_counts)
 
 
 def test_missing_values_that_do_not_show_change_nothing() -> None:
     """They take the branch of more rows, as they would if the fit had met none."""
-    holes = np.array([[1.0], [np.nan], [np.nan], [2.0], [3.0]])
-    tree = DecisionTreeClassifier().fit(holes, [0, 0, 0, 1, 1])
+    missing = np.array([[1.0], [np.nan], [np.nan], [2.0], [3.0]])
+    tree = DecisionTreeClassifier().fit(missing, [0, 0, 0, 1, 1])
     model = from_sklearn(tree)
     agree(tree, model, np.array([[1.0], [1.4], [1.6], [3.0]]))
     with pytest.warns(MissingValueWarning, match="'x0' 2"):
-        assert model.predict(holes).tolist() == tree.predict(holes).tolist()
+        assert model.predict(missing).tolist() == tree.predict(missing).tolist()
 
 
 TABLES = {"iris": load_iris, "cancer": load_breast_cancer, "wine": load_wine}
@@ -543,12 +543,14 @@ def test_missing_values_take_the_same_branch(missing: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)).astype(np.float32).astype(np.float64)
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0.5)
-    holes = rng.random(X.shape) < [0.3, 0.2, 0.0]
-    holed = np.where(holes, np.nan, X)
-    y |= holes[:, 1]  # being missing tells the class
-    model = TreeClassifier(**AS_GROWN, missing=missing).fit(X if missing == "error" else holed, y)
+    is_nan = rng.random(X.shape) < [0.3, 0.2, 0.0]
+    incomplete = np.where(is_nan, np.nan, X)
+    y |= is_nan[:, 1]  # being missing tells the class
+    model = TreeClassifier(**AS_GROWN, missing=missing).fit(
+        X if missing == "error" else incomplete, y
+    )
     theirs = model.to_sklearn()
-    seen = X if missing == "error" else holed
+    seen = X if missing == "error" else incomplete
     np.testing.assert_array_equal(theirs.apply(seen), model.apply(seen))
     np.testing.assert_array_equal(theirs.predict_proba(seen), model.predict_proba(seen))
     if missing == "direction":

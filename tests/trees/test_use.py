@@ -1,4 +1,4 @@
-"""Trees in real use: untidy tables, and holes, weights, costs and pruning together."""
+"""Trees in real use: untidy tables, and missing values, weights, costs and pruning together."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SAID: Final = {"no": 0, "yes": 1, "later": 2}
 
 @cache
 def wild_rows() -> pd.DataFrame:
-    """Whatever a table may hold, with holes in most of it; `full` and `constant` have none."""
+    """Whatever a table may hold, mostly with missing values; `full` and `constant` have none."""
     rng = np.random.default_rng(0)
     label = rng.choice(list(SAID), N, p=[0.5, 0.3, 0.2])
     k = np.array([SAID[name] for name in label])
@@ -57,17 +57,17 @@ def wild_rows() -> pd.DataFrame:
     word = np.array(list("abcd"), dtype=object)[(k + rng.integers(0, 2, N)) % 4]
     days = pd.to_timedelta(rng.integers(0, 400, N) + 100 * k, unit="D")
 
-    def holed(values: Any, part: float = 0.1) -> pd.Series:
+    def incomplete(values: Any, part: float = 0.1) -> pd.Series:
         return pd.Series(values).mask(rng.random(N) < part)
 
     frame = pd.DataFrame(
         {
-            "word": holed(word),
-            "x": holed(rng.normal(size=N) + k),
-            "count": holed(pd.array(rng.integers(0, 9, N) + k, dtype="Int64")),
-            "when": holed(pd.Timestamp("2020-01-01") + days),
-            "member": holed(pd.array(rng.random(N) < 0.3 + 0.2 * k, dtype="boolean")),
-            "user": holed(names[users], 0.02),
+            "word": incomplete(word),
+            "x": incomplete(rng.normal(size=N) + k),
+            "count": incomplete(pd.array(rng.integers(0, 9, N) + k, dtype="Int64")),
+            "when": incomplete(pd.Timestamp("2020-01-01") + days),
+            "member": incomplete(pd.array(rng.random(N) < 0.3 + 0.2 * k, dtype="boolean")),
+            "user": incomplete(names[users], 0.02),
             "no word": pd.Series([None] * N, dtype=object),
             "no number": np.full(N, np.nan),
             "constant": "same",
@@ -89,7 +89,7 @@ def grown_wild(missing: str) -> TreeClassifier:
 
 
 def strange() -> pd.DataFrame:
-    """Rows to come: holes where the fit had none, and values that it never saw."""
+    """Rows to come: missing values where the fit had none, and values that it never saw."""
     rows = wild()[:6].drop(columns="label")
     rows.loc[0, ["constant", "word", "x"]] = None
     rows["full"] = rows["full"].astype("Int64")
@@ -177,9 +177,9 @@ def test_rows_to_come_are_read_and_what_is_new_in_them_is_told(missing: str, bac
             warnings.simplefilter("always")
             assert len(ask(BACKENDS[backend](strange()))) == 6
         assert [one.category for one in told] == [MissingValueWarning, UnknownCategoryWarning]
-        holes, unknown = (str(one.message) for one in told)
-        assert holes.startswith("2 cells ('constant' 1, 'full' 1) have no value; they ")
-        assert ("go down every branch" in holes) == (missing == "fractional")
+        is_nan, unknown = (str(one.message) for one in told)
+        assert is_nan.startswith("2 cells ('constant' 1, 'full' 1) have no value; they ")
+        assert ("go down every branch" in is_nan) == (missing == "fractional")
         assert "3 cells ('word' 2, 'user' 1) hold values never seen at fit" in unknown
         assert "the branch of larger weight" in unknown
 
@@ -228,7 +228,7 @@ class Rows:
         return Rows(rows.X, rows.y, np.ones(len(rows.y), dtype=np.int64))
 
 
-def holed_rows(seed: int, n: int = 60, part: float = 0.15) -> Rows:
+def incomplete_rows(seed: int, n: int = 60, part: float = 0.15) -> Rows:
     """A number of many values, one of few, words; every class occurs."""
     rng = np.random.default_rng(seed)
     k = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
@@ -273,7 +273,7 @@ def nodes(model: TreeClassifier) -> pd.DataFrame:
 @given(seeds, policies, countings, splits)
 @example(0, "fractional", "class_weight", "subset")  # costs of parts equal but for rounding
 def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) -> None:
-    rows, judges = holed_rows(seed), holed_rows(seed + 1, 40)
+    rows, judges = incomplete_rows(seed), incomplete_rows(seed + 1, 40)
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
     twin = grow(rows.copies().X, rows.copies().y, **options)
@@ -290,7 +290,7 @@ def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) 
 def test_costs_of_zero_and_one_change_nothing(
     seed: int, missing: str, split: str, one: float
 ) -> None:
-    rows = holed_rows(seed)
+    rows = incomplete_rows(seed)
     options = {"missing": missing, "categorical_split": split}
     for way, how in ways_with(missing).items():
         plain = grow(rows.X, rows.y, rows.weights, **options, **how)
@@ -307,7 +307,7 @@ def test_costs_of_zero_and_one_change_nothing(
 def test_to_prune_afterwards_is_to_prune_at_fit(
     seed: int, missing: str, counting: str, split: str
 ) -> None:
-    rows = holed_rows(seed)
+    rows = incomplete_rows(seed)
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     grown = grow(rows.X, rows.y, rows.weights, **options)
     before = grown.to_text()
@@ -347,7 +347,7 @@ def recount(model: TreeClassifier, rows: Rows) -> NDArray[np.float64]:
 def test_counts_are_those_of_the_rows_that_come(
     seed: int, missing: str, counting: str, split: str
 ) -> None:
-    rows, judges = holed_rows(seed), holed_rows(seed + 1, 40)
+    rows, judges = incomplete_rows(seed), incomplete_rows(seed + 1, 40)
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
     for way, pruned in {"grown": model, **prune_all(model, rows, judges)}.items():
@@ -376,7 +376,9 @@ def validate_by_hand(
             price = cp * root * (rest.weights.sum() / total) / own
             pruned = tree.prune("cost_complexity", cp=min(price * (1 + 1e-12), 1e9))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a fold may lack holes or values of the whole
+                warnings.simplefilter(
+                    "ignore"
+                )  # a fold may lack missing values or values of the whole
                 said = np.searchsorted(CLASSES, pruned.predict(part.X))
             paid[i, out] = costs[true[out], said]
     cost, squares = paid @ rows.weights, paid**2 @ rows.weights
@@ -392,10 +394,10 @@ def validate_by_hand(
         ("majority", "plain", "multiway"),
     ],
 )
-def test_cross_validation_with_holes_is_what_one_would_do_by_hand(
+def test_cross_validation_with_missing_values_is_what_one_would_do_by_hand(
     missing: str, counting: str, split: str
 ) -> None:
-    rows = holed_rows(5, 90)
+    rows = incomplete_rows(5, 90)
     folds = np.arange(90) // 3 % 4
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options, pruning="cost_complexity", cv=folds)
@@ -431,10 +433,10 @@ def reduce_by_hand(
 @may_meet_words
 @FEW
 @given(seeds, whole_policies, st.sampled_from(["plain", "costs"]), splits)
-def test_reduced_error_of_rows_with_holes_and_unknown_values(
+def test_reduced_error_of_rows_with_missing_values_and_unknown_values(
     seed: int, missing: str, counting: str, split: str
 ) -> None:
-    rows, judges = holed_rows(seed), holed_rows(seed + 1, 50, part=0.25)
+    rows, judges = incomplete_rows(seed), incomplete_rows(seed + 1, 50, part=0.25)
     judges.X.loc[judges.X["word"] == "a", "word"] = "never seen"
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     grown = grow(rows.X, rows.y, rows.weights, **options)
@@ -452,7 +454,7 @@ def test_reduced_error_of_rows_with_holes_and_unknown_values(
 @FEW
 @given(seeds, countings, st.sampled_from([None, "laplace", "m_estimate", "shrinkage"]))
 def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -> None:
-    rows, others = holed_rows(seed), holed_rows(seed + 1, 40, part=0.5)
+    rows, others = incomplete_rows(seed), incomplete_rows(seed + 1, 40, part=0.5)
     options = {"missing": "fractional", "smoothing": smoothing, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
     for tree in (model, *prune_all(model, rows, others).values()):
@@ -464,7 +466,7 @@ def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -
 
 @pytest.mark.parametrize("counting", COUNTING)
 def test_the_working_of_many_words_for_rows_in_parts(counting: str) -> None:
-    rows = holed_rows(0)
+    rows = incomplete_rows(0)
     X = rows.X.assign(many_words=[f"w{i % 20}" for i in range(60)])
     model = grow(X, rows.y, rows.weights, missing="fractional", max_depth=2, **COUNTING[counting])
     for node in range(len(nodes(model))):
@@ -474,11 +476,11 @@ def test_the_working_of_many_words_for_rows_in_parts(counting: str) -> None:
 
 def test_parts_follow_the_weight_that_classes_count_for() -> None:
     X, y = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6, 7, np.nan]}), list("ppqqqqqq")
-    hole = pd.DataFrame({"x": [np.nan]})
+    missing = pd.DataFrame({"x": [np.nan]})
     by_class = grow(X, y, missing="fractional", max_depth=1, class_weight={"p": 10, "q": 1})
     by_row = grow(X, y, [10, 10, 1, 1, 1, 1, 1, 1], missing="fractional", max_depth=1)
-    assert_allclose(by_class.predict_proba(hole), by_row.predict_proba(hole), rtol=1e-9)
-    assert by_class.apply(hole).tolist() == by_row.apply(hole).tolist()
+    assert_allclose(by_class.predict_proba(missing), by_row.predict_proba(missing), rtol=1e-9)
+    assert by_class.apply(missing).tolist() == by_row.apply(missing).tolist()
 
 
 @pytest.mark.parametrize("options", [{"class_weight": "balanced"}, {"priors": [0.2, 0.3, 0.5]}])
@@ -503,7 +505,7 @@ def test_strangers_of_an_order_are_judged_where_predict_sends_them() -> None:
 
 def test_prune_goes_by_the_policy_of_the_tree() -> None:
     """Whole rows are raised, and parts are not."""
-    rows = holed_rows(3)
+    rows = incomplete_rows(3)
     fitted = grow(rows.X, rows.y, missing="fractional", pruning="pessimistic")
     assert "raising" not in str(fitted.fit_report_)
     parts = grow(rows.X, rows.y, missing="fractional").set_params(missing="direction")
@@ -516,7 +518,7 @@ def test_prune_goes_by_the_policy_of_the_tree() -> None:
 
 
 def test_a_leaf_says_that_its_tests_were_pruned() -> None:
-    rows = holed_rows(5, 200)
+    rows = incomplete_rows(5, 200)
     model = grow(rows.X, rows.y, pruning="pessimistic")
     nodes_of = model.to_frame()
     leaf = int(nodes_of.index[(nodes_of["test"] == "") & (nodes_of["purity"] < 1)][0])

@@ -3,9 +3,9 @@
     python -m tools.parity.run_neighbors    run R and write tests/parity/neighbors.json
 
 R with the packages class and cluster is needed here only; the tests read the file. `neighbors.R`
-says what is asked. Two tables: penguins, all that have holes and every ninth of the others, with
-island and sex (two have no number at all); and the made one of `run.py`, whose rows are in
-mass.json.
+says what is asked. Two tables: penguins, all that have missing values and every ninth of the
+others, with island and sex (two have no number at all); and the made one of `run.py`, whose rows
+are in mass.json.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FROZEN: Final = ROOT / "tests" / "parity" / "neighbors.json"
 
 
 def birds() -> Any:
-    """Words, numbers and holes; the rows are numbered anew."""
+    """Words, numbers and missing values; the rows are numbered anew."""
     frame = datasets.penguins().drop(columns=["species", "year"])
     kept = frame.isna().any(axis=1) | (frame.index % 9 == 0)
     return frame[kept].reset_index(drop=True)

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.labels import labels_of, read_target, read_truth, split_target
-from sortal.base.saving import Keeping, Perhaps, label_array
+from sortal.base.saving import OptionalAttribute, SaveMixin, label_array
 from sortal.data.schema import Schema
 from sortal.data.sources import DataTable, TableSource, read_frame, read_table
 from sortal.data.text import counted
@@ -32,11 +32,11 @@ from sortal.errors import (
     ParameterError,
     UnknownCategoryError,
     UnknownCategoryWarning,
+    brief,
     listed,
-    told,
     warn,
 )
-from sortal.modelfile.arrays import Record
+from sortal.modelfile.arrays import RecordField
 from sortal.modelfile.fields import (
     BACKENDS,
     Flag,
@@ -146,7 +146,7 @@ def _named(name: str, table: DataTable) -> int:
 
 def _unreadable(given: Any) -> ParameterError:
     return ParameterError(
-        f"categorical_features={told(given)} cannot be read: give 'from_dtype', 'all', None, a "
+        f"categorical_features={brief(given)} cannot be read: give 'from_dtype', 'all', None, a "
         "mask, a list of positions or a list of names."
     )
 
@@ -200,7 +200,7 @@ def check_kinds(table: DataTable, schema: Schema, places: tuple[int, ...]) -> No
     """Words where numbers were fitted, or the reverse, are an error, not a surprise."""
     for column, j in zip(schema.columns, places, strict=True):
         given = table.column_schema(j).kind
-        if not _agree(column, given) and not _is_all_holes(table, j, given):
+        if not _agree(column, given) and not _is_all_missing(table, j, given):
             example = f" (such as {column.values[0]!r})" if column.values else ""
             raise ColumnError(
                 f"Column {column.name!r} was fitted with {_CONTENTS[column.kind]}{example}, and "
@@ -220,10 +220,10 @@ def _agree(column: ColumnSchema, given: Kind) -> bool:
     return given == "category" or not words
 
 
-def _is_all_holes(table: DataTable, j: int, kind: Kind) -> bool:
+def _is_all_missing(table: DataTable, j: int, kind: Kind) -> bool:
     """An empty column says nothing, whatever type its library gives it."""
     read = table.categories if kind == "category" else table.numbers
-    return bool(read(j, 0, table.n_rows).holes().all())
+    return bool(read(j, 0, table.n_rows).missing().all())
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class Training:
         return union(present, labels_of(self.source.target))[0]
 
 
-class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
+class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     """Reading and matching of tables, common to all classifiers."""
 
     _kept: ClassVar[Layout] = Layout(
@@ -269,7 +269,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         _named=Flag(),
         _by_name=Flag(),
         _backend=Word(BACKENDS),
-        fit_report_=Perhaps(Record(FitReport)),
+        fit_report_=OptionalAttribute(RecordField(FitReport)),
     )
 
     n_jobs: int | None
@@ -279,9 +279,9 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     _schema: Schema
     _model: Any
-    # what becomes of holes and unknown values at predict, and what else to do about them
-    _hole_words = "they are left out"
-    _hole_remedy = "Fill them, or set missing='skip' to leave them out."
+    # what becomes of missing and unknown values at predict, and what else to do about them
+    _missing_words = "they are left out"
+    _missing_remedy = "Fill them, or set missing='skip' to leave them out."
     _unknown_remedy = "Map them to known values, or set unknown='skip' to leave them out."
 
     def __sklearn_tags__(self) -> Any:
@@ -361,7 +361,7 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         source = TableSource(table, schema, places, target.table, weights)
         return Training(source, declared, target.dtype)
 
-    def _remember(self, training: Training) -> None:
+    def _set_input_names(self, training: Training) -> None:
         """The names of columns, set when all else has succeeded."""
         table = training.source.table
         self.n_features_in_ = len(table.names)
@@ -416,17 +416,17 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
         return places
 
     def _report_cells(
-        self, holes: dict[str, int], unknown: dict[str, int], words: str | None = None
+        self, missing: dict[str, int], unknown: dict[str, int], words: str | None = None
     ) -> None:
         """Says once, with the counts, what predict met; or raises where the policy forbids it."""
-        words = words or self._hole_words
-        if sum(holes.values()):
+        words = words or self._missing_words
+        if sum(missing.values()):
             _say(
                 self.missing,
-                f"{counted_cells(holes)} {_verb(holes, 'has', 'have')} no value",
+                f"{counted_cells(missing)} {_verb(missing, 'has', 'have')} no value",
                 MissingValueError,
                 MissingValueWarning,
-                self._hole_remedy,
+                self._missing_remedy,
                 words,
             )
         if sum(unknown.values()):
@@ -441,12 +441,12 @@ class TableClassifier(Keeping, ClassifierMixin, BaseEstimator):
             )
 
     def _report_columns(
-        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
+        self, missing: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
     ) -> None:
         """The same, of counts by column of the schema."""
         names = self._schema.names
         self._report_cells(
-            dict(zip(names, holes.tolist(), strict=True)),
+            dict(zip(names, missing.tolist(), strict=True)),
             dict(zip(names, unknown.tolist(), strict=True)),
             words,
         )

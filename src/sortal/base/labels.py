@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from sortal.data.arrays import ArrayTable, objects_of, plain_array
-from sortal.data.columns import HOLE, as_categories
+from sortal.data.columns import MISSING, as_categories
 from sortal.data.frames import FrameTable
 from sortal.data.schema import Schema
 from sortal.data.sources import AS_TEXT, DataTable, read_frame, refuse_measurements
@@ -116,7 +116,7 @@ def _one_dimensional(y: Any) -> NDArray[Any]:
         raise LabelError(f"y cannot be read ({error}): give one label a row.") from None
     listed = isinstance(y, list | tuple) and labels.ndim == 1 and labels.dtype.kind == "U"
     if listed and not all(isinstance(label, str) for label in y):
-        labels = objects_of(y)  # among words, NumPy would make the word "nan" of a hole
+        labels = objects_of(y)  # among words, NumPy would make the word "nan" of a missing value
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
@@ -188,9 +188,10 @@ def read_truth(y: Any, classes: Values, n_rows: int) -> NDArray[np.int32]:
     """Labels as places among the classes; negative for one that is none of them."""
     table = read_target(y, n_rows).table
     labels = as_categories(table.categories(0, 0, n_rows))
-    if (labels.codes == HOLE).any():
+    if (labels.codes == MISSING).any():
         raise LabelError(
-            f"Input y contains NaN or None, first in row {int((labels.codes == HOLE).argmax())}: "
+            "Input y contains NaN or None, first in row "
+            f"{int((labels.codes == MISSING).argmax())}: "
             "every row needs a label to be scored by. Drop the rows without one."
         )
     words = [any(isinstance(label, str) for label in some) for some in (labels.values, classes)]

@@ -20,9 +20,17 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.data.files.csv_reader import is_delimiter
 from sortal.engines.local import n_threads
 from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
-from sortal.modelfile.archive import FORMAT, VERSION, Parts, write_archive
-from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, Record
-from sortal.modelfile.fields import Layout, Maybe, Several, Whole, Word, schema_in, schema_out
+from sortal.modelfile.archive import FORMAT, VERSION, ArchiveMembers, write_archive
+from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, RecordField
+from sortal.modelfile.fields import (
+    Layout,
+    OptionalField,
+    Several,
+    Whole,
+    Word,
+    schema_in,
+    schema_out,
+)
 from sortal.modelfile.values import NotPlainError, Scope, from_plain, to_plain
 
 if TYPE_CHECKING:
@@ -110,8 +118,8 @@ class DataFile:
         bytes=Whole(least=0),
         sha256=Word(),
         format=Word(("csv", "parquet", "jsonl")),
-        delimiter=Maybe(Word()),
-        decimal=Maybe(Word((".", ","))),
+        delimiter=OptionalField(Word()),
+        decimal=OptionalField(Word((".", ","))),
         na_values=Several(Word()),
     )
 
@@ -136,18 +144,18 @@ class FitCall:
         dropped=Several(Word()),
         date=Word(),
         library=Word(),
-        file=Maybe(Record(DataFile)),
+        file=OptionalField(RecordField(DataFile)),
     )
 
 
-_CALL = Maybe(Record(FitCall))
+_CALL = OptionalField(RecordField(FitCall))
 
 
-class Perhaps(Maybe):
+class OptionalAttribute(OptionalField):
     """An attribute that may not be there, which is null in JSON."""
 
 
-class Keeping:
+class SaveMixin:
     """Saving and loading, for estimators that declare in `_kept` what to keep."""
 
     _kept: ClassVar[Layout] = Layout()
@@ -183,7 +191,7 @@ class Keeping:
 # --- Out -----------------------------------------------------------------------------------------
 
 
-def parts_of(estimator: Any) -> Parts:
+def parts_of(estimator: Any) -> ArchiveMembers:
     """A fitted estimator as the parts of a model file."""
     check_is_fitted(estimator)
     model = estimator._model
@@ -194,7 +202,7 @@ def parts_of(estimator: Any) -> Parts:
     for attribute, kind in kept.items():
         name = file_name(attribute)
         scope = Scope.of(estimator._schema, store, name)
-        absent = isinstance(kind, Perhaps) and not hasattr(estimator, attribute)
+        absent = isinstance(kind, OptionalAttribute) and not hasattr(estimator, attribute)
         fields[name] = None if absent else kind.write(getattr(estimator, attribute), scope)
     manifest = {
         "format": FORMAT,
@@ -210,7 +218,7 @@ def parts_of(estimator: Any) -> Parts:
     }
     manifest["data"] = _data(estimator, manifest, store.members)
     arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
-    return Parts(manifest, dict(arrays_first))
+    return ArchiveMembers(manifest, dict(arrays_first))
 
 
 def kept_layout(cls: type[Any]) -> Layout:
@@ -263,7 +271,7 @@ def _nowhere(estimator: Any) -> Scope:
 # --- In ------------------------------------------------------------------------------------------
 
 
-def restore(cls: type[Any], parts: Parts) -> Any:
+def restore(cls: type[Any], parts: ArchiveMembers) -> Any:
     """The estimator of a class that the parts of a model file describe."""
     manifest = parts.manifest
     if set(manifest) != _PARTS or not isinstance(manifest["state"], dict):
@@ -294,7 +302,7 @@ def _read_kept(
     for attribute, kind in layout.items():
         name = file_name(attribute)
         value = kind.read(given[name], Scope.of(schema, store, name))
-        if value is not None or not isinstance(kind, Perhaps):
+        if value is not None or not isinstance(kind, OptionalAttribute):
             kept[attribute] = value
     return kept
 

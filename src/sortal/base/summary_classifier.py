@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import FitReport, TableClassifier, merge_declared, note_classes
 from sortal.base.labels import class_array, common_dtype, warn_of_measurements, with_classes
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.data.schema import Schema
 from sortal.data.values import union
 from sortal.decision.class_options import options_for, read_costs
-from sortal.decision.scores import AskBlock, FromPriors, gather_answered, margin
+from sortal.decision.scores import FromPriors, ScoreTermsBlock, gather_answered, margin
 from sortal.errors import FormatError, LabelError, SortalError, UnavailableError
 from sortal.modelfile.fields import LabelType, Layout, SchemaField
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # --- Methods that an estimator, or some of its parameters, leave it without ----------------------
 
 
-class in_pieces:  # noqa: N801  (it is used as a decorator)
+class incremental_method:  # noqa: N801  (it is used as a decorator)
     """A method where rows may come in pieces; elsewhere an error that names the parameter.
 
     `hasattr` then says that there is no such method, which scikit-learn asks before it calls one.
@@ -47,7 +47,7 @@ class in_pieces:  # noqa: N801  (it is used as a decorator)
     def __get__(self, estimator: Any, owner: type[Any]) -> Callable[..., Any]:
         if estimator is None:
             return self.method
-        reason = estimator._no_pieces()
+        reason = estimator._not_incremental()
         if reason:
             raise UnavailableError(reason)
         return MethodType(self.method, estimator)
@@ -72,14 +72,14 @@ class SummaryClassifier(TableClassifier):
     """
 
     _kept: ClassVar[Layout] = Layout(
-        _declared=Perhaps(SchemaField()), _label_dtype=Perhaps(LabelType())
+        _declared=OptionalAttribute(SchemaField()), _label_dtype=OptionalAttribute(LabelType())
     )
     _summary: Any
     _plan: Any
     _fitted: Any
     _declared: Schema
     _label_dtype: np.dtype[Any]
-    _waits = False
+    _allows_incomplete = False
 
     @abstractmethod
     def _options(self) -> Any:
@@ -90,7 +90,7 @@ class SummaryClassifier(TableClassifier):
         """How blocks are summarized in a first call."""
 
     @abstractmethod
-    def _plan_again(self, schema: Schema, options: Any) -> Any:
+    def _later_plan(self, schema: Schema, options: Any) -> Any:
         """How blocks are summarized in a later call."""
 
     @abstractmethod
@@ -105,7 +105,7 @@ class SummaryClassifier(TableClassifier):
     def _report_fit(self, summary: Any, schema: Schema, model: Any) -> FitReport:
         """What the fit met; warns of what the user should know."""
 
-    def _plan_pieces(self, source: TableSource, options: Any) -> Any:
+    def _incremental_plan(self, source: TableSource, options: Any) -> Any:
         """How blocks are summarized in a first call after which more rows may come."""
         return self._plan_first(source, options)
 
@@ -135,12 +135,12 @@ class SummaryClassifier(TableClassifier):
         summary = self._summarize(training.source, plan)
         self._refuse_unfit(summary, training.source.schema)
         declared = self._declaring(training, summary)
-        self._adopt(summary, plan, options, declared, training.label_dtype, training.source)
-        self._remember(training)
+        self._set_fitted(summary, plan, options, declared, training.label_dtype, training.source)
+        self._set_input_names(training)
         warn_of_measurements(training.source.target, len(self._classes))
         return self
 
-    @in_pieces
+    @incremental_method
     def partial_fit(
         self,
         X: Any,
@@ -164,24 +164,24 @@ class SummaryClassifier(TableClassifier):
         options = self._options()
         if not hasattr(self, "_model"):
             training = self._open_training(X, y, sample_weight)
-            plan = self._plan_pieces(training.source, options)
+            plan = self._incremental_plan(training.source, options)
             summary = self._summarize(training.source, plan)
             declared = self._declaring(training, summary)
             named = with_classes(declared, training.label_dtype, classes)
-            self._adopt(summary, plan, options, *named, waits=self._waits)
-            self._remember(training)
+            self._set_fitted(summary, plan, options, *named, waits=self._allows_incomplete)
+            self._set_input_names(training)
             return self
-        training = self._open_again(X, y, sample_weight, options)
-        plan = self._plan_again(training.source.schema, options)
+        training = self._open_more(X, y, sample_weight, options)
+        plan = self._later_plan(training.source.schema, options)
         added = self._summarize(training.source, plan)
         summary = self._recast(self._summary, plan).merge(added)
         dtype = common_dtype(self._label_dtype, training.label_dtype)
         declared = merge_declared(self._declared, self._declaring(training, summary))
         named = with_classes(declared, dtype, classes)
-        self._adopt(summary, plan, options, *named, waits=self._waits)
+        self._set_fitted(summary, plan, options, *named, waits=self._allows_incomplete)
         return self
 
-    def _no_pieces(self) -> str:
+    def _not_incremental(self) -> str:
         """Why rows cannot come in pieces, by these options; nothing where they can."""
         return ""
 
@@ -194,24 +194,24 @@ class SummaryClassifier(TableClassifier):
 
     def _declaring(self, training: Training, summary: Any) -> Schema:
         """What a table declares, and as classes those of its rows that do not count."""
-        dropped = self.missing == "drop_rows" and bool(summary.rows.holes.any())
+        dropped = self.missing == "drop_rows" and bool(summary.rows.missing.any())
         everything = training.classes(summary.labels, dropped=dropped)
         absent = tuple(label for label in everything if label not in summary.labels)
         declared = training.declared
         return Schema(declared.columns, union(declared.classes, absent)[0])
 
-    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
+    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:  # noqa: ARG002
         """Rows to be added to a fit, or taken out of it."""
         return self._open_training(X, y, sample_weight, self._summary.exponent)
 
     def _summarize(self, source: TableSource, plan: Any) -> Any:
         summary = self._engine().reduce(source, plan)
         if self.missing == "error":
-            holes = summary.rows.holes.tolist()
-            self._report_cells(dict(zip(source.schema.names, holes, strict=True)), {})
+            missing = summary.rows.missing.tolist()
+            self._report_cells(dict(zip(source.schema.names, missing, strict=True)), {})
         return summary
 
-    def _adopt(
+    def _set_fitted(
         self,
         summary: Any,
         plan: Any,
@@ -253,20 +253,20 @@ class SummaryClassifier(TableClassifier):
         if not all(hasattr(self, name) for name in ("_declared", "_label_dtype", "_fitted")):
             raise FormatError("The model has a summary, but not how it was made: damaged?")
         try:
-            self._plan = self._plan_kept()
+            self._plan = self._saved_plan()
             agrees = self._agrees(self._summary)
         except (SortalError, LookupError, ValueError) as error:
             raise FormatError(f"The summary does not fit the schema ({error}).") from None
         if not agrees:
             raise FormatError("The summary does not fit the schema: damaged?")
 
-    def _plan_kept(self) -> Any:
+    def _saved_plan(self) -> Any:
         """How the summary of a file was made."""
-        return self._plan_again(self._declared, self._fitted)
+        return self._later_plan(self._declared, self._fitted)
 
     def _agrees(self, summary: Any) -> bool:
         """Whether a summary from a file has the columns, values and classes of the schema."""
-        return self._fits(summary) and len(summary.rows.holes) == len(self._schema.columns)
+        return self._fits(summary) and len(summary.rows.missing) == len(self._schema.columns)
 
     def _fits(self, summary: Any) -> bool:
         # of a class that was declared, models of older files know that it has no rows
@@ -281,7 +281,7 @@ class SummaryClassifier(TableClassifier):
 class ForgettingClassifier(SummaryClassifier):
     """What follows from summaries that subtract, too."""
 
-    @in_pieces
+    @incremental_method
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows out again: the model becomes that of a fit without them.
 
@@ -301,18 +301,19 @@ class ForgettingClassifier(SummaryClassifier):
         """
         check_is_fitted(self)
         options = self._options()
-        training = self._open_again(X, y, sample_weight, options)
-        plan = self._plan_again(training.source.schema, options)
+        training = self._open_more(X, y, sample_weight, options)
+        plan = self._later_plan(training.source.schema, options)
         summary = self._summary.subtract(self._summarize(training.source, plan))
         self._refuse_unfit(summary, training.source.schema)
-        self._adopt(summary, plan, options, self._declared, self._label_dtype)
+        self._set_fitted(summary, plan, options, self._declared, self._label_dtype)
         return self
 
 
-# --- What functions of rows answer: a pass over the rows, and what became of holes said once -----
+# --- What functions of rows answer: a pass over the rows, and what became of missing values said
+# once -----
 
 
-class Asking(TableClassifier):
+class ScoringClassifier(TableClassifier):
     """A classifier whose model has functions of rows."""
 
     def _fitted_model(self) -> Any:
@@ -321,24 +322,24 @@ class Asking(TableClassifier):
             raise type(self._model)(*self._model.args)
         return self._model
 
-    def _ask(
+    def _score_rows(
         self,
         X: Any,
         function: RowFunctions,
         question: Callable[[Float], NDArray[Any]],
-        hole_words: str | None = None,
+        missing_words: str | None = None,
     ) -> NDArray[Any]:
-        """What a pass over the rows answers; says once what became of holes."""
-        blocks = list(self._engine().map(self._open(X), AskBlock(function, question)))
+        """What a pass over the rows answers; says once what became of missing values."""
+        blocks = list(self._engine().map(self._open(X), ScoreTermsBlock(function, question)))
         answered = gather_answered(blocks)
-        self._report_columns(answered.holes, answered.unknown, hole_words)
+        self._report_columns(answered.missing, answered.unknown, missing_words)
         return answered.answer
 
 
 # --- Classes by their densities: posteriors, priors and costs when asking ------------------------
 
 
-class Posteriors(Asking):
+class Posteriors(ScoringClassifier):
     """A model's `scores` are ln f_k up to a term common to all classes, its `prior` is π."""
 
     priors: Any
@@ -386,4 +387,4 @@ class Posteriors(Asking):
         model = self._fitted_model()
         given = self._read_priors(priors)
         question = FromPriors(model.prior if given is None else given, what, costs)
-        return self._ask(X, model.scores, question)
+        return self._score_rows(X, model.scores, question)

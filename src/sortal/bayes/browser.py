@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sortal.browser import Described, pack
+from sortal.browser import BrowserModel, pack
 from sortal.data.arrays import LARGEST
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _BITS: Final = {
 }
 
 
-def describe_bayes(model: BayesModel) -> Described:
+def describe_bayes(model: BayesModel) -> BrowserModel:
     """Tables by column; None where a column has no such table."""
     n_columns = len(model.schema.columns)
     tables, mean, tail, variance = ([None] * n_columns for _ in range(4))
@@ -43,7 +43,9 @@ def describe_bayes(model: BayesModel) -> Described:
         "joint": None if model.joint is None else _joint(model, model.joint),
     }
     columns = tuple(range(n_columns))
-    return Described("bayes", model.schema, columns, tuple(ends), numbers, _BITS, largest=LARGEST)
+    return BrowserModel(
+        "bayes", model.schema, columns, tuple(ends), numbers, _BITS, largest=LARGEST
+    )
 
 
 def _joint(model: BayesModel, joint: JointTable) -> dict[str, Any]:

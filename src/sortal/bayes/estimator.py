@@ -23,8 +23,8 @@ from sortal.bayes.learn import BayesOptions, build_model, class_units, plan, rea
 from sortal.bayes.leave_one_out import loo_scores, not_fitted, same_rows
 from sortal.bayes.model import (
     BayesModel,
+    DecideLogJoint,
     EncodeBlock,
-    Label,
     ReadFittedBlock,
     ScoreBlock,
     gather_encoded,
@@ -42,7 +42,7 @@ from sortal.errors import (
     ParameterError,
     warn,
 )
-from sortal.modelfile.arrays import Options, Record, Summary
+from sortal.modelfile.arrays import OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.value_tables import BayesSummary
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.base.classifier import Training
-    from sortal.bayes.model import Encoded
+    from sortal.bayes.model import EncodedBayesRows
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.records.tables import Working
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class DiscreteBayes(ForgettingClassifier):
-    """Bayes' rule on tables of words, numbers and holes.
+    """Bayes' rule on tables of words, numbers and missing values.
 
     P(c|x) = P(x|c) P(c) / P(x), with P(x|c) from counts: a product over attributes (naive) or the
     full class-conditional table (joint). Counts are whole numbers, the same to the last bit in any
@@ -96,8 +96,8 @@ class DiscreteBayes(ForgettingClassifier):
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
     missing : {"skip", "error"}, default="skip"
-        A hole is left out of the counts and of the product (nothing is known, so nothing is
-        said), or is an error. At predict holes are warned of once, with their number.
+        A missing value is left out of the counts and of the product (nothing is known, so nothing
+        is said), or is an error. At predict missing values are warned of once, with their number.
     unknown : {"skip", "error"}, default="skip"
         The same for a value at predict that was never seen at fit.
     n_jobs : int, default=None
@@ -114,7 +114,7 @@ class DiscreteBayes(ForgettingClassifier):
         the other; g_c(x) = ln P(x|c) P(c). Of two classes the second's less the first's, the
         log-odds of the second.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -135,7 +135,9 @@ class DiscreteBayes(ForgettingClassifier):
     """
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(BayesModel), _fitted=Options(BayesOptions), _summary=Summary(BayesSummary)
+        _model=RecordField(BayesModel),
+        _fitted=OptionsField(BayesOptions),
+        _summary=SummaryField(BayesSummary),
     )
 
     def __init__(
@@ -166,7 +168,7 @@ class DiscreteBayes(ForgettingClassifier):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         check_is_fitted(self)
-        return self._predicted(self._score(X, Label(self._read_costs(self.costs))))
+        return self._predicted(self._score(X, DecideLogJoint(self._read_costs(self.costs))))
 
     def predict_proba(self, X: Any) -> Float:
         """P(c|x) of each row, classes in the order of `classes_`."""
@@ -179,7 +181,7 @@ class DiscreteBayes(ForgettingClassifier):
     def _score(self, X: Any, ask: Callable[[Float, Float], NDArray[Any]]) -> NDArray[Any]:
         source = self._open(X)
         scored = gather_scored(list(self._engine().map(source, ScoreBlock(self._model, ask))))
-        self._report(scored.holes, scored.unknown)
+        self._report(scored.missing, scored.unknown)
         _warn_of_impossible(scored.n_impossible)
         return scored.answer
 
@@ -197,7 +199,7 @@ class DiscreteBayes(ForgettingClassifier):
         """
         check_is_fitted(self)
         options = self._fitted  # as predict: what was set since then needs a new fit
-        source = self._open_again(X, y, sample_weight, options).source
+        source = self._open_more(X, y, sample_weight, options).source
         summary = self._summarize(source, plan(source.schema, options))
         if not same_rows(summary, self._summary):
             raise not_fitted()
@@ -262,18 +264,18 @@ class DiscreteBayes(ForgettingClassifier):
             self.structure, self.alpha, self.numeric, self.priors, self.class_weight
         )
 
-    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: BayesOptions) -> Training:
+    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: BayesOptions) -> Training:
         if (self._summary.cells is not None) != (options.structure == "joint"):
             raise ParameterError(
                 f"structure={options.structure!r} was set after a fit with the other structure, "
                 "whose summary it cannot use: set it back, or fit again."
             )
-        return super()._open_again(X, y, sample_weight, options)
+        return super()._open_more(X, y, sample_weight, options)
 
     def _plan_first(self, source: TableSource, options: BayesOptions) -> SummarizeBayes:
         return plan(source.schema, options)
 
-    def _plan_again(self, schema: Schema, options: BayesOptions) -> SummarizeBayes:
+    def _later_plan(self, schema: Schema, options: BayesOptions) -> SummarizeBayes:
         return plan(schema, options)
 
     def _recast(self, summary: BayesSummary, plan: SummarizeBayes) -> BayesSummary:
@@ -313,16 +315,16 @@ class DiscreteBayes(ForgettingClassifier):
     ) -> FitReport:
         return _fit_report(summary, schema, model)
 
-    def _encode(self, X: Any) -> tuple[Encoded, str]:
+    def _encode(self, X: Any) -> tuple[EncodedBayesRows, str]:
         source = self._open(X)
         encoded = gather_encoded(list(self._engine().map(source, EncodeBlock(self._model))))
-        self._report(encoded.holes(), encoded.unknown())
+        self._report(encoded.missing(), encoded.unknown())
         return encoded, source.table.backend or self._backend
 
-    def _report(self, holes: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
+    def _report(self, missing_counts: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
         names = [self._schema.columns[j].name for j in self._model.categories]
         numbers = [self._schema.columns[j].name for j in self._model.numbers]
-        missing = dict(zip(names + numbers, holes.tolist(), strict=True))
+        missing = dict(zip(names + numbers, missing_counts.tolist(), strict=True))
         self._report_cells(missing, dict(zip(names, unknown.tolist(), strict=True)))
 
 
@@ -337,14 +339,14 @@ def _warn_of_impossible(n: int) -> None:
 
 
 def _fit_report(summary: BayesSummary, schema: Schema, model: BayesModel) -> FitReport:
-    pairs = zip(schema.names, summary.rows.holes.tolist(), strict=True)
+    pairs = zip(schema.names, summary.rows.missing.tolist(), strict=True)
     names = [schema.columns[model.numbers[place]].name for place in model.constant]
     notes = [f"column {name!r} never varies and is left out" for name in names]
     if summary.cells is not None:
         rows, whole = summary.classes.units.sum(), summary.cells.units.sum()
         if whole < rows:
             share = f"{1 - whole / rows:.1%}"
-            notes.append(f"{share} of the rows have a hole and are not in the joint table")
+            notes.append(f"{share} of the rows have a missing value and are not in the joint table")
     return FitReport(summary.rows.rows, {name: n for name, n in pairs if n}, tuple(notes))
 
 

@@ -15,8 +15,8 @@ from sortal.bayes.model import (
     log_likelihood,
     number_terms,
 )
-from sortal.data.columns import HOLE, UNKNOWN
-from sortal.decision.posterior import Verdicts, difference, posterior
+from sortal.data.columns import MISSING, UNKNOWN
+from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.records.render import moment_text
 from sortal.records.tables import Table
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.bayes.model import BayesModel, Encoded
+    from sortal.bayes.model import BayesModel, EncodedBayesRows
     from sortal.data.values import Value, Values
     from sortal.records.tables import Cell
 
@@ -132,21 +132,21 @@ class ExplainRow:
     parts: tuple[_Part, ...]
     log_joint: Float
     shares: Float
-    verdicts: Verdicts
+    verdicts: Decisions
 
     def __call__(self, i: int) -> BayesExplanation:
         """Explain one row."""
         return explain_row(self, i)
 
 
-def explain(model: BayesModel, encoded: Encoded, costs: Float | None) -> ExplainRow:
+def explain(model: BayesModel, encoded: EncodedBayesRows, costs: Float | None) -> ExplainRow:
     """What every row's explanation is made from."""
     parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
     parts.sort(key=lambda part: part.j)
     # added up as predict does it, so that both say the same also where costs tie
     log_joint = model.log_prior + log_likelihood(model, encoded)
     shares = posterior(log_joint, model.prior)
-    verdicts = Verdicts.of(log_joint, model.prior, costs)
+    verdicts = Decisions.of(log_joint, model.prior, costs)
     return ExplainRow(model, tuple(parts), log_joint, shares, verdicts)
 
 
@@ -183,7 +183,7 @@ def _json(bits: float) -> float | str:
     return bits if np.isfinite(bits) else str(bits)
 
 
-def _discrete_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
+def _discrete_parts(model: BayesModel, encoded: EncodedBayesRows) -> list[_Part]:
     terms = category_terms(model, encoded)
     parts = []
     for place, j in enumerate(model.categories):
@@ -209,7 +209,7 @@ def _joined(parts: list[_Part], terms: Float, unseen: NDArray[np.bool_]) -> _Par
     return _Part(parts[0].j, ", ".join(part.attribute for part in parts), values, terms, marks)
 
 
-def _number_parts(model: BayesModel, encoded: Encoded) -> list[_Part]:
+def _number_parts(model: BayesModel, encoded: EncodedBayesRows) -> list[_Part]:
     parts = []
     for place, terms in enumerate(number_terms(model, encoded)):
         j = model.numbers[place]
@@ -227,6 +227,6 @@ def _as_given(x: float, kind: str) -> Value:
 
 
 def _mark(code: int) -> Mark:
-    if code == HOLE:
+    if code == MISSING:
         return "missing"
     return "unknown" if code == UNKNOWN else ""

@@ -10,7 +10,7 @@ import numpy as np
 from sortal import native
 from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import (
-    HOLE,
+    MISSING,
     UNKNOWN,
     as_numbers,
     given_values,
@@ -18,13 +18,13 @@ from sortal.data.columns import (
     recode_columns,
 )
 from sortal.decision.posterior import decide, log_of, n_impossible, posterior
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
     FromSchema,
     Layout,
-    Maybe,
     Number,
+    OptionalField,
     Several,
     Whole,
     check_prior,
@@ -96,10 +96,10 @@ class BayesModel:
         tables=Several(Array("f8", "*", "classes", least=-INF), "categories"),
         numbers=Several(Whole(least=0), "numbers"),
         mean=Array("f8", "numbers", "classes"),
-        tail=Maybe(Array("f8", "numbers", "classes")),
+        tail=OptionalField(Array("f8", "numbers", "classes")),
         variance=Array("f8", "numbers", "classes", least=0.0),
         constant=Several(Whole(least=0)),
-        joint=Maybe(Record(JointTable)),
+        joint=OptionalField(RecordField(JointTable)),
     )
 
     def check(self) -> None:
@@ -155,7 +155,7 @@ class BayesModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedBayesRows:
     """A block in a model's terms: codes[place, i] by its values, numbers[place, i] as they are.
 
     `words` are the category cells as given, where somebody will read them.
@@ -165,9 +165,9 @@ class Encoded:
     numbers: Float
     words: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=object))
 
-    def holes(self) -> NDArray[np.int64]:
+    def missing(self) -> NDArray[np.int64]:
         """Cells without a value, by column: categories first, then numbers."""
-        by_code, by_number = (self.codes == HOLE).sum(axis=1), np.isnan(self.numbers).sum(axis=1)
+        by_code, by_number = (self.codes == MISSING).sum(axis=1), np.isnan(self.numbers).sum(axis=1)
         return np.concatenate([by_code, by_number]).astype(np.int64)
 
     def unknown(self) -> NDArray[np.int64]:
@@ -175,7 +175,7 @@ class Encoded:
         return np.asarray((self.codes == UNKNOWN).sum(axis=1), dtype=np.int64)
 
 
-def encode(model: BayesModel, batch: Batch) -> Encoded:
+def encode(model: BayesModel, batch: Batch) -> EncodedBayesRows:
     """Values → codes of the model; numbers → an array."""
     codes = recode_columns(
         [batch.columns[j] for j in model.categories],
@@ -188,31 +188,31 @@ def encode(model: BayesModel, batch: Batch) -> Encoded:
         if (np.abs(numbers[place]) > LARGEST).any():
             name = model.schema.columns[j].name
             raise infinite(name) if np.isinf(numbers[place]).any() else too_large(name)
-    return Encoded(codes, numbers)
+    return EncodedBayesRows(codes, numbers)
 
 
 def category_term(table: Float, codes: Codes) -> Float:
-    """ln P(x_j|c) of a category column, row by row; 0 for holes and unknown values."""
+    """ln P(x_j|c) of a category column, row by row; 0 for missing and unknown values."""
     term = np.zeros((len(codes), table.shape[1]))
     native.add_terms(term, table, codes)
     return term
 
 
 def number_term(mean: Float, tail: Float, variance: Float, x: Float) -> Float:
-    """ln of the normal density of a number column, row by row; 0 for holes."""
+    """ln of the normal density of a number column, row by row; 0 for missing values."""
     known = ~np.isnan(x)
     d = (np.where(known, x, 0.0)[:, None] - mean) - tail
     term = -0.5 * (np.log(2 * np.pi * variance) + d * d / variance)
     return np.where(known[:, None], term, 0.0)
 
 
-def category_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
+def category_terms(model: BayesModel, encoded: EncodedBayesRows) -> list[Float]:
     """The terms of the category columns, one by one."""
     pairs = zip(model.tables, encoded.codes, strict=True)
     return [category_term(table, codes) for table, codes in pairs]
 
 
-def number_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
+def number_terms(model: BayesModel, encoded: EncodedBayesRows) -> list[Float]:
     """The terms of the number columns, one by one; a constant column says nothing."""
     silent = np.zeros((encoded.numbers.shape[1], len(model.classes)))
     moments = model.mean, model.tails, model.variance
@@ -222,8 +222,8 @@ def number_terms(model: BayesModel, encoded: Encoded) -> list[Float]:
     ]
 
 
-def log_likelihood(model: BayesModel, encoded: Encoded) -> Float:
-    """ln P(x|c) = Σ_j ln P(x_j|c), or the joint cell's; holes and unknown values left out. (S 1)"""
+def log_likelihood(model: BayesModel, encoded: EncodedBayesRows) -> Float:
+    """ln P(x|c) = Σ_j ln P(x_j|c), or the joint cell's; missing and unknown ignored. (S 1)"""
     n = encoded.codes.shape[1]
     total = np.zeros((n, len(model.classes)))
     for table, codes in zip(model.tables, encoded.codes, strict=True):
@@ -265,7 +265,8 @@ def cell_weight(joint: JointTable, codes: Codes) -> Float:
     for p in range(patterns.shape[1]):
         rows = np.flatnonzero(pattern.ravel() == p)
         # a rare pattern is compared with every cell, a common one is numbered together with them:
-        # 10,000 rows of 16 columns, a fifth of them holes, took 8.6 s by numbering alone, 1.5 s so
+        # 10,000 rows of 16 columns, a fifth of them missing values, took 8.6 s by numbering alone,
+        # 1.5 s so
         agree = _compared if len(rows) < _RARE else _agreeing
         weight[rows] = agree(joint, codes[:, rows], np.flatnonzero(patterns[:, p]))
     return weight
@@ -311,11 +312,11 @@ def linear_functions(model: BayesModel) -> tuple[Float, Float] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class BayesScores:
     """What was asked of a block's rows; cells left out, by column; rows that are impossible."""
 
     answer: NDArray[Any]
-    holes: Counts
+    missing: Counts
     unknown: Counts
     n_impossible: int
 
@@ -327,16 +328,16 @@ class ScoreBlock:
     model: BayesModel
     ask: Callable[[Float, Float], NDArray[Any]] = posterior
 
-    def __call__(self, batch: Batch) -> Scored:
+    def __call__(self, batch: Batch) -> BayesScores:
         """Score one block."""
         encoded = encode(self.model, batch)
         log_joint = self.model.log_prior + log_likelihood(self.model, encoded)
         answer = self.ask(log_joint, self.model.prior)
-        return Scored(answer, encoded.holes(), encoded.unknown(), n_impossible(log_joint))
+        return BayesScores(answer, encoded.missing(), encoded.unknown(), n_impossible(log_joint))
 
 
 @dataclass(frozen=True, eq=False)
-class Label:
+class DecideLogJoint:
     """ln P(x|c)P(c) → the class to say, so that no block's posteriors are kept."""
 
     costs: Float | None = None
@@ -350,7 +351,7 @@ class Label:
 class FittedRows:
     """Labeled rows in a model's codes: classes `y` and weights `w` beside them."""
 
-    encoded: Encoded
+    encoded: EncodedBayesRows
     y: NDArray[np.int32]
     w: Float
 
@@ -367,7 +368,7 @@ class EncodeBlock:
 
     model: BayesModel
 
-    def __call__(self, batch: Batch) -> Encoded:
+    def __call__(self, batch: Batch) -> EncodedBayesRows:
         """Encode one block."""
         given = [given_values(batch.columns[j]) for j in self.model.categories]
         shape = len(given), batch.n_rows
@@ -390,20 +391,20 @@ class ReadFittedBlock:
         return FittedRows(encode(self.model, batch), y, weights)
 
 
-def gather_encoded(blocks: Sequence[Encoded]) -> Encoded:
+def gather_encoded(blocks: Sequence[EncodedBayesRows]) -> EncodedBayesRows:
     """Blocks as one."""
-    return Encoded(
+    return EncodedBayesRows(
         np.concatenate([block.codes for block in blocks], axis=1),
         np.concatenate([block.numbers for block in blocks], axis=1),
         np.concatenate([block.words for block in blocks], axis=1),
     )
 
 
-def gather_scored(blocks: Sequence[Scored]) -> Scored:
+def gather_scored(blocks: Sequence[BayesScores]) -> BayesScores:
     """Blocks as one."""
-    return Scored(
+    return BayesScores(
         np.concatenate([block.answer for block in blocks]),
-        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.missing for block in blocks], axis=0),
         np.sum([block.unknown for block in blocks], axis=0),
         sum(block.n_impossible for block in blocks),
     )

@@ -14,7 +14,7 @@ from sortal.records.tables import Table, Working, unique
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.bayes.model import BayesModel, Encoded
+    from sortal.bayes.model import BayesModel, EncodedBayesRows
     from sortal.records.tables import Cell
     from sortal.summaries.value_tables import BayesSummary
 
@@ -26,7 +26,7 @@ _FIXED = ("priors", "gaussians", "cells", "rule", "evidence")
 
 
 def show_working(
-    model: BayesModel, summary: BayesSummary, encoded: Encoded | None, backend: str
+    model: BayesModel, summary: BayesSummary, encoded: EncodedBayesRows | None, backend: str
 ) -> Working:
     """The tables of a fit; with rows, also P(x|c)P(c), P(x) and the posterior of each."""
     tables = [_priors(model, summary, backend), *_category_tables(model, summary, backend)]
@@ -94,7 +94,7 @@ def _cells(model: BayesModel, summary: BayesSummary, backend: str) -> Table:
     return Table("cells", "Cells seen", unique(heads), tuple(rows), "S 3", backend)
 
 
-def _rows(model: BayesModel, encoded: Encoded, backend: str) -> list[Table]:
+def _rows(model: BayesModel, encoded: EncodedBayesRows, backend: str) -> list[Table]:
     log_x = log_likelihood(model, encoded)
     log_joint = log_x + model.log_prior
     shares = posterior(log_joint, model.prior)

@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sortal.data.arrays import numbers_from_objects
-from sortal.data.values import as_value, is_hole
+from sortal.data.values import as_value, is_missing
 from sortal.errors import ParameterError, listed
 from sortal.plotting.axes import short_number as few_digits
 from sortal.records.render import moment_text, number_in_full, number_text, plain, quoted
@@ -32,7 +32,7 @@ _MOST_CHOSEN: Final = 50
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """A field of the form: `codes` are the values that can be chosen, by `words`.
 
     `value` is what stands in it: a text, or the place of a value (-1: another value, "": none).
@@ -52,7 +52,7 @@ class Field:
         return len(self.words) <= _MOST_CHOSEN
 
 
-def refuse_strangers(given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
+def refuse_unnamed(given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
     """An error where values are given for a column that there is not."""
     strangers = [name for name in given if name not in names]
     if strangers:
@@ -62,21 +62,23 @@ def refuse_strangers(given: Mapping[str, Any], names: Sequence[str], what: str) 
         )
 
 
-def number_field(column: ColumnSchema, j: int, value: Any, hint: str) -> Field:
+def number_field(column: ColumnSchema, j: int, value: Any, hint: str) -> FormField:
     """A field for numbers or dates."""
-    return Field(j, plain(column.name), column.kind, (), (), typed(column, value), hint)
+    return FormField(j, plain(column.name), column.kind, (), (), typed(column, value), hint)
 
 
-def category_field(column: ColumnSchema, j: int, codes: Sequence[int], value: Any) -> Field:
+def category_field(column: ColumnSchema, j: int, codes: Sequence[int], value: Any) -> FormField:
     """A field for the values of these codes."""
     words = unique([_word(column.values[v]) for v in codes])
-    field = Field(j, plain(column.name), "category", tuple(codes), words, "", "")
-    return Field(j, field.label, field.kind, field.codes, words, chosen(column, field, value), "")
+    field = FormField(j, plain(column.name), "category", tuple(codes), words, "", "")
+    return FormField(
+        j, field.label, field.kind, field.codes, words, chosen(column, field, value), ""
+    )
 
 
 def typed(column: ColumnSchema, value: Any) -> str:
-    """A number or a moment as one would type it; "" for a hole."""
-    if value is None or is_hole(value):
+    """A number or a moment as one would type it; "" for a missing value."""
+    if value is None or is_missing(value):
         return ""
     if isinstance(value, str):
         return value
@@ -86,9 +88,9 @@ def typed(column: ColumnSchema, value: Any) -> str:
     return moment_text(number) if column.kind == "date" else number_in_full(number)
 
 
-def chosen(column: ColumnSchema, field: Field, value: Any) -> str | int:
+def chosen(column: ColumnSchema, field: FormField, value: Any) -> str | int:
     """The place of a value among those that can be chosen, or its word where one types it."""
-    if value is None or is_hole(value):
+    if value is None or is_missing(value):
         return ""
     try:
         found = column.values.index(as_value(value))
@@ -127,13 +129,13 @@ def rough_hint(column: ColumnSchema, ends: tuple[float, float] | None) -> str:
 
 
 @dataclass(frozen=True)
-class Described:
+class BrowserModel:
     """A model of some `kind`, as the page's script knows it, over the columns that it asks.
 
     `columns` are places in the schema, in the order of the form; `ranges` say of each where its
     numbers lie, exactly or (`about`) roughly. `numbers` are what the script calculates with, and
-    `holes` those that only rows with holes need; of the former, `spared` can be done without where
-    there are the latter. `words` name what it shows.
+    `missing` those that only rows with missing values need; of the former, `spared` can be done
+    without where there are the latter. `words` name what it shows.
     """
 
     kind: str
@@ -142,7 +144,7 @@ class Described:
     ranges: tuple[Ends, ...]
     numbers: Mapping[str, Any]
     words: Mapping[str, str] = field(default_factory=dict)
-    holes: Mapping[str, Any] | None = None
+    missing: Mapping[str, Any] | None = None
     spared: tuple[str, ...] = ()
     about: bool = True
     largest: float | None = None
@@ -203,7 +205,7 @@ def read_static(name: str, package: str = "sortal.browser", folder: str = "stati
     return files(package).joinpath(folder, name).read_text(encoding="utf-8")
 
 
-def joined(names: Iterable[str]) -> str:
+def join_files(names: Iterable[str]) -> str:
     """Scripts of the views, each once."""
     return "\n".join(bare(read_static(name)) for name in dict.fromkeys(names))
 

@@ -13,9 +13,9 @@ from sortal.cli.output import (
     check_output,
     emit,
     emit_record,
-    hush,
     is_quiet,
     json_text,
+    set_quiet,
     show_progress,
     text_width,
 )
@@ -138,7 +138,7 @@ def compare(
     All learners and, as baselines, models of scikit-learn are judged by the same repeated
     cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
     """
-    hush(quiet)
+    set_quiet(quiet)
     given: dict[str, Any] = {
         "learners": learner or None,
         "baselines": baselines,
@@ -234,11 +234,11 @@ def inspect(
     show_code: o.ShowCode = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Look at a table: columns, holes, classes, findings.
+    """Look at a table: columns, missing values, classes, findings.
 
     Every finding comes with the option of fit and compare that answers it.
     """
-    hush(quiet)
+    set_quiet(quiet)
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_inspect_code(data, target, drop, how, form, as_json, output)))

@@ -12,10 +12,10 @@ from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    hush,
     is_quiet,
     json_text,
     note,
+    set_quiet,
     show_steps,
     wrote,
 )
@@ -54,7 +54,7 @@ def fit(
     quiet: o.Quiet = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
-    hush(quiet)
+    set_quiet(quiet)
     settings = read_settings(setting)
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:

@@ -13,7 +13,7 @@ from sortal.errors import ParameterError
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
-    from sortal.tasks.tables import Opened
+    from sortal.tasks.tables import OpenedTable
 
 TextFormat = Literal["text", "md", "html"]
 
@@ -252,7 +252,7 @@ def as_options(how: dict[str, Any]) -> list[str]:
     return words
 
 
-def open_data(data: str, how: dict[str, Any], model: Any = None) -> Opened:
+def open_data(data: str, how: dict[str, Any], model: Any = None) -> OpenedTable:
     """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
     from sortal.tasks.load import open_for
     from sortal.tasks.tables import open_table

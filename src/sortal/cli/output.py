@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
-def hush(quiet: bool) -> None:
+def set_quiet(quiet: bool) -> None:
     """From here on, say nothing but errors."""
     _QUIET.set(quiet)
 
@@ -57,7 +57,7 @@ def styled(text: str, stream: TextIO, **style: Any) -> str:
     return typer.style(text, **style) if has_colors(stream) else text
 
 
-def say(kind: str, text: str, color: str) -> None:
+def print_note(kind: str, text: str, color: str) -> None:
     """One line on standard error, such as `note: …`."""
     told = printable(" ".join(text.split()))
     print(f"{styled(f'{kind}:', sys.stderr, fg=color, bold=True)} {told}", file=sys.stderr)
@@ -66,7 +66,7 @@ def say(kind: str, text: str, color: str) -> None:
 def note(text: str) -> None:
     """Something worth knowing."""
     if not is_quiet():
-        say("note", text, "yellow")
+        print_note("note", text, "yellow")
 
 
 @contextmanager
@@ -227,14 +227,14 @@ def end(call: Callable[[], None]) -> int:
 
 
 def _interrupted() -> int:
-    say("interrupted", "nothing was written.", "yellow")
+    print_note("interrupted", "nothing was written.", "yellow")
     return INTERRUPTED
 
 
 def _problem(error: Exception) -> int:
     if os.environ.get("SORTAL_DEBUG"):
         traceback.print_exc()
-    say("error", _words(error), "red")
+    print_note("error", _words(error), "red")
     try:
         sys.stdout.flush()
     except OSError:  # a full disk stays full; once is enough to say so

@@ -14,10 +14,10 @@ from sortal.cli.output import (
     emit,
     emit_record,
     emit_table,
-    hush,
     is_quiet,
     json_text,
     plain_records,
+    set_quiet,
     show_steps,
 )
 from sortal.cli.show_code import Name, Script, call
@@ -77,7 +77,7 @@ def predict(
 
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
-    hush(quiet)
+    set_quiet(quiet)
     if excel_safe and as_json:
         raise ParameterError("--excel-safe is for CSV files: leave it or --json out.")
     written = {"excel_safe": True} if excel_safe else {}
@@ -160,7 +160,7 @@ def explain(
     Rows are numbered as predict numbers them, from 1. Without --row, the first 20 rows are shown;
     --json has them all.
     """
-    hush(quiet)
+    set_quiet(quiet)
     how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         emit(str(_explain_code(model, data, how, row, form, as_json, output)))

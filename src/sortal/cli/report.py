@@ -15,9 +15,9 @@ from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    hush,
     is_quiet,
     json_text,
+    set_quiet,
     show_progress,
     wrote,
 )
@@ -122,7 +122,7 @@ def report(
     One file that holds all it needs: the table, the comparison and the choice in plain words, every
     model with its pictures and errors, and a form in which the chosen model decides.
     """
-    hush(quiet)
+    set_quiet(quiet)
     given: dict[str, Any] = {
         "learners": learner or None,
         "baselines": baselines,

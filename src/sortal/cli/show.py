@@ -8,7 +8,7 @@ import typer
 
 from sortal.cli import options as o
 from sortal.cli.options import open_data, read_settings, reading
-from sortal.cli.output import check_output, emit, emit_record, hush
+from sortal.cli.output import check_output, emit, emit_record, set_quiet
 from sortal.cli.show_code import TABLE, Name, Script, call
 from sortal.tasks.registry import find
 
@@ -32,7 +32,7 @@ def show(
     What it is, what it was learned from, its options, and its rules or functions or tables; of
     many rules and long tables the beginning, unless --all is given.
     """
-    hush(quiet)
+    set_quiet(quiet)
     named = {"everything": True} if everything or as_json else {}
     if show_code:
         script = Script()
@@ -96,7 +96,7 @@ def working(
     branch per value, as ID3 does and as textbooks work Play Tennis. Of many tables and long ones
     the beginning is shown, unless --all is given.
     """
-    hush(quiet)
+    set_quiet(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop}

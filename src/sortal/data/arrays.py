@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.columns import HOLE, CategoryColumn, IntegerColumn, NumberColumn, rank_array
+from sortal.data.columns import MISSING, CategoryColumn, IntegerColumn, NumberColumn, rank_array
 from sortal.data.schema import ColumnSchema, Kind
-from sortal.data.values import as_value, is_hole, sort_values
+from sortal.data.values import as_value, is_missing, sort_values
 from sortal.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def objects_of(items: Sequence[Any]) -> NDArray[Any]:
 
 def kind_of_objects(cells: Iterable[Any]) -> Kind:
     """Numbers are numbers and dates are dates, also as objects; with words, it is a category."""
-    kinds = {_kind_of(cell) for cell in cells if not is_hole(cell)}
+    kinds = {_kind_of(cell) for cell in cells if not is_missing(cell)}
     if not kinds:
         return "empty"
     if kinds == {"date"}:
@@ -72,7 +72,7 @@ def rank_objects(cells: NDArray[Any], name: str) -> CategoryColumn:
     first_seen: dict[Any, int] = {}
     for i, cell in enumerate(cells):
         try:
-            codes[i] = HOLE if is_hole(cell) else first_seen.setdefault(cell, len(first_seen))
+            codes[i] = MISSING if is_missing(cell) else first_seen.setdefault(cell, len(first_seen))
         except TypeError:  # not hashable
             raise _not_a_category(cell, name) from None
     return rank_by_value(list(first_seen), codes, name)
@@ -87,12 +87,12 @@ def rank_by_value(items: Iterable[Any], codes: NDArray[Any], name: str) -> Categ
         v for v, is_met in zip(values, met[:-1], strict=True) if is_met and v is not None
     )
     place = {value: v for v, value in enumerate(ranked)}
-    at = [place.get(value, HOLE) if value is not None else HOLE for value in values]
-    return CategoryColumn(ranked, np.array([*at, HOLE], dtype=np.int32)[codes])
+    at = [place.get(value, MISSING) if value is not None else MISSING for value in values]
+    return CategoryColumn(ranked, np.array([*at, MISSING], dtype=np.int32)[codes])
 
 
 def read_values(items: Iterable[Any], name: str) -> list[Value | None]:
-    """Items as values, None for holes; an error names what cannot be a category."""
+    """Items as values, None for missing values; an error names what cannot be a category."""
     values = []
     for item in items:
         try:
@@ -107,7 +107,7 @@ def numbers_from_objects(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
     numbers_read = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            numbers_read[i] = np.nan if is_hole(cell) else _as_number(cell)
+            numbers_read[i] = np.nan if is_missing(cell) else _as_number(cell)
         except (TypeError, ValueError, OverflowError):
             raise _not_a_number(cell, name) from None
     return numbers_read
@@ -245,7 +245,7 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
         return distinct_numbers(as_float64(cells, name), name)
     if letter in "mM":
         if np.isnat(cells).all():
-            return CategoryColumn((), np.full(len(cells), HOLE, dtype=np.int32))
+            return CategoryColumn((), np.full(len(cells), MISSING, dtype=np.int32))
         raise InputError(
             f"Column {name!r} holds dates, which are numbers of days: to use them as categories, "
             "convert the column to strings first."
@@ -254,7 +254,7 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
 
 
 def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Cells as float64, without loss; NaN where there is a hole.
+    """Cells as float64, without loss; NaN where there is a missing value.
 
     Infinities pass: who calculates with the numbers meets them anyway, and refuses them by name
     (`infinite`) without a pass over the rows of its own.
@@ -291,7 +291,7 @@ def too_large(name: str) -> InputError:
     )
 
 
-def infinite(name: str, allowed: str = "finite numbers and holes (NaN)") -> InputError:
+def infinite(name: str, allowed: str = "finite numbers and missing values (NaN)") -> InputError:
     """The error for a column with infinite values."""
     return InputError(
         f"Column {name!r} holds infinite values (infinity, inf or -inf): only {allowed} are "
@@ -302,12 +302,12 @@ def infinite(name: str, allowed: str = "finite numbers and holes (NaN)") -> Inpu
 def check_matrix(matrix: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
     """Refuse a matrix of numbers that holds infinite ones, or such as cannot be squared.
 
-    Numbers without holes take a pass for the least and one for the largest, and no memory.
+    Numbers without missing values take a pass for the least and one for the largest, and no memory.
     """
     if not matrix.size or max(-float(matrix.min()), float(matrix.max())) <= LARGEST:
         return
     most = min(LARGEST, float(np.finfo(matrix.dtype).max))
-    large = (np.abs(matrix) > most).any(axis=0)  # holes are not
+    large = (np.abs(matrix) > most).any(axis=0)  # missing values are not
     if large.any():
         j = int(large.argmax())
         raise infinite(names[j]) if np.isinf(matrix[:, j]).any() else too_large(names[j])

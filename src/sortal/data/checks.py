@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.errors import ParameterError, told
+from sortal.errors import ParameterError, brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def choose(name: str, given: Any, allowed: tuple[str, ...], *, none: bool = Fals
     """One of a few words; `none` says that None is allowed beside them."""
     if not isinstance(given, str) or given not in allowed:
         words = ", ".join(map(repr, (*allowed, None) if none else allowed))
-        raise ParameterError(f"{name}={told(given)} is not known: it can be {words}.")
+        raise ParameterError(f"{name}={brief(given)} is not known: it can be {words}.")
     return str(given)
 
 
@@ -31,7 +31,8 @@ def check_progress(given: Any) -> None:
     """A function to be told how far a fit is, or None."""
     if given is not None and not callable(given):
         raise ParameterError(
-            f"progress={told(given)} cannot be used: give a function of two numbers, (done, of how "
+            f"progress={brief(given)} cannot be used: give a function of two numbers, (done, of "
+            "how "
             "many), or None."
         )
 
@@ -50,7 +51,8 @@ def non_negative(name: str, given: Any) -> float:
     """A number of at least 0, small enough to be reckoned with."""
     if not 0 <= as_real(given) <= LARGEST:
         raise ParameterError(
-            f"{name}={told(given)} cannot be used: give a finite number of at least 0 (and at most "
+            f"{name}={brief(given)} cannot be used: give a finite number of at least 0 (and at "
+            "most "
             f"{LARGEST:g})."
         )
     return as_real(given)
@@ -59,7 +61,7 @@ def non_negative(name: str, given: Any) -> float:
 def share(name: str, given: Any) -> float:
     """A number from 0 to 1."""
     if not 0 <= as_real(given) <= 1:
-        raise ParameterError(f"{name}={told(given)} cannot be used: give a number from 0 to 1.")
+        raise ParameterError(f"{name}={brief(given)} cannot be used: give a number from 0 to 1.")
     return as_real(given)
 
 
@@ -74,7 +76,7 @@ def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
         return
     otherwise = f", or None for {none}" if none else ""
     raise ParameterError(
-        f"{name}={told(given)} cannot be used: give a whole number of at least {least}{otherwise}."
+        f"{name}={brief(given)} cannot be used: give a whole number of at least {least}{otherwise}."
     )
 
 
@@ -84,7 +86,7 @@ def read_seed(given: Any) -> int:
         return int(given.randint(2**31 - 1))
     if given is not None and not (is_whole(given) and given >= 0):
         raise ParameterError(
-            f"random_state={told(given)} cannot be used: give a whole number of at least 0, None "
+            f"random_state={brief(given)} cannot be used: give a whole number of at least 0, None "
             "for 0, or a numpy.random.RandomState, from which a number is drawn."
         )
     return int(given or 0)
@@ -98,6 +100,6 @@ def numbers(name: str, given: Any) -> Float:
         array = np.array([np.nan])
     if not np.isfinite(array).all():
         raise ParameterError(
-            f"{name}={told(given)} cannot be used: it must hold finite numbers only."
+            f"{name}={brief(given)} cannot be used: it must hold finite numbers only."
         )
     return array

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Float = NDArray[np.float64]
 
-HOLE = -1
+MISSING = -1
 
 UNKNOWN = -2
 
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Numbers as float64; NaN is a hole."""
+    """Numbers as float64; NaN is a missing value."""
 
     values: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
         return np.isnan(self.values)
 
@@ -52,31 +52,31 @@ class CategoryColumn:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
-        return np.asarray(self.codes == HOLE)
+        return np.asarray(self.codes == MISSING)
 
     def take(self, rows: NDArray[Any]) -> CategoryColumn:
         """Some of the rows, by position or by a mask."""
         return CategoryColumn(self.values, self.codes[rows])
 
     def recode(self, place: dict[Value, int]) -> NDArray[np.int32]:
-        """Codes by another list of values: HOLE stays, what the list lacks becomes UNKNOWN."""
+        """Codes by another list of values: MISSING stays, what the list lacks becomes UNKNOWN."""
         at = [place.get(value, UNKNOWN) for value in self.values]
         # the last entry is what code -1 finds
-        return np.array([*at, HOLE], dtype=np.int32)[self.codes]
+        return np.array([*at, MISSING], dtype=np.int32)[self.codes]
 
 
 @dataclass(frozen=True)
 class IntegerColumn:
-    """Categories that are whole numbers, without holes, not yet ranked."""
+    """Categories that are whole numbers, without missing values, not yet ranked."""
 
     numbers: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def holes(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """No row is without a value."""
         return np.zeros(len(self), dtype=bool)
 
@@ -114,10 +114,10 @@ def given_values(column: Column) -> list[Value | None]:
     return [listed[v] for v in ranked.codes.tolist()]
 
 
-def rank_array(raw: NDArray[Any], holes: NDArray[np.bool_] | None = None) -> CategoryColumn:
-    """Codes of an array of sortable items of one type, with holes marked by a mask."""
-    codes = np.full(len(raw), HOLE, dtype=np.int32)
-    keep = slice(None) if holes is None else ~holes
+def rank_array(raw: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> CategoryColumn:
+    """Codes of an array of sortable items of one type, with missing values marked by a mask."""
+    codes = np.full(len(raw), MISSING, dtype=np.int32)
+    keep = slice(None) if missing is None else ~missing
     values, inverse = np.unique(raw[keep], return_inverse=True)
     codes[keep] = inverse
     return CategoryColumn(tuple(_plain(value) for value in values.tolist()), codes)
@@ -152,7 +152,7 @@ def number_cells(codes: Codes, sizes: Sequence[int]) -> tuple[Codes, NDArray[np.
 
 
 def recode_columns(columns: Sequence[Column], listed: Sequence[Values], n_rows: int) -> Codes:
-    """codes[place, i]: the rank of row i's value in listed[place]; HOLE or UNKNOWN below zero."""
+    """codes[place, i]: the rank of row i's value in listed[place]; MISSING or UNKNOWN below 0."""
     codes = np.empty((len(columns), n_rows), dtype=np.int32)
     direct: list[int] = []
     lists: list[tuple[int, Codes]] = []
@@ -190,7 +190,7 @@ _ROWS = 4096
 
 
 def column_ranges(columns: Sequence[Float]) -> list[tuple[float, float] | None]:
-    """(least, greatest) of columns that have at least one row; None for one of holes only."""
+    """(least, greatest) of columns that have at least one row; None where all is missing."""
     if not columns:
         return []
     n = len(columns[0])

@@ -183,7 +183,8 @@ def penguins(backend: str = "pandas") -> Any:
     Columns: the class comes first, species: Adelie (152 rows), Gentoo (124), Chinstrap (68); then
     island (Torgersen, Biscoe, Dream), bill_length_mm, bill_depth_mm, flipper_length_mm,
     body_mass_g (numbers), sex (female, male) and year (a whole number).
-    Holes: two rows lack all four measurements, and 11 rows, those two among them, lack the sex.
+    Missing values: two rows lack all four measurements, and 11 rows, those two among them, lack the
+    sex.
 
     Source: K. B. Gorman, T. D. Williams and W. R. Fraser (2014), PLoS ONE 9(3), e90081; compiled
     by A. M. Horst, A. P. Hill and K. B. Gorman (2020) as palmerpenguins, CC0.
@@ -229,7 +230,7 @@ def _build_frame(columns: _Columns, backend: _Backend) -> Any:
     """A native frame of these columns.
 
     No schema is given: the cells are typed already, and before pandas 3 a cast to strings would
-    turn a hole into the word "None".
+    turn a missing value into the word "None".
     """
     return nw.from_dict(columns, backend=backend).to_native()
 

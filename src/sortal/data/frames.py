@@ -17,7 +17,7 @@ from sortal.data.arrays import (
     rank_objects,
     read_values,
 )
-from sortal.data.columns import HOLE, CategoryColumn, IntegerColumn, NumberColumn, as_categories
+from sortal.data.columns import MISSING, CategoryColumn, IntegerColumn, NumberColumn, as_categories
 from sortal.data.schema import ColumnSchema
 from sortal.data.values import Values, sort_values
 from sortal.errors import ColumnError
@@ -136,8 +136,9 @@ class FrameTable:
                     f"({series.dtype}): convert it to numbers, or fit again with it as words."
                 )
             return NumberColumn(np.full(len(series), np.nan))
-        if _has_whole_numbers_and_holes(series):
-            # with holes they come as float64: whether they fit can be told from the rest only
+        if _has_whole_numbers_and_missing(series):
+            # with missing values they come as float64: whether they fit can be told from the rest
+            # only
             as_float64(_cells(series.drop_nulls()), name)
         return NumberColumn(as_float64(_cells(series), name))
 
@@ -146,9 +147,9 @@ class FrameTable:
         series, name = self._columns[j][start:stop], self.names[j]
         if series.dtype in _WORDS:
             return rank_series(series)
-        if _has_whole_numbers_and_holes(series):
+        if _has_whole_numbers_and_missing(series):
             present = as_categories(categories_of(_cells(series.drop_nulls()), name))
-            codes = np.full(len(series), HOLE, dtype=np.int32)
+            codes = np.full(len(series), MISSING, dtype=np.int32)
             codes[~series.is_null().to_numpy()] = present.codes
             return CategoryColumn(present.values, codes)
         return categories_of(_cells(series), name)
@@ -181,7 +182,7 @@ def _cells(series: nw.Series[Any]) -> NDArray[Any]:
     return np.asarray(cells, dtype=object) if series.dtype == nw.Unknown else cells
 
 
-def _has_whole_numbers_and_holes(series: nw.Series[Any]) -> bool:
+def _has_whole_numbers_and_missing(series: nw.Series[Any]) -> bool:
     return series.dtype.is_integer() and series.null_count() > 0
 
 

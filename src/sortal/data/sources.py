@@ -11,7 +11,7 @@ from narwhals.exceptions import DuplicateError, NarwhalsError
 
 from sortal.data.arrays import ArrayTable, as_two_dimensional
 from sortal.data.columns import (
-    HOLE,
+    MISSING,
     CategoryColumn,
     Column,
     IntegerColumn,
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Batch:
     """Rows start .. start + n_rows - 1 of a source.
 
-    `columns` follow the schema. `target` holds the labels (without holes), None at predict.
-    `units` are whole-number weights of 2**-exponent each, None where every row weighs one.
+    `columns` follow the schema. `target` holds the labels (without missing values), None at
+    predict. `units` are whole-number weights of 2**-exponent each, None where every row weighs one.
     Where numbers were read together, `matrix` has them, a row a row, and `columns` the others only.
     """
 
@@ -168,8 +168,8 @@ class TableSource:
         if self.target is None:
             return None
         labels = as_categories(self.target.categories(0, start, stop))
-        if (labels.codes == HOLE).any():
-            first = start + int((labels.codes == HOLE).argmax())
+        if (labels.codes == MISSING).any():
+            first = start + int((labels.codes == MISSING).argmax())
             raise LabelError(
                 f"Input y contains NaN or None, first in row {first}: every row needs a label. "
                 "Drop the rows without one."
@@ -340,7 +340,7 @@ def _take(column: Column, rows: Rows) -> Column:
 def _narrowed(column: CategoryColumn, rows: Rows) -> CategoryColumn:
     codes = column.codes[rows]
     met = np.zeros(len(column.values) + 1, dtype=bool)
-    met[codes] = True  # a hole's code, -1, finds the last
+    met[codes] = True  # a missing value's code, -1, finds the last
     rank = np.cumsum(met, dtype=np.int32) - 1
-    rank[-1] = HOLE
+    rank[-1] = MISSING
     return CategoryColumn(kept(column.values, met[:-1]), rank[codes])

@@ -54,8 +54,8 @@ def sort_values(values: Iterable[Value]) -> Values:
 
 
 def as_value(raw: object) -> Value | None:
-    """A raw cell as a value; None for a hole. Raises TypeError for what cannot be a category."""
-    if is_hole(raw):
+    """A raw cell as a value; None if missing. Raises TypeError for what cannot be a category."""
+    if is_missing(raw):
         return None
     if isinstance(raw, str):
         return str.__str__(raw)  # a plain str, also of NumPy's words and of enumerations of words
@@ -82,8 +82,8 @@ def _as_number(x: float) -> Value:
 _COMPARED = (float, np.generic)
 
 
-def is_hole(raw: object) -> bool:
-    """None, NaN, NaT and pandas' NA are holes."""
+def is_missing(raw: object) -> bool:
+    """None, NaN, NaT and pandas' NA are missing values."""
     if raw is None or isinstance(raw, str):
         return raw is None
     if isinstance(raw, _COMPARED):
@@ -113,7 +113,8 @@ def places(place: dict[Value, int], values: Values) -> np.ndarray[Any, Any]:
     return np.fromiter((place[value] for value in values), dtype=np.intp, count=len(values))
 
 
-# --- Values that JSON does not have, as it can say them: a hole is null, an infinity is a word ---
+# --- Values that JSON does not have, as it can say them: a missing value is null, an infinity is a
+# word ---
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:
@@ -128,7 +129,7 @@ def _plain(value: Any) -> Any:
         return {_key(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    if is_hole(value):
+    if is_missing(value):
         return None
     return _key(value)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.data.checks import choose, is_whole, numbers
 from sortal.data.text import counted
-from sortal.errors import ParameterError, listed, told
+from sortal.errors import ParameterError, brief, listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def n_directions(given: Any, n_classes: int, n_terms: int) -> int:
         return most
     if not is_whole(given) or not 1 <= given <= most:
         raise ParameterError(
-            f"n_components={told(given)} cannot be had: {n_classes} classes and "
+            f"n_components={brief(given)} cannot be had: {n_classes} classes and "
             f"{counted(n_terms, 'column')} have at most {counted(most, 'direction')}. Give a whole "
             f"number from 1 to {most}, or None."
         )
@@ -68,14 +68,14 @@ def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:
         return balanced(weight)
     if not isinstance(given, Mapping):
         raise ParameterError(
-            f"class_weight={told(given)} cannot be used: give None, 'balanced' or a dict by label."
+            f"class_weight={brief(given)} cannot be used: give None, 'balanced' or a dict by label."
         )
     _refuse_strangers("class_weight", given, classes)
     factors = numbers("class_weight", [given.get(label, 1.0) for label in classes])
     least, most = CLASS_WEIGHTS
     if not factors.any() or not ((factors == 0) | ((factors >= least) & (factors <= most))).all():
         raise ParameterError(
-            f"class_weight={told(dict(given))} cannot be used: each weight must be 0 or from "
+            f"class_weight={brief(dict(given))} cannot be used: each weight must be 0 or from "
             f"{least:g} to {most:g}, and one of them above 0. Beyond that one class drowns the "
             "others: multiply the weights by a constant, or give 0 to a class that is not to count."
         )

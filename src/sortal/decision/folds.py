@@ -8,7 +8,7 @@ import numpy as np
 
 from sortal.data.checks import is_whole
 from sortal.data.text import counted
-from sortal.errors import InputError, ParameterError, told
+from sortal.errors import InputError, ParameterError, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Place = NDArray[np.intp]
 
 
-def dealt(classes: Int32, n_folds: int, seed: int) -> Place:
+def assign_folds(classes: Int32, n_folds: int, seed: int) -> Place:
     """A fold for each row: the rows of each class, shuffled, are dealt out one by one."""
     _refuse_few(n_folds, len(classes))
     order = _by_class(classes, seed)
@@ -101,9 +101,9 @@ def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
 
 def _refuse_few(n_folds: int, n_rows: int) -> None:
     if not is_whole(n_folds) or n_folds < 2:
-        raise ParameterError(f"cv={told(n_folds)} cannot be used: give two folds at least.")
+        raise ParameterError(f"cv={brief(n_folds)} cannot be used: give two folds at least.")
     if n_folds > n_rows:
         raise ParameterError(
-            f"cv={told(n_folds)} asks for more folds than there are rows ({n_rows}): give fewer "
+            f"cv={brief(n_folds)} asks for more folds than there are rows ({n_rows}): give fewer "
             "folds."
         )

@@ -136,7 +136,7 @@ def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdicts:
+class Decisions:
     """What was decided of rows by functions of them; with costs, these are ln P(c|x)."""
 
     functions: Float
@@ -144,7 +144,7 @@ class Verdicts:
     costs: Float | None = None
 
     @classmethod
-    def of(cls, log_joint: Float, prior: Float, costs: Float | None) -> Verdicts:
+    def of(cls, log_joint: Float, prior: Float, costs: Float | None) -> Decisions:
         """By log joint probabilities, as `predict` decides."""
         labels = decide(posterior(log_joint, prior), costs)
         return cls(log_posterior(log_joint, prior), labels, costs)

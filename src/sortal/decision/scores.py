@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class ScoredTerms:
     """What was asked of a block's rows; cells without a usable value, by column."""
 
     answer: NDArray[Any]
-    holes: Counts
+    missing: Counts
     unknown: Counts
 
 
 @dataclass(frozen=True, eq=False)
-class AskBlock:
+class ScoreTermsBlock:
     """Block → Answered: functions of the rows, and what `ask` makes of them."""
 
     function: RowFunctions
     ask: Callable[[Float], NDArray[Any]]
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> ScoredTerms:
         """Ask one block."""
         mapped = self.function(batch)
-        return Answered(self.ask(mapped.values), mapped.holes, mapped.unknown)
+        return ScoredTerms(self.ask(mapped.values), mapped.missing, mapped.unknown)
 
 
-def as_they_are(values: Float) -> Float:
+def identity(values: Float) -> Float:
     """The functions themselves."""
     return values
 
@@ -82,11 +82,11 @@ class FromPriors:
         return decide(shares, self.costs) if self.what == "label" else shares
 
 
-def gather_answered(blocks: Sequence[Answered]) -> Answered:
+def gather_answered(blocks: Sequence[ScoredTerms]) -> ScoredTerms:
     """Blocks as one."""
-    return Answered(
+    return ScoredTerms(
         np.concatenate([block.answer for block in blocks]),
-        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.missing for block in blocks], axis=0),
         np.sum([block.unknown for block in blocks], axis=0),
     )
 
@@ -108,10 +108,10 @@ class RowFunctions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
-    """The functions of a block's rows; holes by column, unknown values by column."""
+    """The functions of a block's rows; missing values by column, unknown values by column."""
 
     values: Float
-    holes: Counts
+    missing: Counts
     unknown: Counts
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sortal.browser import Described, pack, pack_lower
+from sortal.browser import BrowserModel, pack, pack_lower
 from sortal.data.arrays import LARGEST
 from sortal.discriminants.gaussian import GaussianClasses
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from sortal.discriminants.fisher.model import FisherModel
     from sortal.discriminants.indicator.learn import IndicatorModel
     from sortal.discriminants.linear.learn import LinearModel
-    from sortal.discriminants.linear_functions import HoleRule, LinearMap, Nearest
+    from sortal.discriminants.linear_functions import LinearMap, MissingRule, Nearest
     from sortal.discriminants.quadratic.model import QuadraticModel
 
     Float = NDArray[np.float64]
 
-_HOLE: Final = "missing: the other columns speak for it"
+_MISSING: Final = "missing: the other columns speak for it"
 
 LOG_ODDS: Final = {
     "offset": "start",
-    "hole": _HOLE,
+    "hole": _MISSING,
     "unit": "Log-odds",
     "amount": "what each column adds to the log-odds",
 }
 
 _FUNCTIONS: Final = {
     "offset": "start",
-    "hole": _HOLE,
+    "hole": _MISSING,
     "unit": "Amount",
     "amount": "what each column adds to the difference of the two scores",
     "function": "Score",
@@ -42,14 +42,14 @@ _FUNCTIONS: Final = {
 }
 
 
-def describe_linear(model: LinearModel) -> Described:
+def describe_linear(model: LinearModel) -> BrowserModel:
     """Gaussian classes with a common covariance."""
     known = {"prior": pack(model.prior), "anchor": pack(model.gap), "unit": [1.0]}
     spread = np.sqrt(np.diag(model.covariance))
     return _described(model.scores, model.center + model.gap, spread, known, LOG_ODDS)
 
 
-def describe_fisher(model: FisherModel) -> Described:
+def describe_fisher(model: FisherModel) -> BrowserModel:
     """Distances along Fisher's directions, as linear functions."""
     known = {"prior": None, "anchor": pack(model.gap), "unit": pack([model.unit])}
     variance = np.diagonal(model.scatter.sum(axis=0)) / max(model.weight.sum(), 1e-300)
@@ -57,7 +57,7 @@ def describe_fisher(model: FisherModel) -> Described:
     return _described(model.scores, means, np.sqrt(variance), known, _FUNCTIONS)
 
 
-def describe_indicator(model: IndicatorModel) -> Described:
+def describe_indicator(model: IndicatorModel) -> BrowserModel:
     """Regressions on class indicators."""
     anchor = np.broadcast_to(model.mean, model.gap.shape)
     known = {"prior": None, "anchor": pack(anchor), "unit": [1.0]}
@@ -71,7 +71,7 @@ def _described(
     spread: Float | None,
     known: dict[str, Any],
     words: dict[str, str],
-) -> Described:
+) -> BrowserModel:
     design = scores.design
     numbers = known | {
         "sizes": list(design.sizes),
@@ -80,14 +80,14 @@ def _described(
         "offsets": pack(scores.offsets),
         "nearest": None if scores.nearest is None else _nearest(scores.nearest),
     }
-    return Described(
+    return BrowserModel(
         "linear",
         design.schema,
         tuple(range(len(design.sizes))),
         reach(design, means, spread),
         numbers,
         words,
-        _holes(scores.holes),
+        _missing(scores.missing),
         largest=LARGEST,
     )
 
@@ -102,8 +102,8 @@ def _nearest(found: Nearest) -> dict[str, Any]:
     }
 
 
-def _holes(rule: HoleRule) -> dict[str, Any]:
-    """What the rule for holes needs beyond the functions themselves."""
+def _missing(rule: MissingRule) -> dict[str, Any]:
+    """What the rule for missing values needs beyond the functions themselves."""
     if isinstance(rule, GaussianClasses):
         return {
             "rule": "gaussian",
@@ -142,7 +142,7 @@ def reach(design: Design, means: Float, spread: Float | None) -> tuple[Ends, ...
 # --- Quadratic functions for a page --------------------------------------------------------------
 
 
-def describe_quadratic(model: QuadraticModel) -> Described:
+def describe_quadratic(model: QuadraticModel) -> BrowserModel:
     """Gaussian classes, each with its own covariance."""
     scores, design = model.scores, model.scores.design
     spread = np.sqrt(np.maximum(np.diagonal(model.covariances, axis1=1, axis2=2), 0.0))
@@ -158,22 +158,22 @@ def describe_quadratic(model: QuadraticModel) -> Described:
             "logDets": pack(scores.whole.log_dets),
         },
     }
-    into = scores.holes.into.T[None]
-    holes = {
+    into = scores.missing.into.T[None]
+    missing = {
         "into": pack_lower(_triangles(into)[0], mirror=False),
-        "sigmas": pack_lower(scores.holes.sigmas, mirror=True),
-        "present": scores.holes.present.astype(int).tolist(),
+        "sigmas": pack_lower(scores.missing.sigmas, mirror=True),
+        "present": scores.missing.present.astype(int).tolist(),
     }
     ends = reach(design, model.center + model.gap, spread)
     columns = tuple(range(len(design.sizes)))
-    return Described(
+    return BrowserModel(
         "quadratic",
         design.schema,
         columns,
         ends,
         numbers,
         LOG_ODDS,
-        holes,
+        missing,
         spared=("whole",),
         largest=LARGEST,
     )

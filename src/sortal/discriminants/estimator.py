@@ -9,18 +9,18 @@ import numpy as np
 
 from sortal.base.classifier import FitReport, counted_cells, refuse_one_class
 from sortal.base.labels import class_array
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.base.summary_classifier import (
-    Asking,
     ForgettingClassifier,
     Posteriors,
+    ScoringClassifier,
     no_probabilities,
 )
 from sortal.data.checks import choose
 from sortal.data.schema import Design
 from sortal.data.text import agreed, counted
 from sortal.decision.class_options import read_costs
-from sortal.decision.posterior import Verdicts, log_of
+from sortal.decision.posterior import Decisions, log_of
 from sortal.discriminants.classical.assumptions import Assumptions
 from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
 from sortal.discriminants.linear_functions import CenterBlock, cost_shift, gather_centered
@@ -47,8 +47,16 @@ from sortal.errors import (
     listed,
     warn,
 )
-from sortal.modelfile.arrays import Array, Record, Summary
-from sortal.modelfile.fields import Flag, FromSchema, Layout, Maybe, Number, Several, ValuesField
+from sortal.modelfile.arrays import Array, RecordField, SummaryField
+from sortal.modelfile.fields import (
+    Flag,
+    FromSchema,
+    Layout,
+    Number,
+    OptionalField,
+    Several,
+    ValuesField,
+)
 from sortal.records.tables import Explanations
 from sortal.summaries.labeled_moments import DiscriminantSummary, Fill, SummarizeDiscriminant
 
@@ -58,7 +66,7 @@ if TYPE_CHECKING:
     from sortal.base.classifier import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.discriminants.linear_functions import Centered
+    from sortal.discriminants.linear_functions import CenteredRows
     from sortal.summaries.counts import ClassCounts, RowCounts
 
     Float = NDArray[np.float64]
@@ -86,18 +94,18 @@ _MOMENTS = Layout(
 )
 
 
-class KeptDiscriminant(ForgettingClassifier):
+class SavedDiscriminant(ForgettingClassifier):
     """The state of a discriminant, out and in."""
 
     _kept: ClassVar[Layout] = Layout(
-        _summary=Maybe(Summary(DiscriminantSummary)),
-        _fill=Maybe(Record(Fill, _FILL)),
-        _given=Perhaps(Record(ClassStatistics, _MOMENTS)),
+        _summary=OptionalField(SummaryField(DiscriminantSummary)),
+        _fill=OptionalField(RecordField(Fill, _FILL)),
+        _given=OptionalAttribute(RecordField(ClassStatistics, _MOMENTS)),
     )
 
     @property
     def _fill(self) -> Fill | None:
-        """What stands for a hole."""
+        """What stands for a missing value."""
         found: Fill | None = None if self._summary is None else self._plan.fill
         return found
 
@@ -120,12 +128,12 @@ class KeptDiscriminant(ForgettingClassifier):
         return same and super()._agrees(summary)
 
 
-class DiscriminantClassifier(Asking, KeptDiscriminant):
+class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
     """Linear functions from class moments."""
 
-    _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+    _missing_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
     _separation_words = ""
-    _waits = True  # blocks that do not make a model yet are kept until more come
+    _allows_incomplete = True  # blocks that do not make a model yet are kept until more come
     _given: ClassStatistics  # where moments were given instead of rows
 
     predict_proba = no_probabilities()
@@ -190,8 +198,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         An estimator that predicts; it cannot be fitted further.
         """
         made = cls(**params)
-        if made._no_pieces():
-            raise ParameterError(made._no_pieces())
+        if made._not_incremental():
+            raise ParameterError(made._not_incremental())
         options = made._options()
         stats = read_moments(
             means,
@@ -231,7 +239,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         made = self._explain(rows, self._decide(rows.values))
         return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
 
-    def _explain(self, rows: Centered, decided: Decided) -> Explain:
+    def _explain(self, rows: CenteredRows, decided: Decided) -> Explain:
         """What explains a row."""
         return ExplainLinear(self._schema.classes, rows, decided, self._fitted_model().scores)
 
@@ -251,7 +259,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         choose("missing", self.missing, ("drop_rows", "mean", "error"))
         choose("unknown", self.unknown, ("skip", "error"))
 
-    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:
+    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:
         if self._summary is None:
             raise ParameterError(
                 f"This {type(self).__name__} was built from given moments, to which rows cannot be "
@@ -262,7 +270,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
                 f"missing={self.missing!r} was set after a fit with another policy, whose summary "
                 "it cannot use: set it back, or fit again."
             )
-        return super()._open_again(X, y, sample_weight, options)
+        return super()._open_more(X, y, sample_weight, options)
 
     def _plan_first(self, source: TableSource, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
         if self.missing != "mean":
@@ -270,7 +278,7 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         means = self._engine().reduce(source, plan_fill(source.schema))
         return plan(source.schema, read_fill(means, source.schema))
 
-    def _plan_again(self, schema: Schema, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
+    def _later_plan(self, schema: Schema, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
         return plan(schema, self._plan.fill)
 
     def _read_schema(
@@ -297,8 +305,8 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         super()._refuse_unfit(summary, schema)
 
     def _report_fit(self, summary: DiscriminantSummary, schema: Schema, model: Any) -> FitReport:
-        holes, notes = report_holes(summary, schema)
-        return FitReport(summary.rows.rows, holes, (*notes, *self._notes(model)))
+        missing, notes = report_missing(summary, schema)
+        return FitReport(summary.rows.rows, missing, (*notes, *self._notes(model)))
 
     def _notes(self, model: Any) -> list[str]:
         """What to know of the columns, where they tell classes apart; warned of, too."""
@@ -332,34 +340,37 @@ class DiscriminantClassifier(Asking, KeptDiscriminant):
         return design
 
 
-class Counted(Protocol):
+class FitCounts(Protocol):
     """Rows of a fit, as counted."""
 
     @property
     def rows(self) -> RowCounts:
-        """All rows and their holes."""
+        """All rows and their missing values."""
 
     @property
     def sizes(self) -> ClassCounts:
         """By class, the rows that take part."""
 
 
-def report_holes(summary: Counted, schema: Schema) -> tuple[dict[str, int], list[str]]:
-    """Holes by column, and what became of them; warned of, too."""
-    holes = dict(zip(schema.names, summary.rows.holes.tolist(), strict=True))
-    holes = {name: n for name, n in holes.items() if n}
+def report_missing(summary: FitCounts, schema: Schema) -> tuple[dict[str, int], list[str]]:
+    """Missing values by column, and what became of them; warned of, too."""
+    missing = dict(zip(schema.names, summary.rows.missing.tolist(), strict=True))
+    missing = {name: n for name, n in missing.items() if n}
     notes = []
     dropped = summary.rows.rows - int(summary.sizes.units.sum())
     if dropped:
         notes.append(
             f"{dropped} of {counted(summary.rows.rows, 'row')} "
-            f"{agreed(dropped, 'has a hole and is', 'have a hole and are')} left out"
+            f"{agreed(dropped, 'has a missing value and is', 'have a missing value and are')} left "
+            "out"
         )
-    elif holes:
-        notes.append("holes are filled with the mean of their column")
-    if holes:
-        warn(f"Holes: {counted_cells(holes)}. {sentence(notes[0])}.", MissingValueWarning)
-    return holes, notes
+    elif missing:
+        notes.append("missing values are filled with the mean of their column")
+    if missing:
+        warn(
+            f"Missing values: {counted_cells(missing)}. {sentence(notes[0])}.", MissingValueWarning
+        )
+    return missing, notes
 
 
 def combination(names: list[str]) -> str:
@@ -381,7 +392,7 @@ class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
     covariance: str
     shrinkage: Any
     class_weight: Any
-    _hole_words = "they are integrated out"
+    _missing_words = "they are integrated out"
 
     @property
     def shrinkage_(self) -> float:
@@ -416,5 +427,5 @@ class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
         model = self._fitted_model()
         functions = values + model.log_prior
         costs = self._read_costs(self.costs)
-        verdicts = Verdicts.of(functions, model.prior, costs)
+        verdicts = Decisions.of(functions, model.prior, costs)
         return Decided(functions, verdicts, model.log_prior, model.gap)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Design
     from sortal.data.values import Value, Values
-    from sortal.decision.posterior import Verdicts
-    from sortal.discriminants.linear_functions import Centered, LinearMap
+    from sortal.decision.posterior import Decisions
+    from sortal.discriminants.linear_functions import CenteredRows, LinearMap
     from sortal.discriminants.quadratic.model import QuadraticMap
     from sortal.records.tables import Cell
 
@@ -26,7 +26,7 @@ Mark = Literal["", "missing", "unknown"]
 
 
 @dataclass(frozen=True)
-class Part:
+class LinearContribution:
     """An attribute, its value, and what it adds to the difference of the two functions."""
 
     attribute: str
@@ -50,7 +50,7 @@ class LinearExplanation:
     classes: Values
     functions: tuple[float, ...]
     offset: float
-    parts: tuple[Part, ...]
+    parts: tuple[LinearContribution, ...]
     total: float
     equation: str = "S 19"
     costs: float | None = None
@@ -97,7 +97,7 @@ class Decided:
     """
 
     functions: Float
-    verdicts: Verdicts
+    verdicts: Decisions
     extra: Float
     anchor: Float
 
@@ -107,7 +107,7 @@ class Explain(ABC):
     """Row number → its explanation."""
 
     classes: Values
-    rows: Centered
+    rows: CenteredRows
     decided: Decided
     equation: ClassVar[str]
 
@@ -143,12 +143,12 @@ class Explain(ABC):
         """Which terms of a row are known."""
         return np.asarray(~self.rows.missing[i][self.design.owner])
 
-    def _part(self, i: int, j: int, amount: float) -> Part:
+    def _part(self, i: int, j: int, amount: float) -> LinearContribution:
         mark: Mark = ""
         if self.rows.missing[i, j]:
             mark = "unknown" if self.rows.unknown[i, j] else "missing"
         name = self.design.schema.columns[j].name
-        return Part(name, self.rows.given[i, j], amount, mark)
+        return LinearContribution(name, self.rows.given[i, j], amount, mark)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class ExplainLinear(Explain):
         anchor, known = self.decided.anchor, self.known(i)
         offsets, weights = self.function.offsets, self.function.weights
         if not known.all():
-            offsets, weights = self.function.holes.functions(known)
+            offsets, weights = self.function.missing.functions(known)
         w = weights[:, k] - weights[:, l]
         middle = np.where(known, (anchor[k] + anchor[l]) / 2, 0.0)
         constants = offsets + self.decided.extra
@@ -208,7 +208,7 @@ class ExplainQuadratic(Explain):
         """
         known, some = self.known(i), self.function.whole
         if not known.all():
-            some = self.function.holes.functions(known)
+            some = self.function.missing.functions(known)
         parts = {}
         for c in (k, l):
             z = np.where(known, self.rows.z[i] - self.function.means.gap[c], 0.0)

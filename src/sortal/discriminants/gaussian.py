@@ -1,8 +1,8 @@
-"""What becomes of functions of rows where terms are not known: many patterns of holes at a time.
+"""Functions of rows with missing terms: many missing patterns at a time.
 
-A pattern of its own for nearly every row is what holes here and there in many columns come to. The
-inverse of a covariance without some terms follows from the whole inverse by a matrix as small as
-the number of these terms, and small matrices are solved in stacks.
+A pattern of its own for nearly every row is what missing values here and there in many columns come
+to. The inverse of a covariance without some terms follows from the whole inverse by a matrix as
+small as the number of these terms, and small matrices are solved in stacks.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LinearParts:
         return zip(offsets, weights, strict=True)
 
 
-class Parts(Protocol[Made_co]):
+class PatternFunctions(Protocol[Made_co]):
     """Makes functions of the known terms, whatever these are."""
 
     @property
@@ -151,7 +151,7 @@ def patterns_of(missing: Mask) -> tuple[Mask, list[Places]]:
 
 
 def each_pattern(
-    unknown: Mask, parts: Parts[T] | None, single: Callable[[Mask], T], cells: int
+    unknown: Mask, parts: PatternFunctions[T] | None, single: Callable[[Mask], T], cells: int
 ) -> Iterator[tuple[int, T]]:
     """(place of the pattern, its functions), for all patterns of unknown terms, in any order.
 
@@ -214,7 +214,7 @@ class GaussianClasses:
         return self.survey().root(float(self.weight.sum()), self.divisor)
 
     def functions(self, known: Mask) -> tuple[Float, Float]:
-        """The functions of N(μ_k, Σ) over the known terms: holes are integrated out. (S 14)"""
+        """The functions of N(μ_k, Σ) over the known terms: missing ones are marginalized. (S 14)"""
         root = self._root(known)
         offsets, weights = linear_functions(root, self.gap, self.mean)
         return self.without_absent(offsets), weights

@@ -1,4 +1,4 @@
-"""Linear functions of a row, c + (x - center)ᵀW, over the terms of a design; and rows with holes.
+"""Linear functions of a row, c + (x - center)ᵀW, over the terms of a design, missing ones too.
 
 Every discriminant ends as such functions: a function a class, or a coordinate a direction. The
 center is a float64 near the mean, so that an offset of 1e8 costs no digits.
@@ -14,7 +14,7 @@ import numpy as np
 
 from sortal import native
 from sortal.data.arrays import LARGEST, infinite, too_large, two_sum
-from sortal.data.columns import HOLE, UNKNOWN, as_numbers, given_values
+from sortal.data.columns import MISSING, UNKNOWN, as_numbers, given_values
 from sortal.decision.geometry import survey
 from sortal.decision.posterior import across
 from sortal.decision.scores import Mapped
@@ -26,8 +26,8 @@ from sortal.discriminants.gaussian import (
     patterns_of,
 )
 from sortal.errors import ParameterError, listed
-from sortal.modelfile.arrays import Array, OneOf, Record
-from sortal.modelfile.fields import INF, FromSchema, Layout, Maybe, check_scatter, need
+from sortal.modelfile.arrays import Array, OneOf, RecordField
+from sortal.modelfile.fields import INF, FromSchema, Layout, OptionalField, check_scatter, need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class TermBlock:
         return cls(design, numbers, codes, sizes, batch.n_rows)
 
     def center(self, rows: Rows, origin: Float, out: Float) -> int:
-        """out[i] = (z, 1, ‖z‖²), z = row - origin, both in the order of the loops; a hole is NaN.
+        """out[i] = (z, 1, ‖z‖²), z = row - origin, both in the order of the loops; missing is NaN.
 
         Returns how many rows are not finite.
         """
@@ -92,7 +92,7 @@ class TermBlock:
                 raise infinite(name) if np.isinf(cells).any() else too_large(name)
             missing[:, j] = np.isnan(cells)
         for j, codes in zip(self.design.categories, self.codes, strict=True):
-            missing[:, j] = codes[rows] <= HOLE
+            missing[:, j] = codes[rows] <= MISSING
         return missing
 
     def unknown(self, rows: Rows) -> Mask:
@@ -103,7 +103,7 @@ class TermBlock:
         return unknown
 
     def mapped(self, values: Float, rows: Rows, missing: Mask) -> Mapped:
-        """Functions of all rows, and the holes of those among `rows`, which have some."""
+        """Functions of all rows, and the missing values of those among `rows`, which have some."""
         unknown = self.unknown(rows).sum(axis=0)
         return Mapped(values, missing.sum(axis=0) - unknown, unknown)
 
@@ -176,14 +176,14 @@ def _triangles(roots: Float) -> Float:
     return np.asarray(np.linalg.qr(roots, mode="r")).transpose(0, 2, 1).copy()
 
 
-class HoleRule(Protocol):
+class MissingRule(Protocol):
     """What becomes of linear functions where only some terms of a row are known."""
 
     def functions(self, known: Mask) -> tuple[Float, Float]:
         """Offsets and weights to use; the weights of unknown terms are zero."""
 
     def parts(self, fewer: Places) -> LinearParts | None:
-        """The functions for many patterns of holes; None where each must be looked at by itself.
+        """The functions for many missing patterns; None where each must be computed by itself.
 
         `fewer` are terms from which the others follow.
         """
@@ -253,7 +253,7 @@ class Nearest:
     means: Means
     root: Float
 
-    LAYOUT: ClassVar[Layout] = Layout(means=Record(Means), root=Array("f8", "terms", "rank"))
+    LAYOUT: ClassVar[Layout] = Layout(means=RecordField(Means), root=Array("f8", "terms", "rank"))
 
     def squares(self, block: TermBlock) -> Float:
         """Squared distances of a block's rows; NaN where a term is not known."""
@@ -263,7 +263,7 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """offsets + (x - center)ᵀ weights, a column a function; `holes` says what to do without x.
+    """offsets + (x - center)ᵀ weights, a column a function; `missing` says what to do without x.
 
     Where classes lie so far apart that such numbers hold no digits of a row, `nearest` gives
     functions that differ from these by a term common to all: minus half the squared distances.
@@ -273,7 +273,7 @@ class LinearMap:
     center: Float
     weights: Float
     offsets: Float
-    holes: HoleRule
+    missing: MissingRule
     nearest: Nearest | None = None
 
     LAYOUT: ClassVar[Layout] = Layout(
@@ -281,11 +281,11 @@ class LinearMap:
         center=Array("f8", "terms"),
         weights=Array("f8", "terms", "functions"),
         offsets=Array("f8", "functions", least=-INF),
-        holes=OneOf(
+        missing=OneOf(
             {"gaussian": GaussianClasses, "conditional mean": ConditionalMean},
             functions="functions",
         ),
-        nearest=Maybe(Record(Nearest, classes="functions")),
+        nearest=OptionalField(RecordField(Nearest, classes="functions")),
     )
 
     def __call__(self, batch: Batch) -> Mapped:
@@ -293,19 +293,19 @@ class LinearMap:
         return map_rows(self, batch) if self.nearest is None else map_nearest(self, batch)
 
     def check(self) -> None:
-        """Refuse a rule for holes that gives other functions."""
-        if isinstance(self.holes, GaussianClasses):
+        """Refuse a rule for missing values that gives other functions."""
+        if isinstance(self.missing, GaussianClasses):
             n_functions = self.weights.shape[1]
-            need(len(self.holes.weight) == n_functions, "functions that are not one a class")
+            need(len(self.missing.weight) == n_functions, "functions that are not one a class")
 
     @cached_property
     def parts(self) -> LinearParts | None:
         """The functions where terms are not known, for many patterns at a time."""
-        return self.holes.parts(self.design.fewer_terms)
+        return self.missing.parts(self.design.fewer_terms)
 
     @property
     def size(self) -> int:
-        """How many numbers rows without holes need: K(p + 1), K functions of p terms."""
+        """How many numbers rows without missing values need: K(p + 1), K functions of p terms."""
         return int(self.weights.size + self.offsets.size)
 
     @property
@@ -315,7 +315,7 @@ class LinearMap:
 
 
 def map_rows(function: LinearMap, batch: Batch) -> Mapped:
-    """Evaluate linear functions; rows with holes afterwards, by their own functions."""
+    """Evaluate linear functions; rows with missing values afterwards, by their own functions."""
     design, block = function.design, TermBlock.of(function.design, batch)
     weights = in_loops(design, function.weights.T)
     values = np.empty((batch.n_rows, len(weights)))
@@ -333,7 +333,7 @@ def map_rows(function: LinearMap, batch: Batch) -> Mapped:
     z = block.known_part(rows, function.center)
     patterns, places = patterns_of(missing)
     unknown, parts = patterns[:, design.owner], function.parts if len(rows) else None
-    single = function.holes.functions
+    single = function.missing.functions
     for i, (offsets, some) in each_pattern(unknown, parts, single, weights.size):
         values[rows[places[i]]] = offsets + z[places[i]] @ some
     return block.mapped(values, rows, missing)
@@ -348,7 +348,7 @@ def map_nearest(function: LinearMap, batch: Batch) -> Mapped:
     missing = block.missing(rows)
     for pattern, places in zip(*patterns_of(missing), strict=True):
         known = ~pattern[design.owner]
-        root, more = function.holes.ways(known, means.gap, function.nearest.root)
+        root, more = function.missing.ways(known, means.gap, function.nearest.root)
         these, roots = rows[places], np.broadcast_to(root, (len(means.gap), *root.shape))
         squares[these] = means.some_squares(block, these, roots, more)
     values = np.where(function.offsets > -np.inf, -0.5 * squares, -np.inf)
@@ -418,7 +418,7 @@ def cost_shift(costs: Float, classes: Values, first: Any, second: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Centered:
+class CenteredRows:
     """Rows as distances from a center, 0 where nothing is known; cells as they were given.
 
     `values` are the functions of the rows.
@@ -437,7 +437,7 @@ class CenterBlock:
 
     function: RowFunctions
 
-    def __call__(self, batch: Batch) -> Centered:
+    def __call__(self, batch: Batch) -> CenteredRows:
         """Read one block."""
         design, rows = self.function.design, np.arange(batch.n_rows)
         block = TermBlock.of(design, batch)
@@ -449,19 +449,19 @@ class CenterBlock:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
         z = block.known_part(rows, self.function.center)
-        return Centered(self.function(batch).values, z, missing, unknown, given)
+        return CenteredRows(self.function(batch).values, z, missing, unknown, given)
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectTraining:
     """Block with labels → projections of the rows, their classes and weights.
 
-    Rows with holes are left out, unless the fit used them too.
+    Rows with missing values are left out, unless the fit used them too.
     """
 
     function: LinearMap
     classes: Values
-    with_holes: bool
+    with_missing: bool
 
     def __call__(self, batch: Batch) -> tuple[Float, NDArray[np.int32], Float]:
         """Project one block."""
@@ -469,16 +469,16 @@ class ProjectTraining:
         place = {label: k for k, label in enumerate(self.classes)}
         weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
         keep = weights > 0
-        if mapped.holes.any() and not self.with_holes:
+        if mapped.missing.any() and not self.with_missing:
             for column in batch.columns:
-                keep &= ~column.holes()
+                keep &= ~column.missing()
         codes = batch.labels().recode(place)
         return mapped.values[keep, 0], codes[keep], weights[keep]
 
 
-def gather_centered(blocks: Sequence[Centered]) -> Centered:
+def gather_centered(blocks: Sequence[CenteredRows]) -> CenteredRows:
     """Blocks as one."""
-    return Centered(
+    return CenteredRows(
         np.concatenate([block.values for block in blocks]),
         np.concatenate([block.z for block in blocks]),
         np.concatenate([block.missing for block in blocks]),

@@ -15,21 +15,21 @@ from sortal.discriminants.estimator import DiscriminantClassifier
 from sortal.discriminants.leave_one_out.downdate import (
     BLOCK_ROWS,
     GRID,
-    LeaveOutBlock,
+    LeaveOneOutBlock,
+    ScoreGridBlock,
     Tiles,
-    TryBlock,
     add_row,
     best,
     curve,
-    gather_left_out,
+    gather_leave_one_out,
     not_fitted,
     read_fitted,
     same_rows,
 )
 from sortal.discriminants.leave_one_out.refits import (
-    JudgeFolds,
     ReadClasses,
     Refit,
+    ScoreFolds,
     SummarizeFolds,
     leave_out_each,
     read_folds,
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.discriminants.leave_one_out.downdate import Kernel, Tried
-    from sortal.discriminants.leave_one_out.refits import Judge
+    from sortal.discriminants.leave_one_out.downdate import GridScores, LeaveOneOutDensity
+    from sortal.discriminants.leave_one_out.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table
     from sortal.summaries.labeled_moments import DiscriminantSummary, SummarizeDiscriminant
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     Float = NDArray[np.float64]
 
 
-class LeftOut(DiscriminantClassifier):
+class LeaveOneOutMixin(DiscriminantClassifier):
     """Leave-one-out, folds, and the choice of shares from 0 to 1 by leave-one-out.
 
     Options have the class weights of the fit and may have "loo" for each of `_shares`.
@@ -64,7 +64,7 @@ class LeftOut(DiscriminantClassifier):
     _shares: tuple[str, ...] = ("shrinkage",)
 
     @abstractmethod
-    def _kernel(self, settings: Sequence[Any]) -> Kernel:
+    def _kernel(self, settings: Sequence[Any]) -> LeaveOneOutDensity:
         """What calculates densities without a row, for several options."""
 
     def loo_proba(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Float:
@@ -72,10 +72,10 @@ class LeftOut(DiscriminantClassifier):
 
         A row goes with all its weight. Priors and shares that were given, or chosen by "loo", stay;
         all else is what a fit to the other rows would find. A row that was not in the fit (it has a
-        hole, or no weight) gets what `predict_proba` says. Rows that have no closed form are left
-        out by merging all others, which takes milliseconds for each: where columns are constant
-        within classes, or a quadratic discriminant has a class without a covariance of its own,
-        those are all rows.
+        missing value, or no weight) gets what `predict_proba` says. Rows that have no closed form
+        are left out by merging all others, which takes milliseconds for each: where columns are
+        constant within classes, or a quadratic discriminant has a class without a covariance of its
+        own, those are all rows.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class LeftOut(DiscriminantClassifier):
             raise not_fitted("loo_proba")
         source, options = replace(source, block_rows=BLOCK_ROWS), self._held()
         tiles = self._tiles(self._summary, self._schema, [options])
-        left = gather_left_out(list(self._engine().map(source, LeaveOutBlock(tiles))))
+        left = gather_leave_one_out(list(self._engine().map(source, LeaveOneOutBlock(tiles))))
         refit, judges = self._refit(options), []
         again = np.flatnonzero(left.again)
         for row, batch, summary in leave_out_each(self._engine(), source, summarize, again):
@@ -135,11 +135,11 @@ class LeftOut(DiscriminantClassifier):
         judges = [refit.judge(refit.statistics(summary), learn) for summary in others]
         _warn_of_constant(judges, "folds")
         judges.append(refit.judge(refit.statistics(self._summary), learn))
-        blocks = list(self._engine().map(source, JudgeFolds(judges, own)))
+        blocks = list(self._engine().map(source, ScoreFolds(judges, own)))
         met = [mapped for _, block in blocks for mapped in block]
         if met:
-            holes = np.sum([mapped.holes for mapped in met], axis=0)
-            self._report_columns(holes, np.sum([mapped.unknown for mapped in met], axis=0))
+            missing = np.sum([mapped.missing for mapped in met], axis=0)
+            self._report_columns(missing, np.sum([mapped.unknown for mapped in met], axis=0))
         return self._spread(np.concatenate([proba for proba, _ in blocks]))
 
     @property
@@ -162,15 +162,16 @@ class LeftOut(DiscriminantClassifier):
                 "rows: fit one to the rows."
             )
         self._refuse_fill(self._summary, method)
-        source = self._open_again(X, y, sample_weight, self._fitted).source
-        return source, self._plan_again(source.schema, self._fitted)
+        source = self._open_more(X, y, sample_weight, self._fitted).source
+        return source, self._later_plan(source.schema, self._fitted)
 
     def _refuse_fill(self, summary: DiscriminantSummary, what: str) -> None:
-        """What stands for a hole was read from all rows."""
-        if self.missing == "mean" and summary.rows.holes.any():
+        """What stands for a missing value was read from all rows."""
+        if self.missing == "mean" and summary.rows.missing.any():
             raise ParameterError(
-                f"{what} leaves out rows, and with missing='mean' holes hold means of all rows, "
-                "also of those left out: set missing='drop_rows', or fill the holes first."
+                f"{what} leaves out rows, and with missing='mean' missing values hold means of all "
+                "rows, "
+                "also of those left out: set missing='drop_rows', or fill the missing values first."
             )
 
     def _held(self) -> Any:
@@ -192,7 +193,7 @@ class LeftOut(DiscriminantClassifier):
         prior = read_priors(options.priors, schema.classes)
         stats = read_statistics(summary, schema)
         fitted = read_fitted(stats, options.class_weight, prior, summary.exponent)
-        return Tiles.of(fitted, self._kernel(settings), bool(summary.rows.holes.any()))
+        return Tiles.of(fitted, self._kernel(settings), bool(summary.rows.missing.any()))
 
     def _build(
         self,
@@ -225,11 +226,11 @@ class LeftOut(DiscriminantClassifier):
         schema: Schema,
         settings: Sequence[Any],
         source: TableSource,
-    ) -> Tried:
+    ) -> GridScores:
         """Every setting on every row, without the row."""
         engine = self._engine()
         tiles = self._tiles(summary, schema, settings)
-        blocks = engine.map(source, TryBlock(tiles, len(settings)))
+        blocks = engine.map(source, ScoreGridBlock(tiles, len(settings)))
         tried = next(blocks)
         for block in blocks:
             tried = tried.merge(block)
@@ -246,11 +247,11 @@ class LeftOut(DiscriminantClassifier):
             tried = add_row(tried, batch, g, judges)
         return tried
 
-    def _no_pieces(self) -> str:
+    def _not_incremental(self) -> str:
         chosen = _unknown(self, self._shares)
         if chosen:
             return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
-        return super()._no_pieces()
+        return super()._not_incremental()
 
 
 def _unknown(options: Any, names: Sequence[str]) -> list[str]:
@@ -265,7 +266,7 @@ def _values(options: Any, name: str) -> tuple[float, ...]:
     return GRID if isinstance(given, str) else (float(given or 0.0),)
 
 
-def _warn_of_constant(judges: Sequence[Judge], what: str) -> None:
+def _warn_of_constant(judges: Sequence[FoldModel], what: str) -> None:
     n = sum(judge.scores is None for judge in judges)
     if n:
         warn(

@@ -151,7 +151,7 @@ class ClassStatistics:
 
 
 def plan(schema: Schema, fill: Fill | None) -> SummarizeDiscriminant:
-    """Which columns are measured, and what stands for a hole."""
+    """Which columns are measured, and what stands for a missing value."""
     design = Design(schema)
     return SummarizeDiscriminant(schema, design.numbers, design.categories, fill)
 
@@ -280,14 +280,14 @@ def beyond_rounding(difference: Float, largest: Float) -> Float:
 
 
 def refuse_no_rows(summary: DiscriminantSummary, schema: Schema) -> None:
-    """Where every row has a hole, say in which columns."""
+    """Where every row has a missing value, say in which columns."""
     if summary.rows.rows and not summary.sizes.units.any():
-        counts = zip(summary.rows.holes.tolist(), schema.names, strict=True)
+        counts = zip(summary.rows.missing.tolist(), schema.names, strict=True)
         raise nothing_left([name for n, name in sorted(counts, key=lambda c: -c[0]) if n])
 
 
 def nothing_left(names: list[str]) -> MissingValueError:
-    """The error for rows that all have holes."""
+    """The error for rows that all have missing values."""
     return MissingValueError(
         f"No row is left to learn from: too many rows have no value in {listed(names)}. "
         "Leave these columns out, fill them, or set missing='mean' where a column has some values."

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sortal.kernels.functions import KernelFunction, KernelInputs
     from sortal.kernels.landmark_space import LandmarkSpace
     from sortal.kernels.model import KernelModel
-    from sortal.kernels.primal import Tell
+    from sortal.kernels.primal import ReportProgress
     from sortal.summaries.counts import ClassCounts, RowCounts
 
     Float = NDArray[np.float64]
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class BasisRows:
     """Rows of a fit: inputs, places in the table, labels and weights before class weights."""
 
     u: Float
@@ -45,9 +45,9 @@ class Rows:
     labels: NDArray[Any]
     weight: Float
 
-    def take(self, rows: Int) -> Rows:
+    def take(self, rows: Int) -> BasisRows:
         """Some of them, in this order."""
-        return Rows(self.u[rows], self.ids[rows], self.labels[rows], self.weight[rows])
+        return BasisRows(self.u[rows], self.ids[rows], self.labels[rows], self.weight[rows])
 
     def codes(self, classes: Values) -> Int:
         """The places of the labels among the classes."""
@@ -56,13 +56,13 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class TakingPart:
-    """Block → which rows take part: those with weight, without holes unless these are filled.
+class SelectRows:
+    """Block → which rows take part: those with weight, complete unless missing values are filled.
 
     Rows of the classes `without` do not.
     """
 
-    with_holes: bool
+    with_missing: bool
     without: tuple[Any, ...] = ()
 
     def __call__(self, batch: Batch) -> Mask:
@@ -70,7 +70,7 @@ class TakingPart:
         keep = batch.row_units() > 0
         for label in self.without:
             keep &= batch.labels().recode({label: 0}) != 0
-        if not self.with_holes:
+        if not self.with_missing:
             whole = np.zeros(batch.n_rows, dtype=bool)
             whole[whole_rows(batch)] = True
             keep &= whole
@@ -84,7 +84,7 @@ class GatherRows:
     inputs: KernelInputs
     wanted: Mask
 
-    def __call__(self, batch: Batch) -> Rows:
+    def __call__(self, batch: Batch) -> BasisRows:
         """Of one block."""
         keep = self.wanted[batch.start : batch.start + batch.n_rows]
         taken = batch.take(keep)
@@ -93,13 +93,13 @@ class GatherRows:
         values[:] = labels.values
         weight = np.ldexp(taken.row_units().astype(np.float64), -batch.exponent)
         ids = batch.start + np.flatnonzero(keep)
-        return Rows(self.inputs(taken).u, ids, values[labels.codes], weight)
+        return BasisRows(self.inputs(taken).u, ids, values[labels.codes], weight)
 
 
-def gather_rows(blocks: Iterable[Rows]) -> Rows:
+def gather_rows(blocks: Iterable[BasisRows]) -> BasisRows:
     """Blocks as one."""
     parts = list(blocks)
-    return Rows(
+    return BasisRows(
         np.concatenate([part.u for part in parts]),
         np.concatenate([part.ids for part in parts]),
         np.concatenate([part.labels for part in parts]),
@@ -116,7 +116,7 @@ class KernelBasis:
 
     kernel: KernelFunction
     inputs: KernelInputs
-    rows: Rows
+    rows: BasisRows
     space: LandmarkSpace | None = None
     asked: int = 0
 
@@ -138,7 +138,7 @@ class KernelSummary:
 
     @property
     def rows(self) -> RowCounts:
-        """All rows and their holes."""
+        """All rows and their missing values."""
         return self.counts.rows
 
     @property
@@ -174,7 +174,7 @@ class KernelSummary:
 class CountRows:
     """Block → counts of the rows that take part, as a summary without columns."""
 
-    taking_part: TakingPart
+    taking_part: SelectRows
 
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """Count one block."""
@@ -192,7 +192,7 @@ def basis_of(model: KernelModel, factor: Float, space: LandmarkSpace | None) -> 
     labels[:] = model.classes
     of_rows = factor[model.codes]
     weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
-    rows = Rows(model.basis, model.ids, labels[model.codes], weight)
+    rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
     return KernelBasis(model.kernel, model.inputs, rows, space, len(model.ids))
 
 
@@ -226,7 +226,7 @@ _BELOW = 1e-6
 
 
 def choose_landmarks(
-    kernel: KernelFunction, sample: Float, m: int, seed: int, tell: Tell
+    kernel: KernelFunction, sample: Float, m: int, seed: int, tell: ReportProgress
 ) -> Places:
     """Up to m rows of a sample, in the order of choice, by randomly pivoted Cholesky. (S 91)
 

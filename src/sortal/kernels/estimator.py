@@ -9,20 +9,20 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.base.classifier import refuse_one_class
-from sortal.base.summary_classifier import in_pieces
+from sortal.base.summary_classifier import incremental_method
 from sortal.data.checks import check_progress, read_seed, whole_number
 from sortal.decision.class_options import read_class_weight
-from sortal.decision.scores import as_they_are
+from sortal.decision.scores import identity
 from sortal.errors import FormatError, ParameterError, SortalError
 from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of
 from sortal.kernels.explain import ReadKernelRows, explain_rows, gather_kernel_rows
-from sortal.kernels.fit import KernelLeftOut
+from sortal.kernels.fit import KernelLeaveOneOut
 from sortal.kernels.landmark_space import LandmarkSpace
 from sortal.kernels.learn import class_counts
 from sortal.kernels.model import KernelModel
 from sortal.kernels.options import KernelOptions
 from sortal.kernels.working import show_kernel
-from sortal.modelfile.arrays import Options, Record, Summary
+from sortal.modelfile.arrays import OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.labeled_moments import DiscriminantSummary
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # --- What is read off a fitted kernel discriminant: attributes, explanations, its numbers --------
 
 
-class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLeftOut):
+class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLeaveOneOut):
     """A fitted kernel discriminant, read."""
 
     def transform(self, X: Any) -> Float:
@@ -58,7 +58,7 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         ndarray of shape (n_samples, n_directions)
         """
         model: KernelModel = self._fitted_model()
-        return self._ask(X, model.coordinates, as_they_are)
+        return self._score_rows(X, model.coordinates, identity)
 
     def explain(self, X: Any, max_rows: int = 5) -> Explanations[KernelExplanation]:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
@@ -186,13 +186,13 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
 # --- What a kernel discriminant keeps in a model file: its basis, and of landmarks the moments ---
 
 
-class KeptKernel(ReadableKernel):
+class SavedKernel(ReadableKernel):
     """The state of a kernel discriminant, out and in."""
 
     _kept: ClassVar[Layout] = Layout(
-        _counts=Summary(DiscriminantSummary),
-        _model=Record(KernelModel),
-        _fitted=Options(KernelOptions),
+        _counts=SummaryField(DiscriminantSummary),
+        _model=RecordField(KernelModel),
+        _fitted=OptionsField(KernelOptions),
     )
 
     @property
@@ -235,7 +235,7 @@ class KeptKernel(ReadableKernel):
         self._summary = KernelSummary(self._plan, counts)
         super()._restore(kept)
 
-    def _plan_kept(self) -> KernelBasis:
+    def _saved_plan(self) -> KernelBasis:
         return self._plan
 
     def _agrees(self, summary: KernelSummary) -> bool:
@@ -244,7 +244,7 @@ class KeptKernel(ReadableKernel):
         return summary.counts.moments.numbers == names and super()._agrees(summary)
 
 
-class KernelDiscriminant(KeptKernel):
+class KernelDiscriminant(SavedKernel):
     """Fisher's discriminant in the feature space of a kernel, and Gaussians along its directions.
 
     A direction w = Σ_j a_j φ(x_j) is a sum over rows x_j, the basis: all rows of the fit, or
@@ -299,11 +299,11 @@ class KernelDiscriminant(KeptKernel):
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. A category enters as one indicator for each of its values.
     missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
-        the first call), or an error. At predict a hole takes the mean of its column, a category
-        the shares of its values, except with "error".
+        Missing values at fit: the row is left out, the missing value takes the mean of its column
+        (over the rows of the first call), or an error. At predict a missing value takes the mean of
+        its column, a category the shares of its values, except with "error".
     unknown : {"skip", "error"}, default="skip"
-        A value that the first rows did not have is treated as a hole, or is an error.
+        A value that the first rows did not have is treated as a missing value, or is an error.
     progress : callable, default=None
         Called during a fit with how many of 100 parts are done, and 100. What it raises ends the
         fit.
@@ -344,7 +344,7 @@ class KernelDiscriminant(KeptKernel):
     n_parameters_ : int
         How many numbers predict needs: basis rows, coefficients, projected means.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -357,8 +357,8 @@ class KernelDiscriminant(KeptKernel):
     0.97
     """
 
-    _hole_words = "the mean of their column stands for them"
-    _hole_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+    _missing_words = "the mean of their column stands for them"
+    _missing_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
     _unknown_remedy = (
         "Map them to known values, or set unknown='skip': the mean of their column stands for them."
     )
@@ -415,7 +415,7 @@ class KernelDiscriminant(KeptKernel):
         tags.input_tags.allow_nan &= not given
         return tags
 
-    @in_pieces
+    @incremental_method
     def partial_fit(
         self,
         X: Any,
@@ -423,7 +423,7 @@ class KernelDiscriminant(KeptKernel):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> KernelDiscriminant:
-        """Add rows. Scale, gamma, what stands for holes, and landmarks are those of the first call.
+        """Add rows. Scale, gamma, fill-ins and landmarks are those of the first call.
 
         With them, blocks in any order give the model of one pass over all rows.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.data.text import agreed
-from sortal.decision.posterior import Verdicts, difference, posterior
+from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.discriminants.linear_functions import CenterBlock
 from sortal.records.tables import Table
 
@@ -32,7 +32,7 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Pull:
+class KernelContribution:
     """A row of the fit: pull = coefficient · kernel, to the class said if it is positive.
 
     `kernel` is k(row, x), which for rbf and laplacian is 1 where both are the same and falls to 0
@@ -47,7 +47,7 @@ class Pull:
 
 
 @dataclass(frozen=True)
-class Filled:
+class ImputedColumn:
     """A column for which the row has no value, or one never fitted: its mean stands there."""
 
     attribute: str
@@ -75,12 +75,12 @@ class KernelExplanation:
     posterior: tuple[float, ...]
     log_odds: float
     offset: float
-    pulls: tuple[Pull, ...]
+    pulls: tuple[KernelContribution, ...]
     rest: float
     by_class: tuple[float, ...]
     n_basis: int
     basis: str
-    filled: tuple[Filled, ...]
+    filled: tuple[ImputedColumn, ...]
     costs: float | None
     total: float
 
@@ -156,7 +156,7 @@ class ExplainKernel:
     rows: KernelRows
     log_joint: Float
     shares: Float
-    verdicts: Verdicts
+    verdicts: Decisions
     max_rows: int
 
     def __call__(self, i: int) -> KernelExplanation:
@@ -188,13 +188,13 @@ class ExplainKernel:
             total=total,
         )
 
-    def _filled(self, i: int) -> list[Filled]:
+    def _filled(self, i: int) -> list[ImputedColumn]:
         """The columns of a row for which their mean stands."""
         columns = self.model.inputs.design.schema.columns
         found = []
         for j in np.flatnonzero(self.rows.missing[i]).tolist():
             mark: Mark = "unknown" if self.rows.unknown[i, j] else "missing"
-            found.append(Filled(columns[j].name, self.rows.given[i, j], mark))
+            found.append(ImputedColumn(columns[j].name, self.rows.given[i, j], mark))
         return found
 
 
@@ -203,7 +203,10 @@ def explain_rows(
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
     log_joint = rows.functions + model.log_prior
-    shares, verdicts = posterior(log_joint, model.prior), Verdicts.of(log_joint, model.prior, costs)
+    shares, verdicts = (
+        posterior(log_joint, model.prior),
+        Decisions.of(log_joint, model.prior, costs),
+    )
     return ExplainKernel(model, rows, log_joint, shares, verdicts, max_rows)
 
 
@@ -235,10 +238,10 @@ def _strongest(pulls: Float, max_rows: int) -> list[int]:
     return [*up[pulls[up] > 0].tolist(), *down[pulls[down] < 0].tolist()]
 
 
-def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> Pull:
+def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> KernelContribution:
     label = model.classes[int(model.codes[j])]
     pull = float(coefficient * kernel)
-    return Pull(int(model.ids[j]), label, float(kernel), float(coefficient), pull)
+    return KernelContribution(int(model.ids[j]), label, float(kernel), float(coefficient), pull)
 
 
 # --- Rows as a kernel discriminant sees them, for whoever looks at single ones -------------------

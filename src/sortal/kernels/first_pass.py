@@ -39,27 +39,27 @@ _ROWS = 1024
 
 
 @dataclass(frozen=True)
-class LookFirst:
-    """Block → counts and moments of the rows that take part; rows and holes of all."""
+class FirstPass:
+    """Block → counts and moments of the rows that take part; rows and missing values of all."""
 
     look: SummarizeBayes
-    with_holes: bool
+    with_missing: bool
 
     @classmethod
-    def of(cls, schema: Schema, with_holes: bool) -> LookFirst:
+    def of(cls, schema: Schema, with_missing: bool) -> FirstPass:
         """At all columns."""
-        return cls(plan_fill(schema), with_holes)
+        return cls(plan_fill(schema), with_missing)
 
     def __call__(self, batch: Batch) -> BayesSummary:
         """Look at one block."""
-        taken = batch if self.with_holes else batch.take(whole_rows(batch))
+        taken = batch if self.with_missing else batch.take(whole_rows(batch))
         return replace(self.look(taken), rows=count_rows(batch))
 
 
 def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) -> None:
     """Rows must be left; a kernel matrix has numbers alone, and all of them."""
-    holes = zip(seen.rows.holes.tolist(), schema.names, strict=True)
-    named = [name for n, name in sorted(holes, key=lambda hole: -hole[0]) if n]
+    missing = zip(seen.rows.missing.tolist(), schema.names, strict=True)
+    named = [name for n, name in sorted(missing, key=lambda one: -one[0]) if n]
     if options.name == "precomputed":
         words = [column.name for column in schema.columns if not column.is_number]
         if words:
@@ -74,10 +74,10 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
 
 
 def _hollow(names: list[str]) -> MissingValueError:
-    """The error for a kernel matrix with holes."""
+    """The error for a kernel matrix with missing values."""
     return MissingValueError(
         f"Input X contains NaN, in {listed(names)}, and kernel='precomputed' takes a matrix "
-        "without holes: give every kernel value, or leave these rows out."
+        "without missing values: give every kernel value, or leave these rows out."
     )
 
 
@@ -87,9 +87,9 @@ def refuse_hollow(table: DataTable) -> None:
     for start in range(0, table.n_rows, _ROWS):
         part = table.matrix(numbers, start, min(start + _ROWS, table.n_rows))
         if not np.isfinite(part).all():
-            holes = np.isnan(part).any(axis=0)
-            if holes.any():
-                raise _hollow([table.names[numbers[j]] for j in np.flatnonzero(holes)])
+            missing = np.isnan(part).any(axis=0)
+            if missing.any():
+                raise _hollow([table.names[numbers[j]] for j in np.flatnonzero(missing)])
             raise infinite(table.names[numbers[int(np.isinf(part).any(axis=0).argmax())]])
 
 
@@ -102,15 +102,15 @@ def schema_of(declared: Schema, values: tuple[Values, ...], classes: Values) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ColumnSpread:
     """Mean and variance of each term over the rows that take part; the divisor is their weight."""
 
     mean: Float
     variance: Float
 
     @classmethod
-    def of(cls, seen: BayesSummary, schema: Schema) -> Spread:
-        """By a first look; what never varies has the variance 0, and holes have the mean."""
+    def of(cls, seen: BayesSummary, schema: Schema) -> ColumnSpread:
+        """From the first pass; what never varies has variance 0, and missing ones have the mean."""
         design, moments = Design(schema), seen.moments
         fill = read_fill(seen, schema)
         mean = fill.over([schema.columns[j].values for j in design.categories])
@@ -129,7 +129,7 @@ class Spread:
         return cls(mean[order], variance[order])
 
 
-def read_inputs(spread: Spread, schema: Schema, options: KernelOptions) -> KernelInputs:
+def read_inputs(spread: ColumnSpread, schema: Schema, options: KernelOptions) -> KernelInputs:
     """Number terms divided by their standard deviation, indicators never; what never varies is
     left out. (S 84) Where only differences matter, the means are taken off, which saves digits.
     """
@@ -144,7 +144,7 @@ def read_inputs(spread: Spread, schema: Schema, options: KernelOptions) -> Kerne
     return KernelInputs(design, shift, factor, spread.mean)
 
 
-def refuse_still(spread: Spread, options: KernelOptions) -> None:
+def refuse_still(spread: ColumnSpread, options: KernelOptions) -> None:
     """Something must vary, unless kernel values themselves are given."""
     if options.name != "precomputed" and not spread.variance.any():
         raise InputError(
@@ -153,7 +153,9 @@ def refuse_still(spread: Spread, options: KernelOptions) -> None:
         )
 
 
-def read_kernel(spread: Spread, inputs: KernelInputs, options: KernelOptions) -> KernelFunction:
+def read_kernel(
+    spread: ColumnSpread, inputs: KernelInputs, options: KernelOptions
+) -> KernelFunction:
     """The kernel; without a gamma, 1/Σ var_j for rbf, 1/Σ √var_j for laplacian, or 1. (S 85)
 
     Variances are those of the inputs.
@@ -177,7 +179,7 @@ def still_columns(inputs: KernelInputs) -> list[str]:
 
 
 def far_columns(
-    spread: Spread, inputs: KernelInputs, kernel: KernelFunction, ridge: Any
+    spread: ColumnSpread, inputs: KernelInputs, kernel: KernelFunction, ridge: Any
 ) -> list[str]:
     """Columns whose mean, as an input of a kernel of products, dwarfs the spread of all.
 

@@ -12,14 +12,14 @@ from sortal.base.classifier import FitReport
 from sortal.base.summary_classifier import Posteriors, SummaryClassifier
 from sortal.data.checks import choose
 from sortal.data.text import agreed, counted
-from sortal.discriminants.estimator import report_holes, sentence
+from sortal.discriminants.estimator import report_missing, sentence
 from sortal.discriminants.leave_one_out.downdate import (
-    LeaveOutBlock,
+    LeaveOneOutBlock,
+    ScoreGridBlock,
     Tiles,
-    TryBlock,
     best,
     curve,
-    gather_left_out,
+    gather_leave_one_out,
     not_fitted,
     same_rows,
 )
@@ -39,13 +39,13 @@ from sortal.kernels.basis import (
     GatherRows,
     KernelBasis,
     KernelSummary,
-    TakingPart,
+    SelectRows,
     choose_landmarks,
     gather_rows,
 )
 from sortal.kernels.first_pass import (
-    LookFirst,
-    Spread,
+    ColumnSpread,
+    FirstPass,
     far_columns,
     read_inputs,
     read_kernel,
@@ -63,7 +63,7 @@ from sortal.kernels.landmark_space import (
     space_features,
 )
 from sortal.kernels.learn import (
-    Problem,
+    KernelProblem,
     build_model,
     refuse_beyond,
     refuse_other_shape,
@@ -75,7 +75,7 @@ from sortal.kernels.learn import (
 from sortal.kernels.leave_one_out import DenseLeaveOut, LandmarkLeaveOut, OnLandmarks, space_fitted
 from sortal.kernels.model import rows_at_a_time
 from sortal.kernels.options import (
-    Progress,
+    StagedProgress,
     count_landmarks,
     each,
     priorless,
@@ -83,7 +83,7 @@ from sortal.kernels.options import (
     resolve_solver,
     sample_size,
 )
-from sortal.kernels.primal import tell_nobody
+from sortal.kernels.primal import no_progress
 from sortal.kernels.solve import kernel_matrix
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ if TYPE_CHECKING:
     from sortal.base.classifier import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
-    from sortal.discriminants.leave_one_out.downdate import Tried
-    from sortal.kernels.basis import Rows
+    from sortal.discriminants.leave_one_out.downdate import GridScores
+    from sortal.kernels.basis import BasisRows
     from sortal.kernels.functions import KernelFunction, KernelInputs
     from sortal.kernels.model import KernelModel
-    from sortal.kernels.options import KernelOptions, Part
-    from sortal.kernels.primal import Tell
+    from sortal.kernels.options import KernelOptions, ProgressStage
+    from sortal.kernels.primal import ReportProgress
     from sortal.records.tables import Table
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 
-class KernelDoor(Posteriors, SummaryClassifier):
+class KernelClassifier(Posteriors, SummaryClassifier):
     """How tables are read."""
 
     kernel: Any
@@ -116,7 +116,7 @@ class KernelDoor(Posteriors, SummaryClassifier):
     progress: Any
     _summary: KernelSummary
     _plan: KernelBasis
-    _waits = True  # blocks of one class only are kept until more come
+    _allows_incomplete = True  # blocks of one class only are kept until more come
 
     def _policies(self) -> None:
         choose("missing", self.missing, ("drop_rows", "mean", "error"))
@@ -126,8 +126,8 @@ class KernelDoor(Posteriors, SummaryClassifier):
         """Whether tables are matrices of kernel values."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _remember(self, training: Training) -> None:
-        super()._remember(training)
+    def _set_input_names(self, training: Training) -> None:
+        super()._set_input_names(training)
         self._by_name = self._by_name and not self._given()  # its columns are rows of the fit
 
     def _open(self, X: Any) -> TableSource:
@@ -147,14 +147,14 @@ class KernelDoor(Posteriors, SummaryClassifier):
         return super()._answer(X, priors, what, costs)
 
     def _fills(self) -> bool:
-        """Whether rows with holes take part."""
+        """Whether rows with missing values take part."""
         return bool(self.missing == "mean")
 
-    def _refuse_holes(self, schema: Schema, holes: NDArray[np.int64]) -> None:
+    def _refuse_missing(self, schema: Schema, missing: NDArray[np.int64]) -> None:
         if self.missing == "error":
-            self._report_cells(dict(zip(schema.names, holes.tolist(), strict=True)), {})
+            self._report_cells(dict(zip(schema.names, missing.tolist(), strict=True)), {})
 
-    def _no_pieces(self) -> str:
+    def _not_incremental(self) -> str:
         """Why rows cannot come in pieces; nothing where they can."""
         words = {
             "kernel": ("precomputed", "set kernel='rbf'"),
@@ -167,7 +167,7 @@ class KernelDoor(Posteriors, SummaryClassifier):
                 return f"{name}={word!r} needs all rows at once: use fit, or {remedy}."
         return ""
 
-    def _open_again(self, X: Any, y: Any, sample_weight: Any, options: KernelOptions) -> Training:
+    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: KernelOptions) -> Training:
         if options.reads() != self._fitted.reads():
             raise ParameterError(
                 "The kernel, its parameters, the scale or the landmarks were set to others after "
@@ -183,7 +183,7 @@ class KernelDoor(Posteriors, SummaryClassifier):
                 "The first rows, all of one class, do not vary in any column, so that there is no "
                 "scale for others: fit again to all rows."
             )
-        training = super()._open_again(X, y, sample_weight, options)
+        training = super()._open_more(X, y, sample_weight, options)
         inputs, none = self._plan.inputs, np.zeros(len(self._schema.columns), dtype=np.int64)
         if inputs.design.categories:
             unknown = sum(self._engine().map(training.source, CountUnknown(inputs)), none)
@@ -200,7 +200,7 @@ _LOOKED_AT = 500
 SUMMED = 0.4
 
 
-class KernelFitting(KernelDoor):
+class KernelFitting(KernelClassifier):
     """From rows to a model."""
 
     # --- The basis ------------------------------------------------------------------------------
@@ -208,10 +208,10 @@ class KernelFitting(KernelDoor):
     def _plan_first(self, source: TableSource, options: KernelOptions) -> KernelBasis:
         return self._plan_by(source, options, alone=True)
 
-    def _plan_pieces(self, source: TableSource, options: KernelOptions) -> KernelBasis:
+    def _incremental_plan(self, source: TableSource, options: KernelOptions) -> KernelBasis:
         return self._plan_by(source, replace(options, solver="landmarks"), alone=False)
 
-    def _plan_again(self, schema: Schema, options: KernelOptions) -> KernelBasis:  # noqa: ARG002
+    def _later_plan(self, schema: Schema, options: KernelOptions) -> KernelBasis:  # noqa: ARG002
         if self._plan.space is not None:
             return self._plan
         basis, wanted = self._plan, np.arange(len(self._plan.rows.ids))
@@ -222,11 +222,11 @@ class KernelFitting(KernelDoor):
 
     def _plan_by(self, source: TableSource, options: KernelOptions, *, alone: bool) -> KernelBasis:
         """The basis of the first rows; where they are `alone` and of one class, none need vary."""
-        seen = self._engine().reduce(source, LookFirst.of(source.schema, self._fills()))
-        self._refuse_holes(source.schema, seen.rows.holes)
+        seen = self._engine().reduce(source, FirstPass.of(source.schema, self._fills()))
+        self._refuse_missing(source.schema, seen.rows.missing)
         refuse_unusable(seen, source.schema, options)
         schema = schema_of(source.schema, seen.values.values, seen.labels)
-        spread = Spread.of(seen, schema)
+        spread = ColumnSpread.of(seen, schema)
         if not (alone and len(seen.labels) == 1):
             refuse_still(spread, options)
         inputs = read_inputs(spread, schema, options)
@@ -254,10 +254,10 @@ class KernelFitting(KernelDoor):
         return KernelBasis(kernel, inputs, rows)
 
     def _taking_part(self, source: TableSource, class_weight: Any) -> Places:
-        question = TakingPart(self._fills(), zero_classes(class_weight))
+        question = SelectRows(self._fills(), zero_classes(class_weight))
         return np.flatnonzero(np.concatenate(list(self._engine().map(source, question))))
 
-    def _gather(self, source: TableSource, inputs: KernelInputs, places: Places) -> Rows:
+    def _gather(self, source: TableSource, inputs: KernelInputs, places: Places) -> BasisRows:
         """The rows at some places, in the order of the table."""
         wanted = np.zeros(source.table.n_rows, dtype=bool)
         wanted[places] = True
@@ -269,7 +269,7 @@ class KernelFitting(KernelDoor):
         kernel: KernelFunction,
         inputs: KernelInputs,
         places: Places,
-        gather: Callable[[Places], Rows],
+        gather: Callable[[Places], BasisRows],
     ) -> KernelBasis:
         """Landmarks, among a sample of the rows at some places."""
         asked = count_landmarks(options, len(places))
@@ -282,7 +282,7 @@ class KernelFitting(KernelDoor):
         if kernel.name == "callable":
             some = sample.u[:_LOOKED_AT]
             positive(kernel.matrix(some, some), "The matrix of this kernel")
-        tell = Progress(self.progress).part(0.0, 0.2)
+        tell = StagedProgress(self.progress).part(0.0, 0.2)
         chosen = choose_landmarks(kernel, sample.u, asked, options.random_state, tell)
         rows = sample.take(chosen)
         return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
@@ -291,14 +291,16 @@ class KernelFitting(KernelDoor):
 
     def _summarize(self, source: TableSource, plan: KernelBasis) -> KernelSummary:
         stop = SUMMED if self.ridge == "loo" else 0.9
-        counts = self._measure(source, plan, Progress(self.progress).part(0.2, stop))
-        self._refuse_holes(source.schema, counts.rows.holes)
+        counts = self._measure(source, plan, StagedProgress(self.progress).part(0.2, stop))
+        self._refuse_missing(source.schema, counts.rows.missing)
         return KernelSummary(plan, counts)
 
-    def _measure(self, source: TableSource, plan: KernelBasis, tell: Tell) -> DiscriminantSummary:
+    def _measure(
+        self, source: TableSource, plan: KernelBasis, tell: ReportProgress
+    ) -> DiscriminantSummary:
         """Counts of the rows that take part, and of landmarks the moments in their space."""
         if plan.space is None:
-            return self._engine().reduce(source, CountRows(TakingPart(self._fills())))
+            return self._engine().reduce(source, CountRows(SelectRows(self._fills())))
         n_classes = len(set(plan.rows.labels.tolist()))
         source = replace(source, block_rows=block_rows(source.table.n_rows, n_classes))
         blocks = self._engine().map(source, SummarizeLandmarks(plan.space, self._fills()))
@@ -324,7 +326,10 @@ class KernelFitting(KernelDoor):
         source: TableSource | None,
     ) -> KernelModel:
         self._refuse_unfit(summary, schema)
-        problem, progress = Problem(summary, schema.classes, options), Progress(self.progress)
+        problem, progress = (
+            KernelProblem(summary, schema.classes, options),
+            StagedProgress(self.progress),
+        )
         problem.check()
         problem, curve = self._with_ridge(problem, source, progress)
         if summary.basis.space is not None:
@@ -337,14 +342,16 @@ class KernelFitting(KernelDoor):
 
     def _with_ridge(
         self,
-        problem: Problem,
+        problem: KernelProblem,
         source: TableSource | None,  # noqa: ARG002
-        progress: Progress,  # noqa: ARG002
-    ) -> tuple[Problem, Table | None]:
+        progress: StagedProgress,  # noqa: ARG002
+    ) -> tuple[KernelProblem, Table | None]:
         """The problem with its ridge, and what was tried where it was chosen."""
         return problem, None
 
-    def _matrix(self, problem: Problem, source: TableSource | None, tell: Tell) -> Float:
+    def _matrix(
+        self, problem: KernelProblem, source: TableSource | None, tell: ReportProgress
+    ) -> Float:
         """K of the basis rows; what is not positive by its form is looked at."""
         kernel, rows = problem.summary.basis.kernel, problem.basis
         if kernel.name == "precomputed":
@@ -356,8 +363,8 @@ class KernelFitting(KernelDoor):
         return kernel_matrix(kernel, rows.u, n_threads(self.n_jobs), tell)
 
     def _report_fit(self, summary: KernelSummary, schema: Schema, model: Any) -> FitReport:
-        holes, notes = report_holes(summary, schema)
-        return FitReport(summary.rows.rows, holes, (*notes, *self._notes(summary, model)))
+        missing, notes = report_missing(summary, schema)
+        return FitReport(summary.rows.rows, missing, (*notes, *self._notes(summary, model)))
 
     def _notes(self, summary: KernelSummary, model: Any) -> list[str]:
         """What to know of columns, landmarks and directions; of the last, warned of, too."""
@@ -385,16 +392,16 @@ class KernelFitting(KernelDoor):
 T = TypeVar("T")
 
 
-class KernelLeftOut(KernelFitting):
+class KernelLeaveOneOut(KernelFitting):
     """Leave-one-out, and the choice of the ridge by it."""
 
     def loo_proba(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Float:
         """P(c|x) of each row by the model without this row, for the price of another fit.
 
         A row goes with all its weight: class means, scatter, priors, divisor and class weights are
-        those of the other rows. Scale, gamma, the weight of the penalty, what stands for holes, and
-        the basis stay. A row that was not in the fit (it has a hole, or no weight) gets what
-        `predict_proba` says.
+        those of the other rows. Scale, gamma, the weight of the penalty, what stands for missing
+        values, and the basis stay. A row that was not in the fit (it has a missing value, or no
+        weight) gets what `predict_proba` says.
 
         Parameters
         ----------
@@ -406,15 +413,17 @@ class KernelLeftOut(KernelFitting):
         ndarray of shape (n_samples, n_classes)
         """
         self._fitted_model()
-        source = self._open_again(X, y, sample_weight, self._fitted).source
-        problem = Problem(self._summary, self._schema.classes, self._fitted)
+        source = self._open_more(X, y, sample_weight, self._fitted).source
+        problem = KernelProblem(self._summary, self._schema.classes, self._fitted)
         leave = self._leave_dense if self._plan.space is None else self._leave_landmarks
         made, left_out = leave(source, problem)
         if not left_out.all():
             made[~left_out] = self._answer(X, None, "proba")[~left_out]
         return self._spread(made)
 
-    def _leave_dense(self, source: TableSource, problem: Problem) -> tuple[Float, NDArray[Any]]:
+    def _leave_dense(
+        self, source: TableSource, problem: KernelProblem
+    ) -> tuple[Float, NDArray[Any]]:
         """Posteriors of all rows, and which rows they are of; all rows are the basis."""
         model: KernelModel = self._model
         places = self._taking_part(source, self._fitted.class_weight)
@@ -426,26 +435,30 @@ class KernelLeftOut(KernelFitting):
             same = _same_matrix(rows.u[:, rows.ids], problem, model)
         if not same or not (given or np.array_equal(rows.u, mine.u)):
             raise not_fitted("loo_proba")
-        leave = self._leaving(problem, source, tell_nobody)
+        leave = self._leaving(problem, source, no_progress)
         made = np.zeros((source.table.n_rows, len(problem.classes)))
         made[rows.ids] = leave.proba(model.mu)
         left_out = np.zeros(len(made), dtype=bool)
         left_out[rows.ids] = True
         return made, left_out
 
-    def _leave_landmarks(self, source: TableSource, problem: Problem) -> tuple[Float, NDArray[Any]]:
+    def _leave_landmarks(
+        self, source: TableSource, problem: KernelProblem
+    ) -> tuple[Float, NDArray[Any]]:
         """The same, where landmarks are the basis."""
-        counts = self._measure(source, self._plan, tell_nobody)
+        counts = self._measure(source, self._plan, no_progress)
         if not same_rows(counts, self._summary.counts):
             raise not_fitted("loo_proba")
-        question = LeaveOutBlock(self._tiles(problem, (self._model.mu,)))
+        question = LeaveOneOutBlock(self._tiles(problem, (self._model.mu,)))
         assert self._plan.space is not None  # noqa: S101  (of landmarks)
-        blocks = self._on_landmarks(source, self._plan.space, question, tell_nobody)
-        left = gather_left_out(list(blocks))
+        blocks = self._on_landmarks(source, self._plan.space, question, no_progress)
+        left = gather_leave_one_out(list(blocks))
         return left.proba, ~left.outside
 
-    def _leaving(self, problem: Problem, source: TableSource, tell: Tell) -> DenseLeaveOut:
-        matrix = partial(self._matrix, problem, source, tell_nobody)
+    def _leaving(
+        self, problem: KernelProblem, source: TableSource, tell: ReportProgress
+    ) -> DenseLeaveOut:
+        matrix = partial(self._matrix, problem, source, no_progress)
         rows, options = problem.basis, problem.options
         codes = rows.codes(problem.classes)
         fitted = problem.fitted
@@ -453,7 +466,7 @@ class KernelLeftOut(KernelFitting):
             matrix, codes, rows.weight, fitted, options.penalty, problem.most, tell
         )
 
-    def _tiles(self, problem: Problem, penalties: Sequence[float]) -> Tiles:
+    def _tiles(self, problem: KernelProblem, penalties: Sequence[float]) -> Tiles:
         """Rows of landmark space, class by class."""
         options, basis, counts = problem.options, problem.summary.basis, problem.summary.counts
         assert basis.space is not None  # noqa: S101  (of landmarks)
@@ -462,10 +475,14 @@ class KernelLeftOut(KernelFitting):
         )
         fitted = space_fitted(counts, problem.classes, options.class_weight, problem.given_prior)
         leave = LandmarkLeaveOut(features, tuple(penalties), problem.most)
-        return Tiles.of(fitted, leave, bool(counts.rows.holes.any()))
+        return Tiles.of(fitted, leave, bool(counts.rows.missing.any()))
 
     def _on_landmarks(
-        self, source: TableSource, space: LandmarkSpace, question: Callable[[Batch], T], tell: Tell
+        self,
+        source: TableSource,
+        space: LandmarkSpace,
+        question: Callable[[Batch], T],
+        tell: ReportProgress,
     ) -> Iterator[T]:
         """What a question about rows of landmark space says, block by block."""
         most = rows_at_a_time(space.n_landmarks)
@@ -476,8 +493,8 @@ class KernelLeftOut(KernelFitting):
     # --- The ridge ------------------------------------------------------------------------------
 
     def _with_ridge(
-        self, problem: Problem, source: TableSource | None, progress: Progress
-    ) -> tuple[Problem, Table | None]:
+        self, problem: KernelProblem, source: TableSource | None, progress: StagedProgress
+    ) -> tuple[KernelProblem, Table | None]:
         if not problem.options.chooses:
             return super()._with_ridge(problem, source, progress)
         assert source is not None  # noqa: S101  (pieces were refused)
@@ -489,29 +506,29 @@ class KernelLeftOut(KernelFitting):
         table = curve(("ridge",), [(ridge,) for ridge, _ in settings], tried, chosen)
         return replace(problem, options=replace(problem.options, ridge=chosen[0])), table
 
-    def _diagonal(self, problem: Problem, source: TableSource) -> float:
+    def _diagonal(self, problem: KernelProblem, source: TableSource) -> float:
         """Σ v_i k(x_i, x_i)."""
         if problem.summary.basis.space is not None:
             return problem.space.diagonal_sum
         kernel = problem.summary.basis.kernel
         if kernel.name == "precomputed":
-            own = np.diag(self._matrix(problem, source, tell_nobody))
+            own = np.diag(self._matrix(problem, source, no_progress))
         else:
             own = kernel.diagonal(problem.basis.u)
         return float(problem.labeled.weight @ own)
 
     def _try(
         self,
-        problem: Problem,
+        problem: KernelProblem,
         source: TableSource,
         settings: Sequence[tuple[float, float]],
-        tell: Part,
-    ) -> Tried:
+        tell: ProgressStage,
+    ) -> GridScores:
         """Every ridge on every row, without the row."""
         penalties, space = [mu for _, mu in settings], problem.summary.basis.space
         if space is None:
             return self._leaving(problem, source, tell).tried(penalties)
-        question = TryBlock(self._tiles(problem, penalties), len(penalties))
+        question = ScoreGridBlock(self._tiles(problem, penalties), len(penalties))
         blocks = self._on_landmarks(source, space, question, tell)
         tried = next(blocks)
         for block in blocks:
@@ -519,7 +536,7 @@ class KernelLeftOut(KernelFitting):
         return tried
 
 
-def _same_matrix(K: Float, problem: Problem, model: KernelModel) -> bool:
+def _same_matrix(K: Float, problem: KernelProblem, model: KernelModel) -> bool:
     """Whether a kernel matrix can be that of the fit, which is not kept: it projects as it did."""
     rows, projected = problem.labeled, K @ model.coefs
     means = rows.means(projected)

@@ -142,7 +142,8 @@ def _exp(exponents: Float, factor: float) -> Float:
     return np.asarray(np.exp(exponents, out=exponents))
 
 
-# --- What a kernel is asked about: the terms of a row, moved and scaled, without holes -----------
+# --- What a kernel is asked about: the terms of a row, moved and scaled, without missing values
+# -----------
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,7 @@ class LandmarkSpace:
 class SummarizeLandmarks:
     """Block → DiscriminantSummary of features and of k(x, x).
 
-    Rows with holes are left out, unless `fill` says that the inputs have means for them.
+    Rows with missing values are left out, unless `fill` says that the inputs have means for them.
     """
 
     space: LandmarkSpace
@@ -153,7 +153,7 @@ class SummarizeLandmarks:
     def of(
         self, u: Float, labels: CategoryColumn, units: NDArray[np.int64], exponent: int
     ) -> DiscriminantSummary:
-        """The summary of inputs that were read before, all with weight; columns have no holes."""
+        """The summary of inputs that were read before, all with weight and complete."""
         by_class = [np.flatnonzero(labels.codes == c) for c in range(len(labels.values))]
         here = np.array([len(rows) > 0 for rows in by_class], dtype=bool)
         classes = kept(labels.values, here)

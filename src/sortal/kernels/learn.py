@@ -14,7 +14,7 @@ from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.discriminants.leave_one_out.downdate import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless
-from sortal.errors import InputError, ParameterError, told
+from sortal.errors import InputError, ParameterError, brief
 from sortal.kernels.landmark_space import read_space, solve_landmarks
 from sortal.kernels.model import KernelModel
 from sortal.kernels.primal import Labeled
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.values import Values
-    from sortal.discriminants.leave_one_out.downdate import Fitted
-    from sortal.kernels.basis import KernelSummary, Rows
+    from sortal.discriminants.leave_one_out.downdate import FittedStatistics
+    from sortal.kernels.basis import BasisRows, KernelSummary
     from sortal.kernels.landmark_space import SpaceStatistics
     from sortal.kernels.options import KernelOptions
-    from sortal.kernels.primal import Solution, Tell
+    from sortal.kernels.primal import ReportProgress, Solution
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -46,7 +46,7 @@ _LEAST_SIZE = 1e-75
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class KernelProblem:
     """What is to be solved: a summary, weighed by classes as the options say."""
 
     summary: KernelSummary
@@ -71,7 +71,7 @@ class Problem:
         return weight, rows
 
     @cached_property
-    def basis(self) -> Rows:
+    def basis(self) -> BasisRows:
         """The rows of the basis; of all rows, those that still have weight."""
         basis = self.summary.basis
         codes = basis.rows.codes(self.classes)
@@ -95,7 +95,7 @@ class Problem:
         given, most = self.options.n_components, len(self.classes) - 1
         if given is not None and given > most > 0:
             raise ParameterError(
-                f"n_components={told(given)} cannot be had: {len(self.classes)} classes have at "
+                f"n_components={brief(given)} cannot be had: {len(self.classes)} classes have at "
                 f"most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or None."
             )
         return None if given is None else int(given)
@@ -119,7 +119,7 @@ class Problem:
         return read_space(self.summary.counts, self.classes, self.options.class_weight)
 
     @property
-    def fitted(self) -> Fitted:
+    def fitted(self) -> FittedStatistics:
         """Counts by class, ready to lose a row."""
         stats = read_statistics(self.summary.counts, Schema((), self.classes))
         weight = self.options.class_weight
@@ -162,7 +162,7 @@ class Solved:
     solution: Solution
 
 
-def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> Solved:
+def solve_all_rows(problem: KernelProblem, K: Float, tell: ReportProgress) -> Solved:
     """The directions of a basis of all rows, whose kernel values K are overwritten."""
     rows, options = problem.labeled, problem.options
     refuse_beyond(np.diag(K), rows.weight)
@@ -171,7 +171,7 @@ def solve_all_rows(problem: Problem, K: Float, tell: Tell) -> Solved:
     return Solved(ridge, mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell))
 
 
-def solve_span(problem: Problem) -> Solved:
+def solve_span(problem: KernelProblem) -> Solved:
     """The directions in the span of landmarks."""
     options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
     assert space is not None  # noqa: S101  (or there are no landmarks)
@@ -187,7 +187,7 @@ def solve_span(problem: Problem) -> Solved:
     return Solved(ridge, mu, solution)
 
 
-def ridges(problem: Problem, diagonal: float) -> list[tuple[float, float]]:
+def ridges(problem: KernelProblem, diagonal: float) -> list[tuple[float, float]]:
     """Ridges that are tried, and the weight of the penalty of each."""
     return [problem.half_point(g, diagonal) for g in RIDGES]
 
@@ -209,7 +209,7 @@ def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
         )
 
 
-def build_model(problem: Problem, solved: Solved) -> KernelModel:
+def build_model(problem: KernelProblem, solved: Solved) -> KernelModel:
     """The model of a solution."""
     solution = solved.solution
     basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled

@@ -15,10 +15,10 @@ import numpy as np
 from sortal.data.columns import NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.posterior import posterior
-from sortal.discriminants.leave_one_out.downdate import Tried, log_share, read_fitted
+from sortal.discriminants.leave_one_out.downdate import GridScores, log_share, read_fitted
 from sortal.discriminants.statistics import read_statistics
 from sortal.kernels.primal import Features, Labeled, canonical_directions, solve_features
-from sortal.kernels.solve import Bordered, Centered, weigh
+from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from sortal.data.sources import Batch
     from sortal.data.values import Values
-    from sortal.discriminants.leave_one_out.downdate import Fitted, Left
+    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow, FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.kernels.landmark_space import LandmarkSpace
-    from sortal.kernels.primal import Tell
+    from sortal.kernels.primal import ReportProgress
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
     Float = NDArray[np.float64]
@@ -45,7 +45,7 @@ _LEAST_LEFT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class LeftPoints:
+class PointsWithoutRow:
     """Rows h of class g and the ways a_c from its mean to all class means, by (S_w + P)⁻¹.
 
     `own` = ‖h‖², `along` = a_cᵀh, a row a class, `inner` = a_cᵀa_d. Without a row S_w is less by
@@ -57,7 +57,7 @@ class LeftPoints:
     inner: Float
     rest: Float
     g: int
-    left: Left
+    left: ClassesWithoutRow
 
     def squares(self, most: int | None) -> Float:
         """Squared distances of the rows from the means of all classes without them. (S 93)
@@ -110,7 +110,7 @@ class LeftPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class PrimalBase:
+class DowndatableFeatures:
     """Features of all rows, ready to lose one."""
 
     features: Features
@@ -127,7 +127,13 @@ class PrimalBase:
         return np.asarray(axes.turn @ (np.diag(1.0 / root) + longer))
 
     def squares(
-        self, u: Float, g: int, left: Left, mu: float, most: int | None, rows: Rows | None = None
+        self,
+        u: Float,
+        g: int,
+        left: ClassesWithoutRow,
+        mu: float,
+        most: int | None,
+        rows: Rows | None = None,
     ) -> Float:
         """Squared distances of rows u of class g, less its mean, without them; a row a class.
 
@@ -144,7 +150,7 @@ class PrimalBase:
             rest = 1.0 - cut * own
             unsafe = rest < _LEAST_LEFT
             rest[unsafe] = 1.0
-            points = LeftPoints(own, ways @ h.T, ways @ ways.T, rest, g, left)
+            points = PointsWithoutRow(own, ways @ h.T, ways @ ways.T, rest, g, left)
             squares = points.squares(most)
         for i in np.flatnonzero(unsafe).tolist():
             others = self._without(u[i], g, left, i, None if rows is None else int(rows[i]))
@@ -153,7 +159,9 @@ class PrimalBase:
             squares[:, i] = (apart**2).sum(axis=1)
         return squares
 
-    def _without(self, u: Float, g: int, left: Left, i: int, row: int | None) -> Features:
+    def _without(
+        self, u: Float, g: int, left: ClassesWithoutRow, i: int, row: int | None
+    ) -> Features:
         """The features of all other rows, from the mean of class g; coefficients are directions."""
         f = self.features
         weight = np.broadcast_to(left.weight, (len(f.means), len(left.cut)))[:, i]
@@ -169,15 +177,15 @@ class PrimalBase:
         return replace(others, scatter=scatter[None], blur=blur)
 
 
-class Losing(Protocol):
+class LeaveOneOutSolver(Protocol):
     """A solved problem that can lose a row."""
 
-    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
 
 
 @dataclass(frozen=True, eq=False)
-class LosingDense:
+class DenseLeaveOneOutSolver:
     """The bordered problem with a ridge. (S 93)
 
     A row of class g less its mean is e_i - z_g√(v/n_g) of the orthonormal rows, over √v. By
@@ -185,11 +193,11 @@ class LosingDense:
     and 1 - c‖h‖² is μP_ii n_g / (n_g - v).
     """
 
-    bordered: Bordered
+    bordered: BorderedCholesky
     labeled: Labeled
     mu: float
 
-    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         size, v = self.labeled.sizes, self.labeled.weight[rows]
         here = np.flatnonzero(size > 0)
@@ -212,31 +220,31 @@ class LosingDense:
         T = inverse / self.mu - np.eye(len(here))
         inner[np.ix_(here, here)] = ways @ T @ ways.T
         cut, shift = (np.broadcast_to(part, (len(rows),)) for part in (left.cut, left.shift))
-        points = LeftPoints(own, along, inner, rest, g, replace(left, cut=cut, shift=shift))
+        points = PointsWithoutRow(own, along, inner, rest, g, replace(left, cut=cut, shift=shift))
         return points.squares(most)
 
 
 @dataclass(frozen=True, eq=False)
-class LosingFeatures:
+class PrimalLeaveOneOutSolver:
     """The same in coordinates: without a ridge, or where rows weigh other than coefficients."""
 
-    base: PrimalBase
+    base: DowndatableFeatures
     z: Float
     mu: float
 
-    def squares(self, rows: Rows, g: int, left: Left, most: int | None) -> Float:
+    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         u = self.z[rows] - self.base.features.means[g]
         return self.base.squares(u, g, left, self.mu, most, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class LeftRows:
+class RowsWithoutThemselves:
     """Rows of one class without themselves: ln π_c f_c for each setting, a row a row."""
 
     rows: Rows
     g: int
-    left: Left
+    left: ClassesWithoutRow
     log_joint: tuple[Float, ...]
 
 
@@ -251,12 +259,12 @@ class DenseLeaveOut:
     matrix: Callable[[], Float]
     codes: Codes
     weight: Float
-    fitted: Fitted
+    fitted: FittedStatistics
     penalty: str
     most: int | None
-    tell: Tell
+    tell: ReportProgress
 
-    def __call__(self, penalties: Sequence[float]) -> Iterator[LeftRows]:
+    def __call__(self, penalties: Sequence[float]) -> Iterator[RowsWithoutThemselves]:
         """For each μ, or ε, the rows class by class; by weight, too, where factors depend on it."""
         if not self.fitted.by_weight:
             factor = self.fitted.factors(self.fitted.stats.weight)
@@ -274,25 +282,25 @@ class DenseLeaveOut:
                 factor[g] = factor[g] or 1.0
                 yield self._left(rows, int(g), list(self._solve(factor, penalties)))
 
-    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[Losing]:
+    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[LeaveOneOutSolver]:
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
         if self.penalty == "coefficients" and self.fitted.by_weight:
             yield from self._reweighed(rows, penalties)
             return
         K = weigh(self.matrix(), rows.root)
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
-            bordered = Bordered.of(K, rows, penalties[0], self.tell, diagonal=True)
+            bordered = BorderedCholesky.of(K, rows, penalties[0], self.tell, diagonal=True)
             if bordered is not None:
-                yield LosingDense(bordered, rows, penalties[0])
+                yield DenseLeaveOneOutSolver(bordered, rows, penalties[0])
                 return
             K = weigh(self.matrix(), rows.root)
-        centered = Centered.of(K, rows, self.penalty)
+        centered = CenteredFeatures.of(K, rows, self.penalty)
         for mu in penalties:
             if mu > centered.least_ridge:
-                yield LosingDense(centered.bordered(rows, mu), rows, mu)
+                yield DenseLeaveOneOutSolver(centered.bordered(rows, mu), rows, mu)
             else:
                 features, z = centered.features(rows)
-                yield LosingFeatures(PrimalBase(features), z, mu)
+                yield PrimalLeaveOneOutSolver(DowndatableFeatures(features), z, mu)
 
     @cached_property
     def _fixed(self) -> tuple[Features, Float]:
@@ -300,22 +308,24 @@ class DenseLeaveOut:
         factor = self.fitted.factors(self.fitted.stats.weight)
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
         K = weigh(self.matrix(), rows.root)
-        return Centered.of(K, rows, self.penalty).features(rows)
+        return CenteredFeatures.of(K, rows, self.penalty).features(rows)
 
-    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[Losing]:
+    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[LeaveOneOutSolver]:
         """Rows weigh otherwise without a row of their class; the penalty stays."""
         features, z = self._fixed
         fixed = features.ridge, features.to_coefs, features.norm
-        base = PrimalBase(Features.of_rows(z, rows, *fixed, blur=features.blur))
+        base = DowndatableFeatures(Features.of_rows(z, rows, *fixed, blur=features.blur))
         for mu in penalties:
-            yield LosingFeatures(base, z, mu)
+            yield PrimalLeaveOneOutSolver(base, z, mu)
 
-    def _left(self, rows: Rows, g: int, solved: Sequence[Losing]) -> LeftRows:
+    def _left(
+        self, rows: Rows, g: int, solved: Sequence[LeaveOneOutSolver]
+    ) -> RowsWithoutThemselves:
         left = self.fitted.without(g, self.weight[rows])
         divisor = left.pooled_divisor("unbiased")
         squares = (one.squares(rows, g, left, self.most) for one in solved)
         made = tuple((left.log_prior - 0.5 * divisor * d).T for d in squares)
-        return LeftRows(rows, g, left, made)
+        return RowsWithoutThemselves(rows, g, left, made)
 
     def proba(self, mu: float) -> Float:
         """P(c|x) of each row without it."""
@@ -324,7 +334,7 @@ class DenseLeaveOut:
             made[part.rows] = posterior(part.log_joint[0], part.left.prior.T)
         return made
 
-    def tried(self, penalties: Sequence[float]) -> Tried:
+    def tried(self, penalties: Sequence[float]) -> GridScores:
         """The sum of ln P(y|x) without each row, for each penalty."""
         sums, total = np.zeros(len(penalties)), 0.0
         for part in self(penalties):
@@ -334,7 +344,7 @@ class DenseLeaveOut:
                 sums[place] += np.where(v > 0, log_share(log_joint.T, part.g), 0.0) @ v
             total += float(v.sum())
         nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
-        return Tried(sums, total, *nothing)
+        return GridScores(sums, total, *nothing)
 
 
 # --- Leave one out in landmark space: the kernel discriminant among those that summaries give ----
@@ -351,15 +361,15 @@ class LandmarkLeaveOut:
     penalties: tuple[float, ...]
     most: int | None
 
-    def prepare(self, stats: ClassStatistics) -> PrimalBase:
+    def prepare(self, stats: ClassStatistics) -> DowndatableFeatures:
         """All rows, in the coordinates of the landmarks."""
         made = replace(
             self.features, weight=stats.weight, means=stats.means, scatter=stats.within[None]
         )
-        return PrimalBase(made)
+        return DowndatableFeatures(made)
 
     def densities(
-        self, base: PrimalBase, g: int, u: Float, left: Left
+        self, base: DowndatableFeatures, g: int, u: Float, left: ClassesWithoutRow
     ) -> list[tuple[Float, NDArray[np.bool_]]]:
         """-½ D d² without each row; every row is safe."""
         divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
@@ -373,7 +383,8 @@ class LandmarkLeaveOut:
 class OnLandmarks:
     """Block → what `ask` says of the same block with the features of its rows as columns.
 
-    Rows with holes become rows of holes, unless `fill` says that the inputs have means for them.
+    Rows with missing values become rows of missing values, unless `fill` says that the inputs have
+    means for them.
     """
 
     space: LandmarkSpace
@@ -392,7 +403,7 @@ class OnLandmarks:
 
 def space_fitted(
     summary: DiscriminantSummary, classes: Values, class_weight: Any, prior: Float | None
-) -> Fitted:
+) -> FittedStatistics:
     """The statistics of landmark space, without k(x, x), ready to lose a row."""
     m = summary.moments
     short = replace(

@@ -11,8 +11,17 @@ from sortal.decision.posterior import log_of
 from sortal.decision.scores import Mapped
 from sortal.errors import InputError
 from sortal.kernels.functions import KernelFunction, KernelInputs
-from sortal.modelfile.arrays import Array, Record
-from sortal.modelfile.fields import INF, FromSchema, Layout, Maybe, Number, Word, check_prior, need
+from sortal.modelfile.arrays import Array, RecordField
+from sortal.modelfile.fields import (
+    INF,
+    FromSchema,
+    Layout,
+    Number,
+    OptionalField,
+    Word,
+    check_prior,
+    need,
+)
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -65,20 +74,20 @@ class Projections:
         """The projections of a block's rows."""
         n_columns = len(self.design.sizes)
         values = np.empty((batch.n_rows, self.coefs.shape[1]))
-        holes, unknown = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+        missing, unknown = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
         for rows in self._tiles(batch.n_rows):
             read = self.inputs(batch.take(rows))
             with np.errstate(over="ignore", invalid="ignore"):  # looked at below
                 values[rows] = self.with_basis(read.u) @ self.coefs
             unknown += read.unknown.sum(axis=0)
-            holes += read.missing.sum(axis=0)
+            missing += read.missing.sum(axis=0)
         if not np.isfinite(values).all():
             row = batch.start + int((~np.isfinite(values)).any(axis=1).argmax())
             raise InputError(
                 f"The kernel values of row {row} with those of the fit are beyond what a float64 "
                 "holds: the row is in other units, or the kernel's function does not give numbers."
             )
-        return Mapped(values, holes - unknown, unknown)
+        return Mapped(values, missing - unknown, unknown)
 
     def _tiles(self, n: int) -> Iterator[Int]:
         """Rows of a block, so few at a time that their kernel values fit."""
@@ -128,7 +137,7 @@ class ProjectedGaussians:
     def __call__(self, batch: Batch) -> Mapped:
         """The functions of a block's rows."""
         found = self.projections(batch)
-        return Mapped(self.of(found.values), found.holes, found.unknown)
+        return Mapped(self.of(found.values), found.missing, found.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +176,8 @@ class KernelModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
-        kernel=Record(KernelFunction),
-        inputs=Record(KernelInputs),
+        kernel=RecordField(KernelFunction),
+        inputs=RecordField(KernelInputs),
         basis=Array("f8", "basis", "inputs"),
         ids=Array("i8", "basis", least=0),
         codes=Array("i8", "basis", least=0),
@@ -186,7 +195,7 @@ class KernelModel:
         prior=Array("f8", "classes", least=0.0),
         divisor=Number(least=0.0),
         condition=Number(least=0.0, most=INF),
-        curve=Maybe(Record(Table)),
+        curve=OptionalField(RecordField(Table)),
     )
 
     def check(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sortal.data.checks import as_real, choose, is_whole, non_negative, whole_number
 from sortal.data.text import agreed, counted
-from sortal.errors import InputError, ParameterError, told
+from sortal.errors import InputError, ParameterError, brief
 from sortal.kernels.basis import MOST_SAMPLED
 from sortal.kernels.functions import KEPT as KERNELS
 from sortal.kernels.model import PENALTIES, SOLVERS
@@ -26,7 +26,7 @@ MOST_DEGREE = 1000
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """Checked options; `fills` says that rows with holes take part."""
+    """Checked options; `fills` says that rows with missing values take part."""
 
     kernel: Any = "rbf"
     gamma: Any = None
@@ -99,20 +99,22 @@ def _check_kernel(options: KernelOptions) -> None:
     if not known and not callable(options.kernel):
         words = ", ".join(map(repr, KERNELS))
         raise ParameterError(
-            f"kernel={told(options.kernel)} is not known: it can be {words}, or a function of two "
+            f"kernel={brief(options.kernel)} is not known: it can be {words}, or a function of two "
             "matrices of rows."
         )
     gamma = options.gamma
     if gamma is not None and not 0 < as_real(gamma) < math.inf:
-        raise ParameterError(f"gamma={told(gamma)} cannot be used: give a number above 0, or None.")
+        raise ParameterError(
+            f"gamma={brief(gamma)} cannot be used: give a number above 0, or None."
+        )
     if not is_whole(options.degree) or not 1 <= options.degree <= MOST_DEGREE:
         raise ParameterError(
-            f"degree={told(options.degree)} cannot be used: give a whole number from 1 to "
+            f"degree={brief(options.degree)} cannot be used: give a whole number from 1 to "
             f"{MOST_DEGREE}."
         )
     if as_real(options.coef0) < 0:
         raise ParameterError(
-            f"coef0={told(options.coef0)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
+            f"coef0={brief(options.coef0)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no "
             "inner product. Give a number of at least 0."
         )
     non_negative("coef0", options.coef0)
@@ -204,7 +206,7 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
         return min(DEFAULT_LANDMARKS, n)
     if options.n_landmarks > n:
         raise ParameterError(
-            f"n_landmarks={told(options.n_landmarks)} but {counted(n, 'row')} "
+            f"n_landmarks={brief(options.n_landmarks)} but {counted(n, 'row')} "
             f"{agreed(n, 'takes', 'take')} part: give at most that, or None."
         )
     return int(options.n_landmarks)
@@ -222,15 +224,15 @@ T = TypeVar("T")
 ALL = 100
 
 
-class Progress:
+class StagedProgress:
     """Calls `progress(done, 100)` whenever another part is done; what it raises ends the fit."""
 
     def __init__(self, progress: Callable[[int, int], object] | None) -> None:
         self.progress, self.done = progress, 0
 
-    def part(self, start: float, stop: float) -> Part:
+    def part(self, start: float, stop: float) -> ProgressStage:
         """A stretch of the work, from one share of the whole to another."""
-        return Part(self, start, stop)
+        return ProgressStage(self, start, stop)
 
     def tell(self, share: float) -> None:
         """So much of the whole is done."""
@@ -241,10 +243,10 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ProgressStage:
     """A stretch of the work."""
 
-    whole: Progress
+    whole: StagedProgress
     start: float
     stop: float
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 # --- What every way of solving the kernel discriminant is given, and what it gives ---------------
 
 # Told the share of the work that is done; what it raises ends the work.
-Tell = Callable[[float], object]
+ReportProgress = Callable[[float], object]
 
 # An eigenvalue below this share of the largest is what rounding has left of none.
 NOTHING = 1e-12
 
 
-def tell_nobody(share: float) -> None:
+def no_progress(share: float) -> None:
     """For whoever does not want to know."""
 
 

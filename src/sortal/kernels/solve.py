@@ -16,8 +16,8 @@ from sortal.kernels.primal import (
     SURE,
     Features,
     Labeled,
+    ReportProgress,
     Solution,
-    Tell,
     class_scale,
     condition_of,
     orient,
@@ -40,7 +40,7 @@ _BLUR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Bordered:
+class BorderedCholesky:
     """R = (K + μI)⁻¹Z, Q = ZᵀR and, for leaving out, the diagonal of (K + μI)⁻¹."""
 
     R: Float
@@ -50,8 +50,8 @@ class Bordered:
 
     @classmethod
     def of(
-        cls, K: Float, rows: Labeled, mu: float, tell: Tell, *, diagonal: bool = False
-    ) -> Bordered | None:
+        cls, K: Float, rows: Labeled, mu: float, tell: ReportProgress, *, diagonal: bool = False
+    ) -> BorderedCholesky | None:
         """By Cholesky, in the lower triangle of K; the upper one stays as it is.
 
         None where the rounding of K shows beside so small a ridge: eigenvectors tell it from rank.
@@ -88,7 +88,7 @@ def _largest_sum(A: Float) -> float:
     return max(float(np.abs(A[start : start + PANEL]).sum(axis=1).max()) for start in strips)
 
 
-def factor(A: Float, tell: Tell) -> None:
+def factor(A: Float, tell: ReportProgress) -> None:
     """A = LLᵀ in the lower triangle, panel by panel from the left; the upper one stays.
 
     Of each panel, what the panels before it explain is taken off in one product of matrices, so
@@ -124,7 +124,7 @@ def _inverse_diagonal(L: Float) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
-class Centered:
+class CenteredFeatures:
     """Rows as U · sizes, less their mean and times √v, where a direction's penalty is its length.
 
     U is orthonormal. Directions have coefficients √v · `to_coefs` and the squared lengths `norm`
@@ -141,11 +141,11 @@ class Centered:
     least_ridge: float
 
     @classmethod
-    def of(cls, K: Float, rows: Labeled, penalty: str) -> Centered:
+    def of(cls, K: Float, rows: Labeled, penalty: str) -> CenteredFeatures:
         """Of a weighted K, which is overwritten."""
         return _of_length(K, rows) if penalty == "rkhs" else _of_coefficients(K, rows)
 
-    def bordered(self, rows: Labeled, mu: float) -> Bordered:
+    def bordered(self, rows: Labeled, mu: float) -> BorderedCholesky:
         """R = (G + μI)⁻¹Z and the rest, the eigenvalues of G being sizes². (S 88)
 
         What G does along s, the mean of all rows, is free, as long as Q holds its digits.
@@ -161,7 +161,7 @@ class Centered:
             R = (Z - U @ (stays[:, None] * (U.T @ Z))) / mu
             diagonal = (1.0 - U**2 @ stays) / mu
         Q = Z.T @ R
-        return Bordered(R, (Q + Q.T) / 2, float((g.max(initial=0.0) + mu) / mu), diagonal)
+        return BorderedCholesky(R, (Q + Q.T) / 2, float((g.max(initial=0.0) + mu) / mu), diagonal)
 
     def features(self, rows: Labeled) -> tuple[Features, Float]:
         """What is solved in these coordinates, and the rows."""
@@ -171,7 +171,7 @@ class Centered:
         return Features.of_rows(z, rows, ridge, to_coefs, self.norm, **more), z
 
 
-def _of_length(K: Float, rows: Labeled) -> Centered:
+def _of_length(K: Float, rows: Labeled) -> CenteredFeatures:
     """Where w is penalized by its length: K less its means is UkUᵀ, and features are U√k."""
     s, own = rows.share, np.diag(K).copy()
     mean = K @ s
@@ -183,10 +183,10 @@ def _of_length(K: Float, rows: Labeled) -> Centered:
     to_coefs = U / sizes
     origin = mean @ to_coefs / np.sqrt(rows.sizes.sum())
     blur = noise / sizes + len(U) * EPS * sizes
-    return Centered(U, sizes, to_coefs, np.eye(len(k)), origin, blur, noise)
+    return CenteredFeatures(U, sizes, to_coefs, np.eye(len(k)), origin, blur, noise)
 
 
-def _of_coefficients(K: Float, rows: Labeled) -> Centered:
+def _of_coefficients(K: Float, rows: Labeled) -> CenteredFeatures:
     """Where coefficients are: kernel values, less their means over the rows, are features."""
     s = rows.share
     k, V, noise = _spectrum(K, np.diag(K).copy())
@@ -197,7 +197,7 @@ def _of_coefficients(K: Float, rows: Labeled) -> Centered:
     origin = turn @ (k * shared) / np.sqrt(rows.sizes.sum())
     norm = (turn * k) @ turn.T
     blur = noise + len(U) * EPS * sizes
-    return Centered(U, sizes, V @ turn.T, norm, origin, blur, noise**2)
+    return CenteredFeatures(U, sizes, V @ turn.T, norm, origin, blur, noise**2)
 
 
 def _spectrum(K: Float, own: Float) -> tuple[Float, Float, float]:
@@ -232,7 +232,9 @@ def _spectrum(K: Float, own: Float) -> tuple[Float, Float, float]:
 TILE = 256
 
 
-def kernel_matrix(kernel: KernelFunction, basis: Float, threads: int, tell: Tell) -> Float:
+def kernel_matrix(
+    kernel: KernelFunction, basis: Float, threads: int, tell: ReportProgress
+) -> Float:
     """K of all rows, exactly symmetric."""
     n = len(basis)
     K = np.empty((n, n))
@@ -264,22 +266,22 @@ def weigh(K: Float, root: Float) -> Float:
 
 
 def solve_dense(
-    K: Float, rows: Labeled, penalty: str, mu: float, most: int | None, tell: Tell
+    K: Float, rows: Labeled, penalty: str, mu: float, most: int | None, tell: ReportProgress
 ) -> Solution:
     """The directions of a kernel matrix, which is overwritten."""
     weigh(K, rows.root)
     if penalty == "rkhs" and mu > 0:
         diagonal = np.diag(K).copy()
-        bordered = Bordered.of(K, rows, mu, tell)
+        bordered = BorderedCholesky.of(K, rows, mu, tell)
         if bordered is not None:
             return canonical(bordered, rows, mu, most)
         upper = np.triu(K, 1)
         K = upper + upper.T + np.diag(diagonal)
-    features, _ = Centered.of(K, rows, penalty).features(rows)
+    features, _ = CenteredFeatures.of(K, rows, penalty).features(rows)
     return solve_features(features, mu, most)
 
 
-def canonical(bordered: Bordered, rows: Labeled, mu: float, most: int | None) -> Solution:
+def canonical(bordered: BorderedCholesky, rows: Labeled, mu: float, most: int | None) -> Solution:
     """Ma = λ(N + μK)a by a C × C eigenproblem, C being the classes. (ZM 20.21)
 
     With Q = Zᵀ(K + μI)⁻¹Z the class means have, by (S_w + μI)⁻¹, the inner products

@@ -108,7 +108,7 @@ def project(a: Float, K: Float) -> Float:
     return np.asarray(K.T @ a)
 
 
-def judge(means: Float, scatters: Float, sizes: Float) -> Float:
+def direction_criteria(means: Float, scatters: Float, sizes: Float) -> Float:
     """J = (m_1 - m_2)² / (s_1² + s_2²) of each direction, from projections alone. (ZM 20.11)
 
     Of more classes Σ_c n_c (m_c - m)² above. No ridge enters; without scatter J is infinite.
@@ -327,7 +327,7 @@ def _inputs(model: KernelModel) -> list[Table]:
         strict=True,
     )
     heads = ("term", "shift", "factor", "fill")
-    title = "Inputs u = (x - shift) · factor; a hole takes fill"
+    title = "Inputs u = (x - shift) · factor; a missing value takes fill"
     return [Table("inputs", title, heads, tuple(numbers), "S 84")]
 
 
@@ -339,7 +339,7 @@ def _classes(model: KernelModel) -> Table:
 
 def _directions(model: KernelModel, K: Float | None) -> Table:
     """λ with the penalty, J without it, and lengths of the direction."""
-    a, values = model.coefs, judge(model.means, model.scatters, model.weight)
+    a, values = model.coefs, direction_criteria(model.means, model.scatters, model.weight)
     values = np.where(np.isinf(model.eigenvalues), np.inf, values)
     length = [None] * a.shape[1] if K is None else (a * (K @ a)).sum(axis=0).tolist()
     rows = tuple(

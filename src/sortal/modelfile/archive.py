@@ -50,7 +50,7 @@ _NO_ZIP = (BadZipFile, ValueError, RuntimeError, EOFError, OSError, struct.error
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ArchiveMembers:
     """What a model file holds: the manifest, and the other members by name."""
 
     manifest: dict[str, Any]
@@ -60,7 +60,7 @@ class Parts:
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def write_archive(path: str | os.PathLike[str], parts: Parts) -> None:
+def write_archive(path: str | os.PathLike[str], parts: ArchiveMembers) -> None:
     """Write a model file, in the place of an older one if there is one."""
     members = {MANIFEST: _manifest_text(parts.manifest), **parts.members}
     members[SUMS] = _sums(members)
@@ -100,7 +100,7 @@ def _sums(members: Mapping[str, Any]) -> bytes:
 # --- Reading -------------------------------------------------------------------------------------
 
 
-def read_archive(path: str | os.PathLike[str]) -> Parts:
+def read_archive(path: str | os.PathLike[str]) -> ArchiveMembers:
     """The parts of a model file, checksums checked; OSError where there is no such file."""
     file = Path(path)
     if file.exists() and not file.is_file() and not file.is_dir():
@@ -121,7 +121,7 @@ def read_archive(path: str | os.PathLike[str]) -> Parts:
     manifest = _manifest(members.get(MANIFEST, b""))
     _check_sums(members)
     rest = {name: data for name, data in members.items() if name not in (MANIFEST, SUMS)}
-    return Parts(manifest, rest)
+    return ArchiveMembers(manifest, rest)
 
 
 def _brief(error: Exception) -> str:

@@ -76,7 +76,7 @@ class Array:
         return bool((inside | np.isnan(array)).all() if self.nan else inside.all())
 
 
-class Record:
+class RecordField:
     """A nested record: its class, and the lengths that are passed to it, its name for each first.
 
     A class that cannot have a LAYOUT is given one here.
@@ -105,7 +105,7 @@ class OneOf:
     """One of several records, told apart by the word in "is"."""
 
     def __init__(self, classes: Mapping[str, type[Any]], **passed: str) -> None:
-        self.records = {word: Record(cls, None, **passed) for word, cls in classes.items()}
+        self.records = {word: RecordField(cls, None, **passed) for word, cls in classes.items()}
 
     def write(self, value: Any, scope: Scope) -> dict[str, Any]:
         """An object that says which."""
@@ -122,7 +122,7 @@ class OneOf:
         return record.read(rest, scope)
 
 
-class Options:
+class OptionsField:
     """Options that a class checks when it is made: plain data by name."""
 
     def __init__(self, cls: type[Any]) -> None:
@@ -146,7 +146,7 @@ class Options:
         return [entry.name for entry in fields(self.cls)]
 
 
-class Summary:
+class SummaryField:
     """A summary, whose bytes are a member of the file by themselves."""
 
     def __init__(self, cls: type[Any]) -> None:

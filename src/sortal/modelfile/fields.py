@@ -190,7 +190,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellField:
     """A cell of a table: text, a number, a truth value or nothing."""
 
     def write(self, value: Any, scope: Scope) -> Any:  # noqa: ARG002
@@ -205,7 +205,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Maybe:
+class OptionalField:
     """A field that may be None, which is null in JSON."""
 
     kind: Field

@@ -27,7 +27,7 @@ MAX_SPAN = 1 << 16
 def count_codes(
     codes: Int32, n_values: int, classes: Int32, n_classes: int, units: Int64 | None
 ) -> Int64:
-    """Weights by value and class; a negative code is a hole."""
+    """Weights by value and class; a negative code is a missing value."""
     return _core.count_codes(codes, n_values, classes, n_classes, units)
 
 
@@ -64,7 +64,7 @@ def not_finite(columns: Sequence[Float]) -> list[bool]:
     return _core.not_finite(list(columns))
 
 
-def count_holes(columns: Sequence[Float]) -> list[int]:
+def count_missing(columns: Sequence[Float]) -> list[int]:
     """How many NaN each column holds; -1 where it holds an infinity."""
     return _core.count_missing(list(columns))
 
@@ -161,9 +161,9 @@ def center_rows(
 ) -> int:
     """out[i] = scale[i] · (z, 1, ‖z‖²), z = row rows[i] − origin; how many ‖z‖² are not finite.
 
-    A row is its numbers, then for each code column j 0/1 indicators of sizes[j] values. A hole
-    (NaN, a negative code) takes the values of `fill`, NaN where None. Without `rows`, the first
-    len(out).
+    A row is its numbers, then for each code column j 0/1 indicators of sizes[j] values. A missing
+    value (NaN, a negative code) takes the values of `fill`, NaN where None. Without `rows`, the
+    first len(out).
     """
     return _core.center_rows(
         list(columns), list(codes), list(sizes), rows, origin, fill, scale, out
@@ -181,7 +181,7 @@ def map_rows(
 ) -> int:
     """out[i, k] = offsets[k] + (row i - center) · weights[k]; terms as in `center_rows`.
 
-    A row with a hole or an infinity becomes NaN. Returns how many rows did.
+    A row with a missing value or an infinity becomes NaN. Returns how many rows did.
     """
     return _core.map_rows(list(columns), list(codes), list(sizes), center, weights, offsets, out)
 
@@ -198,8 +198,8 @@ def square_rows(
 ) -> int:
     """out[i, k] = ‖(row i - centers[k] - rests[k]) · triangles[k]‖²; terms as in `center_rows`.
 
-    Triangles are lower ones: what stands above their diagonals is not read. A row with a hole or an
-    infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
+    Triangles are lower ones: what stands above their diagonals is not read. A row with a missing
+    value or an infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
     instructions do, with the same digits.
     """
     parts = list(columns), list(codes), list(sizes)

@@ -3,12 +3,15 @@
 Every search finds the same rows, those that come first by (key, position); the words are in
 cpp/neighbors/neighbors.hpp. Which one is taken depends on the rows alone:
 
-    bits    category columns only, without holes: counts of bits that differ
-    tree    numbers only, without holes, of which a kd-tree of 4,096 rows, asked for neighbors of
+    bits    category columns only, without missing values: counts of bits that differ
+    tree    numbers only, without missing values, of which a kd-tree of 4,096 rows, asked for
+    neighbors of
             its own rows, looks at a share of at most 0.06 log2(n / 1250)
-    bytes   other numbers without holes, for Euclidean and Manhattan distances: rows rounded to
+    bytes   other numbers without missing values, for Euclidean and Manhattan distances: rows
+    rounded to
             bytes
-    scan    all else, up to 1,000 rows, and queries with holes: every row; also queries for which
+    scan    all else, up to 1,000 rows, and queries with missing values: every row; also queries for
+    which
             bytes exclude too few rows, as where they lie far outside, and for very many neighbors
 """
 
@@ -47,10 +50,10 @@ WIDEST = 2
 class Searcher:
     """Rows among which the nearest are found, in the order of (key, position).
 
-    `numbers` (n, m) are float32 or float64, NaN where there is a hole; `codes` (n, c) int32, -1
-    where there is one. Terms of numbers are multiplied by `factors` and added up to `power`, which
-    may be infinite; `n_columns` is the d of keys with holes. A search is made when it is first
-    needed, and what was made is kept; several threads may ask.
+    `numbers` (n, m) are float32 or float64, NaN where there is a missing value; `codes` (n, c)
+    int32, -1 where there is one. Terms of numbers are multiplied by `factors` and added up to
+    `power`, which may be infinite; `n_columns` is the d of keys with missing values. A search is
+    made when it is first needed, and what was made is kept; several threads may ask.
     """
 
     def __init__(
@@ -83,8 +86,8 @@ class Searcher:
     ) -> tuple[Float, Int64]:
         """Keys and positions of the k nearest rows of each query, padded with inf and -1.
 
-        Of queries, -1 is a hole and -2 a code that differs from every row's. `exclude` has for each
-        query a position that is not to be found, or -1.
+        Of queries, -1 is a missing value and -2 a code that differs from every row's. `exclude` has
+        for each query a position that is not to be found, or -1.
         """
         if self.kind == "scan":
             return self._search("scan", n_threads).find(numbers, codes, k, exclude, n_threads)

@@ -29,11 +29,11 @@ LEAF, CUT, SUBSET, MULTIWAY = range(4)
 # The criteria by number.
 CRITERIA = tuple(_core.criterion_names())
 
-# What holes do at a node of their attribute, by number.
+# What missing values do at a node of their attribute, by number.
 POLICIES = ("direction", "branch", "majority", "fractional")
 
-# In the place of the branch of holes: the fit met none there; they go down every branch.
-NO_HOLES, SPREAD = -1, -2
+# In the place of the branch of missing values: the fit met none there; they go down every branch.
+NOTHING_MISSING, SPREAD = -1, -2
 
 # Stands for "no bound" where a bound is a count.
 NO_BOUND = 1 << 62
@@ -49,7 +49,7 @@ class Grown(NamedTuple):
     branch each takes. `heavier` is the branch of larger weight, -1 at leaves and multiway nodes.
     `units` (N, K) and `sizes` say what a node holds. `score` is in the criterion's textbook scale,
     `gain` the same but in bits for the gain ratio; both are 0 at leaves. `missing` is the branch of
-    holes, NO_HOLES or SPREAD.
+    missing values, NO_HOLES or SPREAD.
     """
 
     kind: Int8
@@ -107,7 +107,7 @@ class TreeArrays(NamedTuple):
     missing: Int32
 
 
-class Weights(NamedTuple):
+class TreeRowWeights(NamedTuple):
     """What rows count for: units (None: one each), and sizes.
 
     With `copies`, a row's size is its units, else what `sizes` says, else one.
@@ -118,24 +118,24 @@ class Weights(NamedTuple):
     sizes: Int64 | None = None
 
 
-class Columns(NamedTuple):
+class TreeColumns(NamedTuple):
     """The columns that a tree grows from, and how each is asked.
 
-    A column is of float64 (CUT) or of int32 codes below n_values[j]. Where it has holes, these are
-    NaN or the code n_values[j].
+    A column is of float64 (CUT) or of int32 codes below n_values[j]. Where it has missing values,
+    these are NaN or the code n_values[j].
     """
 
     arrays: Sequence[Float | Int32]
     kinds: Sequence[int]
     n_values: Sequence[int]
-    holes: Sequence[bool]
+    missing: Sequence[bool]
 
 
 def grow_tree(
-    columns: Columns,
+    columns: TreeColumns,
     classes: Int32,
     n_classes: int,
-    weights: Weights,
+    weights: TreeRowWeights,
     growth: Growth,
     threads: int,
 ) -> Grown:
@@ -155,10 +155,10 @@ def route_rows(
 ) -> None:
     """out[i]: the node where row i ends, a leaf or a multiway node that lacks the row's value.
 
-    A hole (code -1, NaN) takes the branch that the node has for holes; where they spread, the
-    first. Where it has none, and for a value that the node lacks (any other negative code,
-    an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is the
-    first node where that happened, -1 if none. Infinite numbers need `fallback`.
+    A missing value (code -1, NaN) takes the branch that the node has for missing values; where they
+    spread, the first. Where it has none, and for a value that the node lacks (any other negative
+    code, an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is
+    the first node where that happened, -1 if none. Infinite numbers need `fallback`.
     """
     _core.route_rows(tree, list(columns), list(n_values), out, fallback)
 
@@ -172,7 +172,7 @@ def spread_answers(
 ) -> Float:
     """For each row Σ part · answers[t] over the nodes t where its parts end.
 
-    `weights` of the nodes say how a hole parts a row.
+    `weights` of the nodes say how a missing value parts a row.
     """
     n = len(columns[0])
     return _core.spread_answers(
@@ -189,7 +189,7 @@ def spread_counts(
     row_weights: Float,
     n_classes: int,
 ) -> Float:
-    """The weight of each class that comes to each node, rows in parts where holes spread."""
+    """The weight of each class that comes to each node, rows in parts where missing ones spread."""
     return _core.spread_counts(
         tree, list(columns), list(n_values), weights, classes, row_weights, n_classes
     )
@@ -200,7 +200,7 @@ def spread_counts(
 # numbers of `native.trees.CRITERIA`.
 
 
-class Judged(NamedTuple):
+class SplitScores(NamedTuple):
     """Keys (S 22), larger for better tests and -inf for those that say nothing, and their scores.
 
     For the gain ratio scores are gains in bits. `information` is n times the split information and
@@ -213,17 +213,17 @@ class Judged(NamedTuple):
     base: float
 
 
-def judge_tests(node: Int64, yes: Int64, total: int, criterion: int) -> Judged:
+def score_tests(node: Int64, yes: Int64, total: int, criterion: int) -> SplitScores:
     """Tests with two sides: a row of `yes` holds the units by class where a test says yes."""
-    return Judged(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
+    return SplitScores(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
 
 
-def judge_parts(parts: Int64, total: int, criterion: int) -> Judged:
+def score_branches(parts: Int64, total: int, criterion: int) -> SplitScores:
     """One test with a branch for each row of `parts`, units by class."""
-    return Judged(*_core.score_branches(parts, total, criterion))
+    return SplitScores(*_core.score_branches(parts, total, criterion))
 
 
-def equal_from(key: float, n_classes: int, criterion: int) -> float:
+def tie_threshold(key: float, n_classes: int, criterion: int) -> float:
     """The least key that counts as equal to the largest."""
     return _core.tie_threshold(key, n_classes, criterion)
 
@@ -280,7 +280,7 @@ def prune_raising(
     n_values: Sequence[int],
     classes: Int32,
     n_classes: int,
-    weights: Weights,
+    weights: TreeRowWeights,
     confidence: float,
 ) -> Raised:
     """C4.5's pruning with the rows of the fit."""

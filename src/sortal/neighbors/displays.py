@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.pictures.scene import Pictures
-    from sortal.plotting.rows import Rows
+    from sortal.plotting.rows import PlotRows
     from sortal.records.tables import Cell
 
     Float = NDArray[np.float64]
@@ -228,7 +228,7 @@ class NeighborsDisplay:
             for k, each in functions.items()
         }
         self.curve, self.note = curve, note
-        self.rows: Rows = next(iter(self.panels.values())).rows
+        self.rows: PlotRows = next(iter(self.panels.values())).rows
 
     @classmethod
     def from_estimator(
@@ -246,8 +246,9 @@ class NeighborsDisplay:
         """Draw what copies of a fitted NeighborsClassifier say that know two attributes alone.
 
         They have its metric, weighting and other options, and are fitted to the rows of X without
-        a hole in the two. `features` are two columns of numbers by name or position (default: the
-        first two). What the estimator itself says of whole rows, DecisionsDisplay draws.
+        a missing value in the two. `features` are two columns of numbers by name or position
+        (default: the first two). What the estimator itself says of whole rows, DecisionsDisplay
+        draws.
         """
         ks = _read_ks(k)
         _refuse_equal_or_not(estimator)

@@ -15,7 +15,7 @@ from sortal.data.sources import read_frame
 from sortal.decision.posterior import decide, log_of, shares_of_votes
 from sortal.engines.local import LocalEngine, n_threads
 from sortal.errors import InputError, ParameterError, SortalError
-from sortal.modelfile.arrays import Options, Record
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 from sortal.neighbors.explain import ExplainNeighbors, NeighborsExplanation
 from sortal.neighbors.learn import (
@@ -25,18 +25,18 @@ from sortal.neighbors.learn import (
     notes,
     plan,
     read_schema,
-    refuse_holes,
+    refuse_missing,
     refuse_words,
 )
 from sortal.neighbors.leave_one_out import choose_neighbors, loo_shares, refuse_other_rows
 from sortal.neighbors.model import NeighborsModel, kept_queries, plain_searcher, search
 from sortal.neighbors.votes import (
-    Label,
+    DecideShares,
+    FindNeighborsBlock,
     NearBlock,
-    PollBlock,
     ShareBlock,
     gather_near,
-    gather_polled,
+    gather_neighbors,
     rows_at_a_time,
 )
 from sortal.neighbors.working import show_working
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.neighbors.model import Near
-    from sortal.neighbors.votes import Answered, Polled
+    from sortal.neighbors.votes import FoundNeighbors, VotedRows
     from sortal.records.tables import Table, Working
     from sortal.summaries.rows import KeptRows, SummarizeRows
 
@@ -62,13 +62,13 @@ if TYPE_CHECKING:
 # --- A classifier that keeps its rows: how they are read, joined, forgotten and kept in a file ---
 
 
-class KeepingRows(SummaryClassifier):
+class RowStoreClassifier(SummaryClassifier):
     """The rows of a fit are its summary, and the model holds them: a file has them once."""
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(NeighborsModel), _fitted=Options(NeighborsOptions)
+        _model=RecordField(NeighborsModel), _fitted=OptionsField(NeighborsOptions)
     )
-    _waits = True  # blocks of fewer rows than neighbors are kept until more come
+    _allows_incomplete = True  # blocks of fewer rows than neighbors are kept until more come
 
     def forget(self, *, ids: ArrayLike) -> Self:
         """Take rows out again: the model becomes that of a fit without them.
@@ -95,7 +95,7 @@ class KeepingRows(SummaryClassifier):
         summary = self._summary.without(gone.astype(np.int64))
         self._refuse_unfit(summary, self._schema)
         by = plan(self._schema, options, summary.next_id)
-        self._adopt(summary, by, options, self._declared, self._label_dtype)
+        self._set_fitted(summary, by, options, self._declared, self._label_dtype)
         return self
 
     def _fitted_model(self) -> Any:
@@ -111,14 +111,12 @@ class KeepingRows(SummaryClassifier):
     def _plan_first(self, source: TableSource, options: NeighborsOptions) -> SummarizeRows:
         return plan(source.schema, options)
 
-    def _plan_again(self, schema: Schema, options: NeighborsOptions) -> SummarizeRows:
+    def _later_plan(self, schema: Schema, options: NeighborsOptions) -> SummarizeRows:
         return plan(schema, options, self._summary.next_id)
 
-    def _open_again(
-        self, X: Any, y: Any, sample_weight: Any, options: NeighborsOptions
-    ) -> Training:
+    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: NeighborsOptions) -> Training:
         self._refuse_other_reading(options)
-        return super()._open_again(X, y, sample_weight, options)
+        return super()._open_more(X, y, sample_weight, options)
 
     def _refuse_other_reading(self, options: NeighborsOptions) -> None:
         """Numbers that were kept as values cannot become numbers again, nor the reverse."""
@@ -140,7 +138,7 @@ class KeepingRows(SummaryClassifier):
         dtype = source.table.matrix_type(source.measured if plan.measured else ())
         rows = gather_rows(self._engine().map(source, plan), n, dtype)
         if self.missing == "error":
-            self._report_cells(_holes(rows, plan, source.schema), {})
+            self._report_cells(_missing(rows, plan, source.schema), {})
         return rows
 
     def _read_schema(
@@ -148,7 +146,7 @@ class KeepingRows(SummaryClassifier):
     ) -> Schema:
         by = plan(declared, options)
         refuse_words(declared, options)
-        refuse_holes(summary, by, options)
+        refuse_missing(summary, by, options)
         return read_schema(declared, summary, by)
 
     def _build(
@@ -167,8 +165,8 @@ class KeepingRows(SummaryClassifier):
     def _report_fit(self, summary: KeptRows, schema: Schema, model: Any) -> FitReport:
         waits = isinstance(model, SortalError)
         by = plan(schema, self._options())
-        holes = {name: n for name, n in _holes(summary, by, schema).items() if n}
-        return FitReport(summary.size, holes, () if waits else tuple(notes(model)))
+        missing = {name: n for name, n in _missing(summary, by, schema).items() if n}
+        return FitReport(summary.size, missing, () if waits else tuple(notes(model)))
 
     def _restore(self, kept: dict[str, Any]) -> None:
         self._summary = kept_rows(kept["_model"])
@@ -179,23 +177,23 @@ class KeepingRows(SummaryClassifier):
         return reading and self._fits(summary)
 
 
-def _holes(rows: KeptRows, by: SummarizeRows, schema: Schema) -> dict[str, int]:
-    """Holes by name, in the order of the columns."""
+def _missing(rows: KeptRows, by: SummarizeRows, schema: Schema) -> dict[str, int]:
+    """Missing values by name, in the order of the columns."""
     found = np.zeros(len(schema.columns), dtype=np.int64)
-    found[list(by.measured)], found[list(by.named)] = rows.holes()
+    found[list(by.measured)], found[list(by.named)] = rows.missing()
     return dict(zip(schema.names, found.tolist(), strict=True))
 
 
 # --- Reading nearest neighbors: row by row, and number by number ---------------------------------
 
 
-class ReadableNeighbors(KeepingRows):
+class ReadableNeighbors(RowStoreClassifier):
     """What nearest neighbors show of themselves."""
 
     n_jobs: int | None
     costs: Any
 
-    _ask: Callable[..., list[Answered]]
+    _score_rows: Callable[..., list[VotedRows]]
     _skips: Callable[[], bool]
 
     def explain(self, X: Any) -> Explanations[NeighborsExplanation]:
@@ -206,7 +204,7 @@ class ReadableNeighbors(KeepingRows):
         no row of the fit has the value. With costs, the class predicted is that of the least of
         `expected_costs`.
         """
-        rows, backend = self._poll(X)
+        rows, backend = self._find_neighbors(X)
         shares = shares_of_votes(rows.votes, self._model.prior)
         costs = self._read_costs(self.costs)
         made = ExplainNeighbors(self._model, rows, shares, decide(shares, costs), costs)
@@ -231,13 +229,13 @@ class ReadableNeighbors(KeepingRows):
         """
         whole_number("max_rows", max_rows, 1)
         model = self._fitted_model()
-        rows, backend = (None, self._backend) if X is None else self._poll(X)
+        rows, backend = (None, self._backend) if X is None else self._find_neighbors(X)
         return show_working(model, rows, max_rows, backend, n_threads(self.n_jobs))
 
-    def _poll(self, X: Any) -> tuple[Polled, str]:
+    def _find_neighbors(self, X: Any) -> tuple[FoundNeighbors, str]:
         model = self._fitted_model()
-        block = PollBlock(model, self._skips(), n_threads(self.n_jobs))
-        rows = gather_polled([part.answer for part in self._ask(X, block, model.k + 1)])
+        block = FindNeighborsBlock(model, self._skips(), n_threads(self.n_jobs))
+        rows = gather_neighbors([part.answer for part in self._score_rows(X, block, model.k + 1)])
         frame = read_frame(X)
         return rows, self._backend if frame is None else str(frame.implementation)
 
@@ -264,7 +262,7 @@ class NeighborsClassifier(ReadableNeighbors):
         "euclidean", "manhattan", "minkowski" (with p), "mahalanobis" for numbers; "hamming", the
         number of columns that differ; "gower" for mixed tables, the mean over the columns known in
         both rows of |x - t| / range for numbers and of 0 or 1 for categories. "auto" is "gower" if
-        a column is a category or a row has a hole, and "euclidean" otherwise.
+        a column is a category or a row has a missing value, and "euclidean" otherwise.
     p : float, default=2.0
         The power of "minkowski", from 1 to 30, or infinite.
     scale : {"auto", "range", "std", None}, default="auto"
@@ -288,11 +286,11 @@ class NeighborsClassifier(ReadableNeighbors):
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. Positions count the columns of X without y.
     missing : {"skip", "error"}, default="skip"
-        A hole in either row leaves its column out of the distance, which is then stretched to all
-        columns; or it is an error, at fit and at predict.
+        A missing value in either row leaves its column out of the distance, which is then stretched
+        to all columns; or it is an error, at fit and at predict.
     unknown : {"differs", "skip", "error"}, default="differs"
-        A value at predict that no row has differs from every row, is left out like a hole, or is
-        an error.
+        A value at predict that no row has differs from every row, is left out like a missing value,
+        or is an error.
     n_jobs : int, default=None
         Threads; None means all cores (one inside a joblib worker). The result does not depend
         on it.
@@ -315,7 +313,7 @@ class NeighborsClassifier(ReadableNeighbors):
     n_parameters_ : int
         How many numbers the rows have, with their labels.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -331,8 +329,8 @@ class NeighborsClassifier(ReadableNeighbors):
     [[0, 17, 27]]
     """
 
-    _hole_words = "their columns are left out of the distance"
-    _hole_remedy = "Fill them, or set missing='skip' to leave their columns out of the distance."
+    _missing_words = "their columns are left out of the distance"
+    _missing_remedy = "Fill them, or set missing='skip' to leave their columns out of the distance."
     _unknown_remedy = "Map them to known values, or set unknown='differs' or unknown='skip'."
     _unknown_words: ClassVar[dict[str, str]] = {
         "differs": "they differ from every row",
@@ -371,7 +369,7 @@ class NeighborsClassifier(ReadableNeighbors):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row: the most probable, or of least expected cost."""
         check_is_fitted(self)
-        return self._predicted(self._shares(X, Label(self._read_costs(self.costs))))
+        return self._predicted(self._shares(X, DecideShares(self._read_costs(self.costs))))
 
     def predict_proba(self, X: Any) -> Float:
         """The share of the votes for each class, in the order of `classes_`."""
@@ -397,7 +395,7 @@ class NeighborsClassifier(ReadableNeighbors):
         ndarray of shape (n_samples, n_classes)
         """
         model = self._fitted_model()
-        source = self._open_again(X, y, sample_weight, self._fitted).source
+        source = self._open_more(X, y, sample_weight, self._fitted).source
         refuse_other_rows(self._summarize(source, plan(source.schema, self._fitted)), self._summary)
         made = loo_shares(model, self._fitted, n_threads(self.n_jobs))
         units = None if source.weights is None else source.weights.units
@@ -491,11 +489,11 @@ class NeighborsClassifier(ReadableNeighbors):
     def _shares(self, X: Any, ask: Callable[[Float], NDArray[Any]] | None = None) -> NDArray[Any]:
         model = self._fitted_model()
         block = ShareBlock(model, self._skips(), n_threads(self.n_jobs), ask)
-        return np.concatenate([part.answer for part in self._ask(X, block, model.k + 1)])
+        return np.concatenate([part.answer for part in self._score_rows(X, block, model.k + 1)])
 
     def _near(self, X: Any, k: int) -> Near:
         block = NearBlock(self._model, self._skips(), n_threads(self.n_jobs), k)
-        return gather_near([part.answer for part in self._ask(X, block, k)])
+        return gather_near([part.answer for part in self._score_rows(X, block, k)])
 
     def _near_kept(self, k: int) -> Near:
         model: NeighborsModel = self._model
@@ -510,7 +508,7 @@ class NeighborsClassifier(ReadableNeighbors):
     def _skips(self) -> bool:
         return self.unknown == "skip"
 
-    def _ask(self, X: Any, block: Callable[[Any], Answered], depth: int) -> list[Answered]:
+    def _score_rows(self, X: Any, block: Callable[[Any], VotedRows], depth: int) -> list[VotedRows]:
         """Blocks one after the other: the search itself has the threads."""
         source = self._read_by_rows(self._open(X), self._model.metric)
         most = rows_at_a_time(len(self._schema.columns), depth)
@@ -520,7 +518,7 @@ class NeighborsClassifier(ReadableNeighbors):
             engine = LocalEngine(1)
         parts = list(engine.map(source, block))
         none = np.zeros(len(self._schema.columns), dtype=np.int64)
-        self._report_columns(sum((part.holes for part in parts), none), none)
+        self._report_columns(sum((part.missing for part in parts), none), none)
         unknown = sum((part.unknown for part in parts), none)
         self._report_columns(none, unknown, self._unknown_words.get(self.unknown))
         return parts

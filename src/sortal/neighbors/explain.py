@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.data.columns import HOLE
+from sortal.data.columns import MISSING
 from sortal.data.text import counted
 from sortal.decision.posterior import expected_costs
 from sortal.neighbors.model import inverse_root
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sortal.data.values import Value, Values
     from sortal.neighbors.model import NeighborsModel
-    from sortal.neighbors.votes import Polled
+    from sortal.neighbors.votes import FoundNeighbors
     from sortal.records.tables import Cell
 
     Float = NDArray[np.float64]
@@ -127,7 +127,7 @@ EQUATIONS = {
 
 
 @dataclass(frozen=True)
-class Counted:
+class DistanceColumn:
     """A column that counts in distances: its place among the numbers, or among the codes."""
 
     j: int
@@ -135,11 +135,15 @@ class Counted:
     is_number: bool
 
 
-def counted_columns(model: NeighborsModel) -> tuple[Counted, ...]:
+def counted_columns(model: NeighborsModel) -> tuple[DistanceColumn, ...]:
     """The columns that count, in the order of the table."""
     numbers, codes = np.flatnonzero(model.used_numbers), np.flatnonzero(model.used_codes)
-    found = [Counted(model.measured[place], place, is_number=True) for place in numbers.tolist()]
-    found += [Counted(model.named[place], place, is_number=False) for place in codes.tolist()]
+    found = [
+        DistanceColumn(model.measured[place], place, is_number=True) for place in numbers.tolist()
+    ]
+    found += [
+        DistanceColumn(model.named[place], place, is_number=False) for place in codes.tolist()
+    ]
     return tuple(sorted(found, key=lambda column: column.j))
 
 
@@ -218,7 +222,7 @@ def _code_amounts(model: NeighborsModel, codes: NDArray[np.int32], positions: In
     """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 73)"""
     theirs = model.codes[positions]
     amounts: Float = (theirs != codes).astype(np.float64)
-    amounts[(theirs == HOLE) | (codes == HOLE)] = np.nan
+    amounts[(theirs == MISSING) | (codes == MISSING)] = np.nan
     return amounts
 
 
@@ -358,7 +362,7 @@ class ExplainNeighbors:
     """Row number → its explanation."""
 
     model: NeighborsModel
-    rows: Polled
+    rows: FoundNeighbors
     shares: Float
     labels: NDArray[np.intp]
     costs: Float | None
@@ -379,7 +383,7 @@ class ExplainNeighbors:
         )
 
 
-def _neighbors(model: NeighborsModel, polled: Polled, i: int) -> list[Neighbor]:
+def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> list[Neighbor]:
     found = polled.found(i)
     x, codes = polled.queries.numbers[i], polled.queries.codes[i]
     shares = column_amounts(model, x, codes, found.positions).shares(found.distances)
@@ -403,7 +407,12 @@ def _neighbors(model: NeighborsModel, polled: Polled, i: int) -> list[Neighbor]:
 
 
 def _part(
-    model: NeighborsModel, polled: Polled, i: int, at: int, column: Counted, share: float
+    model: NeighborsModel,
+    polled: FoundNeighbors,
+    i: int,
+    at: int,
+    column: DistanceColumn,
+    share: float,
 ) -> DistancePart:
     """One column of a query and of the row at a position."""
     kind, place = model.schema.columns[column.j].kind, column.place

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.data.checks import as_real, choose, is_whole, whole_number
-from sortal.data.columns import HOLE
+from sortal.data.columns import MISSING
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.values import union
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import involved
 from sortal.engines.local import one_blas_thread
-from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, listed, told
-from sortal.neighbors.model import METRICS, WEIGHTINGS, Ellipse, NeighborsModel, inverse_root
+from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, brief, listed
+from sortal.neighbors.model import (
+    METRICS,
+    WEIGHTINGS,
+    MahalanobisMetric,
+    NeighborsModel,
+    inverse_root,
+)
 from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed
 
 if TYPE_CHECKING:
@@ -78,7 +84,7 @@ def _check_neighbors(given: Any) -> None:
             whole_number("n_neighbors", k, 1)
     elif not (isinstance(given, str) and given == "loo") and not (is_whole(given) and given >= 1):
         raise ParameterError(
-            f"n_neighbors={told(given)} cannot be used: give a whole number of at least 1, a list "
+            f"n_neighbors={brief(given)} cannot be used: give a whole number of at least 1, a list "
             "of such numbers to choose among, or 'loo'."
         )
 
@@ -90,12 +96,12 @@ def _is_list(given: Any) -> bool:
 def _check_power(given: Any) -> None:
     if not as_real(given) >= 1:
         raise ParameterError(
-            f"p={told(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
+            f"p={brief(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
             "two sides of a triangle may be shorter than the third."
         )
     if MOST_POWER < given < math.inf:
         raise ParameterError(
-            f"p={told(given)} cannot be used: such powers of small differences vanish in float64. "
+            f"p={brief(given)} cannot be used: such powers of small differences vanish in float64. "
             f"Give at most {MOST_POWER}, or infinity, which is the largest difference alone."
         )
 
@@ -114,7 +120,7 @@ _SMALL = 1e-100
 
 
 def column_ranges(x: Matrix) -> tuple[Float, Float]:
-    """The least and the largest number of each column, holes left out; inf and -inf for none."""
+    """The least and the largest known number of each column; inf and -inf where there is none."""
     low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
     for block, _ in _blocks(x, None, x.dtype):
         np.fmin(low, np.fmin.reduce(block, axis=1), out=low)
@@ -123,7 +129,7 @@ def column_ranges(x: Matrix) -> tuple[Float, Float]:
 
 
 def deviations(x: Matrix, w: Float | None, low: Float, high: Float) -> Float:
-    """√(Σ w (x − m)² / Σ w) of each column, holes left out. (S 71)"""
+    """√(Σ w (x − m)² / Σ w) of each column, missing values left out. (S 71)"""
     mean = means(x, w)[:, None]
     small = (high > low) & (high - low < _SMALL)
     powers = np.frexp(np.where(small, high - low, 1.0))[1].astype(np.float64)
@@ -140,7 +146,7 @@ def deviations(x: Matrix, w: Float | None, low: Float, high: Float) -> Float:
 
 
 def means(x: Matrix, w: Float | None) -> Float:
-    """Σ w x / Σ w of each column, holes left out; 0 for a column without values."""
+    """Σ w x / Σ w of each column, missing values left out; 0 for a column without values."""
     sums, total = np.zeros((2, x.shape[1]))
     for block, weight in _blocks(x, w):
         part, count = _sums(block, weight)
@@ -171,7 +177,7 @@ def _sums(block: Float, weight: Float | None) -> tuple[Float, Float]:
     return np.nansum(weighted, axis=1), known.sum(axis=1) if weight is None else known @ weight
 
 
-def fit_ellipse(x: Matrix, w: Float | None, divisor: float) -> Ellipse:
+def fit_ellipse(x: Matrix, w: Float | None, divisor: float) -> MahalanobisMetric:
     """S = Σ w (x − m)(x − m)ᵀ / divisor, its inverse root, and what it is about. (S 74)"""
     center, p = means(x, w), x.shape[1]
     scatter, largest = np.zeros((p, p)), np.zeros(p)
@@ -181,10 +187,10 @@ def fit_ellipse(x: Matrix, w: Float | None, divisor: float) -> Ellipse:
             scatter += (d if weight is None else d * weight) @ d.T
             np.maximum(largest, np.abs(block).max(axis=1), out=largest)
     S = (scatter + scatter.T) / (2 * divisor)
-    return Ellipse(center, S, largest, inverse_root(S, largest, len(x)).sphere)
+    return MahalanobisMetric(center, S, largest, inverse_root(S, largest, len(x)).sphere)
 
 
-def still_columns(ellipse: Ellipse, n_rows: int) -> NDArray[np.bool_]:
+def still_columns(ellipse: MahalanobisMetric, n_rows: int) -> NDArray[np.bool_]:
     """Which columns take part in a combination that never varies."""
     geometry = inverse_root(ellipse.covariance, ellipse.magnitude, n_rows)
     none = np.zeros((len(ellipse.center), 0))
@@ -229,16 +235,16 @@ def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
         )
 
 
-def refuse_holes(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
+def refuse_missing(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
     """A Mahalanobis distance needs every number of the rows."""
     if options.metric != "mahalanobis":
         return
-    missing = [name for name, n in zip(by.names, rows.holes()[0], strict=True) if n]
+    missing = [name for name, n in zip(by.names, rows.missing()[0], strict=True) if n]
     if missing or by.named:
         columns = f" in {listed(missing)}" if missing else ""
         raise MissingValueError(
             f"metric='mahalanobis' needs every value of the rows, and some{columns} are missing: "
-            "fill them, or use metric='gower', which leaves holes out."
+            "fill them, or use metric='gower', which leaves missing values out."
         )
 
 
@@ -304,12 +310,12 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
 
 
 def resolve_metric(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> str:
-    """The metric; "auto" is gower where there are words or holes, and euclidean otherwise."""
+    """The metric; "auto" is gower for words or missing values, and euclidean otherwise."""
     if options.metric != "auto":
         return options.metric
     words = any(column.kind == "category" for column in schema.columns)
-    holes = words or rows.has_hole_in_numbers or bool((rows.codes == HOLE).any())
-    return "gower" if holes else "euclidean"
+    missing = words or rows.has_missing_numbers or bool((rows.codes == MISSING).any())
+    return "gower" if missing else "euclidean"
 
 
 def _resolve_scale(metric: str, given: str | None) -> str:
@@ -328,7 +334,7 @@ def _power(metric: str, p: float) -> float:
 
 def _widths(rows: KeptRows, scale: str) -> Float:
     """The scale of each number column; 0 for one without values, or that never varies. (S 71)"""
-    if scale == "none" and not rows.has_hole_in_numbers:
+    if scale == "none" and not rows.has_missing_numbers:
         return np.ones(rows.numbers.shape[1])
     low, high = column_ranges(rows.numbers)
     if scale == "none":
@@ -346,7 +352,7 @@ def row_weights(rows: KeptRows) -> Float | None:
     return None if rows.units is None else np.ldexp(rows.units.astype(np.float64), -rows.exponent)
 
 
-def _ellipse(rows: KeptRows) -> Ellipse:
+def _ellipse(rows: KeptRows) -> MahalanobisMetric:
     """By N − 1; fractional weights are importances, and N counts rows."""
     w, n = row_weights(rows), len(rows)
     total = float(n if w is None else w.sum())
@@ -402,7 +408,8 @@ def refuse_few(rows: KeptRows, k: int) -> None:
     total = len(rows) if rows.units is None else int(rows.units.sum())
     if rows.exponent == 0 and k > total:
         raise ParameterError(
-            f"n_neighbors={told(k)} but the rows have weight {total} in all: give at most that, or "
+            f"n_neighbors={brief(k)} but the rows have weight {total} in all: give at most that, "
+            "or "
             "more rows."
         )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Others:
+class ClassesWithoutNeighbor:
     """The classes without one row: what is left of them depends on its class and weight alone."""
 
     model: NeighborsModel
@@ -49,7 +49,10 @@ class Others:
 
 def loo_shares(model: NeighborsModel, options: NeighborsOptions, n_threads: int = 1) -> Float:
     """P(c|x) of each row by the votes of the others. (S 79)"""
-    made, others = np.empty((model.n_rows, len(model.classes))), Others(model, options)
+    made, others = (
+        np.empty((model.n_rows, len(model.classes))),
+        ClassesWithoutNeighbor(model, options),
+    )
     for rows in _row_blocks(model, model.k):
         said = count_votes(model, kept_queries(model, rows), rows, n_threads)
         factors, prior = others.factors_and_priors(rows)
@@ -90,7 +93,7 @@ def _wrong_units(
 ) -> Int64:
     """The weight, in units, of the rows said wrong by each k and weighting, from one search."""
     costs = read_costs(options.costs, model.classes)
-    others, voters = Others(model, options), Voters.of(model)
+    others, voters = ClassesWithoutNeighbor(model, options), Voters.of(model)
     units = np.ones(model.n_rows, dtype=np.int64) if model.units is None else model.units
     wrong = np.zeros((len(ks), len(weightings)), dtype=np.int64)
     for block in _row_blocks(model, ks[-1]):

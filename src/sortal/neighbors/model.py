@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sortal.data.arrays import LARGEST, check_matrix
-from sortal.data.columns import HOLE, UNKNOWN, recode_columns
+from sortal.data.columns import MISSING, UNKNOWN, recode_columns
 from sortal.decision.geometry import survey
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
     FromSchema,
     Layout,
-    Maybe,
     Number,
+    OptionalField,
     Several,
     ValuesField,
     Whole,
@@ -52,7 +52,7 @@ SCALES = ("range", "std", "none")
 WEIGHTINGS = ("uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank")
 
 
-class Once:
+class LazyOnce:
     """Something that is made when it is first asked for, by one thread; never copied or kept."""
 
     def __init__(self) -> None:
@@ -66,12 +66,12 @@ class Once:
                     self._made = make()
         return self._made
 
-    def __reduce__(self) -> tuple[type[Once], tuple[()]]:
-        return Once, ()
+    def __reduce__(self) -> tuple[type[LazyOnce], tuple[()]]:
+        return LazyOnce, ()
 
 
 @dataclass(frozen=True, eq=False)
-class Ellipse:
+class MahalanobisMetric:
     """What a Mahalanobis distance is measured by: the covariance S of all rows, about `center`.
 
     root rootᵀ is the inverse of S, or its pseudo-inverse; `magnitude` is the size of the numbers
@@ -95,10 +95,10 @@ class Ellipse:
 class NeighborsModel:
     """Rows, in the order of their ids, and how the nearest of them vote.
 
-    `numbers` has the number columns of the schema (NaN is a hole) and `codes` the others, as ranks
-    in `values` (-1 is a hole); under hamming all columns are in `codes`. Differences
-    of a number column are divided by its width, 0 where it is left out; a category without values
-    is left out, too.
+    `numbers` has the number columns of the schema (NaN is a missing value) and `codes` the others,
+    as ranks in `values` (-1 is a missing value); under hamming all columns are in `codes`.
+    Differences of a number column are divided by its width, 0 where it is left out; a category
+    without values is left out, too.
     `labels` are places among the classes. Rows weigh `units` of 2**-exponent each, one where units
     are null. A vote counts by the factor of its class; `prior` stands where nobody votes.
     """
@@ -111,7 +111,7 @@ class NeighborsModel:
     codes: NDArray[np.int32]
     values: tuple[Values, ...]
     widths: Float
-    ellipse: Ellipse | None
+    ellipse: MahalanobisMetric | None
     labels: NDArray[np.int32]
     units: NDArray[np.int64] | None
     exponent: int
@@ -122,7 +122,7 @@ class NeighborsModel:
     k: int
     weighting: str
     curve: Table | None = None
-    search_once: Once = field(default_factory=Once, repr=False)
+    search_once: LazyOnce = field(default_factory=LazyOnce, repr=False)
 
     LAYOUT: ClassVar[Layout] = Layout(
         schema=FromSchema("schema"),
@@ -130,12 +130,12 @@ class NeighborsModel:
         power=Number(least=1.0, most=INF),
         scale=Word(SCALES),
         numbers=Array("f4|f8", "rows", "measured", least=-LARGEST, most=LARGEST, nan=True),
-        codes=Array("i4", "rows", "named", least=HOLE),
+        codes=Array("i4", "rows", "named", least=MISSING),
         values=Several(ValuesField(), "named"),
         widths=Array("f8", "measured", least=0.0),
-        ellipse=Maybe(Record(Ellipse, measured="measured")),
+        ellipse=OptionalField(RecordField(MahalanobisMetric, measured="measured")),
         labels=Array("i4", "rows", least=0),
-        units=Maybe(Array("i8", "rows", least=1)),
+        units=OptionalField(Array("i8", "rows", least=1)),
         exponent=Whole(-1200, 1200),
         ids=Array("i8", "rows", least=0),
         next_id=Whole(least=1),
@@ -143,7 +143,7 @@ class NeighborsModel:
         prior=Array("f8", "classes", least=0.0, most=1.0),
         k=Whole(least=1),
         weighting=Word(WEIGHTINGS),
-        curve=Maybe(Record(Table)),
+        curve=OptionalField(RecordField(Table)),
     )
 
     @property
@@ -254,7 +254,7 @@ class NeighborsModel:
         need((self.metric == "mahalanobis") == (self.ellipse is not None), "another metric's parts")
         if self.ellipse is not None:
             check_scatter(self.ellipse.covariance)
-            need(not np.isnan(self.numbers).any(), "holes where there can be none")
+            need(not np.isnan(self.numbers).any(), "missing values where there can be none")
             need(self.ellipse.root.shape[1] <= measured, "more directions than columns")
         scaled = self.metric not in ("hamming", "mahalanobis") and self.scale != "none"
         plain = np.isin(self.widths, (0.0, 1.0)).all()
@@ -272,13 +272,13 @@ _POWERS = {"euclidean": 2.0, "mahalanobis": 2.0, "manhattan": 1.0, "gower": 1.0,
 # Numbers that are whitened at a time, few enough to stay in the cache.
 _CELLS = 1 << 16
 
-# For so few queries with the same holes no search is made ready that would be used once.
+# For so few queries with the same missing values no search is made ready that would be used once.
 _FEW_QUERIES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Rows to be asked about: numbers (NaN is a hole), codes (-1 a hole, -2 an unknown value)."""
+    """Query rows: numbers (NaN is missing) and codes (-1 is missing, -2 an unknown value)."""
 
     numbers: Float
     codes: Codes
@@ -318,18 +318,18 @@ def kept_queries(model: NeighborsModel, rows: Any) -> Queries:
 
 
 def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Int64, Int64]:
-    """Holes and unknown values in the columns that count, by column of the schema."""
-    holes, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
+    """Missing and unknown values in the columns that count, by column of the schema."""
+    missing, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
     measured = np.array(model.measured, dtype=np.intp)[model.used_numbers]
     named = np.array(model.named, dtype=np.intp)[model.used_codes]
     numbers = _used(queries.numbers, model.used_numbers)
     codes = _used(queries.codes, model.used_codes)
     if numbers.size and np.isnan(numbers.min()):
-        holes[measured] = np.isnan(numbers).sum(axis=0)
+        missing[measured] = np.isnan(numbers).sum(axis=0)
     if codes.size and codes.min() < 0:
-        holes[named] = (codes == HOLE).sum(axis=0)
+        missing[named] = (codes == MISSING).sum(axis=0)
         unknown[named] = (codes == UNKNOWN).sum(axis=0)
-    return holes, unknown
+    return missing, unknown
 
 
 def search(
@@ -368,7 +368,7 @@ def _used(cells: NDArray[Any], used: NDArray[np.bool_]) -> NDArray[Any]:
 def _search_ellipse(
     model: NeighborsModel, x: Float, depth: int, exclude: Int64 | None, n_threads: int
 ) -> tuple[Float, Int64]:
-    """By whitened coordinates; queries with holes by those of the columns they have."""
+    """By whitened coordinates; queries with missing values by those of the columns they have."""
     keys = np.full((len(x), depth), np.inf)
     found = np.full((len(x), depth), -1, dtype=np.int64)
     known = ~np.isnan(x)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from sortal.data.columns import HOLE, UNKNOWN, given_values
+from sortal.data.columns import MISSING, UNKNOWN, given_values
 from sortal.data.sources import BLOCK_CELLS
 from sortal.decision.posterior import decide, shares_of_votes
 from sortal.neighbors.model import Near, Queries, count_cells, encode, search
@@ -55,7 +55,7 @@ class Voters:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class FilledPlaces:
     """Of the k places, where each neighbor begins, and how many it fills: 0 beyond the last.
 
     `whole`: none of its weight is left outside.
@@ -66,7 +66,7 @@ class Places:
     whole: Mask
 
 
-def fill_places(near: Near, voters: Voters, k: int) -> Places:
+def fill_places(near: Near, voters: Voters, k: int) -> FilledPlaces:
     """A row of weight w fills w of the places that are left, the last in part. (S 75)
 
     Sums are those of units, which are exact; a place is divided out at the end.
@@ -75,7 +75,7 @@ def fill_places(near: Near, voters: Voters, k: int) -> Places:
     before = np.zeros_like(w)  # of those before alone: a heavy row's digits would hide theirs
     np.cumsum(w[:, :-1], axis=1, out=before[:, 1:])
     part = np.clip(k * place - before, 0.0, w)
-    return Places(before / place, part / place, (part == w) & (w > 0))
+    return FilledPlaces(before / place, part / place, (part == w) & (w > 0))
 
 
 def is_filled(near: Near, voters: Voters, k: int, *, beyond: bool) -> Mask:
@@ -110,7 +110,7 @@ def by_class(said: Float, factors: Float) -> Float:
     return np.asarray(said * np.ldexp(factors, -top))
 
 
-def kernel(weighting: str, distances: Float, places: Places, k: int) -> Float:
+def kernel(weighting: str, distances: Float, places: FilledPlaces, k: int) -> Float:
     """What a vote counts by its distance or its places; 0 where no place is filled. (S 76)"""
     inside = places.part > 0
     if weighting == "uniform":
@@ -128,7 +128,7 @@ def kernel(weighting: str, distances: Float, places: Places, k: int) -> Float:
     return np.asarray(values)
 
 
-def heights(distances: Float, places: Places) -> Float:
+def heights(distances: Float, places: FilledPlaces) -> Float:
     """h: the distance of the row at place k + 1, or the largest within; 1 for 0.
 
     A row that is inside in part is at place k + 1 too, as its next copy would be.
@@ -213,11 +213,11 @@ def count_votes(
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """What was asked of a block's rows; holes and unknown values, by column."""
+class VotedRows:
+    """What was asked of a block's rows; missing and unknown values, by column."""
 
     answer: Any
-    holes: Int64
+    missing: Int64
     unknown: Int64
 
 
@@ -225,7 +225,7 @@ class Answered:
 class ShareBlock:
     """Block → Answered: P(c|x) of each row, or what `ask` makes of it.
 
-    `skip`: unknown values are left out like holes.
+    `skip`: unknown values are left out like missing values.
     """
 
     model: NeighborsModel
@@ -233,16 +233,16 @@ class ShareBlock:
     n_threads: int
     ask: Callable[[Float], NDArray[Any]] | None = None
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> VotedRows:
         """Answer one block."""
-        queries, holes, unknown = read_queries(self.model, batch, skip=self.skip)
+        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
         said = count_votes(self.model, queries, n_threads=self.n_threads)
         shares = shares_of_votes(by_class(said, self.model.class_factors), self.model.prior)
-        return Answered(shares if self.ask is None else self.ask(shares), holes, unknown)
+        return VotedRows(shares if self.ask is None else self.ask(shares), missing, unknown)
 
 
 @dataclass(frozen=True, eq=False)
-class Label:
+class DecideShares:
     """P(c|x) → the class to say, so that no block's shares are kept."""
 
     costs: Float | None = None
@@ -261,24 +261,24 @@ class NearBlock:
     n_threads: int
     k: int
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> VotedRows:
         """Answer one block."""
-        queries, holes, unknown = read_queries(self.model, batch, skip=self.skip)
-        return Answered(
-            search(self.model, queries, self.k, n_threads=self.n_threads), holes, unknown
+        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
+        return VotedRows(
+            search(self.model, queries, self.k, n_threads=self.n_threads), missing, unknown
         )
 
 
 def read_queries(
     model: NeighborsModel, batch: Batch, *, skip: bool
 ) -> tuple[Queries, Int64, Int64]:
-    """A block as queries, with the holes and unknown values that it has."""
+    """A block as queries, with the missing and unknown values that it has."""
     queries = encode(model, batch)
-    holes, unknown = count_cells(model, queries)
+    missing, unknown = count_cells(model, queries)
     if skip and unknown.any():
-        codes = np.where(queries.codes == UNKNOWN, np.int32(HOLE), queries.codes)
+        codes = np.where(queries.codes == UNKNOWN, np.int32(MISSING), queries.codes)
         queries = Queries(queries.numbers, codes)
-    return queries, holes, unknown
+    return queries, missing, unknown
 
 
 def gather_near(parts: Sequence[Near]) -> Near:
@@ -307,7 +307,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Polled:
+class FoundNeighbors:
     """Queries, values of categories as they were given (by column), and votes by class.
 
     The neighbors of query i are those from start[i] to start[i + 1] of `neighbors`.
@@ -328,26 +328,28 @@ class Polled:
 
 
 @dataclass(frozen=True, eq=False)
-class PollBlock:
+class FindNeighborsBlock:
     """Block → Answered: its rows with their neighbors, as Polled."""
 
     model: NeighborsModel
     skip: bool
     n_threads: int
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> VotedRows:
         """Ask one block's neighbors."""
-        queries, holes, unknown = read_queries(self.model, batch, skip=self.skip)
+        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
         words = tuple(given_values(column) for column in batch.columns)
-        return Answered(poll(self.model, queries, words, self.n_threads), holes, unknown)
+        return VotedRows(
+            find_neighbors(self.model, queries, words, self.n_threads), missing, unknown
+        )
 
 
-def poll(
+def find_neighbors(
     model: NeighborsModel,
     queries: Queries,
     words: tuple[list[Value | None], ...],
     n_threads: int = 1,
-) -> Polled:
+) -> FoundNeighbors:
     """The neighbors of queries, counted as predict counts them."""
     voters, made = Voters.of(model), np.zeros((len(queries), len(model.classes)))
     owners, parts = [np.empty(0, dtype=np.intp)], [_nobody()]
@@ -364,14 +366,14 @@ def poll(
     owner, found = np.concatenate(owners), _gather_found(parts)
     order = np.argsort(owner, kind="stable")  # each query's neighbors stay in their order
     start = np.searchsorted(owner[order], np.arange(len(queries) + 1))
-    return Polled(queries, words, made * model.class_factors, found.take(order), start)
+    return FoundNeighbors(queries, words, made * model.class_factors, found.take(order), start)
 
 
-def gather_polled(parts: Sequence[Polled]) -> Polled:
+def gather_neighbors(parts: Sequence[FoundNeighbors]) -> FoundNeighbors:
     """Blocks as one."""
     before = np.cumsum([0, *(len(part.neighbors.positions) for part in parts)])
     starts = [part.start[:-1] + n for part, n in zip(parts, before, strict=False)]
-    return Polled(
+    return FoundNeighbors(
         Queries(
             np.concatenate([part.queries.numbers for part in parts]),
             np.concatenate([part.queries.codes for part in parts]),
@@ -383,7 +385,7 @@ def gather_polled(parts: Sequence[Polled]) -> Polled:
     )
 
 
-def _by_column(parts: Sequence[Polled]) -> list[list[list[Value | None]]]:
+def _by_column(parts: Sequence[FoundNeighbors]) -> list[list[list[Value | None]]]:
     return [[part.words[place] for part in parts] for place in range(len(parts[0].words))]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sortal.neighbors.explain import Amounts
     from sortal.neighbors.model import Near, NeighborsModel
-    from sortal.neighbors.votes import Found, Polled
+    from sortal.neighbors.votes import Found, FoundNeighbors
     from sortal.records.tables import Cell
 
     Float = NDArray[np.float64]
@@ -31,7 +31,11 @@ _DIVISORS = {"range": "the range", "std": "the standard deviation", "none": "not
 
 
 def show_working(
-    model: NeighborsModel, rows: Polled | None, max_rows: int, backend: str, n_threads: int = 1
+    model: NeighborsModel,
+    rows: FoundNeighbors | None,
+    max_rows: int,
+    backend: str,
+    n_threads: int = 1,
 ) -> Working:
     """The tables of a fit; with rows, also their distances to those of the fit, and the votes."""
     tables = [_scale(model, backend), *_ellipse(model, backend), _classes(model, backend)]
@@ -105,7 +109,7 @@ def _classes(model: NeighborsModel, backend: str) -> Table:
     return Table("classes", title, heads, tuple(rows), "S 77", backend)
 
 
-def _votes(model: NeighborsModel, rows: Polled, backend: str) -> Table:
+def _votes(model: NeighborsModel, rows: FoundNeighbors, backend: str) -> Table:
     shares = shares_of_votes(rows.votes, model.prior)
     cells = [
         (i, label, float(rows.votes[i, c]), float(shares[i, c]))
@@ -120,31 +124,31 @@ def _votes(model: NeighborsModel, rows: Polled, backend: str) -> Table:
 
 
 def _distances(
-    model: NeighborsModel, rows: Polled, max_rows: int, backend: str, n_threads: int
+    model: NeighborsModel, rows: FoundNeighbors, max_rows: int, backend: str, n_threads: int
 ) -> Table:
     """The rows of the fit in the order of their distance from each query."""
     shown = min(max_rows, model.n_rows)
     near = search(model, rows.queries, shown, n_threads=n_threads)
     names = [model.schema.columns[column.j].name for column in counted_columns(model)]
     ranked = [_rank(model, rows, near, i) for i in range(len(rows))]
-    holes = any((one.amounts.known < len(names)).any() for one in ranked)
-    cells = [line for one in ranked for line in _lines(model, one, holes=holes)]
-    known = ("known",) if holes else ()
+    missing = any((one.amounts.known < len(names)).any() for one in ranked)
+    cells = [line for one in ranked for line in _lines(model, one, missing=missing)]
+    known = ("known",) if missing else ()
     results = (*known, "sum", "distance", "part", "kernel", "vote")
     heads = unique(("query", "rank", "id", "class", *names, *results))
-    said = _formula(model, len(names), holes=holes)
+    said = _formula(model, len(names), missing=missing)
     title = f"Distances, the nearest {shown} of {counted(model.n_rows, 'row')} (ids from 0): {said}"
     return Table("distances", title, heads, tuple(cells), EQUATIONS[model.metric], backend)
 
 
-def _formula(model: NeighborsModel, d: int, *, holes: bool) -> str:
+def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
     """How a distance follows from the columns of the table."""
     if model.power == np.inf:
         return "sum = the largest of the columns, distance = sum"
     roots = {1.0: "sum", 2.0: "√sum"}
     root = roots.get(model.power, f"sum^(1/{model.power:g})")
     root = f"sum / {d}" if model.metric == "gower" else root
-    stretched = f" · {d} / known" if holes else ""
+    stretched = f" · {d} / known" if missing else ""
     return f"sum = the columns added up{stretched}, distance = {root}"
 
 
@@ -159,14 +163,14 @@ class _Ranked:
     neighbors: Found
 
 
-def _rank(model: NeighborsModel, rows: Polled, near: Near, i: int) -> _Ranked:
+def _rank(model: NeighborsModel, rows: FoundNeighbors, near: Near, i: int) -> _Ranked:
     there = near.positions[i] >= 0
     positions, queries = near.positions[i, there], rows.queries
     amounts = column_amounts(model, queries.numbers[i], queries.codes[i], positions)
     return _Ranked(i, positions, near.distances[i, there], amounts, rows.found(i))
 
 
-def _lines(model: NeighborsModel, ranked: _Ranked, *, holes: bool) -> Iterator[tuple[Cell, ...]]:
+def _lines(model: NeighborsModel, ranked: _Ranked, *, missing: bool) -> Iterator[tuple[Cell, ...]]:
     """The lines of a query; rows that fill no place have no part and no vote."""
     amounts, found = ranked.amounts, ranked.neighbors
     terms, n_known, keys = amounts.by_column.tolist(), amounts.known.tolist(), amounts.keys.tolist()
@@ -174,7 +178,7 @@ def _lines(model: NeighborsModel, ranked: _Ranked, *, holes: bool) -> Iterator[t
     for rank, at in enumerate(ranked.positions.tolist()):
         label, inside = int(model.labels[at]), rank < len(parts)
         part, kernel = (parts[rank], kernels[rank]) if inside else (0.0, 0.0)
-        known = (n_known[rank],) if holes else ()
+        known = (n_known[rank],) if missing else ()
         vote = part * kernel * float(model.class_factors[label])
         front = ranked.i, rank + 1, int(model.ids[at]), model.classes[label]
         added = (None if isnan(term) else term for term in terms[rank])

@@ -72,7 +72,7 @@ _CIRCLE: Final = 10
 
 
 @dataclass
-class _Drawn:
+class _PaintedElement:
     """A path or a text with its attributes, in the order in which it is painted."""
 
     tag: str
@@ -128,7 +128,7 @@ class _Cleaning:
         svg.extend(body)
         return ET.tostring(svg, encoding="unicode")
 
-    def _body(self, drawn: Iterable[_Drawn]) -> list[ET.Element]:
+    def _body(self, drawn: Iterable[_PaintedElement]) -> list[ET.Element]:
         body = list(_grouped(self._merged(drawn), ("clip-path",)))
         for element in body:
             if element.tag == "g":
@@ -138,7 +138,7 @@ class _Cleaning:
 
     def _drawn(
         self, parent: ET.Element, inherited: dict[str, str], words: frozenset[str]
-    ) -> Iterator[_Drawn]:
+    ) -> Iterator[_PaintedElement]:
         """What is painted; `words` are those of the gids around it."""
         for element in parent:
             own = inherited | self._clip(element)
@@ -147,13 +147,13 @@ class _Cleaning:
                 yield from self._drawn(element, own, told)
             elif element.tag == "path":
                 path = read_path(element.get("d", ""))
-                yield _Drawn("path", own | self._style(element, told), path)
+                yield _PaintedElement("path", own | self._style(element, told), path)
             elif element.tag == "use":
                 yield self._used(element, own, told)
             elif element.tag == "text":
                 attributes = own | text_attributes(element, told)
                 text = element.text or ""
-                yield _Drawn("text", attributes, children=list(element), text=text)
+                yield _PaintedElement("text", attributes, children=list(element), text=text)
             elif element.tag not in ("defs", "metadata"):
                 raise ParameterError(
                     f"The figure has an element {element.tag!r}, which a page cannot hold: draw "
@@ -176,14 +176,14 @@ class _Cleaning:
 
         return _REFERENCE.sub(new, value)
 
-    def _used(self, use: ET.Element, own: dict[str, str], words: frozenset[str]) -> _Drawn:
+    def _used(self, use: ET.Element, own: dict[str, str], words: frozenset[str]) -> _PaintedElement:
         """A marker where it is used."""
         marker = self._by_id[use.get(_LINK, "").lstrip("#")]
         x, y = float(use.get("x", "0")), float(use.get("y", "0"))
         style = own | self._style(marker, words) | self._style(use, words)
-        return _Drawn("path", style, moved(read_path(marker.get("d", "")), x, y))
+        return _PaintedElement("path", style, moved(read_path(marker.get("d", "")), x, y))
 
-    def _merged(self, drawn: Iterable[_Drawn]) -> Iterator[ET.Element]:
+    def _merged(self, drawn: Iterable[_PaintedElement]) -> Iterator[ET.Element]:
         """Paths in a row that look the same, as one."""
         for (tag, _), group in groupby(drawn, key=lambda one: (one.tag, _look(one))):
             if tag == "text":
@@ -243,11 +243,11 @@ class _Cleaning:
         return element
 
 
-def _look(one: _Drawn) -> object:
+def _look(one: _PaintedElement) -> object:
     return sorted(one.style.items()) if one.tag == "path" else None
 
 
-def _is_seen(one: _Drawn) -> bool:
+def _is_seen(one: _PaintedElement) -> bool:
     return one.style.get("fill") != "none" or one.style.get("stroke", "none") != "none"
 
 
@@ -296,7 +296,7 @@ def _grouped(elements: Iterable[ET.Element], names: tuple[str, ...]) -> Iterator
         yield together
 
 
-def _text(one: _Drawn) -> ET.Element:
+def _text(one: _PaintedElement) -> ET.Element:
     element = ET.Element("text", one.style)
     element.extend(one.children)
     element.text = one.text or None

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.sources import DataTable
-    from sortal.plotting.rows import Rows
-    from sortal.records.render import Part
+    from sortal.plotting.rows import PlotRows
+    from sortal.records.render import PagePart
     from sortal.records.tables import Cell
 
     Float = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Picture:
     table: Table | None = None
     note: str = ""
     code: str = ""
-    part: Part | None = None
+    part: PagePart | None = None
     part_note: str = ""
     in_page: bool = True
 
@@ -83,7 +83,8 @@ _TRIES: Final = 5
 def plainly(n_classes: int = 2) -> Iterator[None]:
     """Draw in the style of matplotlib's defaults, without a window, and without warnings.
 
-    What is warned of, rows with holes, is said in the note. A legend of many classes has room.
+    What is warned of, rows with missing values, is said in the note. A legend of many classes has
+    room.
     """
     wider = _COLUMN * (legend_columns(n_classes + 3) - 1)
     with mpl.style.context("default"), detached(wider), warnings.catch_warnings():
@@ -134,7 +135,7 @@ def settle(figure: Figure) -> None:
 # --- Which columns tell classes apart best, each taken by itself ---------------------------------
 
 
-class Telling(NamedTuple):
+class ColumnSeparation(NamedTuple):
     """A column of numbers, by its place, and the share of its variance that classes explain."""
 
     place: int
@@ -143,7 +144,7 @@ class Telling(NamedTuple):
 
 
 def between_share(x: Float, codes: NDArray[np.intp], n_classes: int) -> float:
-    """η² = Σ_k n_k (m_k − m)² / Σ_i (x_i − m)² of the rows without holes. (S 68)
+    """η² = Σ_k n_k (m_k − m)² / Σ_i (x_i − m)² of the rows without missing values. (S 68)
 
     0 where a column does not vary. It grows with the F ratio of between and within.
     """
@@ -165,14 +166,14 @@ def between_share(x: Float, codes: NDArray[np.intp], n_classes: int) -> float:
     return float((sums[met] ** 2 / n[met]).sum() / total) if total > 0 else 0.0
 
 
-def most_telling(
+def most_separating(
     table: DataTable, places: list[int], codes: NDArray[np.intp], n_classes: int
-) -> list[Telling]:
+) -> list[ColumnSeparation]:
     """Columns of numbers, those whose variance lies most between classes first."""
     found = []
     for j in places:
         cells = table.numbers(j, 0, table.n_rows).values
-        found.append(Telling(j, table.names[j], between_share(cells, codes, n_classes)))
+        found.append(ColumnSeparation(j, table.names[j], between_share(cells, codes, n_classes)))
     return sorted(found, key=lambda one: -one.share)
 
 
@@ -302,12 +303,12 @@ class Scene(Sketches):
         return [str(name) for name in column_names(self.estimator, self.table)]
 
     @cached_property
-    def numbers(self) -> list[Telling]:
+    def numbers(self) -> list[ColumnSeparation]:
         """Columns that the fit takes as numbers, the most telling first."""
         terms = number_terms(self.estimator, self.table)
         used = set(self.fitted) if terms is None else {self.names[j] for j in terms}
         places = [j for j in self._number_places() if self.names[j] in used]
-        return most_telling(self.table, places, self.codes, len(self.classes))
+        return most_separating(self.table, places, self.codes, len(self.classes))
 
     @cached_property
     def fitted(self) -> list[str]:
@@ -389,7 +390,7 @@ class Scene(Sketches):
             told.append(f"{most:,} of {known:,} rows are drawn, evenly spaced; the code draws all.")
         if n > known:
             told.append(
-                f"{counted(n - known, 'row')} with a hole in these columns "
+                f"{counted(n - known, 'row')} with a missing value in these columns "
                 f"{agreed(n - known, 'is', 'are')} not drawn."
             )
         return " ".join(told)
@@ -460,7 +461,7 @@ def cut_table(
     return table, f"The table has the first {MOST_ROWS} of {len(found):,} rows." if more > 0 else ""
 
 
-def class_table(name: str, rows: Rows) -> tuple[Table, str]:
+def class_table(name: str, rows: PlotRows) -> tuple[Table, str]:
     """Number, mean and standard deviation of each class in the columns that are drawn."""
     heads = ["class", "rows"]
     for column in rows.names:
@@ -476,7 +477,7 @@ def class_table(name: str, rows: Rows) -> tuple[Table, str]:
     return cut_table(name, "Where the classes lie", heads, cells)
 
 
-def class_places(rows: Rows) -> str:
+def class_places(rows: PlotRows) -> str:
     """Where the middle of each class lies, in words."""
     told = []
     for k, label in enumerate(rows.classes):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.evaluation import Confusion, Reliability, Roc
-    from sortal.pictures.scene import Scene, Telling
+    from sortal.pictures.scene import ColumnSeparation, Scene
     from sortal.records.tables import Cell
 
     Float = NDArray[np.float64]
@@ -48,7 +48,7 @@ from sortal import displays
 displays.{display}.from_predictions(y, {told})"""
 
 
-def judged_pictures(
+def evaluation_pictures(
     name: str,
     confusion: Confusion | None,
     reliability: Reliability | None = None,
@@ -193,7 +193,7 @@ def n_panels(n_classes: int) -> int:
     return min(max(_MOST_CURVES // n_classes, 1), MOST_COLUMNS)
 
 
-def add_columns(scene: Scene, columns: Sequence[Telling]) -> None:
+def add_columns(scene: Scene, columns: Sequence[ColumnSeparation]) -> None:
     """Densities of columns of numbers, the most telling first."""
     told = list(columns[: n_panels(len(scene.classes))])
     if not told:

@@ -299,7 +299,7 @@ _MOST_WORDS = 10
 _LEAST_SPAN = 0.1
 
 
-class Curve(NamedTuple):
+class ScoreCurve(NamedTuple):
     """The scores of an attribute's cuts; `best` is the place of the one to be marked, if any."""
 
     name: str
@@ -308,7 +308,7 @@ class Curve(NamedTuple):
     best: int | None
 
 
-def draw_curve(ax: Axes, curve: Curve, i: int, kw: Style) -> Line2D:
+def draw_curve(ax: Axes, curve: ScoreCurve, i: int, kw: Style) -> Line2D:
     """A curve and a mark at its best cut."""
     x = places(curve.v)
     (line,) = ax.plot(x, curve.scores, **(curve_style(i, len(x)) | kw))
@@ -317,7 +317,7 @@ def draw_curve(ax: Axes, curve: Curve, i: int, kw: Style) -> Line2D:
     return line
 
 
-def best_text(curve: Curve, name: str) -> str:
+def best_text(curve: ScoreCurve, name: str) -> str:
     """What the best cut says, and its score."""
     if curve.best is None:
         return name
@@ -325,7 +325,7 @@ def best_text(curve: Curve, name: str) -> str:
     return f"{name} ≤ {cut}:  {score}".lstrip()
 
 
-def write_best(ax: Axes, curve: Curve, name: str) -> None:
+def write_best(ax: Axes, curve: ScoreCurve, name: str) -> None:
     """Words above the best cut; near an end of the axis they go inwards."""
     if curve.best is None:
         return
@@ -335,7 +335,7 @@ def write_best(ax: Axes, curve: Curve, name: str) -> None:
     write_at(ax, best_text(curve, name), point, (0, 9), {"ha": side, "va": "bottom"})
 
 
-def are_apart(ax: Axes, curves: Sequence[Curve]) -> bool:
+def are_apart(ax: Axes, curves: Sequence[ScoreCurve]) -> bool:
     """Whether words above the best cuts leave each other room."""
     points = [_shares(ax, curve) for curve in curves if curve.best is not None]
     return all(
@@ -343,7 +343,7 @@ def are_apart(ax: Axes, curves: Sequence[Curve]) -> bool:
     )
 
 
-def _shares(ax: Axes, curve: Curve) -> tuple[float, float]:
+def _shares(ax: Axes, curve: ScoreCurve) -> tuple[float, float]:
     """Where the best cut lies, as shares of the axes."""
     i = cast("int", curve.best)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
@@ -387,7 +387,7 @@ def mark_style(k: int) -> Style:
     }
 
 
-def share_axis(curves: Sequence[Curve]) -> bool:
+def share_axis(curves: Sequence[ScoreCurve]) -> bool:
     """Whether numbers lie so close together that one axis shows them all."""
     if len(curves) == 1:
         return True
@@ -435,7 +435,7 @@ def read_v(v: ArrayLike) -> NDArray[Any]:
     return given.astype(np.float64) if given.dtype.kind in "iu" else given
 
 
-def read_curve(name: object, v: ArrayLike, scores: ArrayLike, *best: int | None) -> Curve:
+def read_curve(name: object, v: ArrayLike, scores: ArrayLike, *best: int | None) -> ScoreCurve:
     """A curve from what was given of it."""
     cuts, found = read_v(v), np.asarray(scores, dtype=np.float64)
     if found.shape != cuts.shape:
@@ -444,7 +444,7 @@ def read_curve(name: object, v: ArrayLike, scores: ArrayLike, *best: int | None)
             "give one score a cut."
         )
     place = best[0] if best else int(found.argmax()) if len(found) else None
-    return Curve(str(name), cuts, found, read_place(place, len(cuts), "best"))
+    return ScoreCurve(str(name), cuts, found, read_place(place, len(cuts), "best"))
 
 
 def read_place(place: int | None, n: int, name: str) -> int | None:
@@ -454,7 +454,7 @@ def read_place(place: int | None, n: int, name: str) -> int | None:
     return place
 
 
-def one_a_class(given: Sequence[Any], n_classes: int, name: str) -> list[Any]:
+def one_per_class(given: Sequence[Any], n_classes: int, name: str) -> list[Any]:
     """A list that has an entry for each class."""
     listed = list(given)
     if len(listed) != n_classes:

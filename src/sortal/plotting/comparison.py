@@ -40,7 +40,7 @@ _LEAST = 4
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredModel:
     """A model with its score and the bounds of it, None where there are none.
 
     `mark` is a word beside it; `whole` says that it was judged as the others were.
@@ -69,7 +69,7 @@ class ComparisonDisplay:
     figure_: Figure
 
     def __init__(
-        self, models: Sequence[Scored], metric: str, *, left_out: Sequence[str] = ()
+        self, models: Sequence[ScoredModel], metric: str, *, left_out: Sequence[str] = ()
     ) -> None:
         if not models:
             raise ParameterError("There is no model with a score to draw: give one at least.")
@@ -81,7 +81,7 @@ class ComparisonDisplay:
         """Draw what `compare` gave."""
         marks = _marks(comparison.choice)
         models = [
-            Scored(
+            ScoredModel(
                 one.title or one.name,
                 one.score,
                 one.low,
@@ -128,7 +128,7 @@ class ComparisonDisplay:
             write_legend(ax, handles, entries, outside=outside, **(below if outside else {}))
         return self
 
-    def _draw(self, ax: Axes, i: int, model: Scored, kw: Style) -> None:
+    def _draw(self, ax: Axes, i: int, model: ScoredModel, kw: Style) -> None:
         style = _style(model)
         if model.low is not None and model.high is not None:
             line: Style = {"color": style["color"], "linewidth": 1.6, "zorder": 2}
@@ -153,14 +153,14 @@ class ComparisonDisplay:
             "baseline": [one for one in self.models if one.baseline],
         }
         shapes = [
-            Line2D([], [], label=name, **_style(Scored("", 0.0, baseline=name == "baseline")))
+            Line2D([], [], label=name, **_style(ScoredModel("", 0.0, baseline=name == "baseline")))
             for name, models in kinds.items()
             if models
         ]
         marked = [one for one in self.models if one.mark]
         shapes += [Line2D([], [], label=one.mark, **_style(one)) for one in marked]
         if not all(one.whole for one in self.models):
-            style = _style(Scored("", 0.0, whole=False))
+            style = _style(ScoredModel("", 0.0, whole=False))
             shapes.append(Line2D([], [], label="not judged on all rows and folds", **style))
         return shapes
 
@@ -176,7 +176,7 @@ def _marks(choice: Any) -> dict[str, str]:
     return marks
 
 
-def _style(model: Scored) -> Style:
+def _style(model: ScoredModel) -> Style:
     ink = color(0) if model.whole else _GRAY
     if model.mark.endswith("chosen") or model.mark.startswith("chosen"):
         ink = color(1)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.plotting.rows import Codes, Rows
+    from sortal.plotting.rows import Codes, PlotRows
 
     Float = NDArray[np.float64]
     Kind = Literal["histogram", "rug"]
@@ -85,9 +85,11 @@ class DensitiesDisplay:
         self.along: Float = self.rows.points[:, 0]
         K = len(self.rows.classes)
         found = class_means(self.along, self.rows.codes, K)
-        self.means = found if means is None else one_a_class(means, K, "means")
+        self.means = found if means is None else numbers_per_class(means, K, "means")
         spread = class_means((self.along - found[self.rows.codes]) ** 2, self.rows.codes, K)
-        self.variances = spread if variances is None else one_a_class(variances, K, "variances")
+        self.variances = (
+            spread if variances is None else numbers_per_class(variances, K, "variances")
+        )
         self.threshold = _read_threshold(threshold, self.means)
         self.J = criterion(self.along, self.rows.codes, K) if J is None else float(J)
         self.w = None if w is None else np.asarray(w, dtype=np.float64)
@@ -241,7 +243,7 @@ def read_along(along: Any) -> Float:
     return column[:, None]
 
 
-def one_a_class(given: ArrayLike, n_classes: int, name: str) -> Float:
+def numbers_per_class(given: ArrayLike, n_classes: int, name: str) -> Float:
     """Numbers that were given for the classes."""
     numbers = np.asarray(given, dtype=np.float64)
     if numbers.shape != (n_classes,):
@@ -321,7 +323,7 @@ def read_coverage(coverage: float) -> float:
 
 
 def find_ellipses(
-    rows: Rows, means: ArrayLike | None, covariance: ArrayLike | None, coverage: float
+    rows: PlotRows, means: ArrayLike | None, covariance: ArrayLike | None, coverage: float
 ) -> list[Float]:
     """Points of an ellipse a class; none without a covariance, for all (2 × 2) or one a class."""
     if covariance is None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # Predictions as pictures of them are given: labels beside true labels, or a fitted estimator.
 
 
-class Judged(NamedTuple):
+class LabeledPredictions(NamedTuple):
     """Codes of classes, true and said; probabilities by class where they were asked for."""
 
     y_true: NDArray[np.intp]
@@ -56,27 +56,29 @@ class Judged(NamedTuple):
     y_proba: NDArray[np.float64] | None = None
 
 
-def from_labels(y_true: Any, y_pred: Any, classes: ArrayLike | None) -> Judged:
+def from_labels(y_true: Any, y_pred: Any, classes: ArrayLike | None) -> LabeledPredictions:
     """Labels as codes of the given classes, or of those that occur."""
     n = len(y_true)
     if classes is None:
         met, told = (read_labels(labels, n, None)[1] for labels in (y_true, y_pred))
         classes = objects_of(union(met, told)[0])
     true, values = read_labels(y_true, n, classes)
-    return Judged(true, read_labels(y_pred, n, classes)[0], values)
+    return LabeledPredictions(true, read_labels(y_pred, n, classes)[0], values)
 
 
-def from_probabilities(y_true: Any, y_proba: ArrayLike, classes: ArrayLike | None) -> Judged:
+def from_probabilities(
+    y_true: Any, y_proba: ArrayLike, classes: ArrayLike | None
+) -> LabeledPredictions:
     """Labels as codes, and what is most probable as what is said; of equals the first."""
     shares = np.asarray(y_proba, dtype=np.float64)
     true, values = read_labels(y_true, len(y_true), classes)
     if shares.ndim == 1 and len(values) == 2:
         shares = np.column_stack([1 - shares, shares])  # of the second class alone
     shares = read_probabilities(shares, len(true), len(values))
-    return Judged(true, shares.argmax(axis=1), values, shares)
+    return LabeledPredictions(true, shares.argmax(axis=1), values, shares)
 
 
-def from_fitted(estimator: Any, X: Any, y: Any, *, probabilities: bool) -> Judged:
+def from_fitted(estimator: Any, X: Any, y: Any, *, probabilities: bool) -> LabeledPredictions:
     """What a fitted estimator says of rows."""
     X, y = split_labels(X, y)
     classes = attribute(estimator, "classes_")

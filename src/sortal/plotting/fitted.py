@@ -14,7 +14,7 @@ from sortal.data.text import agreed, counted
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import decide, log_of
 from sortal.errors import ColumnError, ParameterError, listed
-from sortal.plotting.rows import Rows, choose_columns, read_rows, split_labels
+from sortal.plotting.rows import PlotRows, choose_columns, read_rows, split_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ def attribute(estimator: Any, name: str) -> Any:
 
 def fitted_rows(
     estimator: Any, X: Any, y: Any, features: Sequence[Any] | None, count: int | None
-) -> tuple[Rows, list[int]]:
+) -> tuple[PlotRows, list[int]]:
     """The rows to draw, in the estimator's classes, and the term that each attribute is.
 
     Without `features`, the attributes are the estimator's columns of numbers, or the first `count`.
@@ -75,11 +75,13 @@ def fitted_rows(
             f"{listed(strange)} is no number that this {type(estimator).__name__} was fitted with: "
             f"its terms are {listed(list(attribute(estimator, 'terms_')))}."
         )
-    rows = read_rows(X, y, features=places, classes=classes, names=_told(estimator, table, places))
+    rows = read_rows(
+        X, y, features=places, classes=classes, names=_names_of_fit(estimator, table, places)
+    )
     return rows, [term[j] for j in places]
 
 
-def all_terms_shown(estimator: Any, rows: Rows, terms: Sequence[int], remedy: str) -> None:
+def all_terms_shown(estimator: Any, rows: PlotRows, terms: Sequence[int], remedy: str) -> None:
     """A direction can be drawn only among all the terms it was fitted with."""
     names = list(attribute(estimator, "terms_"))
     if len(terms) != len(names):
@@ -147,7 +149,7 @@ def fitted_functions(estimator: Any) -> tuple[Float, Float]:
 
 
 def fixed_terms(
-    estimator: Any, rows: Rows, terms: Sequence[int], at: Mapping[Any, Any] | None
+    estimator: Any, rows: PlotRows, terms: Sequence[int], at: Mapping[Any, Any] | None
 ) -> Float:
     """A value for every term not drawn: what `at` says of it, or else the overall mean.
 
@@ -210,7 +212,7 @@ def _fitted_names(estimator: Any, table: DataTable, terms: list[str]) -> Sequenc
     return [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given[:n]]
 
 
-def _told(estimator: Any, table: DataTable, places: Sequence[int]) -> list[str] | None:
+def _names_of_fit(estimator: Any, table: DataTable, places: Sequence[int]) -> list[str] | None:
     """Names of the fit where the table has none of its own."""
     if table.has_names or not hasattr(estimator, "feature_names_in_"):
         return None

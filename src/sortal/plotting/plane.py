@@ -17,7 +17,7 @@ from sortal.data.sources import read_frame, read_table
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import equation_text, fixed_text
 from sortal.plotting.fitted import column_names, fixed_terms, number_terms
-from sortal.plotting.rows import Rows, choose_columns, class_means, read_rows, split_labels
+from sortal.plotting.rows import PlotRows, choose_columns, class_means, read_rows, split_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -194,7 +194,7 @@ class Plane:
             )
         return places
 
-    def _read(self, estimator: Any, y: Any) -> Rows:
+    def _read(self, estimator: Any, y: Any) -> PlotRows:
         own = not self._table.has_names
         told = [self._names[j] for j in self._places] if own else None
         return read_rows(self._X, y, features=self._places, classes=estimator.classes_, names=told)
@@ -264,7 +264,7 @@ class Plane:
     def _value(self, j: int) -> object:
         i = self._fixed_rows[j]
         column = as_categories(self._table.categories(j, i, i + 1))
-        return column.values[column.codes[0]] if column.codes[0] >= 0 else "a hole"
+        return column.values[column.codes[0]] if column.codes[0] >= 0 else "a missing value"
 
     def _cells(self, j: int, numbers: Float) -> NDArray[Any]:
         """Numbers as the column has them: dates are days for those who calculate."""

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """n points in d attributes, without holes, and the class of each as a place in `classes`."""
+class PlotRows:
+    """n complete points in d attributes, and the class of each as a place in `classes`."""
 
     points: Float
     codes: Codes
@@ -92,7 +92,7 @@ def read_rows(
     count: int | None = None,
     classes: ArrayLike | None = None,
     names: Sequence[object] | None = None,
-) -> Rows:
+) -> PlotRows:
     """A table (or array) and its labels, as rows to draw.
 
     `features` are names or positions of the columns to read, by default all numbers, or the first
@@ -104,14 +104,14 @@ def read_rows(
     cells = np.column_stack([table.numbers(j, 0, table.n_rows).values for j in places])
     codes, values = read_labels(labels, table.n_rows, classes)
     whole = np.asarray(~np.isnan(cells).any(axis=1))
-    _report_holes(whole)
+    _report_missing(whole)
     told = tuple(_name(table, j) for j in places) if names is None else tuple(map(str, names))
     if len(told) != len(places):
         raise ParameterError(
             f"names={names!r} has {len(told)} names, and there are {len(places)} attributes: give "
             "one name an attribute."
         )
-    return Rows(cells[whole], codes[whole], values, told)
+    return PlotRows(cells[whole], codes[whole], values, told)
 
 
 def split_labels(X: Any, y: Any) -> tuple[Any, Any]:
@@ -186,7 +186,7 @@ def _label_table(y: Any) -> DataTable:
         return FrameTable(series.alias("y").to_frame())
     cells = plain_array(np.asanyarray(y))
     if isinstance(y, list | tuple) and cells.dtype.kind == "U":
-        cells = objects_of(y)  # among words, NumPy would make the word "nan" of a hole
+        cells = objects_of(y)  # among words, NumPy would make the word "nan" of a missing value
     if cells.ndim != 1:
         raise LabelError(
             f"Labels of shape {cells.shape} were given: give a list of labels, one a row."
@@ -235,15 +235,16 @@ def _numbers(count: int) -> str:
     return counted(count, "column of numbers", "columns of numbers")
 
 
-def _report_holes(whole: NDArray[np.bool_]) -> None:
+def _report_missing(whole: NDArray[np.bool_]) -> None:
     if not whole.any():
         raise InputError(
             f"Of {counted(len(whole), 'row')} none has a value in every attribute shown: there is "
-            "nothing to draw. Fill the holes, or choose other attributes."
+            "nothing to draw. Fill the missing values, or choose other attributes."
         )
     if n := int((~whole).sum()):
         warn(
-            f"{n} of {len(whole)} rows {agreed(n, 'has', 'have')} a hole in the attributes shown "
+            f"{n} of {len(whole)} rows {agreed(n, 'has', 'have')} a missing value in the "
+            "attributes shown "
             f"and {agreed(n, 'is', 'are')} not drawn.",
             MissingValueWarning,
         )
@@ -252,7 +253,7 @@ def _report_holes(whole: NDArray[np.bool_]) -> None:
 # --- Points of classes in the plane: how they are drawn, and the words around them ---------------
 
 
-def draw_points(ax: Axes, rows: Rows, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
+def draw_points(ax: Axes, rows: PlotRows, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
     """The rows that are drawn, class by class; the legend counts all."""
     handles = []
     for k, entry in enumerate(class_entries(rows.classes, rows.counts)):
@@ -277,7 +278,7 @@ def centroid_style(k: int) -> Style:
     return {"color": BLACK, "marker": marker(k), "markeredgecolor": "white", "linestyle": "none"}
 
 
-def write_plane(ax: Axes, rows: Rows, title: str, note: str, drawn: NDArray[np.intp]) -> None:
+def write_plane(ax: Axes, rows: PlotRows, title: str, note: str, drawn: NDArray[np.intp]) -> None:
     """Title, notes below it, and names of both axes."""
     n = len(rows.points)
     part = [f"{len(drawn)} of {n} points drawn"] if len(drawn) < n else []

@@ -269,7 +269,7 @@ def page(title: str, body: str) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """One element, `<div data-part-of="id">`, whose texts are escaped, and plain data for JSON.
 
     `kind` says which function of the page's script starts it. Without the script it can be read.
@@ -282,7 +282,7 @@ class Part:
 
 
 # What a name or a value cannot hold without quotes: the signs of a condition, its words about
-# other values and holes, and the words that join conditions.
+# other values and missing values, and the words that join conditions.
 _SIGNS = re.compile(
     r"""[<>={}"|,]|^ | $|^$|^…|\(or (?:other|missing)\)$"""
     r"""|(?:^| )(?:is (?:any|no|known|missing)|in|not|and|or|then|∧|∨)(?: |$)"""

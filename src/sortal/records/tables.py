@@ -16,8 +16,7 @@ import numpy as np
 
 from sortal.data.text import counted
 from sortal.errors import ParameterError
-from sortal.modelfile.fields import BACKENDS, Layout, Several, Word
-from sortal.modelfile.fields import Cell as CellField
+from sortal.modelfile.fields import BACKENDS, CellField, Layout, Several, Word
 from sortal.records import render as faces
 from sortal.records.render import page
 
@@ -159,7 +158,7 @@ class Working:
         return faces.join_html(short.title, [table._repr_html_() for table in short.tables])
 
 
-class Record(Protocol):
+class RowExplanation(Protocol):
     """One row's explanation."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,7 +168,7 @@ class Record(Protocol):
         """The parts that add up, as a table."""
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=RowExplanation)
 
 # What is printed of a long sequence; to_frame and to_dict give all of it.
 SHOWN = 20

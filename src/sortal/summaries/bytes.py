@@ -128,7 +128,7 @@ class Unpacked:
     def matrix(
         self, name: str, *shape: int, most: float
     ) -> np.ndarray[Any, np.dtype[np.floating[Any]]]:
-        """Numbers of up to a size, in float32 or float64; NaN is a hole."""
+        """Numbers of up to a size, in float32 or float64; NaN is a missing value."""
         narrow = getattr(self.arrays.get(name), "dtype", None) == np.float32
         array = self._array(name, np.float32 if narrow else np.float64, shape)
         most = min(most, float(np.finfo(array.dtype).max))

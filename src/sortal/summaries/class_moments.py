@@ -145,7 +145,8 @@ class ClassMoments:
     def _weights(self) -> Float:
         """Per class the weight of each value of the category columns.
 
-        Without filled holes these are whole numbers, and what differs from one by rounding is one.
+        Without filled missing values these are whole numbers, and what differs from one by rounding
+        is one.
         """
         first = len(self.numbers)
         units = self.units[:, None].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Counts: rows and holes; weight by class; weight by class, attribute and value.
+"""Counts: rows and missing values; weight by class; weight by class, attribute and value.
 
 Counts are whole numbers of units of 2**-exponent. A class or a value is listed if and only if it
 has weight, so that taking rows out leaves what the rest alone would have given.
@@ -39,26 +39,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RowCounts:
-    """How many rows there are, and how many holes each column has; weight 0 does not count."""
+    """The number of rows, and of missing values in each column; weight 0 does not count."""
 
     rows: int
-    holes: NDArray[np.int64]
+    missing: NDArray[np.int64]
 
     def merge(self, other: Self) -> RowCounts:
         """The counts of both."""
-        refuse_other_columns(self.holes, other.holes)
-        return RowCounts(self.rows + other.rows, self.holes + other.holes)
+        refuse_other_columns(self.missing, other.missing)
+        return RowCounts(self.rows + other.rows, self.missing + other.missing)
 
     def subtract(self, other: Self) -> RowCounts:
         """The counts without the other's rows."""
-        refuse_other_columns(self.holes, other.holes)
+        refuse_other_columns(self.missing, other.missing)
         refuse_negative(np.array([self.rows - other.rows]), "the number of rows")
-        refuse_negative(self.holes - other.holes, "the number of holes")
-        return RowCounts(self.rows - other.rows, self.holes - other.holes)
+        refuse_negative(self.missing - other.missing, "the number of missing values")
+        return RowCounts(self.rows - other.rows, self.missing - other.missing)
 
     def to_bytes(self) -> bytes:
         """Versioned bytes."""
-        return pack("rows", {"rows": self.rows}, {"holes": self.holes})
+        return pack("rows", {"rows": self.rows}, {"holes": self.missing})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -154,14 +154,14 @@ class ValueCounts:
 
 
 def count_rows(batch: Batch) -> RowCounts:
-    """The rows and holes of a block."""
+    """The rows and missing values of a block."""
     if batch.units is None:
-        holes = [int(np.count_nonzero(column.holes())) for column in batch.columns]
-        return RowCounts(batch.n_rows, np.array(holes, dtype=np.int64))
+        missing = [int(np.count_nonzero(column.missing())) for column in batch.columns]
+        return RowCounts(batch.n_rows, np.array(missing, dtype=np.int64))
     # whole-number weights are copies, sizes included; of fractional ones rows are counted
     copies = batch.units if batch.exponent == 0 else (batch.units > 0).astype(np.int64)
-    holes = [int(copies[column.holes()].sum()) for column in batch.columns]
-    return RowCounts(int(copies.sum()), np.array(holes, dtype=np.int64))
+    missing = [int(copies[column.missing()].sum()) for column in batch.columns]
+    return RowCounts(int(copies.sum()), np.array(missing, dtype=np.int64))
 
 
 def count_classes(batch: Batch) -> ClassCounts:
@@ -220,7 +220,7 @@ def _count_codes(batch: Batch, column: Column) -> tuple[Values, Table]:
 def _without_empty_classes(
     classes: Values, values: tuple[Values, ...], tables: tuple[Table, ...], exponent: int
 ) -> ValueCounts:
-    """A class without any value (all holes, or all weights zero) is not listed."""
+    """A class without any value (all missing values, or all weights zero) is not listed."""
     keep = np.zeros(len(classes), dtype=bool)
     for table in tables:
         keep |= table.any(axis=0)
@@ -240,7 +240,7 @@ def aligned(table: Table, values: Values, classes: Values, to: tuple[Values, Val
 
 
 # Cells: weight by class of each combination of values that occurs (the joint table, seen cells).
-# A row with a hole in any of the columns belongs to no cell and is left out.
+# A row with a missing value in any of the columns belongs to no cell and is left out.
 
 
 @dataclass(frozen=True, eq=False)

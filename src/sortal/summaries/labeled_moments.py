@@ -1,4 +1,4 @@
-"""What the discriminants need of the rows: class moments, and counts of rows and holes."""
+"""What the discriminants need of the rows: class moments, and counts of rows and missing values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class DiscriminantSummary:
-    """`rows` counts all rows and their holes, `sizes` by class the rows that were measured.
+    """`rows` counts all rows and missing values, `sizes` the measured rows by class.
 
     Whole-number weights are copies, in sizes too; of rows with fractional weights each counts one.
     """
@@ -86,7 +86,7 @@ class DiscriminantSummary:
 
 @dataclass(frozen=True)
 class Fill:
-    """What stands for a hole: a number a number column, a share a value of each category column."""
+    """What fills missing values: a number per number column, a share per category value."""
 
     numbers: tuple[float, ...]
     values: tuple[Values, ...]
@@ -103,7 +103,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class SummarizeDiscriminant:
-    """Block → DiscriminantSummary. Rows with holes are left out, unless there is a `fill`."""
+    """Block → DiscriminantSummary. Incomplete rows are dropped, unless there is a `fill`."""
 
     schema: Schema
     numbers: tuple[int, ...]
@@ -113,7 +113,7 @@ class SummarizeDiscriminant:
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """The summary of one block."""
         words = [as_categories(batch.columns[j]) for j in self.categories]
-        # a column without any value has no term in which its holes would show
+        # a column without any value has no term in which its missing values would show
         hollow = self.fill is None and not all(column.values for column in words)
         moments = None if hollow else self._measure(batch, words, None)
         if moments is not None and self.fill is None:
@@ -179,11 +179,11 @@ class SummarizeDiscriminant:
 
 
 def whole_rows(batch: Batch) -> NDArray[np.intp]:
-    """The rows without any hole."""
-    hole = np.zeros(batch.n_rows, dtype=bool)
+    """The rows without any missing value."""
+    missing = np.zeros(batch.n_rows, dtype=bool)
     for column in batch.columns:
-        hole |= column.holes()
-    return np.flatnonzero(~hole)
+        missing |= column.missing()
+    return np.flatnonzero(~missing)
 
 
 def sizes_of(batch: Batch, rows: NDArray[np.intp] | None) -> ClassCounts:

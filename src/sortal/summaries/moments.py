@@ -1,7 +1,7 @@
 """Moments of number columns: weight, mean and squared deviations by column and class.
 
-Each column has its own weight, because each has its own holes. M2 is kept in units, like the
-weight; what reads it divides one by the other.
+Each column has its own weight, because each has its own missing values. M2 is kept in units, like
+the weight; what reads it divides one by the other.
 """
 
 from __future__ import annotations
@@ -223,8 +223,9 @@ def measure_classes(
 ) -> ClassMoments | None:
     """The moments of the chosen rows of a block (None: of all); those without weight do not count.
 
-    `codes` are ranks in `values`. A hole takes what `fill` has for its term or terms. None where a
-    row has a hole that nothing fills, an infinite number or one whose square cannot be added up.
+    `codes` are ranks in `values`. A missing value takes what `fill` has for its term or terms. None
+    where a row has a missing value that nothing fills, an infinite number or one whose square
+    cannot be added up.
     """
     present, parts = _by_class(labels, units, rows)
     weight = np.array([len(part) if units is None else units[part].sum() for part in parts], int)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sortal.data.arrays import LARGEST, check_matrix
-from sortal.data.columns import HOLE
+from sortal.data.columns import MISSING
 from sortal.data.sources import with_weight
 from sortal.data.values import kept, union
 from sortal.errors import FormatError, InputError, TrainingRowsError, listed
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 class KeptRows:
     """The rows that have weight, in the order of their ids.
 
-    `numbers` has the number columns (NaN is a hole), `codes` the others, as ranks in `values`
-    (-1 is a hole). `y` are ranks in `labels`. `units` are whole-number weights of 2**-exponent
-    each, None where every row weighs one. Ids below `next_id` have been given, and are not given
-    again.
+    `numbers` has the number columns (NaN is a missing value), `codes` the others, as ranks in
+    `values` (-1 is a missing value). `y` are ranks in `labels`. `units` are whole-number weights of
+    2**-exponent each, None where every row weighs one. Ids below `next_id` have been given, and are
+    not given again.
     """
 
     numbers: Matrix
@@ -138,18 +138,18 @@ class KeptRows:
         )
 
     @property
-    def has_hole_in_numbers(self) -> bool:
-        """Whether a number is missing; the least of numbers with a hole is none."""
+    def has_missing_numbers(self) -> bool:
+        """Whether a number is missing; the least of numbers with a missing value is none."""
         return bool(self.numbers.size) and bool(np.isnan(self.numbers.min()))
 
-    def holes(self) -> tuple[Int64, Int64]:
-        """How many rows, copies counted, have a hole in each number column and in each other."""
+    def missing(self) -> tuple[Int64, Int64]:
+        """How many rows, copies counted, have a missing value, by number column and by other."""
         copies = self.units if self.units is not None and self.exponent == 0 else None
         in_numbers = np.zeros(self.numbers.shape[1], dtype=np.int64)
-        if self.has_hole_in_numbers:
+        if self.has_missing_numbers:
             columns = (np.isnan(column) for column in self.numbers.T)
-            in_numbers[:] = [_count(is_hole, copies) for is_hole in columns]
-        in_codes = [_count(column == HOLE, copies) for column in self.codes.T]
+            in_numbers[:] = [_count(is_missing, copies) for is_missing in columns]
+        in_codes = [_count(column == MISSING, copies) for column in self.codes.T]
         return in_numbers, np.array(in_codes, dtype=np.int64)
 
     @property
@@ -184,7 +184,7 @@ class KeptRows:
         n, next_id = len(ids), got.whole("next_id")
         made = cls(
             got.matrix("numbers", n, -1, most=LARGEST),
-            got.codes("codes", [len(listed_values) for listed_values in values], least=HOLE),
+            got.codes("codes", [len(listed_values) for listed_values in values], least=MISSING),
             values,
             labels,
             got.codes("y", [len(labels)])[:, 0],
@@ -227,19 +227,19 @@ def _join(one: KeptRows, other: KeptRows) -> tuple[tuple[Values, ...], Codes]:
     for j, (u, v) in enumerate(zip(one.values, other.values, strict=True)):
         both, a, b = union(u, v)
         values.append(both)
-        codes[: len(one), j] = np.append(a, HOLE)[one.codes[:, j]]
-        codes[len(one) :, j] = np.append(b, HOLE)[other.codes[:, j]]
+        codes[: len(one), j] = np.append(a, MISSING)[one.codes[:, j]]
+        codes[len(one) :, j] = np.append(b, MISSING)[other.codes[:, j]]
     return tuple(values), codes
 
 
 def narrowed(values: Values, codes: Codes) -> tuple[Values, Codes]:
     """The values that rows have, and codes in these."""
     met = np.zeros(len(values) + 1, dtype=bool)
-    met[codes] = True  # a hole's code, -1, finds the last
+    met[codes] = True  # a missing value's code, -1, finds the last
     if met[:-1].all():
         return values, codes
     rank = np.cumsum(met, dtype=np.int32) - 1
-    rank[-1] = HOLE
+    rank[-1] = MISSING
     return kept(values, met[:-1]), rank[codes]
 
 
@@ -324,8 +324,8 @@ def _add_codes(codes: Codes, values: Values, at: int, more: Values, added: Codes
     """Codes join `at` codes that are there already; the values of both."""
     both, a, b = union(values, more)
     if len(both) > len(values) and at:
-        codes[:at] = np.append(a, HOLE)[codes[:at]]
-    codes[at : at + len(added)] = np.append(b, HOLE)[added]
+        codes[:at] = np.append(a, MISSING)[codes[:at]]
+    codes[at : at + len(added)] = np.append(b, MISSING)[added]
     return both
 
 
@@ -373,9 +373,9 @@ class TopK:
 class SummarizeNearest:
     """Block of rows → TopK of given queries; a picklable value that can be sent to the rows.
 
-    Queries are `numbers` and `codes`, the latter as ranks in `values` (-1 is a hole, -2 differs
-    from every row). `factors`, `power` and `n_columns` are those of the distance. Row i of the
-    source has the id first + i; rows without weight are no neighbors.
+    Queries are `numbers` and `codes`, the latter as ranks in `values` (-1 is a missing value, -2
+    differs from every row). `factors`, `power` and `n_columns` are those of the distance. Row i of
+    the source has the id first + i; rows without weight are no neighbors.
     """
 
     numbers: Float

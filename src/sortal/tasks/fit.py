@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """Columns to learn from and labels; and these columns of all rows, labeled or not.
 
     `places` are those of the labeled rows among all, from 0.
@@ -50,7 +50,7 @@ def training_rows(
     drop: Sequence[str],
     categorical_features: Sequence[str],
     reading: Mapping[str, Any],
-) -> Rows:
+) -> TrainingRows:
     """The rows of a table by its target; a row without a label is left out, and said."""
     opened = open_table(data, **reading)
     frame = nw.from_native(opened.frame, eager_only=True)
@@ -60,7 +60,7 @@ def training_rows(
     if target in drop:
         raise ParameterError(f"drop={target!r} is the target itself: drop other columns only.")
     X, y = frame.drop([*dict.fromkeys([target, *drop])]), frame.get_column(target)
-    known = ~is_hole(y)
+    known = ~is_missing(y)
     kept = known.sum()
     if kept == 0:
         raise LabelError(f"The target {target!r} has no value in any row: name another column.")
@@ -73,14 +73,14 @@ def training_rows(
         )
     learned, labels = (X, y) if kept == len(y) else (X.filter(known), y.filter(known))
     if opened.file is not None and labels.dtype.is_float() and (labels == labels.round()).all():
-        labels = labels.cast(nw.Int64)  # whole numbers, which holes had made fractions
+        labels = labels.cast(nw.Int64)  # whole numbers, which missing values had made fractions
     if _looks_measured(labels):
         if target not in categorical_features:
             raise _measured(labels, target)
         if labels.implementation.is_pandas_like():
             labels = labels.cast(nw.Categorical)  # its numbers are names, as was said
     places = np.flatnonzero(known.to_numpy())
-    return Rows(learned.to_native(), labels.to_native(), X.to_native(), opened.file, places)
+    return TrainingRows(learned.to_native(), labels.to_native(), X.to_native(), opened.file, places)
 
 
 def _looks_measured(labels: nw.Series[Any]) -> bool:
@@ -100,10 +100,10 @@ def _measured(labels: nw.Series[Any], target: str) -> LabelError:
     )
 
 
-def is_hole(series: nw.Series[Any]) -> nw.Series[Any]:
+def is_missing(series: nw.Series[Any]) -> nw.Series[Any]:
     """Which values are missing, also as the number that is none."""
-    holes = series.is_null()
-    return holes | series.is_nan() if series.dtype.is_float() else holes
+    missing = series.is_null()
+    return missing | series.is_nan() if series.dtype.is_float() else missing
 
 
 def make_estimator(

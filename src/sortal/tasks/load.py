@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sortal.base.saving import Keeping, restore
+from sortal.base.saving import SaveMixin, restore
 from sortal.data.files.cells import Written
 from sortal.data.files.open import check_path
 from sortal.errors import FormatError, ParameterError, ReadingWarning, SortalError, listed, warn
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sortal.data.files.read import FileTable
     from sortal.data.schema import ColumnSchema
     from sortal.data.values import Value, Values
-    from sortal.tasks.tables import Opened
+    from sortal.tasks.tables import OpenedTable
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FormatError(
             f"The model is of an estimator that is not known here: {str(error)[:300]}"
         ) from None
-    if not (isinstance(cls, type) and issubclass(cls, Keeping)):
+    if not (isinstance(cls, type) and issubclass(cls, SaveMixin)):
         raise FormatError(f"{name} does not say how it is kept in a model file.")
     return restore(cls, parts)
 
@@ -107,7 +107,7 @@ def _is_model_file(path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> Opened:
+def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> OpenedTable:
     """New rows. A file is read as that of the fit was, unless an option says otherwise.
 
     Columns that the model knows are read as what they are to it. Else other rows of a file would

@@ -50,11 +50,11 @@ _HOME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
-class Facts:
+class LearnerFacts:
     """What is true of a learner whatever the data.
 
     `probabilistic`: it has `predict_proba`. `reads`: one sentence on how its model is read.
-    `plain`: what it does, for somebody who has never heard of it. `holes`: what it does, by
+    `plain`: what it does, for somebody who has never heard of it. `missing`: what it does, by
     default, with a value that is missing in a new row, and with a word that it has never met.
     `keeps_rows`: rows that it learned from are a part of the model.
     """
@@ -62,7 +62,7 @@ class Facts:
     probabilistic: bool
     reads: str
     plain: str = ""
-    holes: str = ""
+    missing: str = ""
     keeps_rows: bool = False
 
 
@@ -79,7 +79,7 @@ class Learner:
     name: str
     estimator: str | type
     title: str
-    facts: Facts
+    facts: LearnerFacts
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     pictures: str = ""
 
@@ -214,14 +214,14 @@ for _learner in (
         "tree",
         "sortal.trees.estimator:TreeClassifier",
         "decision tree",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Follow the tests from the root to a leaf; rules() lists every way.",
             plain=(
                 "It asks one question about a row after the other, such as whether a number is "
                 "at most so much; the answers lead to an end, and the end names the class."
             ),
-            holes=(
+            missing=(
                 "Where a value is missing, a row goes the way that rows with a missing value "
                 "went when the tree was made, or else the way that most rows went. A word that "
                 "the tree has never met goes the way of most rows, too."
@@ -234,7 +234,7 @@ for _learner in (
         "bayes",
         "sortal.bayes.estimator:DiscreteBayes",
         "discrete Bayes",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Multiply, for each class, its prior by one probability a column.",
             plain=(
@@ -242,7 +242,7 @@ for _learner in (
                 "class such a value is more usual; the class for which most speaks in the end "
                 "is the answer."
             ),
-            holes=(
+            missing=(
                 "A value that is missing, and a word it has never met, say nothing: the other "
                 "columns decide."
             ),
@@ -254,14 +254,14 @@ for _learner in (
         "lda",
         "sortal.discriminants.linear.estimator:LinearDiscriminant",
         "linear discriminant",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Each class has a weighted sum of the columns; the largest sum wins.",
             plain=(
                 "It gives each class a score: a sum in which every column counts with a weight "
                 "of its own. The class with the highest score is the answer."
             ),
-            holes=_SAYS_NOTHING,
+            missing=_SAYS_NOTHING,
         ),
         {"shrinkage": (None, 0.1, 0.5)},
         "sortal.discriminants.displays.canonical:linear_pictures",
@@ -270,7 +270,7 @@ for _learner in (
         "qda",
         "sortal.discriminants.quadratic.estimator:QuadraticDiscriminant",
         "quadratic discriminant",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Each class has a mean and a covariance; the nearest class wins.",
             plain=(
@@ -278,7 +278,7 @@ for _learner in (
                 "directions rows differ from that; the class to which a row is nearest, so "
                 "measured, is the answer."
             ),
-            holes=_SAYS_NOTHING,
+            missing=_SAYS_NOTHING,
         ),
         {"pooling": (0.0, 0.1, 0.5)},
         "sortal.discriminants.displays.canonical:quadratic_pictures",
@@ -287,7 +287,7 @@ for _learner in (
         "fisher",
         "sortal.discriminants.fisher.estimator:FisherDiscriminant",
         "Fisher's discriminant",
-        Facts(
+        LearnerFacts(
             probabilistic=False,
             reads="Project a row on a few directions; the nearest class mean wins.",
             plain=(
@@ -295,7 +295,7 @@ for _learner in (
                 "few in which the classes lie as far apart as they can; the class whose middle "
                 "is nearest is the answer."
             ),
-            holes=_EXPECTED,
+            missing=_EXPECTED,
         ),
         {"threshold": ("midpoint", "least_error")},
         "sortal.discriminants.displays.canonical:fisher_pictures",
@@ -304,7 +304,7 @@ for _learner in (
         "indicator",
         "sortal.discriminants.indicator.estimator:IndicatorRegression",
         "indicator regression",
-        Facts(
+        LearnerFacts(
             probabilistic=False,
             reads="Each class has a linear function fitted to its 0s and 1s; the largest wins.",
             plain=(
@@ -312,7 +312,7 @@ for _learner in (
                 "own; the weights are such that the sum is near 1 in rows of the class and near "
                 "0 in others. The class with the largest sum is the answer."
             ),
-            holes=_EXPECTED,
+            missing=_EXPECTED,
         ),
         {"ridge": (0.0, 1.0, 100.0)},
         "sortal.discriminants.displays.canonical:indicator_pictures",
@@ -321,14 +321,14 @@ for _learner in (
         "neighbors",
         "sortal.neighbors.estimator:NeighborsClassifier",
         "nearest neighbors",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Look up the rows of the fit that are most alike; most of them decide.",
             plain=(
                 "It keeps all rows that it was shown. For a new row it looks up the few that are "
                 "most like it, column by column, and says the class that most of them have."
             ),
-            holes=(
+            missing=(
                 "A column in which a value is missing is left out when two rows are compared. A "
                 "word it has never met counts as different from every other."
             ),
@@ -341,7 +341,7 @@ for _learner in (
         "kernel",
         "sortal.kernels.estimator:KernelDiscriminant",
         "kernel discriminant",
-        Facts(
+        LearnerFacts(
             probabilistic=True,
             reads="Add up how alike a row is to each basis row, by its coefficient.",
             plain=(
@@ -350,7 +350,7 @@ for _learner in (
                 "class whose middle is nearest is the answer, the common classes a little before "
                 "the others."
             ),
-            holes=(
+            missing=(
                 "In place of a value that is missing, or of a word it has never met, it takes the "
                 "mean of the column."
             ),

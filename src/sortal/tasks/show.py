@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.base.saving import Keeping, parts_of
+from sortal.base.saving import SaveMixin, parts_of
 from sortal.data.text import counted
 from sortal.errors import InputTypeError, ParameterError
 from sortal.records import render as faces
@@ -109,7 +109,7 @@ _MOST_CLASSES = 10
 
 
 @dataclass(frozen=True, repr=False)
-class Shown:
+class ModelDescription:
     """A model to be read: facts, options that differ from their defaults, rules or tables."""
 
     title: str
@@ -171,7 +171,7 @@ class Shown:
         return faces.join_html(title, parts)
 
 
-def show(model: Any, *, everything: bool = False) -> Shown:
+def show(model: Any, *, everything: bool = False) -> ModelDescription:
     """What a model is, what it was learned from, and the model to be read.
 
     Parameters
@@ -191,20 +191,20 @@ def show(model: Any, *, everything: bool = False) -> Shown:
     estimator = as_model(model)
     if not hasattr(estimator, "get_params"):
         raise InputTypeError(f"A {type(estimator).__name__} is no estimator and cannot be shown.")
-    title, reads = _told(estimator)
+    title, reads = _title_and_reading(estimator)
     rows = [("estimator", type(estimator).__name__), ("read it so", reads), *_facts(estimator)]
     facts = Table("facts", "Facts", ("what", "value"), tuple(r for r in rows if r[1] != ""))
     rules = estimator.rules() if hasattr(estimator, "rules") else None
     tables = _tables(estimator) if rules is None else ()
-    shown = Shown(title, facts, _options(estimator), rules, tables)
+    shown = ModelDescription(title, facts, _options(estimator), rules, tables)
     return shown if everything else _short(shown)
 
 
-def _short(shown: Shown) -> Shown:
+def _short(shown: ModelDescription) -> ModelDescription:
     """What is read of a long model, and how much more of it there is."""
     left = len(shown.tables) - MOST_TABLES
     rules = shown.rules.short() if isinstance(shown.rules, Rules) else shown.rules
-    return Shown(
+    return ModelDescription(
         shown.title,
         shown.facts.short(),
         shown.options.short(),
@@ -214,7 +214,7 @@ def _short(shown: Shown) -> Shown:
     )
 
 
-def _told(estimator: Any) -> tuple[str, str]:
+def _title_and_reading(estimator: Any) -> tuple[str, str]:
     """A title and how the model is read."""
     try:
         learner = learner_of(type(estimator).__name__)
@@ -256,7 +256,7 @@ def _origin(estimator: Any) -> list[tuple[str, Cell]]:
         file = call.file
         rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
         rows.append(("read as", _read_as(file)))
-    if isinstance(estimator, Keeping):
+    if isinstance(estimator, SaveMixin):
         rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
         rows.append(("holds", held(estimator)))
     return rows

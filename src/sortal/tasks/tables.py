@@ -14,11 +14,11 @@ from sortal.errors import InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Opened", "open_table", "read", "write_table"]
+__all__ = ["OpenedTable", "open_table", "read", "write_table"]
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedTable:
     """A data frame, and the file that it came from, if it did."""
 
     frame: Any
@@ -30,23 +30,23 @@ class Opened:
         return () if self.file is None else self.file.notes
 
 
-def open_table(data: Any, **options: Any) -> Opened:
+def open_table(data: Any, **options: Any) -> OpenedTable:
     """A table from a path, from "-", or from a data frame; options are those of `read`.
 
     A data frame stays as it is, and options of a file do not concern it; nor do they concern a
     table that is open already.
     """
-    if isinstance(data, Opened):
+    if isinstance(data, OpenedTable):
         return data
     if isinstance(data, str | os.PathLike):
         file = read_file(data, **options)
-        return Opened(file.frame, file)
+        return OpenedTable(file.frame, file)
     if read_frame(data) is None:
         raise InputTypeError(
             f"{type(data).__name__} is no table: give the path of a file, '-' for standard input, "
             "or a data frame."
         )
-    return Opened(data)
+    return OpenedTable(data)
 
 
 def read(

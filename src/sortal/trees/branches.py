@@ -10,7 +10,7 @@ import numpy as np
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.records.render import moment_text, number_in_full, quoted
 from sortal.records.tables import Table, unique
-from sortal.trees.conditions import Choice, Condition, Interval, named, set_text
+from sortal.trees.conditions import Condition, IntervalCondition, SetCondition, named, set_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,46 +25,48 @@ if TYPE_CHECKING:
     Column = tuple[str, list[Cell]]
 
 
-# --- Where holes go in a tree, and which columns tell of it --------------------------------------
+# --- Where missing values go in a tree, and which columns tell of it
+# --------------------------------------
 
-# How a hole went on: as those of the fit did at this node ("missing"), with the larger branch since
-# that is the rule ("majority") or since the node met no hole ("unseen"), or down every branch.
-HoleMark = Literal["missing", "majority", "unseen", "spread"]
-
-
-def met_holes(model: TreeModel) -> bool:
-    """Whether the rows of the fit had holes; a tree of a complete table says nothing of them."""
-    return model.policy != "error" and any(model.holes)
+# How a missing value went on: as those of the fit did at this node ("missing"), with the larger
+# branch since that is the rule ("majority") or since the node met no missing value ("unseen"), or
+# down every branch.
+MissingMark = Literal["missing", "majority", "unseen", "spread"]
 
 
-def tells_holes(model: TreeModel, j: int) -> bool:
-    """Whether conditions on column j say what a hole does: where the fit had some, by branch."""
-    return model.policy not in ("error", "fractional") and model.holes[j] > 0
+def met_missing(model: TreeModel) -> bool:
+    """Whether the rows of the fit had missing values; else a tree says nothing of them."""
+    return model.policy != "error" and any(model.missing_counts)
 
 
-def hole_branch(model: TreeModel, t: int) -> int:
-    """The branch that a hole takes at node t, -1 if it stays there; of all, the heaviest."""
+def tells_missing(model: TreeModel, j: int) -> bool:
+    """Whether conditions on column j say where missing values go: if the fit had some."""
+    return model.policy not in ("error", "fractional") and model.missing_counts[j] > 0
+
+
+def missing_branch(model: TreeModel, t: int) -> int:
+    """The branch of missing values at node t, -1 if they stay there; of several, the heaviest."""
     branch = int(model.missing[t])
     if branch == SPREAD:
         return heaviest_branch(model, t)
     return int(model.heavier[t]) if branch < 0 else branch
 
 
-def hole_mark(model: TreeModel, t: int) -> HoleMark:
+def missing_mark(model: TreeModel, t: int) -> MissingMark:
     """Why it does so."""
     if model.missing[t] < 0:
         return "spread" if model.missing[t] == SPREAD else "unseen"
     return "majority" if model.policy == "majority" else "missing"
 
 
-def takes_holes(model: TreeModel, t: int, b: int) -> bool:
-    """Whether a hole takes branch b of node t (-1: stays there), be it with a part of its weight.
+def takes_missing(model: TreeModel, t: int, b: int) -> bool:
+    """Whether a missing value takes branch b of node t (-1: stays), be it with a part.
 
-    Where holes are an error, none does.
+    Where missing values are an error, none does.
     """
     if model.policy == "error":
         return False
-    return b >= 0 if model.missing[t] == SPREAD else hole_branch(model, t) == b
+    return b >= 0 if model.missing[t] == SPREAD else missing_branch(model, t) == b
 
 
 def heaviest_branch(model: TreeModel, t: int) -> int:
@@ -81,12 +83,12 @@ def heaviest_branches(model: TreeModel) -> NDArray[np.int32]:
 
 
 def closing_lines(model: TreeModel) -> list[str]:
-    """What conditions do not say of holes, below the text of a tree; none if they say all."""
-    if not met_holes(model):
+    """What conditions leave unsaid of missing values, below the text of a tree; none if nothing."""
+    if not met_missing(model):
         return []
     if model.policy == "fractional":
         return ["", "A missing value goes down every branch, by its weight."]
-    silent = np.isin(model.attribute, [j for j, n in enumerate(model.holes) if n == 0])
+    silent = np.isin(model.attribute, [j for j, n in enumerate(model.missing_counts) if n == 0])
     by_value = model.kind[silent] == MULTIWAY
     ways = ["takes the branch of larger weight"] * bool((~by_value).any())
     ways += ["stays at a node with one branch per value"] * bool(by_value.any())
@@ -105,7 +107,7 @@ class Step(NamedTuple):
     branch: int
 
 
-class Part(NamedTuple):
+class PathCondition(NamedTuple):
     """What a path says of one attribute: the ends of its cuts, or the steps that ask for sets."""
 
     low: float = -math.inf
@@ -114,15 +116,15 @@ class Part(NamedTuple):
     others: bool = True
     missing: bool = True
 
-    def then(self, model: TreeModel, step: Step) -> Part:
+    def then(self, model: TreeModel, step: Step) -> PathCondition:
         """The same after one more step."""
         t, b = step
         others = self.others and bool(model.heavier[t] == b)
-        missing = self.missing and takes_holes(model, t, b)
+        missing = self.missing and takes_missing(model, t, b)
         if model.kind[t] != CUT:
             return self._replace(sets=(*self.sets, step), others=others, missing=missing)
         low, high = _cut_ends(model, step)
-        return Part(max(self.low, low), min(self.high, high), (), others, missing)
+        return PathCondition(max(self.low, low), min(self.high, high), (), others, missing)
 
 
 class Paths:
@@ -133,7 +135,7 @@ class Paths:
         self._parents = model.parents().tolist()
         self._branches = model.parent_branches().tolist()
         self._conditions: dict[Step, Condition] = {}
-        self._parts: dict[int, dict[int, Part]] = {0: {}}
+        self._parts: dict[int, dict[int, PathCondition]] = {0: {}}
         self._merged: dict[int, tuple[Condition, ...]] = {}
 
     def __reduce__(self) -> tuple[type[Paths], tuple[TreeModel]]:
@@ -167,7 +169,7 @@ class Paths:
         """What the branch says that leads to node t."""
         return self._condition(self._step(t))
 
-    def _parts_at(self, t: int) -> dict[int, Part]:
+    def _parts_at(self, t: int) -> dict[int, PathCondition]:
         """The parts of the way to node t, made from those of the node above."""
         new = []
         while t not in self._parts:
@@ -180,9 +182,9 @@ class Paths:
                 self._parts[below] = parts
         return parts
 
-    def _longer(self, parts: dict[int, Part], step: Step) -> dict[int, Part]:
+    def _longer(self, parts: dict[int, PathCondition], step: Step) -> dict[int, PathCondition]:
         j = int(self.model.attribute[step.node])
-        return parts | {j: parts.get(j, Part()).then(self.model, step)}
+        return parts | {j: parts.get(j, PathCondition()).then(self.model, step)}
 
     def _step(self, t: int) -> Step:
         return Step(self._parents[t], self._branches[t])
@@ -199,19 +201,19 @@ def describe_test(model: TreeModel, t: int, max_values: int | None = None) -> st
         return ""
     column = model.schema.columns[model.attribute[t]]
     name = quoted(column.name)
-    if parts_holes(model, t):
-        return f"{name} is {'known' if hole_branch(model, t) else 'missing'}"
-    holes = _holes_text(model, t)
+    if splits_missing(model, t):
+        return f"{name} is {'known' if missing_branch(model, t) else 'missing'}"
+    missing = _missing_text(model, t)
     if model.kind[t] == CUT:
-        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}{holes}"
+        return f"{name} <= {threshold_text(column, float(model.threshold[t]))}{missing}"
     codes, branches = node_values(model, t)
     if model.kind[t] == SUBSET:
-        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}{holes}"
+        return f"{name} in {set_text(_named(column, codes[branches == 0]), max_values)}{missing}"
     by_branch = _named(column, codes[np.argsort(branches, kind="stable")])
-    return f"{name}: {' | '.join(named(by_branch, max_values))}{holes}"
+    return f"{name}: {' | '.join(named(by_branch, max_values))}{missing}"
 
 
-def parts_holes(model: TreeModel, t: int) -> bool:
+def splits_missing(model: TreeModel, t: int) -> bool:
     """Whether node t asks no more than whether a value is known."""
     if model.kind[t] == CUT:
         return bool(model.threshold[t] == math.inf)
@@ -219,11 +221,11 @@ def parts_holes(model: TreeModel, t: int) -> bool:
     return bool(is_pair and 0 <= model.missing[t] not in node_values(model, t)[1])
 
 
-def _holes_text(model: TreeModel, t: int) -> str:
-    """Where holes go at a test, in a word."""
-    if not tells_holes(model, int(model.attribute[t])):
+def _missing_text(model: TreeModel, t: int) -> str:
+    """Where missing values go at a test, in a word."""
+    if not tells_missing(model, int(model.attribute[t])):
         return ""
-    b = hole_branch(model, t)
+    b = missing_branch(model, t)
     if b < 0:
         return ", missing: stays"
     codes, branches = node_values(model, t)
@@ -255,7 +257,7 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
     j = int(model.attribute[t])
     column = model.schema.columns[j]
     others = bool(model.heavier[t] == b)
-    missing, told = takes_holes(model, t, b), tells_holes(model, j)
+    missing, told = takes_missing(model, t, b), tells_missing(model, j)
     if model.kind[t] == CUT:
         low, high = _cut_ends(model, step)
         return _between(column, low, high, others, missing=missing, told=told)
@@ -264,12 +266,12 @@ def branch_condition(model: TreeModel, step: Step) -> Condition:
     # of 10,000 branches each would list the values of all others
     against = _named(column, codes[~mine]) if others else ()
     values = _named(column, codes[mine])
-    return Choice(column.name, values, against, others, missing=missing, told=told)
+    return SetCondition(column.name, values, against, others, missing=missing, told=told)
 
 
-def _merged(model: TreeModel, j: int, part: Part) -> Condition:
+def _merged(model: TreeModel, j: int, part: PathCondition) -> Condition:
     column, others = model.schema.columns[j], part.others
-    missing, told = part.missing, tells_holes(model, j)
+    missing, told = part.missing, tells_missing(model, j)
     if not part.sets:
         return _between(column, part.low, part.high, others, missing=missing, told=told)
     if len(part.sets) == 1 and not others:
@@ -281,7 +283,7 @@ def _merged(model: TreeModel, j: int, part: Part) -> Condition:
         allowed &= _taken(model, step, len(known))
     values = _named(column, np.flatnonzero(allowed))
     against = _named(column, np.flatnonzero(known & ~allowed)) if others else ()
-    return Choice(column.name, values, against, others, missing=missing, told=told)
+    return SetCondition(column.name, values, against, others, missing=missing, told=told)
 
 
 def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
@@ -294,7 +296,7 @@ def _taken(model: TreeModel, step: Step, n_values: int) -> Mask:
 
 
 def _cut_ends(model: TreeModel, step: Step) -> tuple[float, float]:
-    """The ends of a branch; of one that only holes take, no number lies between them."""
+    """The ends of a branch; of one that only missing values take, no number lies between them."""
     v = float(model.threshold[step.node])
     return [(-math.inf, v), (v, math.inf), (math.inf, math.inf)][step.branch]
 
@@ -305,11 +307,11 @@ def _between(
     """An interval of numbers, or of ranks as the values they stand for."""
     if column.is_number:
         is_date = column.kind == "date"
-        return Interval(column.name, low, high, is_date, missing=missing, told=told)
+        return IntervalCondition(column.name, low, high, is_date, missing=missing, told=told)
     first = 0 if low == -math.inf else math.floor(min(low, len(column.values))) + 1
     last = len(column.values) - 1 if high == math.inf else math.floor(high)
     inside = column.values[first : last + 1]
-    return Choice(
+    return SetCondition(
         column.name,
         inside,
         column.values[:first] + column.values[max(first, last + 1) :] if others else (),
@@ -330,14 +332,14 @@ def _named(column: ColumnSchema, codes: NDArray[np.integer]) -> Values:
 
 def node_table(model: TreeModel, backend: str, max_values: int | None) -> Table:
     """One row a node, in preorder; of long sets the first `max_values` and their number."""
-    holes: list[Column] = [("missing", model.missing.tolist())] if met_holes(model) else []
+    missing: list[Column] = [("missing", model.missing.tolist())] if met_missing(model) else []
     columns: list[Column] = [
         ("node", list(range(model.n_nodes))),
         ("parent", model.parents().tolist()),
         ("branch", model.parent_branches().tolist()),
         ("depth", model.depths().tolist()),
         ("test", [describe_test(model, t, max_values) for t in range(model.n_nodes)]),
-        *holes,
+        *missing,
         *_counts(model),
         ("prediction", [model.classes[k] for k in model.labels().tolist()]),
         ("purity", model.purity().tolist()),

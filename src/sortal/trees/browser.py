@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sortal.browser import Described, pack
+from sortal.browser import BrowserModel, pack
 from sortal.native.trees import CUT, LEAF, MULTIWAY
 from sortal.trees.branches import Paths, Step, branch_condition, node_values
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _VALUES_NAMED: Final = 12
 
 
-def describe_tree(model: TreeModel) -> Described:
+def describe_tree(model: TreeModel) -> BrowserModel:
     """Nodes over the columns that they ask, in the order of the table."""
     asked = sorted({int(j) for j in model.attribute[model.kind != LEAF]})
     place = {j: f for f, j in enumerate(asked)}
@@ -38,7 +38,7 @@ def describe_tree(model: TreeModel) -> Described:
         **_conditions(model),
     }
     ranges = tuple(None if model.ranges is None else model.ranges[j] for j in asked)
-    return Described("tree", model.schema, tuple(asked), ranges, numbers, about=False)
+    return BrowserModel("tree", model.schema, tuple(asked), ranges, numbers, about=False)
 
 
 def _children(model: TreeModel, t: int) -> list[int]:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalCondition:
     """low < x <= high, or low <= x <= high where `closed`.
 
-    x is a number, or a date in days since 1970-01-01. With `missing`, a hole meets it, too; `told`,
-    its words say whether one does, so that x <= 5 is asked of numbers that are known.
+    x is a number, or a date in days since 1970-01-01. With `missing`, a missing value meets it,
+    too; `told`, its words say whether one does, so that x <= 5 is asked of numbers that are known.
     """
 
     attribute: str
@@ -42,7 +42,7 @@ class Interval:
 
     @property
     def rest(self) -> str:
-        """The words on holes at the end of a condition."""
+        """The words on missing values at the end of a condition."""
         return _also(others=False, missing=self.missing and self.told)
 
     def predicate(self, max_values: int | None = None) -> str:  # noqa: ARG002  (as of Choice)
@@ -65,14 +65,14 @@ class Interval:
         sign = "<=" if self.closed else "<"
         return f"{self._end(self.low)} {sign} {name} <= {self._end(self.high)}{self.rest}"
 
-    def within(self, whole: Interval) -> Interval:
+    def within(self, whole: IntervalCondition) -> IntervalCondition:
         """What lies in both; `whole` may be closed below."""
         lower = whole if self.low < whole.low else self
         high, missing = min(self.high, whole.high), self.missing and whole.missing
         return replace(lower, high=high, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings; an open end is None. Without `known`, only holes meet it."""
+        """Plain numbers and strings; an open end is None. Without `known`, only missing is met."""
         ends = {"low": self.low, "high": self.high}
         told = {name: end if math.isfinite(end) else None for name, end in ends.items()}
         kind = {"is_date": self.is_date, "closed": self.closed}
@@ -87,7 +87,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SetCondition:
     """x is one of `values`; with `others`, also any value that is not among `against`.
 
     Without `others` nothing need be listed in `against`. Of an ordered category that is cut,
@@ -106,7 +106,7 @@ class Choice:
 
     @property
     def rest(self) -> str:
-        """The words on other values and on holes at the end of a condition."""
+        """The words on other values and on missing values at the end of a condition."""
         return _also(self.others and not self._is_denied, missing=self.missing and self.told)
 
     @property
@@ -160,7 +160,7 @@ class Choice:
         return self.text()
 
 
-Condition = Interval | Choice
+Condition = IntervalCondition | SetCondition
 
 
 def check_max_values(given: Any) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from sortal import native
-from sortal.modelfile.fields import INF, Layout, Maybe, Number, Several, Whole, Word, need
+from sortal.modelfile.fields import INF, Layout, Number, OptionalField, Several, Whole, Word, need
 from sortal.native import trees
 from sortal.native.trees import LEAF, collapse_strengths
 from sortal.records.tables import Table
 from sortal.trees.learn import grow
-from sortal.trees.routing import Encoded, end_nodes
+from sortal.trees.routing import EncodedTreeRows, end_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,10 +60,10 @@ class CostComplexityPath:
         cp=Several(Number(least=0.0, most=INF), "trees"),
         n_leaves=Several(Whole(least=1), "trees"),
         error=Several(Number(least=0.0), "trees"),
-        cv_error=Maybe(Several(Number(least=0.0), "trees")),
-        cv_deviation=Maybe(Several(Number(least=0.0), "trees")),
-        n_folds=Maybe(Whole(least=1)),
-        chosen=Maybe(Whole(least=0)),
+        cv_error=OptionalField(Several(Number(least=0.0), "trees")),
+        cv_deviation=OptionalField(Several(Number(least=0.0), "trees")),
+        n_folds=OptionalField(Whole(least=1)),
+        chosen=OptionalField(Whole(least=0)),
         chosen_by=Word(),
     )
 
@@ -280,15 +280,15 @@ def _places(levels: Float, strengths: Float) -> NDArray[np.intp]:
 # Rows that a tree was not grown from: what they cost it, and cross-validation as rpart has it.
 
 
-class Passing(NamedTuple):
+class PassingWeight(NamedTuple):
     """The weight of each class of rows that pass through each node, and of those that end there."""
 
     through: Float
     ending: Float
 
 
-def pass_rows(model: TreeModel, rows: TreeRows) -> Passing:
-    """Rows sent down a tree; where holes spread, parts of rows."""
+def pass_rows(model: TreeModel, rows: TreeRows) -> PassingWeight:
+    """Rows sent down a tree; where missing values spread, parts of rows."""
     if model.policy == "fractional":
         return _pass_parts(model, rows)
     ends = end_nodes(model, rows.encoded)
@@ -296,10 +296,10 @@ def pass_rows(model: TreeModel, rows: TreeRows) -> Passing:
     ending = native.count_codes(ends, model.n_nodes, rows.classes, K, rows.units)
     before = np.concatenate([np.zeros_like(ending[:1]), np.cumsum(ending, axis=0)])
     through = before[model.ends()] - before[:-1]  # the nodes below follow in preorder
-    return Passing(_weights(through, rows.exponent), _weights(ending, rows.exponent))
+    return PassingWeight(_weights(through, rows.exponent), _weights(ending, rows.exponent))
 
 
-def _pass_parts(model: TreeModel, rows: TreeRows) -> Passing:
+def _pass_parts(model: TreeModel, rows: TreeRows) -> PassingWeight:
     weights = np.ones(len(rows.classes)) if rows.units is None else rows.units.astype(np.float64)
     through = trees.spread_counts(
         model.arrays,
@@ -312,7 +312,7 @@ def _pass_parts(model: TreeModel, rows: TreeRows) -> Passing:
     )
     ending = through.copy()
     np.subtract.at(ending, np.maximum(model.parents(), 0)[1:], through[1:])
-    return Passing(through, np.maximum(ending, 0.0))  # less than nothing is rounding
+    return PassingWeight(through, np.maximum(ending, 0.0))  # less than nothing is rounding
 
 
 def _weights(units: Int64, exponent: int) -> Float:
@@ -337,7 +337,7 @@ def take_rows(rows: TreeRows, places: NDArray[np.intp]) -> TreeRows:
     units = None if rows.units is None else rows.units[places]
     return replace(
         rows,
-        encoded=Encoded(columns, encoded.holes, encoded.unknown),
+        encoded=EncodedTreeRows(columns, encoded.missing, encoded.unknown),
         classes=rows.classes[places],
         units=units,
     )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import FitReport, note_classes
 from sortal.base.labels import class_array, warn_of_measurements
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
 from sortal.data.checks import check_progress, choose
 from sortal.data.sources import as_read, gather_blocks
@@ -21,13 +21,13 @@ from sortal.decision.class_options import options_for
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import gather_answered
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Options, Record
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 from sortal.native.trees import LEAF
 from sortal.trees.cost_complexity import CostComplexityPath
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.learn import read_rows
-from sortal.trees.model import TreeModel, reweigh, say
+from sortal.trees.model import TreeModel, decide_labels, reweigh
 from sortal.trees.prunable import PrunedTree, size_notes
 from sortal.trees.routing import RouteBlock, SpreadBlock
 from sortal.trees.rows import TreeOptions, read_tree_costs
@@ -144,7 +144,7 @@ def _rows_of_nodes(inner: TreeModel) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         sides = np.stack([low, np.nextafter(low, np.float32(np.inf))])
     sides[np.isinf(sides)] = 0.0
-    met = np.array(inner.holes)[inner.attribute] > 0
+    met = np.array(inner.missing_counts)[inner.attribute] > 0
     for branch in (0, 1):
         sides[branch, met & (inner.missing == branch)] = np.nan
     rows = np.zeros((inner.n_nodes, len(inner.column_kinds)), dtype=np.float32)
@@ -255,10 +255,10 @@ class TreeClassifier(PrunedTree):
         that makes the better test, which may be a side of missing values alone. "branch": missing
         values have a branch of their own. "fractional": a row goes down every branch, weighted by
         the branches' known rows, and a test is scored by its known rows and their share (C4.5).
-        "majority": scored the same way, missing values go with the heavier branch. "error": a hole
-        is an error that names its column, at fit and at predict. Where the fit met none at a node,
-        a missing value takes the branch of larger weight (a node with one branch per value keeps
-        the row), unless it is "fractional".
+        "majority": scored the same way, missing values go with the heavier branch. "error": a
+        missing value is an error that names its column, at fit and at predict. Where the fit met
+        none at a node, a missing value takes the branch of larger weight (a node with one branch
+        per value keeps the row), unless it is "fractional".
     unknown : {"majority", "error"}, default="majority"
         A value at predict that no row had at fit takes the branch of larger weight (a node with
         one branch per value keeps the row), and is warned of with its number; or it is an error.
@@ -306,10 +306,10 @@ class TreeClassifier(PrunedTree):
     [True]
     """
 
-    _hole_words = (
+    _missing_words = (
         "they take the branch of larger weight, or stay where a node has one branch per value"
     )
-    _hole_remedy = (
+    _missing_remedy = (
         "Fill them, drop their rows, or set missing='direction' to let the tree read them."
     )
     _unknown_remedy = (
@@ -318,9 +318,9 @@ class TreeClassifier(PrunedTree):
     )
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(TreeModel),
-        _grown_by=Options(TreeOptions),
-        cp_table_=Perhaps(Record(CostComplexityPath)),
+        _model=RecordField(TreeModel),
+        _grown_by=OptionsField(TreeOptions),
+        cp_table_=OptionalAttribute(RecordField(CostComplexityPath)),
     )
 
     def __init__(
@@ -407,9 +407,9 @@ class TreeClassifier(PrunedTree):
         source = replace(training.source, block_rows=training.source.table.n_rows)
         batch = gather_blocks(list(self._engine().map(source, as_read)))
         rows = read_rows(batch, training.declared, options)
-        holes = dict(zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True))
+        missing = dict(zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True))
         if self.missing == "error":
-            self._report_cells(holes, {})
+            self._report_cells(missing, {})
         classes = training.classes(rows.schema.classes)
         options = options_for(options, classes, rows.schema.classes)
         pruned = self._grow_pruned(rows, options, how, sample_weight)
@@ -417,7 +417,7 @@ class TreeClassifier(PrunedTree):
         self._schema, self._model, self._grown_by = rows.schema, pruned.model, options
         self.fit_report_ = note_classes(_fit_report(rows, pruned), classes, rows.schema.classes)
         self._keep_complexity(pruned)
-        self._remember(training)
+        self._set_input_names(training)
         warn_of_measurements(training.source.target, len(self._classes))
         self._warn_of_one_leaf()
         return self
@@ -445,10 +445,10 @@ class TreeClassifier(PrunedTree):
         if costs is not None:
             given = read_tree_costs(self._read_costs(costs), model.classes)
         if model.policy == "fractional":
-            return self._predicted(say(self._route(X, self._shares(priors)), given))
+            return self._predicted(decide_labels(self._route(X, self._shares(priors)), given))
         said = model.labels()
         if priors is not None or costs is not None:
-            said = say(self._shares(priors), given)
+            said = decide_labels(self._shares(priors), given)
         return self._route(X, self._predicted(said))
 
     def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
@@ -524,13 +524,13 @@ class TreeClassifier(PrunedTree):
             block = SpreadBlock(model, answers)
         blocks = list(self._engine().map(source, block))
         answered = gather_answered(blocks)
-        self._report_columns(answered.holes, answered.unknown)
+        self._report_columns(answered.missing, answered.unknown)
         return answered.answer
 
     def _origin(self) -> tuple[str, Any]:
         # to hash the rows themselves took a fifth of the fit of a small tree to 500,000 rows
         model: TreeModel = self._model
-        return "root", [model.units[0].tolist(), model.exponent, model.ranges, model.holes]
+        return "root", [model.units[0].tolist(), model.exponent, model.ranges, model.missing_counts]
 
     def _options(self) -> TreeOptions:
         choose("unknown", self.unknown, ("majority", "error"))
@@ -556,6 +556,6 @@ class TreeClassifier(PrunedTree):
 
 
 def _fit_report(rows: TreeRows, pruned: Pruned) -> FitReport:
-    holes = zip(rows.schema.names, rows.encoded.holes.tolist(), strict=True)
+    missing = zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True)
     notes = (*size_notes(pruned.model), *pruned.notes)
-    return FitReport(rows.size, {name: n for name, n in holes if n}, notes)
+    return FitReport(rows.size, {name: n for name, n in missing if n}, notes)

@@ -12,9 +12,9 @@ from sortal.decision.posterior import expected_costs
 from sortal.native.trees import CUT
 from sortal.records.render import decision_text, moment_text, number_in_full, number_text, quoted
 from sortal.records.tables import Table
-from sortal.trees.branches import HoleMark, Paths, hole_mark, node_values
-from sortal.trees.model import say
-from sortal.trees.routing import End, ends_of, is_hole, mixed_shares
+from sortal.trees.branches import MissingMark, Paths, missing_mark, node_values
+from sortal.trees.model import decide_labels
+from sortal.trees.routing import ReachedNode, ends_of, is_missing, mixed_shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,21 +25,23 @@ if TYPE_CHECKING:
     from sortal.trees.model import TreeModel
     from sortal.trees.routing import Walked
 
-Mark = Literal["", "unknown", "absent"] | HoleMark
+Mark = Literal["", "unknown", "absent"] | MissingMark
 
-# Marks of moves that the rows of the fit taught: of values that the node knows, holes among them.
+# Marks of moves that the rows of the fit taught: of values that the node knows, missing values
+# among them.
 _LEARNED = ("", "missing")
 
 
 @dataclass(frozen=True)
-class Move:
+class PathStep:
     """A test on the way: the condition that was met there, and by which value.
 
     `n` is the weight of the node, `share` the part in it of the class that is said at the end, and
     `amount` what the move adds to that share. The mark says that the node did not know the value:
-    no row of the fit had it ("unknown"), or none of this node ("absent"). Of a hole, whose value is
-    None, it says where it went: as those of the fit did at this node ("missing"), with the larger
-    branch ("majority"; "unseen" where the node met no hole), or down every branch ("spread").
+    no row of the fit had it ("unknown"), or none of this node ("absent"). Of a missing value, whose
+    value is None, it says where it went: as those of the fit did at this node ("missing"), with the
+    larger branch ("majority"; "unseen" where the node met no missing value), or down every branch
+    ("spread").
     """
 
     node: int
@@ -59,8 +61,8 @@ class TreeExplanation:
     from the nodes above. `rule` are the conditions of the path, one an attribute. `start` is the
     probability of the label among all rows of the fit.
 
-    A row that a hole sends down several branches is shown on the heaviest ones: `node`, `n` and
-    `counts` are where these end. Its label and its probabilities are those of all its ends
+    A row that a missing value sends down several branches is shown on the heaviest ones: `node`,
+    `n` and `counts` are where these end. Its label and its probabilities are those of all its ends
     together, and `spread` is what the other ends add to the share.
 
     `expected_costs` are those of predicting each class, of which the label has the least; None
@@ -74,14 +76,14 @@ class TreeExplanation:
     counts: tuple[float, ...]
     probabilities: tuple[float, ...]
     start: float
-    path: tuple[Move, ...]
+    path: tuple[PathStep, ...]
     rule: tuple[Condition, ...]
     spread: float = 0.0
     expected_costs: tuple[float, ...] | None = None
 
     @property
     def fallback(self) -> bool:
-        """Whether a node on the way did not know the row's value, or where its hole goes."""
+        """Whether a node on the way did not know the row's value, or where its missing one goes."""
         return any(move.mark not in _LEARNED for move in self.path)
 
     @property
@@ -179,7 +181,7 @@ class ExplainTree:
         """Explain one row: P(leaf) = P(root) + Σ (P(next) - P(node)) along its path. (S 29)"""
         ends = self._ends(i)
         end, whole = ends[0].node, mixed_shares(self._shares, ends)
-        mixed = say(whole[None], self.model.costs)
+        mixed = decide_labels(whole[None], self.model.costs)
         label = int(self._labels[end] if len(ends) == 1 else mixed[0])
         steps, share = self._paths.steps(end), self._shares[:, label]
         after = [*(step.node for step in steps[1:]), end]
@@ -200,15 +202,15 @@ class ExplainTree:
             expected_costs=expected_costs(whole, self.model.costs),
         )
 
-    def _ends(self, i: int) -> list[End]:
-        """Where the core put the row, or all ends where holes go down several branches."""
+    def _ends(self, i: int) -> list[ReachedNode]:
+        """Where the core put the row, or all ends where missing values go down several branches."""
         if self.model.policy == "fractional":
             return ends_of(self.model, self.rows, i)
-        return [End(int(self.rows.nodes[i]), 1.0)]
+        return [ReachedNode(int(self.rows.nodes[i]), 1.0)]
 
-    def _move(self, i: int, t: int, condition: Condition, shares: tuple[float, float]) -> Move:
+    def _move(self, i: int, t: int, condition: Condition, shares: tuple[float, float]) -> PathStep:
         share, after = shares
-        return Move(
+        return PathStep(
             node=t,
             condition=condition,
             value=self._value(i, int(self.model.attribute[t])),
@@ -219,8 +221,8 @@ class ExplainTree:
         )
 
     def _value(self, i: int, j: int) -> Value | None:
-        """A cell as it was given, a date in words; None for a hole."""
-        if is_hole(self.rows, i, j):
+        """A cell as it was given, a date in words; None for a missing value."""
+        if is_missing(self.rows, i, j):
             return None
         value: Value = self.rows.given[j][i]
         is_date = self.model.schema.columns[j].kind == "date"
@@ -230,8 +232,8 @@ class ExplainTree:
         """Whether node t knows the value of row i."""
         j = int(self.model.attribute[t])
         cell = self.rows.columns[j][i]
-        if is_hole(self.rows, i, j):
-            return hole_mark(self.model, t)
+        if is_missing(self.rows, i, j):
+            return missing_mark(self.model, t)
         if self.model.kind[t] == CUT:
             return "" if np.isfinite(cell) else "unknown"
         if cell < 0:

@@ -60,7 +60,7 @@ class Nodes(NamedTuple):
     shares: Float
     weights: Float
     sizes: Int64
-    holes_say_yes: Bool
+    missing_say_yes: Bool
 
     @property
     def asks(self) -> Bool:
@@ -96,25 +96,26 @@ def _preorder(yes: list[int], no: list[int]) -> list[int]:
     return order
 
 
-def shows_holes(nodes: Nodes) -> Bool:
-    """Which tests met holes at fit for certain.
+def shows_missing(nodes: Nodes) -> Bool:
+    """Which tests met missing values at fit for certain.
 
-    Without holes thresholds are finite, and a hole would take the branch of more rows.
+    Without missing values thresholds are finite, and a missing value would take the branch of more
+    rows.
     """
     more = np.zeros(len(nodes.yes), dtype=bool)
     asks, sizes = nodes.asks, nodes.sizes
     more[asks] = sizes[nodes.yes[asks]] > sizes[nodes.no[asks]]
-    return np.asarray(asks & (np.isinf(nodes.threshold) | (nodes.holes_say_yes != more)))
+    return np.asarray(asks & (np.isinf(nodes.threshold) | (nodes.missing_say_yes != more)))
 
 
-def _hole_branches(nodes: Nodes, heavier: Int32, with_holes: set[int]) -> Int32:
-    """The branch of holes, as scikit-learn has it at every test.
+def _missing_branches(nodes: Nodes, heavier: Int32, with_missing: set[int]) -> Int32:
+    """The branch of missing values, as scikit-learn has it at every test.
 
-    It is -1, which comes to the same, where nothing shows holes in the column and the branch is the
-    heavier one.
+    It is -1, which comes to the same, where nothing shows missing values in the column and the
+    branch is the heavier one.
     """
-    branch = np.where(nodes.holes_say_yes, 0, 1).astype(np.int32)
-    silent = ~np.isin(nodes.attribute, list(with_holes)) & (branch == heavier)
+    branch = np.where(nodes.missing_say_yes, 0, 1).astype(np.int32)
+    silent = ~np.isin(nodes.attribute, list(with_missing)) & (branch == heavier)
     return np.where(nodes.asks & ~silent, branch, -1).astype(np.int32)
 
 
@@ -126,7 +127,7 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
     score, heavier = np.zeros(n), np.full(n, -1, dtype=np.int32)
     score[asks] = _scores(units[branches], criterion)
     heavier[asks] = units.sum(axis=1)[branches].argmax(axis=1)  # the first of equals
-    with_holes = set(nodes.attribute[shows_holes(nodes)].tolist())
+    with_missing = set(nodes.attribute[shows_missing(nodes)].tolist())
     return TreeModel(
         schema=schema,
         column_kinds=(CUT,) * len(schema.columns),
@@ -135,8 +136,8 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
         kind=np.where(asks, CUT, LEAF).astype(np.int8),
         attribute=np.where(asks, nodes.attribute, -1).astype(np.int32),
         threshold=np.where(asks, last_below(nodes.threshold), np.nan),
-        missing=_hole_branches(nodes, heavier, with_holes),
-        holes=tuple(int(j in with_holes) for j in range(len(schema.columns))),
+        missing=_missing_branches(nodes, heavier, with_missing),
+        missing_counts=tuple(int(j in with_missing) for j in range(len(schema.columns))),
         policy="direction",
         child_start=np.concatenate([[0], np.cumsum(2 * asks)]).astype(np.int64),
         children=branches.ravel().astype(np.int32),
@@ -395,6 +396,6 @@ def _report(tree: Any, model: TreeModel) -> FitReport:
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "
         "installed); no test is known to be the best"
     )
-    names = [name for name, n in zip(model.schema.names, model.holes, strict=True) if n]
+    names = [name for name, n in zip(model.schema.names, model.missing_counts, strict=True) if n]
     told = [f"fitted with missing values, of which it keeps no count, in {listed(names)}"]
     return FitReport(int(model.sizes[0]), {}, (shape, origin, *(told if names else [])))

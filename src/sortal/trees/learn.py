@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.sources import Batch
-    from sortal.trees.routing import Encoded
+    from sortal.trees.routing import EncodedTreeRows
 
 
 def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
@@ -96,11 +96,11 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
     schema, encoded = rows.schema, rows.encoded
     scaled = scale_rows(rows, weights.multiples)
     spreads = options.missing == "fractional"
-    bits = part_bits(scaled) if spreads and encoded.holes.any() else (0, 0)
+    bits = part_bits(scaled) if spreads and encoded.missing.any() else (0, 0)
     grown = _grow(scaled, growth(scaled, options, bits), threads)
     grown = grown._replace(units=unscale(grown.units, weights.multiples))
     if spreads:
-        missing = np.where(grown.kind == trees.LEAF, trees.NO_HOLES, trees.SPREAD)
+        missing = np.where(grown.kind == trees.LEAF, trees.NOTHING_MISSING, trees.SPREAD)
         grown = grown._replace(missing=missing.astype(np.int32))
     model = TreeModel(
         schema,
@@ -110,7 +110,7 @@ def grow(rows: TreeRows, options: TreeOptions, threads: int) -> TreeModel:
         *grown,
         ranges=_ranges(schema, encoded.columns),
         policy=options.missing,
-        holes=tuple(encoded.holes.tolist()),
+        missing_counts=tuple(encoded.missing.tolist()),
         part_bits=bits[1],
         factors=weights.factors,
         costs=weights.costs,
@@ -124,23 +124,25 @@ def _grow(rows: TreeRows, growth: trees.Growth, threads: int) -> trees.Grown:
     """What the core makes of the rows, as they count in growing."""
     encoded = rows.encoded
     n_values = code_counts(rows.schema, rows.column_kinds)
-    has_holes = (encoded.holes > 0).tolist()
+    has_missing = (encoded.missing > 0).tolist()
     return trees.grow_tree(
-        trees.Columns(_with_holes(encoded, n_values), rows.column_kinds, n_values, has_holes),
+        trees.TreeColumns(
+            _with_missing(encoded, n_values), rows.column_kinds, n_values, has_missing
+        ),
         rows.classes,
         len(rows.schema.classes),
-        trees.Weights(rows.units, rows.copies, rows.sizes),
+        trees.TreeRowWeights(rows.units, rows.copies, rows.sizes),
         growth,
         threads,
     )
 
 
-def _with_holes(encoded: Encoded, n_values: Sequence[int]) -> list[Any]:
-    """The columns as the core grows from them: the code of a hole is the one after all others."""
-    cells = zip(encoded.columns, n_values, encoded.holes.tolist(), strict=True)
+def _with_missing(encoded: EncodedTreeRows, n_values: Sequence[int]) -> list[Any]:
+    """The columns as the core grows from them: missing has the code after all others."""
+    cells = zip(encoded.columns, n_values, encoded.missing.tolist(), strict=True)
     return [
-        np.where(x < 0, n, x).astype(np.int32) if holes and x.dtype == np.int32 else x
-        for x, n, holes in cells
+        np.where(x < 0, n, x).astype(np.int32) if missing and x.dtype == np.int32 else x
+        for x, n, missing in cells
     ]
 
 
@@ -184,7 +186,7 @@ def _squares(
 ) -> NDArray[np.float64]:
     """Σ weight² of each class in each node; of a row in parts, each has its part of the square."""
     K, encoded = model.units.shape[1], rows.encoded
-    if model.policy == "fractional" and encoded.holes.any():
+    if model.policy == "fractional" and encoded.missing.any():
         given = encoded.columns, model.n_values, model.pull(), rows.classes
         return trees.spread_counts(model.arrays, *given, weights**2, K)
     cell = ends * np.int64(K) + rows.classes
@@ -211,8 +213,8 @@ def growth(rows: TreeRows, options: TreeOptions, bits: tuple[int, int] = (0, 0))
         min_gain=float(options.min_gain),
         max_leaves=-1 if options.max_leaf_nodes is None else _bounded(options.max_leaf_nodes),
         max_subset=_bounded(options.max_subset),
-        # without holes all policies grow the same tree, and whole rows are the fastest
-        policy=trees.POLICIES.index(options.missing if rows.encoded.holes.any() else "direction"),
+        # without missing values all policies grow the same tree, and whole rows are the fastest
+        policy=trees.POLICIES.index(options.missing if rows.encoded.missing.any() else "direction"),
         part_bits=bits[0],
         unit_bits=bits[1],
     )

@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
     Flag,
     FromSchema,
     Layout,
-    Maybe,
     Number,
+    OptionalField,
     Several,
     Whole,
     Word,
     need,
 )
-from sortal.native.trees import CUT, LEAF, MULTIWAY, NO_HOLES, POLICIES, SPREAD, SUBSET, TreeArrays
+from sortal.native.trees import (
+    CUT,
+    LEAF,
+    MULTIWAY,
+    NOTHING_MISSING,
+    POLICIES,
+    SPREAD,
+    SUBSET,
+    TreeArrays,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,13 +85,16 @@ def _check_tests(model: TreeModel, n_branches: Int) -> None:
     need((model.heavier < np.maximum(n_branches, 0)).all(), "a branch that there is not")
     need((model.heavier[two] >= 0).all(), "a test without a heavier side")
     need((model.missing < np.maximum(n_branches, 0)).all(), "a branch that there is not")
-    need((model.missing[leaf] == NO_HOLES).all(), "a leaf that leads holes on")
+    need((model.missing[leaf] == NOTHING_MISSING).all(), "a leaf that leads missing values on")
     spreads = (model.missing == SPREAD).any()
-    need(not spreads or model.policy == "fractional", "holes that spread where they must not")
+    need(
+        not spreads or model.policy == "fractional",
+        "missing values that spread where they must not",
+    )
 
 
 def _check_cuts(model: TreeModel) -> None:
-    """A cut is at a number; of an ordered category at a rank, or above all where holes part."""
+    """A cut is at a number; of an ordered category at a rank, or above all for missing."""
     cuts = np.flatnonzero(model.kind == CUT)
     v, asked = model.threshold[cuts], model.attribute[cuts]
     need(not np.isnan(v).any(), "a cut at no number")
@@ -216,7 +228,7 @@ def reweigh(shares: Float, old: Float, new: Float) -> Float:
     return np.where(total > 0, turned / np.where(total > 0, total, 1.0), new)
 
 
-def say(amounts: Float, costs: Float | None) -> NDArray[np.intp]:
+def decide_labels(amounts: Float, costs: Float | None) -> NDArray[np.intp]:
     """The class of the largest amount, or of least expected cost, in each row; the first of equals.
 
     Amounts are shares or weights. Those that differ by the rounding of their sums are equal. (S 37)
@@ -249,10 +261,10 @@ class TreeModel:
     cost of saying j when i is true; None is 1 for all that is wrong. `smoothing` says how shares
     are read.
 
-    `missing[t]` is the branch that holes took at fit in node t: -1 where none was met, SPREAD where
-    they take every branch, a row having 2**part_bits parts. `holes[j]` counts those of column j,
-    and `policy` is the option by which they found their way. `pruned` says that tests were taken
-    out again.
+    `missing[t]` is the branch that missing values took at fit in node t: -1 where none was met,
+    SPREAD where they take every branch, a row having 2**part_bits parts. `missing[j]` counts those
+    of column j, and `policy` is the option by which they found their way. `pruned` says that tests
+    were taken out again.
     """
 
     schema: Schema
@@ -279,7 +291,7 @@ class TreeModel:
     effective: Float | None = None
     ranges: tuple[tuple[float, float] | None, ...] | None = None
     policy: str = "error"
-    holes: tuple[int, ...] = ()
+    missing_counts: tuple[int, ...] = ()
     part_bits: int = 0
     pruned: bool = False
     factors: Float | None = None
@@ -307,16 +319,16 @@ class TreeModel:
         exact=Array("b1", "nodes"),
         candidates=Array("f8", "nodes", least=0.0, most=INF),
         missing=Array("i4", "nodes", least=SPREAD),
-        rows=Maybe(Array("i8", "nodes", "classes", least=0)),
-        effective=Maybe(Array("f8", "nodes", "classes", least=0.0)),
-        ranges=Maybe(Several(Maybe(Several(Number(), "2")), "columns")),
+        rows=OptionalField(Array("i8", "nodes", "classes", least=0)),
+        effective=OptionalField(Array("f8", "nodes", "classes", least=0.0)),
+        ranges=OptionalField(Several(OptionalField(Several(Number(), "2")), "columns")),
         policy=Word((*POLICIES, "error")),
-        holes=Several(Whole(least=0), "columns"),
+        missing_counts=Several(Whole(least=0), "columns"),
         part_bits=Whole(least=0, most=61),
         pruned=Flag(),
-        factors=Maybe(Array("f8", "classes", least=0.0)),
-        costs=Maybe(Array("f8", "classes", "classes", least=0.0)),
-        smoothing=Maybe(Record(Smoothing)),
+        factors=OptionalField(Array("f8", "classes", least=0.0)),
+        costs=OptionalField(Array("f8", "classes", "classes", least=0.0)),
+        smoothing=OptionalField(RecordField(Smoothing)),
     )
 
     def check(self) -> None:
@@ -325,8 +337,8 @@ class TreeModel:
         check_weights(self)
 
     def __post_init__(self) -> None:
-        if not self.holes:
-            object.__setattr__(self, "holes", (0,) * len(self.schema.columns))
+        if not self.missing_counts:
+            object.__setattr__(self, "missing_counts", (0,) * len(self.schema.columns))
 
     @property
     def classes(self) -> Values:
@@ -359,14 +371,14 @@ class TreeModel:
         """How many numbers predict needs.
 
         A leaf has one, what it says; a cut two, the attribute and the threshold; a test of words
-        one and the values that it lists (of x in V those of V); each one more where holes have a
-        branch.
+        one and the values that it lists (of x in V those of V); each one more where missing values
+        have a branch.
         """
         owner = np.repeat(self.kind, np.diff(self.value_start))
         listed = np.count_nonzero((owner == MULTIWAY) | ((owner == SUBSET) & (self.branches == 0)))
         asks = self.kind != LEAF
-        holes = np.count_nonzero(asks & (self.missing >= 0))
-        return int(self.n_nodes + np.count_nonzero(self.kind == CUT) + listed + holes)
+        missing = np.count_nonzero(asks & (self.missing >= 0))
+        return int(self.n_nodes + np.count_nonzero(self.kind == CUT) + listed + missing)
 
     @property
     def arrays(self) -> TreeArrays:
@@ -406,7 +418,7 @@ class TreeModel:
     def labels(self) -> NDArray[np.intp]:
         """What each node says: the class of largest share, or of least expected cost."""
         if self.smoothing is not None:
-            return say(self.shares(), self.costs)
+            return decide_labels(self.shares(), self.costs)
         return self._plain_labels()
 
     def purity(self) -> Float:
@@ -462,7 +474,7 @@ class TreeModel:
     def _plain_labels(self) -> NDArray[np.intp]:
         if self.factors is None and self.costs is None:
             return np.asarray(self.units.argmax(axis=1))
-        return say(self.counted(), self.costs)
+        return decide_labels(self.counted(), self.costs)
 
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""

@@ -13,13 +13,13 @@ from sortal.base.classifier import FitReport
 from sortal.data.checks import is_whole, read_seed, share
 from sortal.data.text import agreed, counted
 from sortal.data.weights import read_weights
-from sortal.decision.folds import dealt, from_pairs, held_out, numbered
+from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.engines.local import n_threads
-from sortal.errors import InputError, OneLeafWarning, ParameterError, told, warn
+from sortal.errors import InputError, OneLeafWarning, ParameterError, brief, warn
 from sortal.trees.cost_complexity import complexity_path, cross_validate, take_rows
 from sortal.trees.learn import grow, unseen_codes
 from sortal.trees.pruning import Pruned, PruningOptions, chosen, prune_tree
-from sortal.trees.readable import SeenTree
+from sortal.trees.readable import DrawableTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def read_folds(
 ) -> Place:
     """A fold for each row that has weight; a splitter sees these rows only."""
     if is_whole(cv):
-        return dealt(classes, int(cv), seed)
+        return assign_folds(classes, int(cv), seed)
     if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):  # texts and patterns split, too
         pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
         return from_pairs(pairs, len(classes))
@@ -61,7 +61,7 @@ def _listed(cv: Any, n_rows: int) -> Place:
     if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
         return from_pairs(items, n_rows)
     raise ParameterError(
-        f"cv={told(cv)} cannot be used: give a number of folds, a fold number for each row, a "
+        f"cv={brief(cv)} cannot be used: give a number of folds, a fold number for each row, a "
         "splitter of scikit-learn, or pairs of rows to grow from and rows to leave out."
     )
 
@@ -74,7 +74,7 @@ _OPTIONS = {
 }
 
 
-class PrunedTree(SeenTree):
+class PrunedTree(DrawableTree):
     """What a tree does about tests that hold for its own rows only."""
 
     pruning: str | None

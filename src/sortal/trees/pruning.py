@@ -9,9 +9,9 @@ import numpy as np
 
 from sortal.data.checks import choose, non_negative, share
 from sortal.data.text import counted
-from sortal.errors import ParameterError, told
+from sortal.errors import ParameterError, brief
 from sortal.native import trees
-from sortal.native.trees import added_errors, judge_parts, judge_tests, prune_raising
+from sortal.native.trees import added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (
     complexity_path,
     cost_of,
@@ -125,7 +125,7 @@ def prune_by_raising(
         model.n_values,
         rows.classes,
         model.units.shape[1],
-        trees.Weights(scaled.units, scaled.copies, scaled.sizes),
+        trees.TreeRowWeights(scaled.units, scaled.copies, scaled.sizes),
         confidence,
     )
     moved = raised.moved & (raised.kind != trees.LEAF)
@@ -158,9 +158,9 @@ def _with_scores(
 def _judge(parts: NDArray[np.int64], total: int, criterion: int) -> tuple[float, float]:
     """Score and gain of a test by what its branches hold."""
     if len(parts) == 2:
-        judged = judge_tests(parts.sum(axis=0), parts[:1], total, criterion)
+        judged = score_tests(parts.sum(axis=0), parts[:1], total, criterion)
     else:
-        judged = judge_parts(parts, total, criterion)
+        judged = score_branches(parts, total, criterion)
     gain = float(judged.scores[0])
     told = float(judged.keys[0]) - judged.base
     if trees.CRITERIA[criterion] != "gain_ratio" or not told > 0:
@@ -200,7 +200,7 @@ class PruningOptions:
         for name in ("subtree_raising", "join_leaves"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(
-                    f"{name}={told(getattr(self, name))} cannot be used: it can be True or False."
+                    f"{name}={brief(getattr(self, name))} cannot be used: it can be True or False."
                 )
         if self.raises and self.missing == "fractional":
             raise ParameterError(
@@ -268,24 +268,27 @@ def _prune(
         if isinstance(cp, str):
             cp = complexity.cp[complexity.chosen or 0]
         smaller = prune_to(model, cp)
-        return Pruned(smaller, (_told(model, smaller, _by_cost(complexity, cp)),), complexity)
+        return Pruned(
+            smaller, (_pruning_note(model, smaller, _by_cost(complexity, cp)),), complexity
+        )
     if how.pruning == "reduced_error" and rows is not None:
         smaller = prune_reduced(model, rows)
         return Pruned(
-            smaller, (_told(model, smaller, f"their errors on {counted(rows.size, 'row')}"),)
+            smaller,
+            (_pruning_note(model, smaller, f"their errors on {counted(rows.size, 'row')}"),),
         )
     if how.raises and rows is not None:
         level = how.level(model)
         raised = prune_by_raising(model, rows, level, criterion)
         words = f"estimated errors (confidence {level:.3g}), raising subtrees"
         moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
-        notes = (_told(model, raised.model, words), *([moved] if raised.n_moved else []))
+        notes = (_pruning_note(model, raised.model, words), *([moved] if raised.n_moved else []))
         return Pruned(raised.model, notes, n_moved=raised.n_moved)
     if how.pruning == "pessimistic":
         level = how.level(model)
         smaller = prune_pessimistic(model, level)
         words = f"estimated errors (confidence {level:.3g})"
-        return Pruned(smaller, (_told(model, smaller, words),))
+        return Pruned(smaller, (_pruning_note(model, smaller, words),))
     return Pruned(model)
 
 
@@ -301,7 +304,7 @@ def _by_cost(complexity: CostComplexityPath, cp: float) -> str:
     return f"cost complexity (cp {cp:.6g}{rule})"
 
 
-def _told(before: TreeModel, after: TreeModel, words: str) -> str:
+def _pruning_note(before: TreeModel, after: TreeModel, words: str) -> str:
     return (
         f"pruned from {before.n_leaves} to {counted(after.n_leaves, 'leaf', 'leaves')} by {words}"
     )

@@ -102,19 +102,19 @@ class ReadableTree(TableClassifier):
         return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
 
     def _report_columns(
-        self, holes: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
+        self, missing: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
     ) -> None:
-        """Holes of columns that had some at fit are nothing to be told of, unless refused."""
-        if self.missing != "error" and self._model.holes:
-            holes = np.where(np.array(self._model.holes) > 0, 0, holes)
+        """Missing values of columns that had some at fit are not reported, unless refused."""
+        if self.missing != "error" and self._model.missing_counts:
+            missing = np.where(np.array(self._model.missing_counts) > 0, 0, missing)
         spread = "they go down every branch, by its weight"
         told = spread if self._model.policy == "fractional" else words
-        super()._report_columns(holes, np.zeros_like(unknown), told)
-        super()._report_columns(np.zeros_like(holes), unknown, words)
+        super()._report_columns(missing, np.zeros_like(unknown), told)
+        super()._report_columns(np.zeros_like(missing), unknown, words)
 
     def _walk(self, source: TableSource) -> Walked:
         rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))
-        self._report_columns(rows.holes, rows.unknown)
+        self._report_columns(rows.missing, rows.unknown)
         return rows
 
     def working(
@@ -152,7 +152,7 @@ class ReadableTree(TableClassifier):
         source = self._open_training(X, y, sample_weight, self._model.row_exponent).source
         batch = gather_blocks(list(self._engine().map(source, as_read)))
         rows = read_again(batch, self._model)
-        self._report_columns(rows.encoded.holes, rows.encoded.unknown)
+        self._report_columns(rows.encoded.missing, rows.encoded.unknown)
         return rows
 
     def to_frame(self, *, max_values: int | None = 10) -> Any:
@@ -183,7 +183,7 @@ class ReadableTree(TableClassifier):
 _LINES = 200
 
 
-class SeenTree(ReadableTree):
+class DrawableTree(ReadableTree):
     """What a fitted tree looks like."""
 
     def to_drawing(

@@ -9,11 +9,11 @@ import numpy as np
 
 from sortal import native
 from sortal.data.arrays import infinite
-from sortal.data.columns import HOLE, UNKNOWN, as_numbers, given_values, recode_columns
-from sortal.decision.scores import Answered
+from sortal.data.columns import MISSING, UNKNOWN, as_numbers, given_values, recode_columns
+from sortal.decision.scores import ScoredTerms
 from sortal.native import trees
 from sortal.native.trees import CUT, LEAF, SPREAD
-from sortal.trees.branches import heaviest_branch, heaviest_branches, hole_branch, node_values
+from sortal.trees.branches import heaviest_branch, heaviest_branches, missing_branch, node_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedTreeRows:
     """A block in a tree's terms: float64 where a column is cut, else codes by the schema's values.
 
-    `holes` and `unknown` count cells by column.
+    `missing` and `unknown` count cells by column.
     """
 
     columns: tuple[Float | Codes, ...]
-    holes: Counts
+    missing: Counts
     unknown: Counts
 
 
@@ -45,22 +45,22 @@ class _Cells(NamedTuple):
     """One column of a block in a tree's terms."""
 
     array: Float | Codes
-    n_holes: int
+    n_missing: int
     n_unknown: int
 
 
 def encode(
     batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
-) -> Encoded:
+) -> EncodedTreeRows:
     """Cells as a tree reads them; infinite numbers are refused by name.
 
     Codes listed in `unseen` count as unknown.
     """
     cells = _numbers(batch, schema) | _categories(batch, schema, column_kinds, unseen)
     columns = [cells[j] for j in range(len(schema.columns))]
-    return Encoded(
+    return EncodedTreeRows(
         tuple(column.array for column in columns),
-        np.array([column.n_holes for column in columns], dtype=np.int64),
+        np.array([column.n_missing for column in columns], dtype=np.int64),
         np.array([column.n_unknown for column in columns], dtype=np.int64),
     )
 
@@ -68,13 +68,13 @@ def encode(
 def _numbers(batch: Batch, schema: Schema) -> dict[int, _Cells]:
     numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
     arrays = [as_numbers(batch.columns[j]) for j in numbers]
-    holes = dict.fromkeys(numbers, 0)
+    missing = dict.fromkeys(numbers, 0)
     if any(native.not_finite(arrays)):  # else nothing is to be counted
-        holes = dict(zip(numbers, native.count_holes(arrays), strict=True))
+        missing = dict(zip(numbers, native.count_missing(arrays), strict=True))
     for j in numbers:
-        if holes[j] < 0:
+        if missing[j] < 0:
             raise infinite(schema.names[j], "finite numbers")
-    return {j: _Cells(x, holes[j], 0) for j, x in zip(numbers, arrays, strict=True)}
+    return {j: _Cells(x, missing[j], 0) for j, x in zip(numbers, arrays, strict=True)}
 
 
 def _categories(
@@ -88,24 +88,24 @@ def _categories(
         is_cut = column_kinds[j] == trees.CUT
         if unseen[j]:
             codes[np.isin(codes, unseen[j])] = UNKNOWN
-        n_holes, n_unknown = (int(np.count_nonzero(codes == mark)) for mark in (HOLE, UNKNOWN))
-        cells[j] = _Cells(as_ranks(codes) if is_cut else codes, n_holes, n_unknown)
+        n_missing, n_unknown = (int(np.count_nonzero(codes == mark)) for mark in (MISSING, UNKNOWN))
+        cells[j] = _Cells(as_ranks(codes) if is_cut else codes, n_missing, n_unknown)
     return cells
 
 
 def as_ranks(codes: Codes) -> Float:
-    """Codes as numbers to be cut; a hole is NaN, a value that no fit saw infinite."""
-    ranks = np.where(codes == HOLE, np.nan, codes)
+    """Codes as numbers to be cut; a missing value is NaN, a value that no fit saw infinite."""
+    ranks = np.where(codes == MISSING, np.nan, codes)
     return np.where(codes == UNKNOWN, np.inf, ranks)
 
 
-def route(model: TreeModel, batch: Batch) -> tuple[Encoded, Codes]:
+def route(model: TreeModel, batch: Batch) -> tuple[EncodedTreeRows, Codes]:
     """A block in the tree's terms, and the nodes where its rows end."""
     encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
     return encoded, end_nodes(model, encoded)
 
 
-def end_nodes(model: TreeModel, encoded: Encoded) -> Codes:
+def end_nodes(model: TreeModel, encoded: EncodedTreeRows) -> Codes:
     """The node where each row ends."""
     nodes = np.empty(len(encoded.columns[0]), dtype=np.int32)
     is_cut = np.array(model.column_kinds) == trees.CUT
@@ -125,33 +125,35 @@ class RouteBlock:
     model: TreeModel
     answers: NDArray[Any] | None = None
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> ScoredTerms:
         """Route one block."""
         encoded, nodes = route(self.model, batch)
         answer = nodes if self.answers is None else self.answers[nodes]
-        return Answered(answer, encoded.holes, encoded.unknown)
+        return ScoredTerms(answer, encoded.missing, encoded.unknown)
 
 
 @dataclass(frozen=True, eq=False)
 class SpreadBlock:
     """Block → Answered: for each row the mean of what `answers` has for the nodes where it ends.
 
-    Where holes spread, a row ends in several nodes, with a part in each.
+    Where missing values spread, a row ends in several nodes, with a part in each.
     """
 
     model: TreeModel
     answers: Float
 
-    def __call__(self, batch: Batch) -> Answered:
+    def __call__(self, batch: Batch) -> ScoredTerms:
         """Spread one block."""
         model = self.model
         encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
-        if not encoded.holes.any():
-            return Answered(self.answers[end_nodes(model, encoded)], encoded.holes, encoded.unknown)
+        if not encoded.missing.any():
+            return ScoredTerms(
+                self.answers[end_nodes(model, encoded)], encoded.missing, encoded.unknown
+            )
         answer = trees.spread_answers(
             model.arrays, encoded.columns, model.n_values, model.pull(), self.answers
         )
-        return Answered(answer, encoded.holes, encoded.unknown)
+        return ScoredTerms(answer, encoded.missing, encoded.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +163,7 @@ class Walked:
     nodes: Codes
     columns: tuple[NDArray[Any], ...]
     given: tuple[list[Any], ...]
-    holes: Counts
+    missing: Counts
     unknown: Counts
 
 
@@ -179,7 +181,7 @@ class WalkBlock:
             as_numbers(cells).tolist() if column.is_number else given_values(cells)
             for column, cells in pairs
         )
-        return Walked(nodes, encoded.columns, given, encoded.holes, encoded.unknown)
+        return Walked(nodes, encoded.columns, given, encoded.missing, encoded.unknown)
 
 
 def gather_walked(blocks: Sequence[Walked]) -> Walked:
@@ -190,37 +192,38 @@ def gather_walked(blocks: Sequence[Walked]) -> Walked:
         np.concatenate([block.nodes for block in blocks]),
         tuple(np.concatenate(parts) for parts in columns),
         tuple([value for part in parts for value in part] for parts in given),
-        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.missing for block in blocks], axis=0),
         np.sum([block.unknown for block in blocks], axis=0),
     )
 
 
-# --- The way of single rows down a tree, where a hole may go down every branch -------------------
+# --- The way of single rows down a tree, where a missing value may go down every branch
+# -------------------
 
 
-class End(NamedTuple):
+class ReachedNode(NamedTuple):
     """A node where a row ends, and with which part of its weight."""
 
     node: int
     part: float
 
 
-def is_hole(rows: Walked, i: int, j: int) -> bool:
+def is_missing(rows: Walked, i: int, j: int) -> bool:
     """Whether row i has no value in column j."""
     given = rows.given[j][i]
     return given is None or given != given  # only NaN differs from itself  # noqa: PLR0124
 
 
-def ends_of(model: TreeModel, rows: Walked, i: int) -> list[End]:
+def ends_of(model: TreeModel, rows: Walked, i: int) -> list[ReachedNode]:
     """Where row i ends; first the end that the heaviest branches lead to."""
-    found, waiting = [], [End(0, 1.0)]
+    found, waiting = [], [ReachedNode(0, 1.0)]
     while waiting:
         t, part = waiting.pop()
         below = _next(model, rows, i, t)
         if below:
-            waiting += [End(c, part * share) for c, share in reversed(below)]
+            waiting += [ReachedNode(c, part * share) for c, share in reversed(below)]
         else:
-            found.append(End(t, part))
+            found.append(ReachedNode(t, part))
     return found
 
 
@@ -230,10 +233,10 @@ def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, flo
         return []
     j = int(model.attribute[t])
     below = model.children[model.child_start[t] : model.child_start[t + 1]]
-    if not is_hole(rows, i, j):
+    if not is_missing(rows, i, j):
         b = branch_of(model, t, rows.columns[j][i])
     elif model.missing[t] != SPREAD:
-        b = hole_branch(model, t)
+        b = missing_branch(model, t)
     else:
         units = model.pull(below)
         first = heaviest_branch(model, t)
@@ -243,7 +246,7 @@ def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, flo
 
 
 def branch_of(model: TreeModel, t: int, cell: Any) -> int:
-    """The branch of a cell that is no hole, as the tree reads it; -1 if it stays at node t."""
+    """The branch of a known cell, as the tree reads it; -1 if it stays at node t."""
     if model.kind[t] == CUT:
         return int(cell > model.threshold[t]) if np.isfinite(cell) else int(model.heavier[t])
     codes, branches = node_values(model, t)
@@ -251,7 +254,7 @@ def branch_of(model: TreeModel, t: int, cell: Any) -> int:
     return int(mine[0]) if len(mine) else int(model.heavier[t])
 
 
-def mixed_shares(shares: NDArray[np.float64], ends: list[End]) -> NDArray[np.float64]:
+def mixed_shares(shares: NDArray[np.float64], ends: list[ReachedNode]) -> NDArray[np.float64]:
     """Σ part · share over the ends of a row."""
     parts = np.array([end.part for end in ends])
     return np.asarray(parts @ shares[[end.node for end in ends]])

@@ -13,7 +13,7 @@ import numpy as np
 from sortal import native
 from sortal.data.checks import choose, is_whole, non_negative, share, whole_number
 from sortal.decision.class_options import read_class_weight, read_costs, read_priors
-from sortal.errors import ParameterError, WeightError, listed, told
+from sortal.errors import ParameterError, WeightError, brief, listed
 from sortal.native import trees
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.values import Values
-    from sortal.trees.routing import Encoded
+    from sortal.trees.routing import EncodedTreeRows
 
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]
@@ -75,7 +75,8 @@ class TreeOptions:
 def _check_min_samples(given: Any) -> None:
     if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
         raise ParameterError(
-            f"min_samples_leaf={told(given)} cannot be used: give a whole number of at least 1, or "
+            f"min_samples_leaf={brief(given)} cannot be used: give a whole number of at least 1, "
+            "or "
             "a share of the rows between 0 and 1."
         )
 
@@ -89,7 +90,7 @@ def _check_splits(given: Any, criterion: str) -> None:
     for word in words:
         if not isinstance(word, str) or word not in _WORDS:
             raise ParameterError(
-                f"categorical_split={told(given)} cannot be used: it can be 'subset', 'multiway', "
+                f"categorical_split={brief(given)} cannot be used: it can be 'subset', 'multiway', "
                 "or a dict that gives one of these words by the name of a column."
             )
     if CRITERIA_BY_NAME[criterion].two_sided and "multiway" in words:
@@ -118,7 +119,7 @@ class TreeRows:
 
     schema: Schema
     column_kinds: tuple[int, ...]
-    encoded: Encoded
+    encoded: EncodedTreeRows
     classes: NDArray[np.int32]
     units: NDArray[np.int64] | None
     exponent: int
@@ -430,7 +431,7 @@ def _bits(rows: TreeRows, fine: int) -> tuple[int, int]:
 
 def bits_of(model: TreeModel, rows: TreeRows) -> tuple[int, int]:
     """The same of a tree and the rows that it grew from."""
-    spreads = model.policy == "fractional" and any(model.holes)
+    spreads = model.policy == "fractional" and any(model.missing_counts)
     return _bits(rows, model.part_bits) if spreads else (0, 0)
 
 

@@ -16,8 +16,8 @@ from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
 from sortal.records.tables import Table, unique
-from sortal.trees.branches import Paths, closing_lines, met_holes, tells_holes
-from sortal.trees.conditions import Choice, Interval, check_max_values
+from sortal.trees.branches import Paths, closing_lines, met_missing, tells_missing
+from sortal.trees.conditions import IntervalCondition, SetCondition, check_max_values
 
 if TYPE_CHECKING:
     from sortal.data.values import Value, Values
@@ -101,9 +101,9 @@ class Rule:
 
 
 def _side(condition: Condition, whole: Condition) -> Condition:
-    if isinstance(condition, Interval) and isinstance(whole, Interval):
+    if isinstance(condition, IntervalCondition) and isinstance(whole, IntervalCondition):
         return condition.within(whole)
-    assert isinstance(condition, Choice)  # noqa: S101  (a column is asked in one way)
+    assert isinstance(condition, SetCondition)  # noqa: S101  (a column is asked in one way)
     return replace(condition, others=False, missing=condition.missing and whole.missing)
 
 
@@ -142,15 +142,18 @@ def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
     ranges = model.ranges or (None,) * len(model.schema.columns)
     sides: list[Condition] = []
     for j, (column, ends) in enumerate(zip(model.schema.columns, ranges, strict=True)):
-        holes = {"missing": met_holes(model) and model.holes[j] > 0, "told": tells_holes(model, j)}
+        missing = {
+            "missing": met_missing(model) and model.missing_counts[j] > 0,
+            "told": tells_missing(model, j),
+        }
         if column.is_number:
             low, high = ends or (-math.inf, math.inf)
             is_date = column.kind == "date"
-            sides.append(Interval(column.name, low, high, is_date, closed=True, **holes))
+            sides.append(IntervalCondition(column.name, low, high, is_date, closed=True, **missing))
         else:
             unseen = set(model.unseen[j])
             met = tuple(value for v, value in enumerate(column.values) if v not in unseen)
-            sides.append(Choice(column.name, met, (), others=False, **holes))
+            sides.append(SetCondition(column.name, met, (), others=False, **missing))
     return tuple(sides)
 
 

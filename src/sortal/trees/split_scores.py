@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal import native
 from sortal.base.labels import read_target
-from sortal.data.columns import HOLE, as_categories
+from sortal.data.columns import MISSING, as_categories
 from sortal.data.sources import refuse_measurements
 from sortal.data.text import counted
 from sortal.data.values import kept
@@ -198,7 +198,7 @@ def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -
 
 
 def _column(given: Any, name: str) -> CategoryColumn:
-    """One value a row, without holes."""
+    """One value a row, without missing values."""
     if isinstance(given, str) or not hasattr(given, "__len__"):
         raise InputError(f"{name}={given!r} is no column: give the values themselves, one a row.")
     try:
@@ -212,8 +212,8 @@ def _column(given: Any, name: str) -> CategoryColumn:
         ) from None
     if len(column) == 0:
         raise InputError(f"{name} is empty: give one value a row, and one row at least.")
-    if (column.codes == HOLE).any():
-        first = int((column.codes == HOLE).argmax())
+    if (column.codes == MISSING).any():
+        first = int((column.codes == MISSING).argmax())
         raise InputError(
             f"{name} has no value in row {first}: every row needs one. Drop the rows without one."
         )

@@ -14,15 +14,15 @@ from sortal.native import _core, trees
 from sortal.native.trees import (
     added_errors,
     collapse_strengths,
-    judge_parts,
-    judge_tests,
     prune_raising,
+    score_branches,
+    score_tests,
     thresholds_between,
 )
 
 ROWS: Final = np.zeros(3, dtype=np.int32)
 CODES: Final = np.array([0, 1, 1], dtype=np.int32)
-HOLED: Final = np.array([0, 1, -1], dtype=np.int32)
+INCOMPLETE: Final = np.array([0, 1, -1], dtype=np.int32)
 NUMBERS: Final = np.array([4, 5, 6])
 UNITS: Final = np.array([1, 2, 3])
 X: Final = np.array([1.0, 2.0, 3.0])
@@ -49,7 +49,7 @@ def center(**change: Any) -> int:
 
 
 def terms() -> dict[str, Any]:
-    return {"columns": [X], "codes": [HOLED], "sizes": [2], "out": np.zeros((3, 2))}
+    return {"columns": [X], "codes": [INCOMPLETE], "sizes": [2], "out": np.zeros((3, 2))}
 
 
 def functions(**change: Any) -> int:
@@ -72,9 +72,9 @@ def best(**change: Any) -> Any:
 def grow(
     x: Any, y: Any, units: Any = None, *, kind: int = 1, n_values: int = 0, **change: int
 ) -> Any:
-    asked = trees.Columns([x], [kind], [n_values], [False])
+    asked = trees.TreeColumns([x], [kind], [n_values], [False])
     growth = trees.Growth(0, 1, 1.0, 3, 1, 1, 0.0, -1, trees.NO_BOUND)._replace(**change)
-    return trees.grow_tree(asked, y, 2, trees.Weights(units), growth, 1)
+    return trees.grow_tree(asked, y, 2, trees.TreeRowWeights(units), growth, 1)
 
 
 # x <= 1; yes: c in {0}, where 0 and 1 are known; no: a branch for each of 0 and 2
@@ -87,7 +87,7 @@ TREE: Final[dict[str, list[int]]] = {
     "values": [0, 1, 0, 2],
     "branches": [0, 1, 0, 1],
     "heavier": [0, 1, -1, -1, -1, -1, -1],
-    "missing": [trees.NO_HOLES] * 7,
+    "missing": [trees.NOTHING_MISSING] * 7,
 }
 
 
@@ -107,7 +107,7 @@ def route(c: int = 0, **change: list[int]) -> None:
 
 def prune(confidence: float = 0.25, **change: list[int]) -> Any:
     columns, classes = [np.array([0.0, 2.0]), int32(0, 0)], int32(0, 1)
-    weights = trees.Weights()
+    weights = trees.TreeRowWeights()
     return prune_raising(arrays(**change), columns, [0, 3], classes, 2, weights, confidence)
 
 
@@ -156,8 +156,11 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: native.place_integers([NUMBERS], [(0, CODES)], 4, -2), "length n"),
     (lambda: native.place_integers([], [(0, CODES)], 0, -2), "differ in number"),
     (lambda: center(columns=[X, X[:2]]), "columns differ in length"),
-    (lambda: center(codes=[HOLED[:2]]), "columns and codes differ in length"),
-    (lambda: center(columns=[], codes=[HOLED, HOLED[:2]], sizes=[2, 1]), "differ in length"),
+    (lambda: center(codes=[INCOMPLETE[:2]]), "columns and codes differ in length"),
+    (
+        lambda: center(columns=[], codes=[INCOMPLETE, INCOMPLETE[:2]], sizes=[2, 1]),
+        "differ in length",
+    ),
     (lambda: center(sizes=[2, 2]), "codes and sizes differ in number"),
     (lambda: center(sizes=[-1]), "a size is negative"),
     (lambda: center(sizes=[2**31]), "a size is negative or beyond"),
@@ -170,14 +173,14 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: center(out=np.zeros((2, 6))), "out has not"),
     (lambda: center(fill=np.zeros(2)), "fill is not of one number a term"),
     (lambda: center(scale=np.ones(3)), "scale and out differ in length"),
-    (lambda: center(codes=[HOLED + 2]), "a code is too large"),
-    (lambda: center(codes=[HOLED + 1], rows=None, scale=None), "a code is too large"),
+    (lambda: center(codes=[INCOMPLETE + 2]), "a code is too large"),
+    (lambda: center(codes=[INCOMPLETE + 1], rows=None, scale=None), "a code is too large"),
     (lambda: functions(center=np.zeros(2)), "center is not of one number a term"),
     (lambda: functions(weights=np.zeros((2, 2))), "weights are not of one number a term"),
     (lambda: functions(weights=np.zeros((3, 3))), "weights and out differ in functions"),
     (lambda: functions(out=np.zeros((4, 2))), "out has more rows than the columns"),
     (lambda: functions(codes=[int32(2, 2, 2)]), "a code is too large"),
-    (lambda: functions(codes=[HOLED[:2]]), "columns and codes differ in length"),
+    (lambda: functions(codes=[INCOMPLETE[:2]]), "columns and codes differ in length"),
     (lambda: squares(sizes=[1]), "centers are not of one number a term"),
     (lambda: squares(rests=np.zeros((3, 3))), "rests are not as centers are"),
     (lambda: squares(out=np.zeros((3, 3))), "centers and out differ in number"),
@@ -205,12 +208,12 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: best(counts=[np.array([[1 << 62, 1], [1 << 62, 1]])]), "counts exceed"),
     (lambda: two_tables(np.array([[1, 0], [1, 0]])), "differ in class totals"),
     (lambda: two_tables(np.array([[1], [1]])), "differ in classes"),
-    (lambda: judge_tests(NODE, np.array([[4, 0]]), 7, 0), "a side exceeds its node"),
-    (lambda: judge_tests(NODE, np.array([[1, 0]]), 6, 0), "not between 1 and the total"),
-    (lambda: judge_tests(NODE, np.array([[1, 0]]), 7, 4), "criterion"),
-    (lambda: judge_tests(NODE, np.array([[1, 0, 0]]), 7, 0), "one row"),
-    (lambda: judge_parts(NODE[None], 7, 3), "no multiway"),
-    (lambda: judge_parts(np.array([[-1, 2]]), 7, 2), "negative"),
+    (lambda: score_tests(NODE, np.array([[4, 0]]), 7, 0), "a side exceeds its node"),
+    (lambda: score_tests(NODE, np.array([[1, 0]]), 6, 0), "not between 1 and the total"),
+    (lambda: score_tests(NODE, np.array([[1, 0]]), 7, 4), "criterion"),
+    (lambda: score_tests(NODE, np.array([[1, 0, 0]]), 7, 0), "one row"),
+    (lambda: score_branches(NODE[None], 7, 3), "no multiway"),
+    (lambda: score_branches(np.array([[-1, 2]]), 7, 2), "negative"),
     (lambda: thresholds_between(np.array([2.0, 1.0])), "ascend"),
     (lambda: grow(np.array([0, 1, np.inf]), CODES), "not finite"),
     (lambda: grow(X[:2], CODES), "differ in length"),

@@ -27,7 +27,7 @@ from sortal.kernels.basis import choose_landmarks
 from sortal.kernels.functions import KernelFunction, positive
 from sortal.kernels.landmark_space import LandmarkSpace
 from sortal.kernels.options import KernelOptions, count_landmarks
-from sortal.kernels.primal import tell_nobody
+from sortal.kernels.primal import no_progress
 
 Float = Any
 
@@ -195,7 +195,7 @@ def landmarks_below_nothing() -> object:
         "callable", function=lambda A, B: 1.0 - np.square(A[:, None] - B).sum(axis=2)
     )
     X = np.random.default_rng(0).normal(size=(50, 3))
-    return choose_landmarks(kernel, X, 40, 0, tell_nobody)
+    return choose_landmarks(kernel, X, 40, 0, no_progress)
 
 
 # --- Rows of the fit, files, models --------------------------------------------------------------

@@ -293,7 +293,7 @@ REFUSALS: Final = [
     *(no_model(words, fitted) for words in CHANGES),
     no_model("values that there are not", tennis, lambda m: {"codes": m.codes + 1}),
     no_model("words where there can be none", tennis, lambda _: {"metric": "manhattan"}),
-    no_model("holes where", ellipse, lambda m: {"numbers": m.numbers * np.nan}),
+    no_model("missing values where", ellipse, lambda m: {"numbers": m.numbers * np.nan}),
     no_model("more directions", ellipse, lambda m: bent(m, root=np.zeros((4, 5)))),
     no_model("negative", ellipse, lambda m: bent(m, covariance=-m.ellipse.covariance)),
     *(Refusal(f"{most!r} rows in a working", partial(listed, most), ParameterError, "max_rows=")

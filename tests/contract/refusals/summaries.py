@@ -147,7 +147,7 @@ COMBINE: Final = [
     *(refuse(kind, take_out, kind, "b", "u", **SUBTRACT) for kind in list(KINDS)[1:]),
     *(refuse("only rows that were fitted", take_out, kind, "a", "w", **SUBTRACT)
       for kind in ("the weight of a value", "the weight of a cell")),
-    refuse("the number of holes", take_out, "the number of rows", "a", None, **SUBTRACT),
+    refuse("the number of missing values", take_out, "the number of rows", "a", None, **SUBTRACT),
     *(refuse("1 column and one of 2 columns do not combine", combine_other_columns, kind, how,
              error=ColumnError)
       for kind in KINDS if kind != "the weight of a class" for how in ("merge", "subtract")),

@@ -23,7 +23,7 @@ from sortal.errors import (
 )
 from sortal.tasks import registry
 from sortal.tasks.compare.baselines import find_baseline
-from sortal.tasks.compare.choose import Contestant, choose, interval
+from sortal.tasks.compare.choose import ScoredCandidate, choose, interval
 from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
 from sortal.tasks.inspect.inspect import inspect
@@ -35,7 +35,7 @@ from sortal.tasks.tables import open_table
 Cases = list[tuple[str, dict[str, Any], type[Exception], str]]
 FRAME: Final = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "a", "b"]})
 NINTH: Final = 1 / 9
-FACTS: Final = registry.Facts(probabilistic=False, reads="Not at all.")
+FACTS: Final = registry.LearnerFacts(probabilistic=False, reads="Not at all.")
 CONVERTED: Final = {
     "tree": sortal.TreeClassifier,
     "lda": sortal.LinearDiscriminant,
@@ -80,7 +80,7 @@ def report(**given: Any) -> Any:
 
 
 def rivals(*scores: tuple[float, ...], names: str = "ab") -> Any:
-    return choose([Contestant(n, s, 1) for n, s in zip(names, scores, strict=False)], NINTH)
+    return choose([ScoredCandidate(n, s, 1) for n, s in zip(names, scores, strict=False)], NINTH)
 
 
 def registered(**given: Any) -> Any:
@@ -306,7 +306,8 @@ REFUSALS: Final = [
     Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), ParameterError,
             "level="),
     Refusal("a choice of no level",
-            lambda: choose([Contestant("a", (0.1, 0.2), 1)], NINTH, level=math.nan), ParameterError,
+            lambda: choose([ScoredCandidate("a", (0.1, 0.2), 1)], NINTH, level=math.nan),
+            ParameterError,
             "level="),
     Refusal("a negative share of test rows", lambda: interval([0.1, 0.2], -0.1), InputError,
             "1/9 with ten folds"),

@@ -10,7 +10,7 @@ from tests.contract.refusals.table import Refusal
 from sortal import LinearDiscriminant, TreeClassifier, datasets
 from sortal.data.columns import NumberColumn
 from sortal.data.sources import Batch
-from sortal.decision.folds import dealt, from_pairs, numbered
+from sortal.decision.folds import assign_folds, from_pairs, numbered
 from sortal.decision.posterior import leading, log_posterior, posterior, shares_of_votes
 from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, ParameterError
 from sortal.tasks.report.decide import decide_part
@@ -118,8 +118,8 @@ TABLE_OF: Final[dict[type[Exception], list[tuple[Any, str]]]] = {
             "0, its only node",
         ),
         (lambda: working(iris()[0]), r"node=a DataFrame is no node.*working\(0, X, y\)"),
-        (lambda: dealt(CODES, 1, 0), "two folds at least"),
-        (lambda: dealt(CODES, 5, 0), "more folds than there are rows"),
+        (lambda: assign_folds(CODES, 1, 0), "two folds at least"),
+        (lambda: assign_folds(CODES, 5, 0), "more folds than there are rows"),
         (lambda: numbered([0, 1], 4), "2 fold numbers for 4 rows"),
         (lambda: numbered([3, 3, 3, 3], 4), "all rows into fold 3"),
         (lambda: numbered([0.5, 1, 1, 1], 4), "one whole number a row"),

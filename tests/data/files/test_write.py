@@ -65,7 +65,7 @@ def test_as_it_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
-def test_a_hole_is_none_by_its_word(name: str, tmp_path: Path) -> None:
+def test_a_missing_value_is_none_by_its_word(name: str, tmp_path: Path) -> None:
     words = ["NaT", "<NA>", "None", None, pd.NA, pd.NaT, float("nan"), np.float32("nan")]
     write_table(pd.DataFrame({"a": pd.Series(words, dtype=object), "b": range(8)}), tmp_path / name)
     found = read_file(tmp_path / name).frame["a"].tolist()

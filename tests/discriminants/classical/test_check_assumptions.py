@@ -1,4 +1,4 @@
-"""check_assumptions at the door: tables, holes, categories, labels, limits."""
+"""check_assumptions at the door: tables, missing values, categories, labels, limits."""
 
 import warnings
 from typing import Any
@@ -81,13 +81,13 @@ def test_columns_are_matched_by_name_and_other_tables_will_do(
     assert apart.to_dict() == plain.to_dict()
 
 
-def test_holes_are_left_out_and_counted(iris: Any) -> None:
-    holed = iris.copy()
-    holed.loc[[0, 1, 60], "sepal_width"] = np.nan
+def test_missing_values_are_left_out_and_counted(iris: Any) -> None:
+    incomplete = iris.copy()
+    incomplete.loc[[0, 1, 60], "sepal_width"] = np.nan
     model = LinearDiscriminant().fit(iris, "species")
     with pytest.warns(MissingValueWarning, match="rows with such cells are left out"):
-        found = model.check_assumptions(holed, "species")
-    expected = model.check_assumptions(holed.dropna(), "species")
+        found = model.check_assumptions(incomplete, "species")
+    expected = model.check_assumptions(incomplete.dropna(), "species")
     assert found["rows"].column("left out") == (2, 1, 0)
     assert found["rows"].column("rows") == (48, 49, 50)
     assert "3 of 150" in found["rows"].title

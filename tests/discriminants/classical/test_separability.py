@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from sortal.discriminants.classical import separability
-from sortal.discriminants.classical.separability import Functions, _Search, separate, shared_rows
+from sortal.discriminants.classical.separability import (
+    SeparatingFunctions,
+    _Search,
+    separate,
+    shared_rows,
+)
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -126,8 +131,8 @@ def test_offsets_matter_where_there_are_more_than_two_classes() -> None:
     search = _Search.of([np.array([[x]]) for x in (-5.0, 0.0, 5.0)])
     weights = np.array([[-1.0, 0.0, 1.0]])  # of rows less the first
     good, bad = np.array([5.0, 2.0, -5.0]), np.array([5.0, -20.0, -5.0])
-    assert search.margin(Functions(weights, good)) == np.inf
-    assert search.margin(Functions(weights, bad)) is None  # never says the class between
+    assert search.margin(SeparatingFunctions(weights, good)) == np.inf
+    assert search.margin(SeparatingFunctions(weights, bad)) is None  # never says the class between
 
 
 def machine(groups: list[Float]) -> bool:

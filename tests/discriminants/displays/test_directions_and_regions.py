@@ -358,9 +358,9 @@ def test_lines_and_polygons_cut_away_entirely() -> None:
 # Points, labels and their faults
 
 
-def test_rows_with_holes_are_left_out_and_counted() -> None:
+def test_rows_with_missing_values_are_left_out_and_counted() -> None:
     points = [[0.0, 1.0], [np.nan, 2.0], [1.0, 0.0]]
-    with pytest.warns(MissingValueWarning, match="1 of 3 rows has a hole"):
+    with pytest.warns(MissingValueWarning, match="1 of 3 rows has a missing value"):
         display = ProjectionDisplay(points, list("aab"), (1, 1))
     assert display.rows.counts.tolist() == [1, 1]
 

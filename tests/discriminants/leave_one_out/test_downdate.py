@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sortal import LinearDiscriminant
 from sortal.discriminants.leave_one_out.downdate import (
     GRID,
-    Fitted,
-    Tried,
+    FittedStatistics,
+    GridScores,
     best,
     read_fitted,
     same_rows,
@@ -152,7 +152,7 @@ def test_the_simplest_of_equals() -> None:
     sums = np.array([-5.0, -4.0, -4.0 - 1e-12, -4.0 - 1e-10])
     pairs = [(0.0, 0.0), (0.0, 0.5), (0.1, 0.0), (1.0, 1.0)]
     assert best(
-        pairs, Tried(sums, 1.0, np.empty(0, dtype=np.intp), np.empty((0, 4), dtype=bool))
+        pairs, GridScores(sums, 1.0, np.empty(0, dtype=np.intp), np.empty((0, 4), dtype=bool))
     ) == (0.1, 0.0)
     assert len(GRID) == 14
 
@@ -169,6 +169,6 @@ def test_folds_that_are_dealt_or_given() -> None:
 
 def test_origins_hold_what_a_float_can() -> None:
     X = np.array([[1e8 + 0.1], [1e8 + 0.4], [1e8 - 3.0], [1e8 - 3.5]])
-    fitted: Fitted = read_fitted(statistics(X, [0, 0, 1, 1]), None, None, 0)
+    fitted: FittedStatistics = read_fitted(statistics(X, [0, 0, 1, 1]), None, None, 0)
     u = (X[0] - fitted.origins[0]) - fitted.rests[0]
     assert_allclose(u, (X[0] - X[1]) / 2, rtol=1e-9)

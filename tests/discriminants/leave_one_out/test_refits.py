@@ -284,7 +284,7 @@ def test_dealt_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_allclose(again[0], model.predict_proba(more[:1])[0], atol=1e-12)
 
 
-def test_holes_in_folds_are_integrated_out() -> None:
+def test_missing_values_in_folds_are_integrated_out() -> None:
     X, y = make_rows(16)
     X[1, 0] = np.nan
     folds = np.arange(len(y)) % 3

@@ -201,7 +201,7 @@ def test_pooling_makes_singular_classes_regular() -> None:
 
 @every_singular
 @quiet
-def test_holes_where_classes_are_singular(name: str) -> None:
+def test_missing_values_where_classes_are_singular(name: str) -> None:
     """The completed covariances lose rows and columns; they are not completed again."""
     table = SINGULAR[name][0]()
     rows = beside(table[0])
@@ -266,10 +266,10 @@ def test_tied_columns_in_all_rows_are_left_out() -> None:
     assert model.ranks_.tolist() == [3, 3, 3]
     rows = beside(tied)
     close(model.predict_log_proba(rows), Oracle(tied, y).log_posteriors(rows), 1e-8)
-    holed = tied.copy()
-    holed[::2, 0] = np.nan
-    holed[1::2, 3] = np.nan
-    close(model.predict_log_proba(holed), Oracle(tied, y).log_posteriors(holed), 1e-8)
+    incomplete = tied.copy()
+    incomplete[::2, 0] = np.nan
+    incomplete[1::2, 3] = np.nan
+    close(model.predict_log_proba(incomplete), Oracle(tied, y).log_posteriors(incomplete), 1e-8)
 
 
 def test_two_singular_classes_and_a_tie() -> None:
@@ -412,11 +412,11 @@ def test_long_tables_in_many_blocks() -> None:
     expected = by_formula(model, rows)
     logs = model.predict_log_proba(rows)
     close(logs - logs[:, :1], expected - expected[:, :1], 1e-10)
-    holed = rows[:30_000].copy()
-    holed[::1000, 2] = np.nan  # a hole in one row is nothing to its neighbors
+    incomplete = rows[:30_000].copy()
+    incomplete[::1000, 2] = np.nan  # a missing value in one row is nothing to its neighbors
     with pytest.warns(MissingValueWarning):
-        found = model.predict_log_proba(holed)
-    whole = ~np.isnan(holed[:, 2])
+        found = model.predict_log_proba(incomplete)
+    whole = ~np.isnan(incomplete[:, 2])
     close(found[whole], logs[:30_000][whole], 1e-12)
 
 
@@ -429,10 +429,10 @@ def test_a_class_without_rows_is_impossible() -> None:
     model.partial_fit(X, y, classes=["a", "b", "z"])
     alone = QuadraticDiscriminant(priors=[0.5, 0.5]).fit(X, y)
     close(model.predict_proba(X)[:, :2], alone.predict_proba(X), 1e-12)
-    holed = X[:1].copy()
-    holed[0, 1] = np.nan
+    incomplete = X[:1].copy()
+    incomplete[0, 1] = np.nan
     with pytest.warns(MissingValueWarning, match="integrated out"):
-        assert model.predict_proba(holed)[0, 2] == 0
+        assert model.predict_proba(incomplete)[0, 2] == 0
     assert np.isnan(model.covariances_[2]).all()
     assert np.isfinite(model.covariances_[:2]).all()
     json.dumps(model.working(X[:3]).to_dict(), allow_nan=False)

@@ -240,24 +240,25 @@ def test_forgetting_a_whole_class() -> None:
     same(logs(model, data.X), logs(refitted, data.X))
 
 
-# --- Holes ---------------------------------------------------------------------------------------
+# --- Missing values
+# ---------------------------------------------------------------------------------------
 
 
-def with_holes(data: Data, seed: int) -> Float:
-    holed = data.X.copy()
-    holed[np.random.default_rng(seed).uniform(size=holed.shape) < 0.4] = np.nan
-    holed[0] = np.nan
-    return holed
+def with_missing(data: Data, seed: int) -> Float:
+    incomplete = data.X.copy()
+    incomplete[np.random.default_rng(seed).uniform(size=incomplete.shape) < 0.4] = np.nan
+    incomplete[0] = np.nan
+    return incomplete
 
 
 @given(all_tables, seeds, poolings, shrinkages)
-def test_holes_are_integrated_out(
+def test_missing_values_are_integrated_out(
     data: Data, seed: int, pooling: float, shrinkage: float | None
 ) -> None:
-    holed = with_holes(data, seed)[:12]
+    incomplete = with_missing(data, seed)[:12]
     model = fitted(data.X, data.y, "unbiased", pooling, shrinkage)
-    with pytest.warns(MissingValueWarning, match=f"{np.isnan(holed).sum()} cells?"):
-        found = logs(model, holed)
+    with pytest.warns(MissingValueWarning, match=f"{np.isnan(incomplete).sum()} cells?"):
+        found = logs(model, incomplete)
     oracle = Oracle(data.X, data.y, "unbiased", pooling, shrinkage or 0.0)
-    same(found, oracle.log_posteriors(holed), 1e-7)
+    same(found, oracle.log_posteriors(incomplete), 1e-7)
     same(np.exp(found[0]), model.priors_, 1e-13)

@@ -98,7 +98,7 @@ def test_other_columns_stay_at_their_means_or_where_they_are_held() -> None:
     assert_allclose(held.values[3, 1], three().transform(row)[0, 0])
 
 
-def test_contours_of_a_mixed_table_with_holes() -> None:
+def test_contours_of_a_mixed_table_with_missing_values() -> None:
     table = datasets.penguins().dropna()
     model = KernelDiscriminant().fit(table, "species")
     display = Contours.from_estimator(model, table, "species", resolution=6)

@@ -187,7 +187,7 @@ def test_regions_for_several_k_beside_the_curve() -> None:
     assert "euclidean distance, uniform votes" in told
 
 
-def test_a_mixed_table_with_holes_and_a_class_that_is_not_drawn() -> None:
+def test_a_mixed_table_with_missing_values_and_a_class_that_is_not_drawn() -> None:
     table = datasets.penguins()
     table.loc[table["species"] == "Gentoo", "bill_depth_mm"] = None
     model = NeighborsClassifier(weights="distance").fit(table, "species")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from sortal.tasks.compare.choose import (
-    Choice,
-    Contestant,
-    Interval,
+    ModelChoice,
+    ScoredCandidate,
+    ScoreInterval,
     balanced_rows,
     choose,
     corrected_variance,
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 TEN_FOLDS = 1 / 9
 
 
-def model(name: str, scores: Sequence[float], size: float = 1, **more: bool | str) -> Contestant:
-    return Contestant(name, tuple(scores), size, **more)  # type: ignore[arg-type]
+def model(
+    name: str, scores: Sequence[float], size: float = 1, **more: bool | str
+) -> ScoredCandidate:
+    return ScoredCandidate(name, tuple(scores), size, **more)  # type: ignore[arg-type]
 
 
 # By hand
@@ -172,12 +174,12 @@ def test_units_and_order_do_not_matter(scores: list[float], share: float, unit: 
 
 
 @st.composite
-def fields(draw: Callable[..., list[float]]) -> list[Contestant]:
+def fields(draw: Callable[..., list[float]]) -> list[ScoredCandidate]:
     n_models: int = draw(st.integers(1, 6))  # type: ignore[assignment]
     n_scores: int = draw(st.integers(2, 12))  # type: ignore[assignment]
     score = st.integers(0, 16).map(lambda x: x / 16)  # sums and mirrored scores are exact
     return [
-        Contestant(
+        ScoredCandidate(
             f"m{i}",
             tuple(draw(st.lists(score, min_size=n_scores, max_size=n_scores))),
             draw(st.integers(1, 4)),  # type: ignore[arg-type]
@@ -189,7 +191,7 @@ def fields(draw: Callable[..., list[float]]) -> list[Contestant]:
 
 
 @given(fields(), SHARES, st.randoms(use_true_random=False))
-def test_laws_of_a_choice(field: list[Contestant], share: float, random: object) -> None:
+def test_laws_of_a_choice(field: list[ScoredCandidate], share: float, random: object) -> None:
     choice = choose(field, share)
     eligible = {one.name: one for one in field if one.eligible}
     assert set(choice.equals) <= set(eligible)
@@ -215,7 +217,9 @@ def test_laws_of_a_choice(field: list[Contestant], share: float, random: object)
 
 
 @given(fields(), SHARES)
-def test_a_stricter_level_calls_no_more_models_equal(field: list[Contestant], share: float) -> None:
+def test_a_stricter_level_calls_no_more_models_equal(
+    field: list[ScoredCandidate], share: float
+) -> None:
     assert {*choose(field, share, level=0.2).equals} <= {*choose(field, share, level=0.01).equals}
 
 
@@ -223,8 +227,10 @@ def test_a_stricter_level_calls_no_more_models_equal(field: list[Contestant], sh
 
 
 def test_scores_that_are_all_the_same() -> None:
-    assert interval([0.75] * 10, TEN_FOLDS) == Interval(0.75, 0.75, 0.75)
-    assert interval([0.8], TEN_FOLDS) == Interval(0.8, 0.0, 1.0)  # one says nothing of its spread
+    assert interval([0.75] * 10, TEN_FOLDS) == ScoreInterval(0.75, 0.75, 0.75)
+    assert interval([0.8], TEN_FOLDS) == ScoreInterval(
+        0.8, 0.0, 1.0
+    )  # one says nothing of its spread
     # A mean is rounded, so that 0.1 differs from the mean of a hundred of its kind.
     assert np.var([0.1] * 100) > 0
     assert corrected_variance([0.1] * 100, TEN_FOLDS) == 0.0
@@ -235,7 +241,7 @@ def test_scores_that_are_all_the_same() -> None:
 
 
 def test_metrics_with_an_open_end() -> None:
-    assert interval([0.0] * 10, TEN_FOLDS, highest=math.inf) == Interval(0.0, 0.0, 0.0)
+    assert interval([0.0] * 10, TEN_FOLDS, highest=math.inf) == ScoreInterval(0.0, 0.0, 0.0)
     found = interval([1e-9, 3.0], 1.0, highest=math.inf)
     assert 0 < found.low < found.high < math.inf
     found = interval([-1.0, 1.0], 1.0, lowest=-math.inf, highest=math.inf)
@@ -267,13 +273,13 @@ FLAT = (0.5,) * 10
 def test_the_only_contestant() -> None:
     said = "There is one model to choose from: tree (balanced accuracy 0.850)."
     found = choose([model("tree", ZIGZAG, 7)], TEN_FOLDS)
-    assert found == Choice("tree", "tree", {}, ("tree",), said, "tree")
+    assert found == ModelChoice("tree", "tree", {}, ("tree",), said, "tree")
 
 
 def test_models_that_may_not_be_chosen_need_no_scores() -> None:
     said = "No model can be chosen: none of them has a balanced accuracy on all rows."
     for field in ([], [model("tree", ZIGZAG, eligible=False)]):
-        assert choose(field, TEN_FOLDS) == Choice("", "", {}, (), said, None)
+        assert choose(field, TEN_FOLDS) == ModelChoice("", "", {}, (), said, None)
     broken = model("svm", (), eligible=False)
     short = model("lda", (0.99,), 1, eligible=False)
     choice = choose([broken, model("tree", ZIGZAG, 7), short], TEN_FOLDS)

@@ -16,18 +16,18 @@ from sortal import DiscreteBayes, LinearDiscriminant, datasets
 from sortal.errors import MissingValueWarning
 from sortal.tasks.compare.compare import run_comparison
 from sortal.tasks.compare.fold_run import (
-    Entrant,
+    Candidate,
+    FoldProblem,
     FoldResult,
     Folds,
-    Problem,
     one_line,
     part_of,
     plan_folds,
     run_fold,
 )
-from sortal.tasks.compare.run import Kept, Run, join_kept
+from sortal.tasks.compare.run import OutOfFold, Run, join_out_of_fold
 from sortal.tasks.fit import training_rows
-from sortal.tasks.registry import Facts, Learner, find
+from sortal.tasks.registry import Learner, LearnerFacts, find
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def flowers() -> pd.DataFrame:
     return datasets.iris().drop(columns="species")
 
 
-def problem(frame: Any = None, **changes: Any) -> Problem:
+def problem(frame: Any = None, **changes: Any) -> FoldProblem:
     settings = {
         "frame": flowers() if frame is None else frame,
         "y": Y,
@@ -49,11 +49,11 @@ def problem(frame: Any = None, **changes: Any) -> Problem:
         "folds": Folds(3, 1, 0),
         "metric": "balanced_accuracy",
     }
-    return Problem(**{**settings, **changes})
+    return FoldProblem(**{**settings, **changes})
 
 
-def toy(cls: type) -> Entrant:
-    return Entrant("toy", "toy", False, Learner("toy", cls, "toy", Facts(False, "")))  # noqa: FBT003
+def toy(cls: type) -> Candidate:
+    return Candidate("toy", "toy", False, Learner("toy", cls, "toy", LearnerFacts(False, "")))  # noqa: FBT003
 
 
 class Toy(ClassifierMixin, BaseEstimator):
@@ -88,7 +88,7 @@ def test_a_class_that_a_fit_never_met_has_no_probability() -> None:
     assert result.error == ""
     assert 0.6 < result.scores["balanced_accuracy"] < 0.67
     assert result.scores["log_loss"] > 10
-    assert run_fold(here, Entrant("logistic", "", True), 0, None).scores["log_loss"] > 10  # noqa: FBT003
+    assert run_fold(here, Candidate("logistic", "", True), 0, None).scores["log_loss"] > 10  # noqa: FBT003
 
 
 def test_a_class_that_a_test_part_lacks_is_no_error() -> None:
@@ -174,7 +174,7 @@ def test_options_are_chosen_within_the_training_part() -> None:
 
 def test_numbers_that_are_categories_are_told_to_all() -> None:
     frame = problem().frame.round()
-    for one in (entrant("tree"), entrant("bayes"), Entrant("logistic", "", True)):  # noqa: FBT003
+    for one in (entrant("tree"), entrant("bayes"), Candidate("logistic", "", True)):  # noqa: FBT003
         plain = run_fold(problem(frame), one, 0, None)
         named = run_fold(problem(frame, categorical_features=("petal_length",)), one, 0, None)
         assert named.error == ""
@@ -284,11 +284,11 @@ def test_nothing_else_knows_of_it(found: Comparison) -> None:
 # One fold at a time, without workers
 
 
-def keeping(**changes: Any) -> Problem:
+def keeping(**changes: Any) -> FoldProblem:
     return problem(**{"folds": Folds(3, 2, 0), "metric": "accuracy", "keep": True, **changes})
 
 
-def run_of(here: Problem, folds: list[int], n_rows: int | None = None) -> Run:
+def run_of(here: FoldProblem, folds: list[int], n_rows: int | None = None) -> Run:
     run = Run("bayes", here.folds.n, 100, 10, n_rows)
     run.results = {fold: run_fold(here, entrant("bayes"), fold, n_rows) for fold in folds}
     return run
@@ -297,7 +297,7 @@ def run_of(here: Problem, folds: list[int], n_rows: int | None = None) -> Run:
 def test_later_repeats_and_what_is_not_asked_for_stay_with_the_worker() -> None:
     later = run_fold(keeping(), entrant("bayes"), 3, None)
     unasked = run_fold(keeping(keep=False), entrant("bayes"), 0, None)
-    baseline = run_fold(keeping(), Entrant("majority", "", probabilistic=True), 0, None)
+    baseline = run_fold(keeping(), Candidate("majority", "", probabilistic=True), 0, None)
     for result in (later, unasked, baseline):
         assert result.scores["accuracy"] > 0
         assert result.said is None
@@ -307,8 +307,8 @@ def test_later_repeats_and_what_is_not_asked_for_stay_with_the_worker() -> None:
 def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
     here = keeping()
     run = run_of(here, [2, 0, 4])
-    kept = join_kept(run, here)
-    assert isinstance(kept, Kept)
+    kept = join_out_of_fold(run, here)
+    assert isinstance(kept, OutOfFold)
     expected = np.sort(np.concatenate([here.split[0][1], here.split[2][1]]))
     np.testing.assert_array_equal(kept.rows, expected)
     np.testing.assert_array_equal(kept.truth, here.y[expected])
@@ -321,12 +321,12 @@ def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
     np.testing.assert_array_equal(kept.probabilities[places], each.probabilities)
     # they are joined, and not there twice
     assert all(result.said is None for result in run.results.values())
-    assert join_kept(run, here) is None
+    assert join_out_of_fold(run, here) is None
 
 
 def test_a_part_of_the_training_rows_is_said() -> None:
     here = keeping(folds=Folds(3, 1, 0))
-    kept = join_kept(run_of(here, [0, 1, 2], 60), here)
+    kept = join_out_of_fold(run_of(here, [0, 1, 2], 60), here)
     assert kept is not None
     assert "trained on about 60 rows" in kept.words
 

@@ -27,7 +27,7 @@ from sortal.tasks import registry
 from sortal.tasks.compare import workers
 from sortal.tasks.compare.compare import compare
 from sortal.tasks.compare.run import Schedule
-from sortal.tasks.registry import Facts, Learner
+from sortal.tasks.registry import Learner, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,7 +129,7 @@ Locked.__module__ = "nowhere"
 def toys() -> Iterator[list[str]]:
     classes = (Toy, Exits, Crashes, Hangs, PressesCtrlC, Talks, Drags, Locked, _stranger())
     for cls in classes:
-        facts = Facts(probabilistic=False, reads="It is not.")
+        facts = LearnerFacts(probabilistic=False, reads="It is not.")
         registry.register(Learner(cls.__name__.lower(), cls, cls.__name__, facts))
     yield [cls.__name__.lower() for cls in classes]
     for cls in classes:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from sortal.evaluation import Confusion, Reliability
-from sortal.tasks.compare.choose import Contestant, choose
+from sortal.tasks.compare.choose import ScoredCandidate, choose
 from sortal.tasks.compare.comparison import Comparison, ModelResult
-from sortal.tasks.compare.fold_run import Entrant, Folds
+from sortal.tasks.compare.fold_run import Candidate, Folds
 from sortal.tasks.compare.settings import METRICS, Settings
 from sortal.tasks.registry import find
 from sortal.tasks.report.facts import ModelFacts
-from sortal.tasks.report.models import Fitted
+from sortal.tasks.report.models import FittedLearner
 
 CLASSES = ("ant", "bee", "cow")
 TITLES = {"majority": "majority class", "logistic": "logistic regression"}
@@ -62,7 +62,9 @@ def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given:
     settings = Settings(**(fields | given))
     sign = METRICS[metric].higher_is_better
     contestants = [
-        Contestant(one.name, one.scores, one.size or 0.0, one.eligible, one.baseline, one.title)
+        ScoredCandidate(
+            one.name, one.scores, one.size or 0.0, one.eligible, one.baseline, one.title
+        )
         for one in models
     ]
     choice = choose(contestants, 1 / 9, higher_is_better=sign, metric=METRICS[metric].words)
@@ -70,13 +72,13 @@ def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given:
     return Comparison(tuple(ranked if sign else ranked[::-1]), choice, settings)
 
 
-def fitted(found: Comparison, name: str, **given: Any) -> Fitted:
+def fitted(found: Comparison, name: str, **given: Any) -> FittedLearner:
     """A learner that stands for one that was fitted."""
     names = np.array(["x", "wide one", "z"], dtype=object)
     estimator = SimpleNamespace(
         feature_names_in_=names, n_parameters_=12, classes_=np.array(CLASSES)
     )
-    return replace(Fitted(find(name), found[name], {}, estimator), **given)
+    return replace(FittedLearner(find(name), found[name], {}, estimator), **given)
 
 
 def facts(
@@ -96,7 +98,7 @@ def facts(
     return ModelFacts(name, learner.title, learner.facts.reads, result=found[name], **empty)
 
 
-def entrant(name: str) -> Entrant:
+def entrant(name: str) -> Candidate:
     """A learner that takes part."""
     learner = find(name)
-    return Entrant(name, learner.title, learner.facts.probabilistic, learner)
+    return Candidate(name, learner.title, learner.facts.probabilistic, learner)

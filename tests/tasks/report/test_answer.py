@@ -10,7 +10,7 @@ import pytest
 from tests.tasks.report.cases import comparison, facts, fitted, model
 
 from sortal import datasets
-from sortal.records.render import Part
+from sortal.records.render import PagePart
 from sortal.records.tables import Table
 from sortal.tasks.compare.fold_run import Folds
 from sortal.tasks.inspect.inspect import inspect
@@ -18,7 +18,7 @@ from sortal.tasks.registry import learners
 from sortal.tasks.report.answer import answer
 from sortal.tasks.report.gather import _chosen
 from sortal.tasks.report.parts import has_form
-from sortal.tasks.report.report import Wishes
+from sortal.tasks.report.report import ReportOptions
 from sortal.tasks.report.why import how_sure, why
 from sortal.tasks.tables import open_table
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.facts import Answer
+    from sortal.tasks.report.facts import SummaryTexts
 
 MAJORITY = model("majority", 1 / 3, 1)
 
@@ -37,9 +37,9 @@ def data() -> Inspection:
     return inspect(datasets.penguins(), "species")
 
 
-def told(found: Comparison, name: str, data: Inspection, **given: Any) -> Answer:
+def told(found: Comparison, name: str, data: Inspection, **given: Any) -> SummaryTexts:
     chosen = fitted(found, name)
-    wishes = Wishes("kind", **given)
+    wishes = ReportOptions("kind", **given)
     return answer(data, found, [facts(found, name)], chosen, wishes, None, decides=True)
 
 
@@ -221,13 +221,13 @@ def test_the_simplest_of_equals_may_be_no_better_than_the_commonest(data: Inspec
 
 def test_no_model_at_all(data: Inspection) -> None:
     found = comparison(model("lda", 0.9, 12, eligible=False))
-    said = answer(data, found, [], None, Wishes("kind"), None, decides=False)
+    said = answer(data, found, [], None, ReportOptions("kind"), None, decides=False)
     assert said.which == (
         "None: no model of sortal's own was fitted to predict kind.\n\n"
         "“linear discriminant”: error: no."
     )
     slow = replace(facts(found, "lda"), note="It would take long.")
-    said = answer(data, found, [slow], None, Wishes("kind"), None, decides=False)
+    said = answer(data, found, [slow], None, ReportOptions("kind"), None, decides=False)
     assert said.which.endswith("“linear discriminant”: It would take long.")
     assert said.why.startswith("No model came so far on all rows that it has a balanced accuracy")
     assert (said.how_sure, said.new_row) == (
@@ -235,9 +235,9 @@ def test_no_model_at_all(data: Inspection) -> None:
         "Without a model, nothing can be said of a new row.",
     )
     none = comparison(model("logistic", 0.9, 12), MAJORITY)
-    said = answer(data, none, [], None, Wishes("kind"), None, decides=False)
+    said = answer(data, none, [], None, ReportOptions("kind"), None, decides=False)
     assert said.which.startswith("None: no model of sortal's own took part")
-    said = answer(data, comparison(MAJORITY), [], None, Wishes("kind"), None, decides=False)
+    said = answer(data, comparison(MAJORITY), [], None, ReportOptions("kind"), None, decides=False)
     assert "beside always saying the commonest class, no model was tried." in said.why
 
 
@@ -354,7 +354,7 @@ def test_doubts_come_from_findings_small_classes_and_rows_left_out() -> None:
 def test_a_new_row_and_what_to_type(data: Inspection) -> None:
     found = comparison(model("tree", 0.9, 12), MAJORITY)
     chosen = fitted(found, "tree", options={"confidence": 0.05, "random_state": 0})
-    wishes = Wishes("the kind", drop=("a b",), categorical_features=("zip",))
+    wishes = ReportOptions("the kind", drop=("a b",), categorical_features=("zip",))
     one = [facts(found, "tree")]
     said = answer(data, found, one, chosen, wishes, None, decides=True).new_row
     assert said.startswith("It always names one of the three classes, even for a row of none")
@@ -376,7 +376,7 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
     file = open_table(path).file
     assert file is not None
     one, chosen = [facts(found, "lda")], fitted(found, "lda")
-    wishes = Wishes("kind", reading=reading)
+    wishes = ReportOptions("kind", reading=reading)
     said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
     assert (
         "first sortal fit 'my table.csv' --target kind --learner lda --na-values NA,-9 --text zip "
@@ -384,9 +384,9 @@ def test_what_to_type_reads_the_file_as_it_was_read(data: Inspection, tmp_path: 
         "NEW.csv --header"
     ) in said
     piped = replace(file, name="standard input")
-    said = answer(data, found, one, chosen, Wishes("kind"), piped, decides=True).new_row
+    said = answer(data, found, one, chosen, ReportOptions("kind"), piped, decides=True).new_row
     assert "first sortal fit TABLE.csv --target kind --learner lda -o" in said
-    wishes = Wishes("kind", reading={"format": "csv"})
+    wishes = ReportOptions("kind", reading={"format": "csv"})
     said = answer(data, found, one, chosen, wishes, file, decides=True).new_row
     assert "predicted: the Python code under “The same again” does." in said
     assert "sortal fit" not in said
@@ -402,13 +402,13 @@ def test_only_what_is_shown_is_said_to_be(data: Inspection) -> None:
         (replace(whole, tables=()), "12 numbers."),
     ):
         chosen = fitted(found, "lda")
-        said = answer(data, found, [shown], chosen, Wishes("kind"), None, decides=True).which
+        said = answer(data, found, [shown], chosen, ReportOptions("kind"), None, decides=True).which
         assert said.endswith(words)
 
 
 def test_a_part_without_a_model_is_no_form() -> None:
-    assert has_form(Part("decide-a", "decide", "", {"model": {"kind": "lda"}}))
-    assert not has_form(Part("decide-a", "decide", "", {"model": None}))
+    assert has_form(PagePart("decide-a", "decide", "", {"model": {"kind": "lda"}}))
+    assert not has_form(PagePart("decide-a", "decide", "", {"model": None}))
     assert not has_form(None)
 
 
@@ -423,7 +423,7 @@ def test_two_classes_and_thirty(data: Inspection) -> None:
 
 def test_every_learner_is_described_without_code() -> None:
     for learner in learners():
-        for words in (learner.facts.plain, learner.facts.holes):
+        for words in (learner.facts.plain, learner.facts.missing):
             assert words.endswith(".")
             assert "()" not in words
             assert len(words) < 300

@@ -15,7 +15,7 @@ import pytest
 import sortal
 from sortal.base.saving import parts_of
 from sortal.errors import SortalWarning
-from sortal.tasks.report.gather import join_rare, joined
+from sortal.tasks.report.gather import join_rare, join_rare_text
 from sortal.tasks.report.report import Report, report
 from sortal.tasks.show import held, show
 
@@ -168,7 +168,7 @@ def test_text_of_few_rows(library: Any) -> None:
     for name in ("n", "is", "target"):
         assert made[name].is_null().to_list() == [cell is None for cell in columns[name]]
         assert made[name].drop_nulls().to_list() == [c for c in columns[name] if c is not None]
-    few = joined(table, "target", 5, ["code"])
+    few = join_rare_text(table, "target", 5, ["code"])
     assert few.texts == {"a": {"y", "z"}, "code": {"7", "8", "9"}}
     assert few.n_rows == {"a": 5, "code": 3}
     assert few.masked("such as 'y', '8' or 'x'") == "such as '…', '…' or 'x'"
@@ -233,6 +233,6 @@ def test_counts_of_weighted_rows_are_no_rows() -> None:
 def test_sentences_do_not_quote_rare_text() -> None:
     long = "x" * 30
     table = pd.DataFrame({"a": ["it's", long, 'say "so"', *["often"] * 9], "y": ["u"] * ROWS})
-    few = joined(table, "y", 5)
+    few = join_rare_text(table, "y", 5)
     said = f"It isn't {'it' + chr(39) + 's'!r}, {long!r}, {long[:23] + '…'!r} or {'often'!r}."
     assert few.masked(said) == "It isn't '…', '…', '…' or 'often'."

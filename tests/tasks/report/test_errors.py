@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from scipy.stats import fisher_exact
 
-from sortal.tasks.compare.run import Kept
+from sortal.tasks.compare.run import OutOfFold
 from sortal.tasks.report.errors import (
-    Columns,
-    Confusing,
-    ErrorsMet,
-    Sure,
+    ComparedColumns,
+    ConfidentRows,
+    ConfusionDetail,
+    ErrorAnalysis,
     about_percent,
     median_distance,
     rank_chance,
@@ -27,9 +27,9 @@ from sortal.tasks.report.errors import (
 N = 200
 
 
-def kept(truth: Any, said: Any, probabilities: Any = None, rows: Any = None) -> Kept:
+def kept(truth: Any, said: Any, probabilities: Any = None, rows: Any = None) -> OutOfFold:
     n = len(truth)
-    return Kept(
+    return OutOfFold(
         np.arange(n) if rows is None else np.asarray(rows),
         np.asarray(truth, dtype=np.int32),
         np.asarray(said, dtype=np.int32),
@@ -40,7 +40,7 @@ def kept(truth: Any, said: Any, probabilities: Any = None, rows: Any = None) -> 
     )
 
 
-def planted() -> tuple[pd.DataFrame, Kept]:
+def planted() -> tuple[pd.DataFrame, OutOfFold]:
     """Of class a, the last 20 of 100 rows are said to be b; they differ in four columns."""
     rng = np.random.default_rng(0)
     wrong = np.arange(N) // 20 == 4
@@ -59,9 +59,9 @@ def planted() -> tuple[pd.DataFrame, Kept]:
     return frame, kept(truth, said, shares)
 
 
-def met(**kw: Any) -> ErrorsMet:
+def met(**kw: Any) -> ErrorAnalysis:
     frame, predicted = planted()
-    return ErrorsMet.of(predicted, frame, ["a", "b"], **kw)
+    return ErrorAnalysis.of(predicted, frame, ["a", "b"], **kw)
 
 
 def test_what_tells_a_confusion_is_found_and_said() -> None:
@@ -81,7 +81,7 @@ def test_what_tells_a_confusion_is_found_and_said() -> None:
 
 def test_a_category_is_named_with_its_value() -> None:
     frame, predicted = planted()
-    found = ErrorsMet.of(predicted, frame[["color", "same"]], ["a", "b"])
+    found = ErrorAnalysis.of(predicted, frame[["color", "same"]], ["a", "b"])
     (one,) = found.confusing
     (difference,) = one.differences
     assert difference.value == "'red'"
@@ -129,7 +129,7 @@ def test_cells_are_shown_only_where_rows_are_allowed() -> None:
 def test_rows_are_counted_in_the_table_as_given() -> None:
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
     predicted = kept([0, 1], [1, 1], rows=[1, 3])
-    found = ErrorsMet.of(predicted, frame, ["a", "b"], places=np.array([0, 5, 6, 9]))
+    found = ErrorAnalysis.of(predicted, frame, ["a", "b"], places=np.array([0, 5, 6, 9]))
     assert found.worst is not None
     assert found.worst.rows == ((6, "a", "b"),)
     assert found.places == (1,)
@@ -138,7 +138,7 @@ def test_rows_are_counted_in_the_table_as_given() -> None:
 
 def test_without_probabilities_the_most_frequent_confusions_are_listed() -> None:
     predicted = kept([0, 1, 1, 0, 2], [1, 2, 2, 2, 2])
-    found = ErrorsMet.of(predicted, pd.DataFrame({"x": range(5)}), ["a", "b", "c"])
+    found = ErrorAnalysis.of(predicted, pd.DataFrame({"x": range(5)}), ["a", "b", "c"])
     assert found.sure == ()
     assert found.worst is not None
     assert found.worst.rows == ((2, "b", "c"), (3, "b", "c"), (1, "a", "b"), (4, "a", "c"))
@@ -146,7 +146,7 @@ def test_without_probabilities_the_most_frequent_confusions_are_listed() -> None
 
 
 def test_no_error_at_all() -> None:
-    found = ErrorsMet.of(kept([0, 1], [0, 1]), pd.DataFrame({"x": [1, 2]}), ["a", "b"])
+    found = ErrorAnalysis.of(kept([0, 1], [0, 1]), pd.DataFrame({"x": [1, 2]}), ["a", "b"])
     assert found.sentences == ("None of the 2 rows was said wrong.",)
     assert found.tables == ()
     assert found.to_text() == "None of the 2 rows was said wrong."
@@ -159,7 +159,7 @@ def test_differences_that_chance_would_give_are_seldom_told(n: int) -> None:
         rng = np.random.default_rng(seed)
         columns = {f"x{j}": rng.exponential(size=60) for j in range(4)}
         words = {f"w{j}": rng.choice(list("abcdef"), 60) for j in range(4)}
-        read = Columns(pd.DataFrame({**columns, **words}), (), np.arange(60))
+        read = ComparedColumns(pd.DataFrame({**columns, **words}), (), np.arange(60))
         told += bool(read.differences(np.arange(n), np.arange(n, 60)))
     assert told <= 3  # 5 % of 60
 
@@ -169,9 +169,9 @@ def test_a_difference_too_small_to_matter_is_not_told_however_sure_it_is() -> No
     x = rng.normal(size=20_000)
     x[:10_000] += 0.15
     halves = np.arange(10_000), np.arange(10_000, 20_000)
-    assert not Columns(pd.DataFrame({"x": x}), (), np.arange(20_000)).differences(*halves)
+    assert not ComparedColumns(pd.DataFrame({"x": x}), (), np.arange(20_000)).differences(*halves)
     x[:10_000] += 0.15
-    (one,) = Columns(pd.DataFrame({"x": x}), (), np.arange(20_000)).differences(*halves)
+    (one,) = ComparedColumns(pd.DataFrame({"x": x}), (), np.arange(20_000)).differences(*halves)
     assert one.here == np.median(x[:10_000])
 
 
@@ -192,7 +192,7 @@ def test_many_kinds_of_confusion_are_cut_and_said() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 6, 400)
     predicted = kept(truth, (truth + rng.integers(0, 3, 400)) % 6)
-    found = ErrorsMet.of(predicted, pd.DataFrame({"x": rng.normal(size=400)}), list("abcdef"))
+    found = ErrorAnalysis.of(predicted, pd.DataFrame({"x": rng.normal(size=400)}), list("abcdef"))
     assert len(found.confusing) == 5
     assert found.pairs is not None
     assert found.pairs.title == "The most frequent confusions (the first 10 of 12)"
@@ -202,13 +202,13 @@ def test_many_kinds_of_confusion_are_cut_and_said() -> None:
 def test_any_library_will_do_and_numbers_may_be_names() -> None:
     frame, predicted = planted()
     other = pl.DataFrame({name: frame[name].to_list() for name in ("size", "color")})
-    first = ErrorsMet.of(predicted, frame[["size", "color"]], ["a", "b"], rows=True)
-    second = ErrorsMet.of(predicted, other, ["a", "b"], rows=True)
+    first = ErrorAnalysis.of(predicted, frame[["size", "color"]], ["a", "b"], rows=True)
+    second = ErrorAnalysis.of(predicted, other, ["a", "b"], rows=True)
     assert second.confusing == first.confusing
     assert second.cells is not None
     assert isinstance(second.cells.to_frame(), pl.DataFrame)
     coded = pd.DataFrame({"code": np.where(frame["color"] == "red", 3, 4)})
-    named = ErrorsMet.of(predicted, coded, ["a", "b"], categorical_features=["code"])
+    named = ErrorAnalysis.of(predicted, coded, ["a", "b"], categorical_features=["code"])
     assert "'code' is more often 3 (100 % against" in named.to_text()
 
 
@@ -217,7 +217,7 @@ def test_faces_with_hostile_names() -> None:
     evil = "<script>alert(1)</script>|*_\n\u202e"
     frame = frame.rename(columns={"size": evil, "color": "row"})
     frame["row"] = "<b>"
-    found = ErrorsMet.of(predicted, frame, ["<i>", evil], rows=True)
+    found = ErrorAnalysis.of(predicted, frame, ["<i>", evil], rows=True)
     page = found.to_html()
     assert "<script>alert" not in page
     assert "<b>" not in page
@@ -261,13 +261,13 @@ def test_percent_never_calls_some_none() -> None:
 
 
 def test_one_row_is_it_and_how_many_wrong_ones_are_expected() -> None:
-    alone = Confusing("a", "b", 1, 0.01, 99, ())
+    alone = ConfusionDetail("a", "b", 1, 0.01, 99, ())
     assert alone.sentence == (
         "1 row of 'a' (1 % of them) was said to be 'b'. No column tells it from those said right "
         "by more than chance would."
     )
     for expected, text in ((0.0312, "0.031"), (3.56, "3.6"), (9.97, "10"), (1234.4, "1,234")):
-        assert Sure(0.9, 2_000, 1, expected).sentence == (
+        assert ConfidentRows(0.9, 2_000, 1, expected).sentence == (
             "Of 2,000 rows said with a probability of 0.9 or more, 1 is wrong; by the "
             f"probabilities themselves one would expect {text}."
         )

@@ -18,7 +18,7 @@ from sortal.data.files import read as reader
 from sortal.errors import MissingValueWarning, SortalWarning
 from sortal.tasks import tables
 from sortal.tasks.compare.compare import compare
-from sortal.tasks.registry import Facts, Learner, register, unregister
+from sortal.tasks.registry import Learner, LearnerFacts, register, unregister
 from sortal.tasks.report.report import Report, report
 from sortal.tasks.show import show
 
@@ -325,7 +325,7 @@ class Chatty(Dull):
 def strangers() -> Any:
     for cls in (Crooked, Dull, Chatty):
         name = cls.__name__.lower()
-        register(Learner(name, cls, name, Facts(probabilistic=False, reads="Read it not.")))
+        register(Learner(name, cls, name, LearnerFacts(probabilistic=False, reads="Read it not.")))
     yield
     for name in ("crooked", "dull", "chatty"):
         unregister(name)

@@ -15,7 +15,7 @@ from sortal import KernelDiscriminant, NeighborsClassifier, report
 from sortal.errors import MissingValueWarning, SortalWarning
 from sortal.tasks.fit import training_rows
 from sortal.tasks.registry import find
-from sortal.tasks.report.models import judge_kept, with_neighbors
+from sortal.tasks.report.models import evaluate_out_of_fold, with_neighbors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +139,7 @@ def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
     rows, table = known()
     wishes: Any = SimpleNamespace(include_rows=True, categorical_features=(), target="state")
     fitted = NeighborsClassifier().fit(table, "state")
-    judged = judge_kept("neighbors", of_neighbors().facts.comparison, rows, wishes)
+    judged = evaluate_out_of_fold("neighbors", of_neighbors().facts.comparison, rows, wishes)
     told = with_neighbors(judged.errors, fitted, rows)
     assert told is not None
     assert told.near is not None

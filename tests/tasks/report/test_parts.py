@@ -15,11 +15,11 @@ from tests.tasks.report.cases import comparison, entrant, model
 import sortal
 from sortal import datasets
 from sortal.records.tables import Table
-from sortal.tasks.fit import Rows
-from sortal.tasks.report.models import Room, cut_rules, cut_tables, fit_again, sentence
+from sortal.tasks.fit import TrainingRows
+from sortal.tasks.report.models import ExcerptLimits, cut_rules, cut_tables, fit_again, sentence
 from sortal.tasks.report.parts import is_tree, real_rows, smaller_trees, tree_part_of, typical_rows
 from sortal.tasks.report.phrases import gap, number, out_of, percent, some_of
-from sortal.tasks.report.report import Wishes, names, pictures_folder, report_format
+from sortal.tasks.report.report import ReportOptions, names, pictures_folder, report_format
 
 
 def test_numbers_as_people_say_them() -> None:
@@ -50,18 +50,18 @@ def table(name: str, n: int, width: int = 2) -> Table:
 
 def test_what_is_cut_keeps_what_says_most() -> None:
     many = [table(f"t{i}", 3) for i in range(20)]
-    kept, words = cut_tables(many, Room(6, 10, 10))
+    kept, words = cut_tables(many, ExcerptLimits(6, 10, 10))
     assert [one.name for one in kept] == ["t0", "t1", "t2", "t17", "t18", "t19"]
     assert words == ("6 of 20 tables are shown, the first 3 and the last 3",)
-    (long,), words = cut_tables([table("long", 50, 5)], Room(6, 10, 3))
+    (long,), words = cut_tables([table("long", 50, 5)], ExcerptLimits(6, 10, 3))
     assert long.column("rank") == tuple(range(10, 0, -1))  # the best ten, in their order
     assert long.columns == ("rank", "c1", "c2")
     assert long.title == "long (10 of 50 rows) (3 of 5 columns)"
     assert words[0].startswith("of 1 long table 10 rows at most are shown")
     plain = Table("p", "p", ("a",), tuple((i,) for i in range(9)))
-    (first,), _ = cut_tables([plain], Room(6, 4, 3))
+    (first,), _ = cut_tables([plain], ExcerptLimits(6, 4, 3))
     assert first.column("a") == (0, 1, 2, 3)
-    whole, words = cut_tables(many[:2], Room(6, 10, 10))
+    whole, words = cut_tables(many[:2], ExcerptLimits(6, 10, 10))
     assert (whole, words) == (tuple(many[:2]), ())
     assert cut_rules(None, 3) == (None, "")
     assert cut_rules([1, 2, 3, 4], 3) == ([1, 2, 3], "3 of 4 rules are shown")
@@ -105,8 +105,8 @@ def test_the_name_says_the_form() -> None:
 
 
 def test_wishes_tell_what_is_not_usual() -> None:
-    assert Wishes("y").named() == {}
-    wishes = Wishes("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
+    assert ReportOptions("y").named() == {}
+    wishes = ReportOptions("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
     assert wishes.named() == {"learners": ["lda"], "drop": ["a"]}
     assert wishes.fitting() == {"drop": ["a"]}
     assert "include_rows" not in wishes.comparing()
@@ -115,20 +115,22 @@ def test_wishes_tell_what_is_not_usual() -> None:
 
 
 @pytest.fixture(scope="module")
-def rows() -> Rows:
+def rows() -> TrainingRows:
     table = datasets.penguins()
     X = table.drop(columns="species")
-    return Rows(X, table["species"], X, None, np.arange(len(X)))
+    return TrainingRows(X, table["species"], X, None, np.arange(len(X)))
 
 
-def test_a_learner_is_fitted_without_warnings(rows: Rows) -> None:
+def test_a_learner_is_fitted_without_warnings(rows: TrainingRows) -> None:
     found = comparison(model("lda", 0.9, 12), categorical_features=("year",))
     again = fit_again(found, entrant("lda"), rows)
     assert (again.note, again.options) == ("", {"categorical_features": ["year"]})
-    assert "11 of 344 rows have a hole and are left out" in str(again.estimator.fit_report_)
+    assert "11 of 344 rows have a missing value and are left out" in str(
+        again.estimator.fit_report_
+    )
 
 
-def test_options_are_those_that_most_folds_chose(rows: Rows) -> None:
+def test_options_are_those_that_most_folds_chose(rows: TrainingRows) -> None:
     one = replace(
         model("lda", 0.9, 12), chosen=({"shrinkage": 0.5}, {"shrinkage": 0.1}, {"shrinkage": 0.1})
     )
@@ -147,21 +149,21 @@ def test_options_are_those_that_most_folds_chose(rows: Rows) -> None:
         ({"fit_seconds": 90.0, "rows": 50}, "which would take about 180 seconds"),
     ],
 )
-def test_what_would_not_end_is_not_begun(rows: Rows, given: Any, words: str) -> None:
+def test_what_would_not_end_is_not_begun(rows: TrainingRows, given: Any, words: str) -> None:
     found = comparison(replace(model("lda", 0.9, 12), **given))
     again = fit_again(found, entrant("lda"), rows)
     assert again.estimator is None
     assert words in again.note
 
 
-def test_what_a_fit_raises_is_a_note(rows: Rows) -> None:
+def test_what_a_fit_raises_is_a_note(rows: TrainingRows) -> None:
     unlabeled = replace(rows, y=pd.Series([None] * len(rows.y)))
     again = fit_again(comparison(model("lda", 0.9, 12)), entrant("lda"), unlabeled)
     assert again.estimator is None
     assert again.note.startswith("It could not be fitted. LabelError: ")
 
 
-def test_a_tree_has_a_slider_where_that_takes_no_time(rows: Rows) -> None:
+def test_a_tree_has_a_slider_where_that_takes_no_time(rows: TrainingRows) -> None:
     found = comparison(model("tree", 0.9, 12))
     again = fit_again(found, entrant("tree"), rows)
     assert is_tree(again.estimator)

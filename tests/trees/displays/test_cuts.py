@@ -190,7 +190,7 @@ def test_y_may_be_a_column_and_columns_may_have_the_names_of_tables() -> None:
 
 
 @pytest.mark.parametrize("missing", ["direction", "branch", "majority", "fractional"])
-def test_holes_are_no_cuts(missing: str) -> None:
+def test_missing_values_are_no_cuts(missing: str) -> None:
     """Each threshold is drawn once, with the known rows below it."""
     X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
     y = list("aabbbaa")

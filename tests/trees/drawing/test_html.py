@@ -117,10 +117,10 @@ MODELS: Final[dict[str, Callable[[], TreeModel]]] = {
     "iris": iris,
     "by value": tennis,
     "mixture": lambda: mixture(60),
-    "missing": lambda: holed("direction", 4),
+    "missing": lambda: incomplete("direction", 4),
     "hundred": lambda: noise(100),
     "classes": lambda: noise(60, 30),
-    "missing, every way": lambda: holed("fractional", 4),
+    "missing, every way": lambda: incomplete("fractional", 4),
 }
 LARGE: Final = ("hundred", "classes", "missing, every way")
 
@@ -405,16 +405,16 @@ def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
     assert stays > 3
 
 
-def holed(policy: str, seed: int) -> TreeModel:
-    """The tree of all kinds of attributes, as if it had been fitted with holes in most columns.
+def incomplete(policy: str, seed: int) -> TreeModel:
+    """The tree of all kinds of attributes, as if fitted with missing values in most columns.
 
     Where they go is drawn at random; some cuts ask whether the number is known.
     """
     model = varied()[0]._model
     rng = np.random.default_rng(seed)
-    holes = tuple(int(name not in ("x", "old")) for name in model.schema.names)
+    is_nan = tuple(int(name not in ("x", "old")) for name in model.schema.names)
     asks = model.attribute >= 0
-    met = asks & np.array(holes, dtype=bool)[model.attribute] & (rng.random(len(asks)) < 0.8)
+    met = asks & np.array(is_nan, dtype=bool)[model.attribute] & (rng.random(len(asks)) < 0.8)
     branches = rng.integers(np.maximum(np.diff(model.child_start), 1))
     missing = np.where(met, branches, -1)
     alone = met & (model.kind == CUT) & (rng.random(len(asks)) < 0.3) & (policy == "direction")
@@ -423,7 +423,7 @@ def holed(policy: str, seed: int) -> TreeModel:
     return replace(
         model,
         policy=policy,
-        holes=holes,
+        missing_counts=is_nan,
         threshold=threshold,
         missing=missing.astype(np.int32),
     )
@@ -447,13 +447,13 @@ def _columns(model: TreeModel, rows: pd.DataFrame) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("policy", ["direction", "majority", "fractional"])
-def test_fields_left_empty_are_holes_as_python_walks_them(page: Page, policy: str) -> None:
+def test_fields_left_empty_are_missing_values_as_python_walks_them(page: Page, policy: str) -> None:
     rows = varied()[1].sample(60, random_state=1).reset_index(drop=True)
     rows["kind"] = rows["kind"].where(rows.index % 5 > 0, "never seen")
     rng = np.random.default_rng(6)
     for name in rows.columns:
         rows[name] = rows[name].astype(object).where(rng.random(60) < 0.7, None)
-    model = holed(policy, 4)
+    model = incomplete(policy, 4)
     page.set_content(html_of(model, max_leaves=None))
     page.evaluate("document.querySelector('[data-do=unfold]').click()")  # drawn once, not by row
     typed = [
@@ -534,9 +534,9 @@ def test_values_from_python_stand_in_the_form(page: Page) -> None:
     assert page.get_by_role("combobox", name="kind").input_value() == "-1"
     assert page.get_by_role("textbox", name="x", exact=True).input_value() == ""
     assert page.get_by_text("A field left empty").count() == 0
-    model_with_holes = holed("direction", 4)
-    nothing = dict.fromkeys(model_with_holes.schema.names)
-    page.set_content(html_of(model_with_holes, max_leaves=None, values=nothing))
+    model_with_missing = incomplete("direction", 4)
+    nothing = dict.fromkeys(model_with_missing.schema.names)
+    page.set_content(html_of(model_with_missing, max_leaves=None, values=nothing))
     assert "is missing at node 0" in (result.text_content() or "")
     assert page.get_by_text("A field left empty is a missing value.").is_visible()
 

@@ -23,7 +23,7 @@ from sortal.trees.drawing.html import tree_part, tree_script, tree_style
 if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Page
 
-    from sortal.records.render import Part
+    from sortal.records.render import PagePart
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
 
@@ -85,7 +85,7 @@ def noisy(leaves: int) -> TreeModel:
     return tree.fit(table, np.where(y, "yes", "no"))._model
 
 
-def page_of(*parts: Part) -> str:
+def page_of(*parts: PagePart) -> str:
     pieces = [
         f'{part.html}<script type="application/json" data-for="{part.id}">'
         f"{htmlsafe_json_dumps(part.data)}</script>"
@@ -98,7 +98,7 @@ def page_of(*parts: Part) -> str:
     )
 
 
-def show(page: Page, model: TreeModel, **options: Any) -> Part:
+def show(page: Page, model: TreeModel, **options: Any) -> PagePart:
     part = tree_part(model, **options)
     page.set_content(page_of(part))
     return part

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from sortal import TreeClassifier
-from sortal.decision.folds import dealt, held_out
+from sortal.decision.folds import assign_folds, held_out
 from sortal.errors import InputError
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, added_errors, route_rows
 from sortal.trees.cost_complexity import (
@@ -429,8 +429,8 @@ def test_fractions_of_weights_scale(seed: int) -> None:
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 9))
 def test_folds_are_even_in_size_and_in_every_class(classes: list[int], n: int, seed: int) -> None:
     codes = np.array(classes, dtype=np.int32)
-    folds = dealt(codes, n, seed)
-    assert_array_equal(folds, dealt(codes, n, seed))
+    folds = assign_folds(codes, n, seed)
+    assert_array_equal(folds, assign_folds(codes, n, seed))
     for rows in (codes >= 0, *(codes == k for k in range(4))):
         sizes = np.bincount(folds[rows], minlength=n)
         assert sizes.max() - sizes.min() <= 1

@@ -1,7 +1,7 @@
-"""Laws of trees that were grown with holes, read: what is said of a hole is what it does.
+"""Laws of trees grown with missing values, read: what is said of a missing value is what it does.
 
-Trees are made by hand, at random, with every way a hole can go; rows are walked down their arrays
-here, and conditions are judged by their fields alone.
+Trees are made by hand, at random, with every way a missing value can go; rows are walked down their
+arrays here, and conditions are judged by their fields alone.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Part:
     below: list[Part] = field(default_factory=list)
 
 
-def made(root: Part, policy: str, holes: Sequence[int]) -> TreeModel:
+def made(root: Part, policy: str, missing: Sequence[int]) -> TreeModel:
     """The arrays of a tree, nodes in preorder."""
     parts, places = listed(root)
     below = [[places[id(child)] for child in part.below] for part in parts]
@@ -102,7 +102,7 @@ def made(root: Part, policy: str, holes: Sequence[int]) -> TreeModel:
         exact=np.ones(len(parts), dtype=bool),
         candidates=np.zeros(len(parts)),
         missing=np.array([part.missing for part in parts], dtype=np.int32),
-        holes=tuple(holes),
+        missing_counts=tuple(missing),
         policy=policy,
     )
 
@@ -120,10 +120,10 @@ class Maker:
 
     def __init__(self, seed: int, policy: str) -> None:
         self.rng, self.policy = np.random.default_rng(seed), policy
-        self.holes = [int(n) for n in self.rng.choice([0, 3], len(KINDS), p=[0.3, 0.7])]
+        self.missing = [int(n) for n in self.rng.choice([0, 3], len(KINDS), p=[0.3, 0.7])]
 
     def tree(self) -> TreeModel:
-        return made(self.part(0), self.policy, self.holes)
+        return made(self.part(0), self.policy, self.missing)
 
     def part(self, depth: int) -> Part:
         if depth > self.rng.integers(1, 5):
@@ -151,7 +151,7 @@ class Maker:
         codes = sorted(self.rng.permutation(3)[: self.rng.integers(1 + (not own), 4)].tolist())
         if KINDS[column] == MULTIWAY:
             values, n = {v: b for b, v in enumerate(codes)}, len(codes)
-        elif alone:  # the known on one side, holes on the other
+        elif alone:  # the known on one side, missing values on the other
             b = int(self.rng.integers(2))
             return Part(
                 [], column, values=dict.fromkeys(codes, b), missing=1 - b, below=[Part([])] * 2
@@ -163,14 +163,14 @@ class Maker:
         return Part([], column, values=values, missing=missing, below=[Part([])] * (n + own))
 
     def own(self, column: int) -> tuple[bool, bool]:
-        """Whether holes have a branch of their own, and whether it is known | missing."""
-        if not self.holes[column] or self.policy not in ("direction", "branch"):
+        """Whether missing values have a branch of their own, and whether it is known | missing."""
+        if not self.missing[column] or self.policy not in ("direction", "branch"):
             return False, False
         alone = bool(self.rng.random() < 0.25)
         return self.policy == "branch" and not alone and bool(self.rng.random() < 0.7), alone
 
     def learned(self, column: int, n: int) -> int:
-        if not self.holes[column] or self.policy == "branch" or self.rng.random() < 0.25:
+        if not self.missing[column] or self.policy == "branch" or self.rng.random() < 0.25:
             return -1
         return int(self.rng.integers(n))
 
@@ -195,7 +195,7 @@ def walked(model: TreeModel, rows: Sequence[Row]) -> Walked:
         [math.nan if row[j] is None and j in (0, 1, 5) else row[j] for row in rows]
         for j in range(6)
     ]
-    return Walked(ends, cells_read.columns, tuple(given), cells_read.holes, cells_read.unknown)
+    return Walked(ends, cells_read.columns, tuple(given), cells_read.missing, cells_read.unknown)
 
 
 def ends_of(model: TreeModel, row: Row) -> dict[int, float]:
@@ -253,7 +253,7 @@ def all_hold(conditions: Iterable[Any], row: Row) -> bool:
     return all(holds(c, cells[c.attribute]) for c in conditions)
 
 
-def only_holes(condition: Any) -> bool:
+def only_missing(condition: Any) -> bool:
     if hasattr(condition, "low"):
         return bool(condition.low >= condition.high)
     return not condition.values and not condition.others
@@ -266,18 +266,18 @@ def says_missing(text: str) -> bool:
 @pytest.mark.parametrize("policy", POLICIES)
 @HALF
 @given(st.integers(0, 10**9))
-def test_rules_say_what_a_hole_does(policy: str, seed: int) -> None:
+def test_rules_say_what_a_missing_value_does(policy: str, seed: int) -> None:
     maker = Maker(seed, policy)
     model = maker.tree()
     rules = rules_of(model, "merged", "pandas")
     for row in maker.rows():
         check_ends(model, [*rules, *rules.unlisted], row)
-    had = {name for name, n in zip(SCHEMA.names, model.holes, strict=True) if n}
+    had = {name for name, n in zip(SCHEMA.names, model.missing_counts, strict=True) if n}
     for rule in rules:
         for condition in (*rule.path, *rule.merged):
             check_words(condition, condition.attribute in had and policy != "fractional")
         asked = {c.attribute: c for c in rule.merged}
-        for side, n in zip(rule.box, model.holes, strict=True):
+        for side, n in zip(rule.box, model.missing_counts, strict=True):
             meets = asked[side.attribute].missing if side.attribute in asked else True
             assert side.missing == (meets and n > 0)
 
@@ -291,19 +291,19 @@ def check_ends(model: TreeModel, rules: list[Any], row: Row) -> None:
 
 
 def check_words(condition: Any, tells: bool) -> None:
-    """Words say what a hole does where the fit had holes."""
+    """Words say what a missing value does where the fit had missing values."""
     text = str(condition)
     assert condition.told == tells
-    assert says_missing(text) == (condition.missing and (tells or only_holes(condition)))
+    assert says_missing(text) == (condition.missing and (tells or only_missing(condition)))
     assert not (text.endswith(" is known") and (condition.missing or not tells))
     assert json.loads(json.dumps(condition.to_dict(), allow_nan=False))["text"] == text
     assert condition.to_dict()["missing"] == condition.missing
 
 
 @pytest.mark.parametrize("policy", ["error", *POLICIES])
-def test_a_tree_of_complete_rows_says_nothing_of_holes(policy: str) -> None:
+def test_a_tree_of_complete_rows_says_nothing_of_missing_values(policy: str) -> None:
     for seed in range(10):
-        model = replace(Maker(seed, "majority").tree(), policy="error", holes=())
+        model = replace(Maker(seed, "majority").tree(), policy="error", missing_counts=())
         model = replace(model, missing=np.where(model.missing >= 0, -1, model.missing))
         told = replace(model, policy=policy)
         assert tree_text(told, None, None) == tree_text(model, None, None)
@@ -419,14 +419,14 @@ def test_a_test_and_its_branches_in_words(root: Part, test: str, branches: list[
     assert [str(rule.merged[0]) for rule in rules] == branches
 
 
-def test_a_row_that_stays_may_have_a_hole() -> None:
+def test_a_row_that_stays_may_have_a_missing_value() -> None:
     model = made(asks(3, [A, B], values={0: 0, 1: 1}), "direction", [1] * len(KINDS))
     (kept,) = rules_of(model, "path", "pandas").unlisted
     assert str(kept.path[0]) == "size not in {L, M} (or missing)"
 
 
 def chain() -> Part:
-    """x is known, then 1 < x <= 3 with a hole that would go along, if it came so far."""
+    """x is known, then 1 < x <= 3 with a missing value that would go along, if it came so far."""
     low = asks(0, [A, B], threshold=1.0, missing=1, heavier=0)
     high = asks(0, [low, C], threshold=3.0, missing=0, heavier=0)
     return asks(0, [high, leaf(0, 0, 7)], threshold=math.inf, missing=1, heavier=0)
@@ -454,7 +454,7 @@ def test_known_values_need_no_word_where_an_interval_says_it() -> None:
     ]
 
 
-def test_regions_hold_holes() -> None:
+def test_regions_hold_missing_values() -> None:
     model = replace(
         made(asks(0, [A, B], threshold=2.0, missing=0, heavier=0), "direction", [1, 0, 1, 0, 0, 0]),
         ranges=((0.5, 4.0), (18000.0, 18300.0), None, None, None, (0.0, 1.0)),
@@ -475,7 +475,7 @@ STAYS: Final = "stays at a node with one branch per value"
 
 
 @pytest.mark.parametrize(
-    ("policy", "holes", "last"),
+    ("policy", "missing", "last"),
     [
         ("direction", [1, 0, 0, 1, 0, 0], ""),
         ("direction", [1, 0, 0, 0, 0, 0], f"{LARGER.partition(' takes')[0]} {STAYS}."),
@@ -492,19 +492,19 @@ STAYS: Final = "stays at a node with one branch per value"
     ],
 )
 def test_what_conditions_do_not_say_is_said_at_the_end(
-    policy: str, holes: list[int], last: str
+    policy: str, missing: list[int], last: str
 ) -> None:
     sized = asks(3, [A, B], values={0: 0, 1: 1})
-    model = made(asks(0, [sized, C], threshold=2.0, heavier=0), policy, holes)
+    model = made(asks(0, [sized, C], threshold=2.0, heavier=0), policy, missing)
     expected = ["", last] if last else []
     assert tree_text(model, None, None).split("\n")[5:] == expected
     rules = rules_of(model, "path", "pandas").to_text().split("\n")
     assert rules[6:] == expected
-    told = policy in ("direction", "majority") and holes[0] + holes[3] > 0
+    told = policy in ("direction", "majority") and missing[0] + missing[3] > 0
     assert ("or missing" in "\n".join(rules)) == told
 
 
-def test_the_table_of_nodes_has_the_branch_of_holes() -> None:
+def test_the_table_of_nodes_has_the_branch_of_missing_values() -> None:
     model = made(asks(0, [A, B, C], threshold=2.0, missing=2), "branch", [1, 0, 0, 0, 0, 0])
     table = node_table(model, "pandas", None)
     assert table.columns[4:6] == ("test", "missing")

@@ -1,6 +1,6 @@
-"""The working of nodes that met holes: against brute force, by hand, and against its own laws.
+"""The working of nodes with missing values: against brute force, by hand, and by its own laws.
 
-The oracle of trees with holes lists the allowed tests of a node with their scores.
+The oracle of trees with missing values lists the allowed tests of a node with their scores.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def name_of(table: Table, j: int, code: float) -> Any:
     return bool(value) if table.columns[j].look == "truth" else f"v{int(value)}"
 
 
-def row_of(table: Table, test: Test, policy: str, has_holes: bool) -> tuple[Any, ...]:
-    """How a table of tests names a test: its threshold or V, and where holes go."""
+def row_of(table: Table, test: Test, policy: str, has_missing: bool) -> tuple[Any, ...]:
+    """How a table of tests names a test: its threshold or V, and where missing values go."""
     j = test.attribute
     word = ("yes", "no", "own branch")[test.missing] if test.missing >= 0 else "every branch"
-    is_alone = has_holes and (test.threshold == math.inf or () in test.sides[:2])
-    where = ("alone" if is_alone else word) if has_holes else None
+    is_alone = has_missing and (test.threshold == math.inf or () in test.sides[:2])
+    where = ("alone" if is_alone else word) if has_missing else None
     if test.kind != CUT:
         return set_text([name_of(table, j, code) for code in test.sides[0]]), where
     if test.threshold == math.inf:
@@ -79,7 +79,7 @@ def check_two_sided(working: Any, oracle: Oracle, node: Node, j: int) -> None:
     is_rough = any(w != table.weights[i] for i, w in node.held)
     rows = listed(working, f"x{j}")
     for test in oracle.tests(j, node.held):
-        row = rows.pop(row_of(table, test, oracle.rules.missing, tally.has_holes))
+        row = rows.pop(row_of(table, test, oracle.rules.missing, tally.has_missing))
         assert row["score"] == pytest.approx(oracle.score(test, node.n), rel=1e-9, abs=1e-9)
         assert row["allowed"] or (is_rough and test.amount < 1e-9)
         check_counts(row, oracle, tally, test)
@@ -93,17 +93,17 @@ def check_two_sided(working: Any, oracle: Oracle, node: Node, j: int) -> None:
 
 
 def check_counts(row: dict[str, Any], oracle: Oracle, tally: Any, test: Test) -> None:
-    """N or n(V) are the yes side with its holes; holes are counted beside."""
+    """N or n(V) are the yes side with its missing values; missing values are counted beside."""
     yes = tally.part(test.sides[0])
     if oracle.rules.missing == "direction" and test.missing == 0:
-        yes = tuple(a + b for a, b in zip(yes, tally.holes, strict=True))
+        yes = tuple(a + b for a, b in zip(yes, tally.missing, strict=True))
     for k, label in enumerate(oracle.table.labels):
         word = f"N(c{label})" if test.kind == CUT else f"n(V, c{label})"
         assert row[word] == pytest.approx(float(yes[k]), abs=1e-9)
         assert row[f"P(c{label}|Y)"] == pytest.approx(float(Fraction(yes[k]) / sum(yes[:-1])))
-        if tally.has_holes:
-            assert row[f"n(missing, c{label})"] == pytest.approx(float(tally.holes[k]), abs=1e-9)
-    if not tally.has_holes:
+        if tally.has_missing:
+            assert row[f"n(missing, c{label})"] == pytest.approx(float(tally.missing[k]), abs=1e-9)
+    if not tally.has_missing:
         check_known(row, oracle.table.labels, yes[:-1], tally.part(test.sides[1])[:-1])
 
 
@@ -144,14 +144,14 @@ def check_multiway(working: Any, oracle: Oracle, node: Node, j: int) -> None:
     best = max(tests, key=lambda test: test.amount)
     if offer[3] is not None or best.amount > 1e-9:
         assert offer[3] == pytest.approx(oracle.score(best, node.n), rel=1e-9, abs=1e-9)
-    assert (table.column("value")[-1] is None) == tally.has_holes
-    if not tally.has_holes:
+    assert (table.column("value")[-1] is None) == tally.has_missing
+    if not tally.has_missing:
         parts = [tally.known[value][:-1] for value in sorted(tally.known)]
         measures = measures_of(parts, oracle.table.labels)
         name = "entropy" if "entropy" in table.columns else "Gini"
         after = np.average(table.column(name), weights=[float(sum(part)) for part in parts])
         assert after == pytest.approx(measures.get(f"split {name}", after), abs=1e-12)
-    if tally.has_holes and oracle.rules.missing == "direction":
+    if tally.has_missing and oracle.rules.missing == "direction":
         scores = table.column("score if missing here")
         for test in tests:
             expected = oracle.score(test, node.n)
@@ -216,7 +216,7 @@ def tennis_without_one_outlook() -> Any:
 
 
 def test_play_tennis_without_one_outlook_by_c45() -> None:
-    """Quinlan's example: 13/14 of the gain of the known days, holes a part of the information."""
+    """Quinlan's example: 13/14 of the gain of the known days; missing adds information."""
     tennis = tennis_without_one_outlook()
     c45 = TreeClassifier(
         "gain_ratio", categorical_split="multiway", missing="fractional", pruning=None
@@ -244,7 +244,7 @@ def test_the_parts_of_a_day_are_those_of_the_fit() -> None:
     assert working["tests"].rows[0][-1] is True
 
 
-def test_cuts_have_holes_on_either_side() -> None:
+def test_cuts_have_missing_values_on_either_side() -> None:
     X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
     y = list("aabbbaa")
     working = TreeClassifier(pruning=None).fit(X, y).working(0, X, y)
@@ -258,7 +258,7 @@ def test_cuts_have_holes_on_either_side() -> None:
     assert working["tests"].rows[0][2] == "x <= 1.5, missing: yes"
 
 
-def test_what_a_branch_is_worth_to_holes_that_join_it() -> None:
+def test_what_a_branch_is_worth_to_missing_values_that_join_it() -> None:
     X = pd.DataFrame({"x": ["u", "u", "v", "v", None]})
     y = list("aabbb")
     model = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)

@@ -78,7 +78,7 @@ function startDecide(root, data) {
     const blank = [...holes, ...strange];
     if (!data.with_holes && blank.length) {
       return `Not decided: ${named(blank)} has no value that the model knows. The numbers that a row ` +
-        "with holes needs are left out of this page, since they are many: fill in the field, or " +
+        "with missing values needs are left out of this page, since they are many: fill in the field, or " +
         "ask predict in Python.";
     }
     return "";

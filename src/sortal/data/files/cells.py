@@ -1,4 +1,4 @@
-"""Cells of text as they are read: without blanks around them, holes recognized."""
+"""Cells of text as they are read: without blanks around them, missing values recognized."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sortal.data.files.column_types import (
     TextColumn,
     ask,
     find_misfit,
-    judge,
+    infer_types,
     means_missing,
     numbers_among,
     typed,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from sortal.data.files.column_types import Verdict
+    from sortal.data.files.column_types import InferredType
     from sortal.data.schema import Kind
 
     Connection = duckdb.DuckDBPyConnection
@@ -41,7 +41,7 @@ class TypedText:
     """Columns of text with what they are."""
 
     columns: tuple[TextColumn, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[InferredType, ...]
     decimal: str
     notes: tuple[str, ...]
     met: tuple[str, ...]
@@ -52,14 +52,14 @@ def type_text(
     con: Connection,
     names: Sequence[str],
     where: str,
-    holes: Sequence[str],
+    missing: Sequence[str],
     kinds: Sequence[Collection[str]],
     marks: str = ".",
 ) -> TypedText:
-    """Look at the columns c0, c1, … of the table `raw`: holes, and what the rest is."""
-    text = _type_text(con, names, where, holes, kinds, marks)
-    if text.decimal == "," != marks and numbers_among(holes):
-        return _type_text(con, names, where, holes, kinds, ",")  # -999,000 is no thousands here
+    """Look at the columns c0, c1, … of the table `raw`: missing values, and what the rest is."""
+    text = _type_text(con, names, where, missing, kinds, marks)
+    if text.decimal == "," != marks and numbers_among(missing):
+        return _type_text(con, names, where, missing, kinds, ",")  # -999,000 is no thousands here
     return text
 
 
@@ -67,12 +67,12 @@ def _type_text(
     con: Connection,
     names: Sequence[str],
     where: str,
-    holes: Sequence[str],
+    na_values: Sequence[str],
     kinds: Sequence[Collection[str]],
     marks: str,
 ) -> TypedText:
     seen, n_blank = _trimmed(con, len(names), where)
-    missing = [means_missing(v, holes, marks) for v in seen]
+    missing = [means_missing(v, na_values, marks) for v in seen]
     pairs = zip(seen, missing, strict=True)
     asked = [e for v, is_na in pairs for e in (f"count({v})", f"count(*) FILTER ({is_na})")]
     answers = ask(con, asked, where)
@@ -86,11 +86,11 @@ def _type_text(
         TextColumn(name, value, n, frozenset(kind))
         for name, value, n, kind in zip(names, values, n_values, kinds, strict=True)
     ]
-    verdicts, decimal = judge(con, columns, where, marks)
+    verdicts, decimal = infer_types(con, columns, where, marks)
     places = [j for j, n in enumerate(n_words) if n]
-    found = hole_words(con, [(names[j], seen[j]) for j in places], where, holes, marks)
+    found = missing_words(con, [(names[j], seen[j]) for j in places], where, na_values, marks)
     notes = [
-        *hole_notes(found),
+        *missing_notes(found),
         *_blank_notes(names, n_blank),
         *_type_notes(columns, verdicts, decimal),
     ]
@@ -137,7 +137,7 @@ def refuse_misfits(
 def fetch_text(con: Connection, text: TypedText, where: str, n_rows: int) -> Any:
     """The columns as what they are."""
     expressions = [
-        typed(column.value, verdict, has_holes=column.n_values < n_rows)
+        typed(column.value, verdict, has_missing=column.n_values < n_rows)
         for column, verdict in zip(text.columns, text.verdicts, strict=True)
     ]
     return fetch(con, expressions, [column.name for column in text.columns], where)
@@ -157,7 +157,7 @@ def _trimmed(con: Connection, width: int, where: str) -> tuple[list[str], list[i
     return seen, n_blank
 
 
-def hole_words(
+def missing_words(
     con: Connection,
     columns: Sequence[tuple[str, str]],
     where: str,
@@ -174,7 +174,7 @@ def hole_words(
     return [(word, places) for word, places in seen if places]
 
 
-def hole_notes(found: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> list[str]:
+def missing_notes(found: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> list[str]:
     """What is said of words that were read as missing values."""
     return [f"{word!r} was read as a missing value: {_some(places)}." for word, places in found]
 
@@ -190,7 +190,7 @@ def _some(places: Sequence[tuple[str, int]], most: int = 5) -> str:
 
 
 def _type_notes(
-    columns: Sequence[TextColumn], verdicts: Sequence[Verdict], decimal: str
+    columns: Sequence[TextColumn], verdicts: Sequence[InferredType], decimal: str
 ) -> list[str]:
     notes = [
         f"{column.name!r} is text: {verdict.why}."
@@ -346,13 +346,13 @@ class Reading:
         return (*self.named, *known)
 
     @property
-    def holes(self) -> list[str]:
+    def missing(self) -> list[str]:
         """All words that mean a missing value."""
         return sorted({*NA_WORDS, *self.na_values})
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReadResult:
     """What a reader gives."""
 
     frame: Any

@@ -111,13 +111,13 @@ class TextColumn:
 
     name: str
     value: str
-    """SQL of the value, NULL for a hole."""
+    """SQL of the value, NULL for a missing value."""
     n_values: int
     kinds: frozenset[str]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class InferredType:
     """What a column is, and why it is no column of numbers, if that is worth a word."""
 
     type: Type
@@ -132,11 +132,11 @@ class Verdict:
     """Whether every comma could part thousands as well as a fraction."""
 
 
-def judge(
+def infer_types(
     con: Connection, columns: Sequence[TextColumn], where: str, marks: str
-) -> tuple[list[Verdict], str]:
+) -> tuple[list[InferredType], str]:
     """What each column is, and the file's decimal mark. `marks` may be, the usual one first."""
-    verdicts = [Verdict("text" if column.n_values else "nothing") for column in columns]
+    verdicts = [InferredType("text" if column.n_values else "nothing") for column in columns]
     places = [j for j, column in enumerate(columns) if column.kinds and column.n_values]
     found = _judge(con, [columns[j] for j in places], where, marks)
     for j, verdict in zip(places, found, strict=True):
@@ -144,9 +144,11 @@ def judge(
     return _agree(verdicts, marks)
 
 
-def _judge(con: Connection, columns: Sequence[TextColumn], where: str, marks: str) -> list[Verdict]:
+def _judge(
+    con: Connection, columns: Sequence[TextColumn], where: str, marks: str
+) -> list[InferredType]:
     guesses = _guess(con, columns, where, marks)
-    verdicts = [Verdict("text")] * len(columns)
+    verdicts = [InferredType("text")] * len(columns)
     for kind, verify in _VERIFIERS.items():
         places = [j for j, guess in enumerate(guesses) if kind in guess]
         found = verify(con, [columns[j] for j in places], where)
@@ -156,16 +158,16 @@ def _judge(con: Connection, columns: Sequence[TextColumn], where: str, marks: st
     return verdicts
 
 
-def _is_nearer(verdict: Verdict, last: Verdict) -> bool:
+def _is_nearer(verdict: InferredType, last: InferredType) -> bool:
     """Whether a verdict comes nearer to what a column was meant to be than an earlier one."""
     if last.type != "text" or verdict.type != "text":
         return last.type == "text"
     return bool(verdict.why) and (not last.why or verdict.n_odd < last.n_odd)
 
 
-def typed(value: str, verdict: Verdict, *, has_holes: bool) -> str:
+def typed(value: str, verdict: InferredType, *, has_missing: bool) -> str:
     """SQL of values as what they are."""
-    if verdict.type == "whole" and not has_holes:
+    if verdict.type == "whole" and not has_missing:
         return f"CAST({value} AS BIGINT)"
     if verdict.type in {"whole", "number", "nothing"}:
         return f"CAST({value} AS DOUBLE)"
@@ -216,7 +218,7 @@ def _matches(value: str, pattern: str, mark: str = ".") -> str:
 
 def _numbers(
     con: Connection, columns: Sequence[TextColumn], where: str, mark: str = "."
-) -> list[Verdict]:
+) -> list[InferredType]:
     """Whether all values of each column are numbers that float64 keeps as they are written.
 
     Most columns are as plain as can be, which takes one look at each value.
@@ -232,14 +234,14 @@ def _numbers(
     return [
         next(judged)
         if j in odd
-        else Verdict("number" if n_marks[j] else "whole", has_mark=n_marks[j] > 0)
+        else InferredType("number" if n_marks[j] else "whole", has_mark=n_marks[j] > 0)
         for j in range(len(columns))
     ]
 
 
 def _odd_numbers(
     con: Connection, columns: Sequence[TextColumn], where: str, mark: str
-) -> list[Verdict]:
+) -> list[InferredType]:
     """The same, every reason against it looked for."""
     tests = [_number_tests(column.value, mark) for column in columns]
     answers = ask(
@@ -259,10 +261,10 @@ def _odd_numbers(
                 number=agreed(n, "number", "numbers"),
                 example=repr(cell),
             )
-            verdicts.append(Verdict("text", why, n, mark))
+            verdicts.append(InferredType("text", why, n, mark))
         else:
             kind: Type = "number" if counts["fraction"] else "whole"
-            verdicts.append(Verdict(kind, has_mark=counts["mark"] > 0))
+            verdicts.append(InferredType(kind, has_mark=counts["mark"] > 0))
     return verdicts
 
 
@@ -306,7 +308,7 @@ def _first(con: Connection, column: TextColumn, test: str, where: str) -> tuple[
 
 
 def find_misfit(
-    con: Connection, column: TextColumn, verdict: Verdict, kind: Kind, where: str, mark: str
+    con: Connection, column: TextColumn, verdict: InferredType, kind: Kind, where: str, mark: str
 ) -> tuple[int, str] | None:
     """The first value that is none of its column's kind, and its row; None where all are."""
     allowed = {"number": {"whole", "number", "comma", "nothing"}, "date": {"date", "nothing"}}
@@ -322,7 +324,7 @@ def _with_point(value: str) -> str:
     return f"replace({value}, ',', '.')"
 
 
-def _commas(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+def _commas(con: Connection, columns: Sequence[TextColumn], where: str) -> list[InferredType]:
     """Whether all values of each column are numbers with a decimal comma."""
     fractions = [
         f"{_contains(column.value, ',')} AND NOT {_matches(column.value, GROUPED)}"
@@ -330,12 +332,12 @@ def _commas(con: Connection, columns: Sequence[TextColumn], where: str) -> list[
     ]
     n_fractions = ask(con, [f"count(*) FILTER ({test})" for test in fractions], where)
     return [
-        verdict if verdict.type == "text" else Verdict("comma", grouped=n == 0)
+        verdict if verdict.type == "text" else InferredType("comma", grouped=n == 0)
         for verdict, n in zip(_numbers(con, columns, where, ","), n_fractions, strict=True)
     ]
 
 
-def _dates(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+def _dates(con: Connection, columns: Sequence[TextColumn], where: str) -> list[InferredType]:
     return _unless(con, [_no_date(column.value) for column in columns], where, "date")
 
 
@@ -344,18 +346,18 @@ def _no_date(value: str) -> str:
     return f"{value} IS NOT NULL AND ({wrong})"
 
 
-def _truth(con: Connection, columns: Sequence[TextColumn], where: str) -> list[Verdict]:
+def _truth(con: Connection, columns: Sequence[TextColumn], where: str) -> list[InferredType]:
     tests = [f"NOT {_test('truth', column.value)}" for column in columns]
     return _unless(con, tests, where, "truth")
 
 
-def _unless(con: Connection, tests: Sequence[str], where: str, kind: Type) -> list[Verdict]:
+def _unless(con: Connection, tests: Sequence[str], where: str, kind: Type) -> list[InferredType]:
     """A kind, if no value fails the test."""
     asked = [f"count(*) FILTER ({test})" for test in tests]
-    return [Verdict("text" if n else kind) for n in ask(con, asked, where)]
+    return [InferredType("text" if n else kind) for n in ask(con, asked, where)]
 
 
-def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]:
+def _agree(verdicts: Sequence[InferredType], marks: str) -> tuple[list[InferredType], str]:
     """One decimal mark for the whole file.
 
     A comma is one if some column has commas that cannot part thousands, or if it was asked for; if
@@ -369,13 +371,13 @@ def _agree(verdicts: Sequence[Verdict], marks: str) -> tuple[list[Verdict], str]
     for verdict in verdicts:
         if comma and verdict.has_mark:
             why = "its numbers have a point, and a comma is the decimal mark of this file"
-            agreed.append(Verdict("text", why))
+            agreed.append(InferredType("text", why))
         elif verdict.type == "comma" and not comma:
             why = (
                 "its commas could part thousands or fractions: say which by decimal='.' or "
                 "decimal=',' (--decimal)"
             )
-            agreed.append(Verdict("text", why))
+            agreed.append(InferredType("text", why))
         else:
             agreed.append(verdict)
     return agreed, "," if comma else "."

@@ -17,7 +17,7 @@ import duckdb
 
 from sortal.data.files.cells import (
     ANY_KIND,
-    Answer,
+    ReadResult,
     Survey,
     check_names,
     check_rows,
@@ -401,14 +401,14 @@ def _misfit(lines: Lines, line: int, row: list[str]) -> str:
 # --- CSV files to data frames: names, types, rows ------------------------------------------------
 
 
-def read_csv(file: PlainFile, wishes: Reading) -> Answer:
+def read_csv(file: PlainFile, wishes: Reading) -> ReadResult:
     """A CSV file as a frame, its dialect, and notes."""
     lines, found = look(file, wishes.delimiter, wishes.like.delimiter)
-    answer: Answer = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
+    answer: ReadResult = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
     return replace(answer, dialect=answer.dialect | {"encoding": file.encoding})
 
 
-def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Answer:
+def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> ReadResult:
     first = [cell or "" for cell in con.execute("SELECT * FROM raw WHERE rowid = 0").fetchall()[0]]
     first = [cell.strip(" \t") for cell in first]
     n_all = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
@@ -417,7 +417,7 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
     if header:
         names = _names(first, notes)
         text = _typed(con, names, 1, lines, wishes)
-        if wishes.header is None and _is_data(first, text, wishes.holes):
+        if wishes.header is None and _is_data(first, text, wishes.missing):
             header, notes = False, [_NO_NAMES]
     if header:
         check_names(names, lines.name, "line 1", _NO_HEADER)
@@ -437,7 +437,7 @@ def _frame(con: duckdb.DuckDBPyConnection, lines: Lines, wishes: Reading) -> Ans
         "decimal": wishes.decimal or _mark(text),
         "newline": lines.newline or "mixed",
     }
-    return Answer(frame, dialect, [*notes, *text.notes], text.met)
+    return ReadResult(frame, dialect, [*notes, *text.notes], text.met)
 
 
 def _place(lines: Lines, row: int) -> str:
@@ -468,7 +468,7 @@ def _typed(
     kinds = [() if name in wishes.text else ANY_KIND for name in names]
     usual = "." if lines.delimiter == "," else ".,"
     marks = wishes.decimal or (",." if wishes.like.decimal == "," else usual)
-    return type_text(con, names, f"rowid >= {start}", wishes.holes, kinds, marks)
+    return type_text(con, names, f"rowid >= {start}", wishes.missing, kinds, marks)
 
 
 def _mark(text: TypedText) -> str | None:
@@ -477,7 +477,7 @@ def _mark(text: TypedText) -> str | None:
     return "," if text.decimal == "," else "." if has_mark else None
 
 
-def _is_data(first: Sequence[str], text: TypedText, holes: Sequence[str]) -> bool:
+def _is_data(first: Sequence[str], text: TypedText, missing: Sequence[str]) -> bool:
     """Whether the first line looks like the rows: numbers above numbers, and no word above any.
 
     A word for a missing value, such as ?, can stand in a row, and says nothing.
@@ -485,14 +485,14 @@ def _is_data(first: Sequence[str], text: TypedText, holes: Sequence[str]) -> boo
     above = [
         _looks_like_number(cell)
         for cell, verdict in zip(first, text.verdicts, strict=True)
-        if verdict.type in {"whole", "number", "comma"} and cell not in holes
+        if verdict.type in {"whole", "number", "comma"} and cell not in missing
     ]
     return any(above) and all(above)
 
 
 def _doubtful(first: Sequence[str], wishes: Reading) -> list[str]:
     """A note where a name would be a missing value if it stood in a row."""
-    strange = [cell for cell in first if cell and cell in wishes.holes]
+    strange = [cell for cell in first if cell and cell in wishes.missing]
     if not strange or wishes.header:
         return []
     note = (

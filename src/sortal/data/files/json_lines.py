@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 
 from sortal.data.files.cells import (
-    Answer,
+    ReadResult,
     check_rows,
     check_text,
     fetch_text,
@@ -49,7 +49,7 @@ _KINDS: Final = {
 }
 
 
-def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
+def read_json_lines(file: PlainFile, wishes: Reading) -> ReadResult:
     """JSON lines as a frame, and notes; they have no dialect but their encoding."""
     with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
         path = _without_mark(file, Path(folder))
@@ -63,10 +63,10 @@ def read_json_lines(file: PlainFile, wishes: Reading) -> Answer:
             _spread(con, names)
             n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
             check_rows(n_rows, file.name, "keys")
-            text = type_text(con, names, "true", wishes.holes, kinds)
+            text = type_text(con, names, "true", wishes.missing, kinds)
             refuse_misfits(con, text, wishes.known, "true", partial(_place, path, file.name))
             frame = fetch_text(con, text, "true", n_rows)
-            return Answer(frame, {"encoding": file.encoding}, text.notes, text.met)
+            return ReadResult(frame, {"encoding": file.encoding}, text.notes, text.met)
 
 
 def _without_mark(file: PlainFile, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Parquet files to data frames. They have types of their own, and a NULL for holes."""
+"""Parquet files to data frames. They have types of their own, and a NULL for missing values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from sortal.data.arrays import days
 from sortal.data.files.cells import (
-    Answer,
+    ReadResult,
     check_names,
     check_rows,
     check_text,
     fetch,
-    hole_notes,
-    hole_words,
+    missing_notes,
+    missing_words,
 )
 from sortal.data.files.column_types import (
     LARGEST,
@@ -58,7 +58,7 @@ _INDEX: Final = re.compile("__index_level_[0-9]+__")
 _DIGITS: Final = 15
 
 
-def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
+def read_parquet(file: PlainFile, wishes: Reading) -> ReadResult:
     """A Parquet file as a frame, and notes; it has no dialect."""
     with duck_for(file.path) as con:
         try:
@@ -83,11 +83,11 @@ def read_parquet(file: PlainFile, wishes: Reading) -> Answer:
         cells = {j: (names[j], f"CAST(c{j} AS VARCHAR)") for j in places}
         words = [cells[j] for j in places if _is_word(types[j])]
         numbers = [cells[j] for j in places if _is_number(types[j])]
-        found = hole_words(con, words, "true", wishes.holes)
-        found += hole_words(con, numbers, "true", numbers_among(wishes.na_values))
+        found = missing_words(con, words, "true", wishes.missing)
+        found += missing_words(con, numbers, "true", numbers_among(wishes.na_values))
         frame = fetch(con, values, [names[j] for j in places], "true")
-        notes += [*_merged_moments(frame), *hole_notes(found)]
-        return Answer(frame, {}, notes, [word for word, _ in found])
+        notes += [*_merged_moments(frame), *missing_notes(found)]
+        return ReadResult(frame, {}, notes, [word for word, _ in found])
 
 
 def _cut_moments(
@@ -170,7 +170,7 @@ def _value(
     if type_ == "NULL":
         return "CAST(NULL AS VARCHAR)"
     if _is_word(type_):
-        return f"CASE WHEN {means_missing(words, wishes.holes)} THEN NULL ELSE {words} END"
+        return f"CASE WHEN {means_missing(words, wishes.missing)} THEN NULL ELSE {words} END"
     if type_ in _INSTANTS:
         return _INSTANTS[type_].format(cell)
     if type_ in _CAST:

@@ -15,7 +15,7 @@ from sortal.data.checks import choose
 from sortal.data.files.column_types import duck_for, quoted
 from sortal.data.files.open import BLOCK, STANDARD_INPUT
 from sortal.data.sources import read_frame
-from sortal.data.values import dump_json, is_hole
+from sortal.data.values import dump_json, is_missing
 from sortal.errors import ColumnError, InputTypeError, ParameterError
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def _write(table: nw.DataFrame[Any], path: Path, kind: str, excel_safe: bool) ->
 
 
 def _cells(series: nw.Series[Any]) -> list[Any]:
-    """Plain values, None for a hole."""
-    return [None if is_hole(cell) else cell for cell in series.to_list()]
+    """Plain values, None for a missing value."""
+    return [None if is_missing(cell) else cell for cell in series.to_list()]
 
 
 def _written(cells: list[Any]) -> list[Any]:

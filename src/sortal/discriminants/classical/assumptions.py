@@ -1,7 +1,8 @@
 """What Gaussian discriminants assume, tested on rows: equal covariances, normality, separability.
 
-Rows with holes are left out. Numbers are tested as they are; categories are told by indicators,
-which are never normal, so that only separability and one comparison of covariances looks at them.
+Rows with missing values are left out. Numbers are tested as they are; categories are told by
+indicators, which are never normal, so that only separability and one comparison of covariances
+looks at them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.base.classifier import TableClassifier, refuse_empty, refuse_one_class
 from sortal.base.labels import read_target, split_target
 from sortal.data.arrays import LARGEST, infinite, too_large
-from sortal.data.columns import HOLE, UNKNOWN
+from sortal.data.columns import MISSING, UNKNOWN
 from sortal.data.schema import Design, Schema
 from sortal.data.sources import TableSource, read_table
 from sortal.data.text import counted
@@ -68,7 +69,7 @@ class LabeledRows:
     categories: NDArray[np.int32]
     codes: Codes
     left_out: Counts
-    holes: Counts
+    missing: Counts
     unknown: Counts
 
 
@@ -91,7 +92,7 @@ class ReadRows:
         missing = np.zeros((batch.n_rows, len(columns)), dtype=bool)
         unknown = np.zeros_like(missing)
         missing[:, self.design.numbers] = np.isnan(numbers)
-        missing[:, self.design.categories] = words == HOLE
+        missing[:, self.design.categories] = words == MISSING
         unknown[:, self.design.categories] = words == UNKNOWN
         keep = ~(missing | unknown).any(axis=1)
         return LabeledRows(
@@ -122,7 +123,7 @@ def gather_rows(blocks: Sequence[LabeledRows]) -> LabeledRows:
         np.concatenate([block.categories for block in blocks]),
         np.concatenate([block.codes for block in blocks]),
         np.sum([block.left_out for block in blocks], axis=0),
-        np.sum([block.holes for block in blocks], axis=0),
+        np.sum([block.missing for block in blocks], axis=0),
         np.sum([block.unknown for block in blocks], axis=0),
     )
 
@@ -132,7 +133,8 @@ def refuse_none_left(rows: LabeledRows) -> None:
     if not len(rows.codes):
         raise MissingValueError(
             f"No row is left to check: each of the {counted(int(rows.left_out.sum()), 'row')} has "
-            "a hole or a value never seen at fit. Fill them, or leave columns with many holes out."
+            "a missing value or a value never seen at fit. Fill them, or leave columns with many "
+            "missing values out."
         )
 
 
@@ -330,7 +332,7 @@ def _rows(rows: LabeledRows, design: Design, backend: str) -> Table:
     pairs = zip(classes, used.tolist(), rows.left_out.tolist(), strict=True)
     cells = tuple((str(label), n, out) for label, n, out in pairs)
     out = int(rows.left_out.sum())
-    few = f"{out} of {out + len(rows.codes)} have a hole or an unknown value and are left out"
+    few = f"{out} of {out + len(rows.codes)} have a missing or unknown value and are left out"
     title = explained("Rows that are tested", few if out else "")
     return Table("rows", title, ("class", "rows", "left out"), cells, "", backend)
 
@@ -481,8 +483,8 @@ class Assumptions(TableClassifier):
         column in each class; "separability", whether a plane lies between each two classes, and
         one linear function a class tells all rows.
 
-        Rows with holes or values never seen at fit are left out and counted. Categories are not
-        tested for normality. What is too small or too large for a test is said beside it.
+        Rows with missing values or values never seen at fit are left out and counted. Categories
+        are not tested for normality. What is too small or too large for a test is said beside it.
 
         Parameters
         ----------
@@ -503,7 +505,7 @@ class Assumptions(TableClassifier):
         source = TableSource(table, self._schema, self._places(table), target.table)
         design = Design(self._schema)
         rows = gather_rows(list(self._engine().map(source, ReadRows(design))))
-        self._report_columns(rows.holes, rows.unknown, "rows with such cells are left out")
+        self._report_columns(rows.missing, rows.unknown, "rows with such cells are left out")
         refuse_none_left(rows)
         here = present_classes(rows, self._schema.classes)
         labels = tuple(self._schema.classes[k] for k in here)

@@ -105,7 +105,7 @@ def _in_like_units(groups: Sequence[Float]) -> list[Float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Functions:
+class SeparatingFunctions:
     """Linear functions of rows less a center: a column of weights and an offset a class."""
 
     weights: Float
@@ -168,22 +168,22 @@ class _Search:
         within, size = within / divisor, np.abs(rows - center).max(axis=0)
         return cls(rows, center, size, codes, len(groups), within, geometry, gap, mean, basis)
 
-    def guesses(self) -> list[tuple[Functions, str]]:
+    def guesses(self) -> list[tuple[SeparatingFunctions, str]]:
         """Functions that are worth a look before any program."""
         divisor, n = max(len(self.rows) - self.n_classes, 1), len(self.rows)
         root = self.geometry.root(n, divisor)
         offsets, weights = linear_functions(root, self.gap, self.mean)
-        found = [(Functions(weights, offsets), "linear discriminant")]
+        found = [(SeparatingFunctions(weights, offsets), "linear discriminant")]
         if self.n_classes == 2 and self.geometry.apart.shape[1]:
             w = self.geometry.apart[:, :1]
             w = w * np.sign((self.gap[0] - self.gap[1]) @ w)
-            still = Functions(np.hstack([w, np.zeros_like(w)]), np.zeros(2))
+            still = SeparatingFunctions(np.hstack([w, np.zeros_like(w)]), np.zeros(2))
             found.insert(0, (still, "constant within classes"))
         return found
 
     # --- Checking --------------------------------------------------------------------------------
 
-    def margin(self, functions: Functions) -> float | None:
+    def margin(self, functions: SeparatingFunctions) -> float | None:
         """The least distance of two classes along their difference, or None if one row is wrong.
 
         In units of the standard deviation within classes. Of two classes the offsets do not matter.
@@ -264,7 +264,7 @@ class _Search:
             t, weights, offsets = program.solve()
             if t <= _TOUCHING:
                 return Separation(separable=False, how=_NO_PLANE, programs=done)
-            functions = Functions(self.basis @ (weights / scale[:, None]), offsets)
+            functions = SeparatingFunctions(self.basis @ (weights / scale[:, None]), offsets)
             margin = self.margin(functions)
             if margin is not None:
                 how = "linear program"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.pictures.scene import Pictures
-    from sortal.plotting.rows import Rows
+    from sortal.plotting.rows import PlotRows
 
     Float = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ _REACH = 3.5
 
 def draw_strips(
     ax: Axes,
-    rows: Rows,
+    rows: PlotRows,
     drawn: NDArray[np.intp],
     centers: Float,
     intervals: list[Float],

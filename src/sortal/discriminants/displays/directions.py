@@ -36,7 +36,7 @@ from sortal.plotting.fitted import (
     unit_vector,
 )
 from sortal.plotting.plane import box_of, criterion, feet_on_line
-from sortal.plotting.rows import MOST_POINTS, Rows, read_rows, refuse_other_than_two
+from sortal.plotting.rows import MOST_POINTS, PlotRows, read_rows, refuse_other_than_two
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -345,7 +345,7 @@ def _given_axes(ax: Any, flat: bool) -> NDArray[Any]:
     return axes.reshape(-1, 3)
 
 
-def _refuse_empty_class(rows: Rows) -> None:
+def _refuse_empty_class(rows: PlotRows) -> None:
     if (rows.counts == 0).any():
         absent = rows.classes[int((rows.counts == 0).argmax())]
         raise InputError(
@@ -354,7 +354,7 @@ def _refuse_empty_class(rows: Rows) -> None:
         )
 
 
-def _three_directions(rows: Rows, fisher: Float | None) -> Float:
+def _three_directions(rows: PlotRows, fisher: Float | None) -> Float:
     """First principal component, difference of means, Fisher's; a column each."""
     difference = rows.means[0] - rows.means[1]
     if not difference.any():
@@ -371,7 +371,7 @@ def _three_directions(rows: Rows, fisher: Float | None) -> Float:
     return np.asarray((columns * np.where(above < 0, -1.0, 1.0)[:, None]).T)
 
 
-def _separating(rows: Rows, difference: Float) -> Float:
+def _separating(rows: PlotRows, difference: Float) -> Float:
     """The direction of largest J.
 
     It solves S w = μ₁ − μ₂. With the scatter of all points in place of S its direction is the same,

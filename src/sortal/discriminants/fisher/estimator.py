@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.data.checks import choose, numbers
-from sortal.decision.posterior import Verdicts, leading
-from sortal.decision.scores import AskBlock, as_they_are, gather_answered, margin, public_functions
+from sortal.decision.posterior import Decisions, leading
+from sortal.decision.scores import (
+    ScoreTermsBlock,
+    gather_answered,
+    identity,
+    margin,
+    public_functions,
+)
 from sortal.discriminants.estimator import DiscriminantClassifier
 from sortal.discriminants.explain import Decided
 from sortal.discriminants.fisher.learn import (
@@ -24,7 +30,7 @@ from sortal.discriminants.fisher.model import DirectionEvaluation, FisherModel, 
 from sortal.discriminants.fisher.working import ShownRows, show_fisher
 from sortal.discriminants.linear_functions import ProjectTraining
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Options, Record
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
@@ -72,11 +78,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         where named here. A category enters as one indicator for each of its values, with the
         solution of least norm.
     missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
-        the first call), or an error. At predict a hole takes its mean given what is known of the
-        row, by the scatter of all rows, except with "error".
+        Missing values at fit: the row is left out, the missing value takes the mean of its column
+        (over the rows of the first call), or an error. At predict a missing value takes its mean
+        given what is known of the row, by the scatter of all rows, except with "error".
     unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a hole, or is an error.
+        A value at predict that was never seen at fit is treated as a missing value, or is an error.
     n_jobs : int, default=None
         Threads; None means all cores (one inside a joblib worker). The result does not depend
         on it.
@@ -108,7 +114,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     condition_ : float
         Condition number of S, scaled to a diagonal of ones.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -122,11 +128,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     [-0.551  0.834] [0.11]
     """
 
-    _hole_words = "they take their mean given what is known of the row"
+    _missing_words = "they take their mean given what is known of the row"
     _separation_words = ", J is infinite"
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(FisherModel), _fitted=Perhaps(Options(FisherOptions))
+        _model=RecordField(FisherModel), _fitted=OptionalAttribute(OptionsField(FisherOptions))
     )
 
     def __init__(
@@ -151,7 +157,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     def predict(self, X: Any) -> NDArray[Any]:
         """By the separating point, or the projected mean that is nearest where wᵀSw = 1."""
         model: FisherModel = self._fitted_model()
-        return self._predicted(self._ask(X, model.scores, partial(leading, unit=model.unit)))
+        return self._predicted(self._score_rows(X, model.scores, partial(leading, unit=model.unit)))
 
     def decision_function(self, X: Any) -> Float:
         """Two classes: how far a row lies beyond the separating point, on the side of the second.
@@ -159,7 +165,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         More: minus half the squared distance from each projected mean where wᵀSw = 1, up to a term
         common to all classes.
         """
-        scores = self._ask(X, self._fitted_model().scores, as_they_are)
+        scores = self._score_rows(X, self._fitted_model().scores, identity)
         return margin(self._spread(scores, -np.inf))
 
     def transform(self, X: Any, scaling: str = "unit") -> Float:
@@ -181,7 +187,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         return a if scaling == "unit" else a / model.lengths
 
     def _coordinates(self, X: Any, model: FisherModel) -> Float:
-        centered = self._ask(X, model.coordinates, as_they_are)
+        centered = self._score_rows(X, model.coordinates, identity)
         return np.asarray(centered + model.center @ model.directions)
 
     def evaluate_direction(self, w: ArrayLike) -> DirectionEvaluation:
@@ -205,7 +211,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         if X is None:
             return show_fisher(model, None, self._backend)
         labels = self.predict(X)  # which says what became of missing values
-        blocks = self._engine().map(self._open(X), AskBlock(model.coordinates, as_they_are))
+        blocks = self._engine().map(self._open(X), ScoreTermsBlock(model.coordinates, identity))
         a = gather_answered(list(blocks)).answer
         return show_fisher(model, ShownRows(a, labels.tolist()), self._backend)
 
@@ -299,10 +305,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
 
     def _decide(self, values: Float) -> Decided:
         model: FisherModel = self._fitted_model()
-        verdicts = Verdicts(values, leading(values, model.unit))
+        verdicts = Decisions(values, leading(values, model.unit))
         return Decided(values, verdicts, np.zeros(len(model.classes)), model.gap)
 
-    def _no_pieces(self) -> str:
+    def _not_incremental(self) -> str:
         if self.threshold != "least_error":
             return ""
         return "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."

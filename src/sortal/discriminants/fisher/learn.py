@@ -96,8 +96,8 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
 def move_threshold(model: FisherModel, threshold: float) -> FisherModel:
     """The same model with another separating point on w."""
     moved = _around(model.directions[:, :1], threshold)
-    holes = replace(model.scores.holes, offsets=moved[1])  # type: ignore[type-var]
-    scores = replace(model.scores, weights=moved[0], offsets=moved[1], holes=holes)
+    missing = replace(model.scores.missing, offsets=moved[1])  # type: ignore[type-var]
+    scores = replace(model.scores, weights=moved[0], offsets=moved[1], missing=missing)
     return replace(model, threshold=threshold, scores=scores)
 
 
@@ -152,8 +152,8 @@ def _scores(
 
 
 def _map(stats: ClassStatistics, weights: Float, offsets: Float) -> LinearMap:
-    holes = stats.conditional_mean(weights, offsets)
-    return LinearMap(stats.design, stats.center, weights, offsets, holes)
+    missing = stats.conditional_mean(weights, offsets)
+    return LinearMap(stats.design, stats.center, weights, offsets, missing)
 
 
 def least_error(

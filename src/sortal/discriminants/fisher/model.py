@@ -11,13 +11,13 @@ from scipy.special import ndtr
 from sortal.decision.geometry import EPS, Geometry
 from sortal.discriminants.linear_functions import LinearMap
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
     FromSchema,
     Layout,
-    Maybe,
     Number,
+    OptionalField,
     check_scatter,
     check_squares,
     need,
@@ -106,8 +106,8 @@ class FisherModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
-        criterion=Record(Criterion),
-        geometry=Record(Geometry),
+        criterion=RecordField(Criterion),
+        geometry=RecordField(Geometry),
         center=Array("f8", "terms"),
         gap=Array("f8", "classes", "terms"),
         weight=Array("f8", "classes", least=0.0),
@@ -115,10 +115,10 @@ class FisherModel:
         directions=Array("f8", "terms", "directions"),
         eigenvalues=Array("f8", "directions", least=0.0, most=INF),
         lengths=Array("f8", "directions", least=0.0),
-        threshold=Maybe(Number()),
+        threshold=OptionalField(Number()),
         unit=Number(least=0.0),
-        scores=Record(LinearMap, functions="classes"),
-        coordinates=Record(LinearMap, functions="directions"),
+        scores=RecordField(LinearMap, functions="classes"),
+        coordinates=RecordField(LinearMap, functions="directions"),
     )
 
     def check(self) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.base.saving import Perhaps
-from sortal.decision.posterior import Verdicts, leading
-from sortal.decision.scores import as_they_are, margin, public_functions
+from sortal.base.saving import OptionalAttribute
+from sortal.decision.posterior import Decisions, leading
+from sortal.decision.scores import identity, margin, public_functions
 from sortal.discriminants.estimator import DiscriminantClassifier
 from sortal.discriminants.explain import Decided
 from sortal.discriminants.indicator.learn import (
@@ -18,7 +18,7 @@ from sortal.discriminants.indicator.learn import (
     show_indicator,
 )
 from sortal.discriminants.linear_functions import boundary
-from sortal.modelfile.arrays import Options, Record
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class IndicatorRegression(DiscriminantClassifier):
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. A category enters as one indicator for each of its values.
     missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
-        the first call), or an error. At predict a hole takes its mean given what is known of the
-        row, by the scatter of all rows, except with "error". Without a ridge that is what a fit
-        without the column would have said.
+        Missing values at fit: the row is left out, the missing value takes the mean of its column
+        (over the rows of the first call), or an error. At predict a missing value takes its mean
+        given what is known of the row, by the scatter of all rows, except with "error". Without a
+        ridge that is what a fit without the column would have said.
     unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a hole, or is an error.
+        A value at predict that was never seen at fit is treated as a missing value, or is an error.
     n_jobs : int, default=None
         Threads; None means all cores (one inside a joblib worker). The result does not depend
         on it.
@@ -72,7 +72,7 @@ class IndicatorRegression(DiscriminantClassifier):
     condition_ : float
         Condition number of S_T + ridge I, scaled to a diagonal of ones.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -85,10 +85,11 @@ class IndicatorRegression(DiscriminantClassifier):
     [[ 0.981  0.12  -0.101]] ['setosa']
     """
 
-    _hole_words = "they take their mean given what is known of the row"
+    _missing_words = "they take their mean given what is known of the row"
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(IndicatorModel), _fitted=Perhaps(Options(IndicatorOptions))
+        _model=RecordField(IndicatorModel),
+        _fitted=OptionalAttribute(OptionsField(IndicatorOptions)),
     )
 
     def __init__(
@@ -110,11 +111,11 @@ class IndicatorRegression(DiscriminantClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest function."""
-        return self._predicted(self._ask(X, self._fitted_model().scores, leading))
+        return self._predicted(self._score_rows(X, self._fitted_model().scores, leading))
 
     def decision_function(self, X: Any) -> Float:
         """f_k of each row; of two classes f of the second less f of the first."""
-        scores = self._ask(X, self._fitted_model().scores, as_they_are)
+        scores = self._score_rows(X, self._fitted_model().scores, identity)
         return margin(self._spread(scores, -np.inf))
 
     def boundary(self, first: Any, second: Any) -> Boundary:
@@ -126,7 +127,7 @@ class IndicatorRegression(DiscriminantClassifier):
     def working(self, X: Any = None) -> Working:
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
         model: IndicatorModel = self._fitted_model()
-        functions = None if X is None else self._ask(X, model.scores, as_they_are)
+        functions = None if X is None else self._score_rows(X, model.scores, identity)
         return show_indicator(model, functions, self._backend)
 
     @property
@@ -151,5 +152,5 @@ class IndicatorRegression(DiscriminantClassifier):
         model: IndicatorModel = self._fitted_model()
         anchor = np.broadcast_to(model.mean, model.gap.shape)
         return Decided(
-            values, Verdicts(values, leading(values)), np.zeros(len(model.classes)), anchor
+            values, Decisions(values, leading(values)), np.zeros(len(model.classes)), anchor
         )

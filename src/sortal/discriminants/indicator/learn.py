@@ -13,7 +13,7 @@ from sortal.decision.posterior import leading
 from sortal.discriminants.linear_functions import LinearMap
 from sortal.discriminants.statistics import refuse_constant
 from sortal.discriminants.tables import function_tables, score_table
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, check_scatter
 from sortal.records.tables import Table, Working, matrix_table
 
@@ -41,13 +41,13 @@ class IndicatorModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
-        geometry=Record(Geometry),
+        geometry=RecordField(Geometry),
         center=Array("f8", "terms"),
         gap=Array("f8", "classes", "terms"),
         mean=Array("f8", "terms"),
         shares=Array("f8", "classes", least=0.0),
         total=Array("f8", "terms", "terms"),
-        scores=Record(LinearMap, functions="classes"),
+        scores=RecordField(LinearMap, functions="classes"),
     )
 
     def check(self) -> None:

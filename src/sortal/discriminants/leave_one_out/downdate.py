@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.sources import Batch
-    from sortal.discriminants.leave_one_out.refits import Judge
+    from sortal.discriminants.leave_one_out.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
     from sortal.summaries.labeled_moments import DiscriminantSummary
@@ -50,7 +50,7 @@ LEAST_LEFT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class ClassesWithoutRow:
     """Classes without a row of class g: a column a row, or one column for rows of one weight.
 
     `cut` is c in S_g' = S_g - c uuᵀ and `shift` is κ in μ_g' = μ_g - κ u, u being the row less
@@ -89,7 +89,7 @@ class Left:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedStatistics:
     """Statistics of all rows before class weights, in the order of the loops; what weighs them.
 
     `prior` is what was given; `whole` says that weights are copies of rows.
@@ -115,7 +115,7 @@ class Fitted:
         """From there to the means."""
         return np.asarray(self.stats.gap - (self.origins - self.stats.center) + self.stats.tail)
 
-    def without(self, g: int, v: Float) -> Left:
+    def without(self, g: int, v: Float) -> ClassesWithoutRow:
         """w_g - v, c = w_g v / (w_g - v), κ = v / (w_g - v), for rows of class g. (S 45)"""
         keep = self.stats.weight[g] - v
         stays = keep > 0
@@ -128,7 +128,7 @@ class Fitted:
         total = weight.sum(axis=1, keepdims=True)
         prior = weight / total if self.prior is None else np.tile(self.prior, (len(v), 1))
         cut = factor[:, g] * self.stats.weight[g] * shift
-        return Left(weight.T, rows.T, prior.T, cut, shift)
+        return ClassesWithoutRow(weight.T, rows.T, prior.T, cut, shift)
 
     def factors(self, weight: Float) -> Float:
         """The factors of classes that have these weights, along the last axis."""
@@ -147,7 +147,7 @@ class Fitted:
 
 def read_fitted(
     stats: ClassStatistics, class_weight: Any, prior: Float | None, exponent: int
-) -> Fitted:
+) -> FittedStatistics:
     """Statistics of a fit, ready to lose a row."""
     design = stats.design
     looped = replace(
@@ -159,16 +159,18 @@ def read_fitted(
         slack=in_loops(design, np.broadcast_to(stats.slack, stats.gap.shape)),
         tail=in_loops(design, np.broadcast_to(stats.tail, stats.gap.shape)),
     )
-    return Fitted(looped, class_weight, prior, exponent == 0)
+    return FittedStatistics(looped, class_weight, prior, exponent == 0)
 
 
-class Kernel(Protocol):
+class LeaveOneOutDensity(Protocol):
     """Log densities of rows by the statistics without them, for one or several settings."""
 
     def prepare(self, stats: ClassStatistics) -> Any:
         """What depends on all rows only; statistics in the order of the loops."""
 
-    def densities(self, base: Any, g: int, u: Float, left: Left) -> list[tuple[Float, Mask]]:
+    def densities(
+        self, base: Any, g: int, u: Float, left: ClassesWithoutRow
+    ) -> list[tuple[Float, Mask]]:
         """Of rows u of class g, less its mean: ln f_k up to a common term, and what is not safe.
 
         For each setting a row a class and a column a row. Rows that are not safe lose digits this
@@ -184,26 +186,26 @@ class Tile:
     g: int
     u: Float
     weight: Float
-    left: Left
+    left: ClassesWithoutRow
     base: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Block → tiles. Rows with holes (looked for if there can be some) and without weight do not
+    """Block → tiles. Rows with missing values (if there can be some) or without weight do not
     come.
     """
 
-    fitted: Fitted
-    kernel: Kernel
-    holes: bool
+    fitted: FittedStatistics
+    kernel: LeaveOneOutDensity
+    missing: bool
     common: Any = None
 
     @classmethod
-    def of(cls, fitted: Fitted, kernel: Kernel, holes: bool) -> Tiles:
+    def of(cls, fitted: FittedStatistics, kernel: LeaveOneOutDensity, missing: bool) -> Tiles:
         """What depends on all rows is made once, where that is possible."""
         common = None if fitted.by_weight else kernel.prepare(fitted.base(0, 0.0))
-        return cls(fitted, kernel, holes, common)
+        return cls(fitted, kernel, missing, common)
 
     def __call__(self, batch: Batch) -> Iterator[Tile]:
         """The tiles of a block."""
@@ -229,10 +231,10 @@ class Tiles:
     def _cells(self, codes: NDArray[np.int32], batch: Batch) -> list[Rows]:
         """The rows class by class; where factors depend on it, also weight by weight."""
         rows = np.arange(batch.n_rows)
-        if batch.units is not None or self.holes:
+        if batch.units is not None or self.missing:
             keep = batch.row_units() > 0
-            for column in batch.columns if self.holes else ():
-                keep &= ~column.holes()
+            for column in batch.columns if self.missing else ():
+                keep &= ~column.missing()
             rows = np.flatnonzero(keep)
         # NumPy sorts 16-bit numbers by radix, several times faster than wider ones
         narrow = codes[rows].astype(np.int16 if len(self.fitted.stats.classes) < 2**15 else int)
@@ -249,7 +251,7 @@ def _weights(batch: Batch, rows: Rows) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutPosteriors:
     """Posteriors of a block's rows without them; rows to be learned again; rows never learned."""
 
     proba: Float
@@ -258,12 +260,12 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOutBlock:
+class LeaveOneOutBlock:
     """Block → LeftOut, by the only setting of a kernel."""
 
     tiles: Tiles
 
-    def __call__(self, batch: Batch) -> LeftOut:
+    def __call__(self, batch: Batch) -> LeaveOneOutPosteriors:
         """Leave out every row of one block."""
         proba = np.zeros((batch.n_rows, len(self.tiles.fitted.stats.classes)))
         again, outside = np.zeros(batch.n_rows, dtype=bool), np.ones(batch.n_rows, dtype=bool)
@@ -274,12 +276,12 @@ class LeaveOutBlock:
             prior = np.broadcast_to(left.prior.T, log_joint.shape)
             proba[tile.rows[known]] = posterior(log_joint[known], prior[known])
             again[tile.rows], outside[tile.rows] = unsafe, False
-        return LeftOut(proba, again, outside)
+        return LeaveOneOutPosteriors(proba, again, outside)
 
 
-def gather_left_out(blocks: list[LeftOut]) -> LeftOut:
+def gather_leave_one_out(blocks: list[LeaveOneOutPosteriors]) -> LeaveOneOutPosteriors:
     """Blocks as one."""
-    return LeftOut(
+    return LeaveOneOutPosteriors(
         np.concatenate([block.proba for block in blocks]),
         np.concatenate([block.again for block in blocks]),
         np.concatenate([block.outside for block in blocks]),
@@ -321,7 +323,7 @@ _AS_GOOD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class GridScores:
     """Σ v ln P(y|x) without each row, a setting a place, and the weight of the rows.
 
     `again` are rows of which some settings, marked in `redo`, are still to be added.
@@ -332,9 +334,9 @@ class Tried:
     again: Place
     redo: Mask
 
-    def merge(self, other: Tried) -> Tried:
+    def merge(self, other: GridScores) -> GridScores:
         """Both together."""
-        return Tried(
+        return GridScores(
             self.sums + other.sums,
             self.weight + other.weight,
             np.concatenate([self.again, other.again]),
@@ -343,16 +345,16 @@ class Tried:
 
 
 @dataclass(frozen=True, eq=False)
-class TryBlock:
+class ScoreGridBlock:
     """Block → Tried, by all settings of a kernel."""
 
     tiles: Tiles
     n_settings: int
 
-    def __call__(self, batch: Batch) -> Tried:
+    def __call__(self, batch: Batch) -> GridScores:
         """Try the rows of one block."""
         nothing = np.empty(0, dtype=np.intp), np.empty((0, self.n_settings), dtype=bool)
-        tried = Tried(np.zeros(self.n_settings), 0.0, *nothing)
+        tried = GridScores(np.zeros(self.n_settings), 0.0, *nothing)
         for tile in self.tiles(batch):
             left, g = tile.left, tile.g
             # a class that goes with its only row, or is never expected, says nothing of a setting
@@ -365,7 +367,7 @@ class TryBlock:
             sums = np.where(counts, np.array(log_p), 0.0) @ v
             some = redo.any(axis=1)
             rows = tile.rows[some] + batch.start
-            tried = tried.merge(Tried(sums, float(v.sum()), rows, redo[some]))
+            tried = tried.merge(GridScores(sums, float(v.sum()), rows, redo[some]))
         return tried
 
 
@@ -375,7 +377,7 @@ def log_share(log_joint: Float, g: int) -> Float:
     return np.asarray(behind[g] - np.log(np.exp(behind).sum(axis=0)))
 
 
-def add_row(tried: Tried, row: Batch, g: int, judges: Mapping[int, Judge]) -> Tried:
+def add_row(tried: GridScores, row: Batch, g: int, judges: Mapping[int, FoldModel]) -> GridScores:
     """What was tried, and one row of class g by models of some settings."""
     v, sums = float(np.ldexp(float(row.row_units()[0]), -row.exponent)), tried.sums.copy()
     for place, judge in judges.items():
@@ -383,7 +385,7 @@ def add_row(tried: Tried, row: Batch, g: int, judges: Mapping[int, Judge]) -> Tr
     return replace(tried, sums=sums)
 
 
-def best(settings: Sequence[tuple[float, ...]], tried: Tried) -> tuple[float, ...]:
+def best(settings: Sequence[tuple[float, ...]], tried: GridScores) -> tuple[float, ...]:
     """The setting of the largest sum; of those as good, the one that shrinks most. (S 48)"""
     most = tried.sums.max()
     good = tried.sums >= most - _AS_GOOD * abs(most)
@@ -391,7 +393,7 @@ def best(settings: Sequence[tuple[float, ...]], tried: Tried) -> tuple[float, ..
 
 
 def curve(
-    names: Sequence[str], settings: Sequence[tuple[float, ...]], tried: Tried, chosen: Any
+    names: Sequence[str], settings: Sequence[tuple[float, ...]], tried: GridScores, chosen: Any
 ) -> Table:
     """What was tried, as a table."""
     mean = tried.sums / (tried.weight or 1.0)

@@ -13,11 +13,11 @@ import numpy as np
 from sortal.data.checks import is_whole
 from sortal.data.text import counted
 from sortal.decision.class_options import read_class_weight, read_priors
-from sortal.decision.folds import dealt
+from sortal.decision.folds import assign_folds
 from sortal.decision.posterior import log_of, log_posterior
 from sortal.discriminants.statistics import multiply, read_statistics
 from sortal.engines.local import one_blas_thread
-from sortal.errors import ParameterError, SortalError, told
+from sortal.errors import ParameterError, SortalError, brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ _AT_A_TIME = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class FoldModel:
     """What a model of some rows says of others.
 
     `scores` is None where nothing could be learned: then only the prior is left, of classes that
@@ -82,7 +82,7 @@ class Refit:
 
     def judge(
         self, stats: ClassStatistics | None, learn: Callable[[ClassStatistics], Any]
-    ) -> Judge:
+    ) -> FoldModel:
         """The model of statistics, or what stands for it."""
         if stats is not None:
             try:
@@ -91,11 +91,11 @@ class Refit:
             except SortalError:  # nothing varies any more
                 pass
             else:
-                return Judge(model.scores, model.prior, stats.present)
+                return FoldModel(model.scores, model.prior, stats.present)
         prior, K = read_priors(self.priors, self.schema.classes), len(self.schema.classes)
         if prior is None:
             prior = np.full(K, 1 / K) if stats is None else stats.weight / stats.total_weight
-        return Judge(None, prior, np.ones(K, dtype=bool) if stats is None else stats.present)
+        return FoldModel(None, prior, np.ones(K, dtype=bool) if stats is None else stats.present)
 
 
 def without_each(
@@ -120,7 +120,7 @@ def _merged(
 
 
 @dataclass(frozen=True, eq=False)
-class Except:
+class SummarizeWithout:
     """Block → summary without some rows, given by their places in the source."""
 
     plan: SummarizeDiscriminant
@@ -134,7 +134,7 @@ class Except:
 
 
 @dataclass(frozen=True, eq=False)
-class Pick:
+class PickRows:
     """Block → some of its rows, each as a block of its own."""
 
     rows: Place
@@ -155,8 +155,8 @@ def leave_out_each(
     """Each of some rows (rising places), as a block, and the summary of all others."""
     for start in range(0, len(rows), _AT_A_TIME):
         some = rows[start : start + _AT_A_TIME]
-        rest = engine.reduce(source, Except(plan, some))
-        single = [row for block in engine.map(source, Pick(some)) for row in block]
+        rest = engine.reduce(source, SummarizeWithout(plan, some))
+        single = [row for block in engine.map(source, PickRows(some)) for row in block]
         with one_blas_thread():
             summaries = without_each([plan(row) for row in single], rest)
             yield from zip(some.tolist(), single, summaries, strict=True)
@@ -181,11 +181,11 @@ def read_folds(given: Any, classes: NDArray[np.int32]) -> tuple[Place, int]:
         n = int(weighs.sum())
         if not 2 <= given <= n:
             raise ParameterError(
-                f"cv={told(given)} cannot be used: give a whole number from 2 to the number of "
+                f"cv={brief(given)} cannot be used: give a whole number from 2 to the number of "
                 f"rows ({n}), or the fold of each row."
             )
         own = np.full(len(classes), -1, dtype=np.intp)
-        own[weighs] = dealt(classes[weighs], int(given), 0)
+        own[weighs] = assign_folds(classes[weighs], int(given), 0)
         return own, int(given)
     return _labeled(given, len(classes))
 
@@ -196,7 +196,7 @@ def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
         place = {label: fold for fold, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise ParameterError(
-            f"cv={told(given)} cannot be used: give a whole number, or a list of one label for "
+            f"cv={brief(given)} cannot be used: give a whole number, or a list of one label for "
             f"each of {counted(n_rows, 'row')}."
         ) from None
     if any(label is None or label != label for label in place):  # noqa: PLR0124  (NaN)
@@ -236,10 +236,10 @@ def summarize_folds(
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeFolds:
+class ScoreFolds:
     """Block → posteriors of its rows by the judge of their fold; the last judges those without."""
 
-    judges: Sequence[Judge]
+    judges: Sequence[FoldModel]
     folds: Place
 
     def __call__(self, batch: Batch) -> tuple[Float, list[Mapped]]:

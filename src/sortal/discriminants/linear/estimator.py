@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -18,14 +18,14 @@ from sortal.base.to_sklearn import (
     wear_names,
 )
 from sortal.data.checks import choose
-from sortal.decision.scores import as_they_are, public_functions
+from sortal.decision.scores import identity, public_functions
 from sortal.discriminants.estimator import GaussianDiscriminant
 from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_linear
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear.working import show_linear
 from sortal.discriminants.linear_functions import boundary
-from sortal.discriminants.resampling import LeftOut
-from sortal.modelfile.arrays import Options, Record
+from sortal.discriminants.resampling import LeaveOneOutMixin
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class LinearDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LeftOut, GaussianDiscriminant
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LeaveOneOutMixin, GaussianDiscriminant
 ):
     """Linear discriminant analysis: one Gaussian a class, with a common covariance.
 
@@ -75,11 +75,11 @@ class LinearDiscriminant(
         where named here. A category enters as one indicator for each of its values, with the
         solution of least norm.
     missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
-        the first call), or an error. At predict holes are integrated out of the Gaussians
-        exactly, except with "error".
+        Missing values at fit: the row is left out, the missing value takes the mean of its column
+        (over the rows of the first call), or an error. At predict missing values are integrated out
+        of the Gaussians exactly, except with "error".
     unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a hole, or is an error.
+        A value at predict that was never seen at fit is treated as a missing value, or is an error.
     n_jobs : int, default=None
         Threads; None means all cores (one inside a joblib worker). The result does not depend
         on it.
@@ -111,7 +111,7 @@ class LinearDiscriminant(
     condition_ : float
         Condition number of Σ, scaled to a diagonal of ones.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -133,10 +133,10 @@ class LinearDiscriminant(
     petal_width = 1.8: +1.83
     """
 
-    _hole_words = "they are integrated out"
+    _missing_words = "they are integrated out"
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(LinearModel), _fitted=Perhaps(Options(LinearOptions))
+        _model=RecordField(LinearModel), _fitted=OptionalAttribute(OptionsField(LinearOptions))
     )
 
     def __init__(
@@ -167,7 +167,7 @@ class LinearDiscriminant(
     def transform(self, X: Any, scaling: str = "within") -> Float:
         """Canonical coordinates of the rows less `xbar_`.
 
-        A hole takes its mean given what is known of the row, by the scatter of all rows.
+        A missing value takes its mean given what is known of the row, by the scatter of all rows.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class LinearDiscriminant(
         choose("scaling", scaling, ("unit", "within"))
         model: LinearModel = self._fitted_model()
         words = "they take their mean given what is known of the row"
-        a = self._ask(X, model.coordinates, as_they_are, words)
+        a = self._score_rows(X, model.coordinates, identity, words)
         return a if scaling == "within" else a / np.linalg.norm(model.directions, axis=0)
 
     def boundary(
@@ -227,7 +227,7 @@ class LinearDiscriminant(
         eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
         """
         model: LinearModel = self._fitted_model()
-        decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
+        decided = None if X is None else self._decide(self._score_rows(X, model.scores, identity))
         return show_linear(model, self._statistics(), decided, self._backend)
 
     @property

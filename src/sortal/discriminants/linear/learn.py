@@ -15,8 +15,8 @@ from sortal.discriminants.gaussian import GaussianClasses, linear_functions
 from sortal.discriminants.linear_functions import LinearMap, Nearest
 from sortal.discriminants.statistics import eigenvectors, oriented, refuse_constant, within_lengths
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Array, Record
-from sortal.modelfile.fields import FromSchema, Layout, Maybe, Number, check_prior, need
+from sortal.modelfile.arrays import Array, RecordField
+from sortal.modelfile.fields import FromSchema, Layout, Number, OptionalField, check_prior, need
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class LinearModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
-        geometry=Record(Geometry),
+        geometry=RecordField(Geometry),
         center=Array("f8", "terms"),
         gap=Array("f8", "classes", "terms"),
         prior=Array("f8", "classes", least=0.0),
@@ -66,9 +66,9 @@ class LinearModel:
         prior_mean=Array("f8", "terms"),
         directions=Array("f8", "terms", "directions"),
         eigenvalues=Array("f8", "eigenvalues", least=0.0),
-        scores=Record(LinearMap, functions="classes"),
-        coordinates=Record(LinearMap, functions="directions"),
-        curve=Maybe(Record(Table)),
+        scores=RecordField(LinearMap, functions="classes"),
+        coordinates=RecordField(LinearMap, functions="directions"),
+        curve=OptionalField(RecordField(Table)),
     )
 
     def check(self) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.decision.geometry import Geometry
-    from sortal.discriminants.leave_one_out.downdate import Left
+    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
     Float = NDArray[np.float64]
@@ -79,7 +79,9 @@ class LinearLeaveOut:
         """The scatter within the classes, whose bases are made when they are needed."""
         return LinearBase(stats)
 
-    def densities(self, base: LinearBase, g: int, u: Float, left: Left) -> list[tuple[Float, Mask]]:
+    def densities(
+        self, base: LinearBase, g: int, u: Float, left: ClassesWithoutRow
+    ) -> list[tuple[Float, Mask]]:
         """-½ d²(x, μ_k') by S', a row a class."""
         divisor = left.pooled_divisor(self.covariance)
         if all(self._is_plain(base, value) for value in self.shrinkages):
@@ -111,7 +113,9 @@ class LinearLeaveOut:
         )
 
 
-def _plain(base: LinearBase, g: int, u: Float, left: Left, divisor: Float) -> tuple[Float, Mask]:
+def _plain(
+    base: LinearBase, g: int, u: Float, left: ClassesWithoutRow, divisor: Float
+) -> tuple[Float, Mask]:
     """Where S is the identity, S' = I - c hhᵀ."""
     if not base.plain:
         return _nothing(left, len(u))
@@ -123,7 +127,7 @@ def _plain(base: LinearBase, g: int, u: Float, left: Left, divisor: Float) -> tu
 
 
 def _shrunk(
-    base: LinearBase, g: int, h: Float, left: Left, divisor: Float, share: Float
+    base: LinearBase, g: int, h: Float, left: ClassesWithoutRow, divisor: Float, share: Float
 ) -> tuple[Float, Mask]:
     """In the eigenvectors of S: S' shrunk is diagonal, less a matrix of rank one."""
     values, vectors = base.spectrum
@@ -147,7 +151,7 @@ def _shrunk(
 
 
 def _series(
-    base: LinearBase, g: int, h: Float, left: Left, divisor: Float, shares: Float
+    base: LinearBase, g: int, h: Float, left: ClassesWithoutRow, divisor: Float, shares: Float
 ) -> list[tuple[Float, Mask]] | None:
     """As `_shrunk`, for several shares at once, by products of matrices.
 
@@ -216,11 +220,13 @@ def distances(
     return squares, unsafe
 
 
-def _nothing(left: Left, n: int) -> tuple[Float, Mask]:
+def _nothing(left: ClassesWithoutRow, n: int) -> tuple[Float, Mask]:
     return np.zeros((len(left.weight), n)), np.ones(n, dtype=bool)
 
 
-def _intensity(name: str, base: LinearBase, g: int, u: Float, h: Float, left: Left) -> Float:
+def _intensity(
+    name: str, base: LinearBase, g: int, u: Float, h: Float, left: ClassesWithoutRow
+) -> Float:
     """λ of Ledoit and Wolf, or of Chen et al., without each row."""
     stats, (values, _) = base.stats, base.spectrum
     p, n, weight = len(values), left.rows.sum(axis=0), left.total_weight
@@ -245,7 +251,7 @@ def _intensity(name: str, base: LinearBase, g: int, u: Float, h: Float, left: Le
 
 
 def _fourth_change(
-    stats: ClassStatistics, g: int, u: Float, q: Float, left: Left, unit: float
+    stats: ClassStatistics, g: int, u: Float, q: Float, left: ClassesWithoutRow, unit: float
 ) -> Float:
     """Σ‖z‖⁴ without a row, about the mean without it, less the same of all rows. (S 47)
 

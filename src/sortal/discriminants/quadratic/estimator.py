@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from sortal.base.saving import Perhaps
+from sortal.base.saving import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -17,21 +17,21 @@ from sortal.base.to_sklearn import (
     wear_names,
 )
 from sortal.data.text import agreed, counted
-from sortal.decision.scores import as_they_are
+from sortal.decision.scores import identity
 from sortal.discriminants.estimator import GaussianDiscriminant, combination, sentence
 from sortal.discriminants.explain import ExplainQuadratic
 from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic, still_columns
 from sortal.discriminants.quadratic.leave_one_out import QuadraticLeaveOut
 from sortal.discriminants.quadratic.model import QuadraticModel
 from sortal.discriminants.quadratic.working import show_quadratic
-from sortal.discriminants.resampling import LeftOut
+from sortal.discriminants.resampling import LeaveOneOutMixin
 from sortal.errors import (
     CollinearityWarning,
     ColumnError,
     SortalError,
     warn,
 )
-from sortal.modelfile.arrays import Options, Record
+from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.discriminants.explain import Decided
-    from sortal.discriminants.linear_functions import Centered, QuadraticBoundary
+    from sortal.discriminants.linear_functions import CenteredRows, QuadraticBoundary
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 
 
-class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
+class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
     """Quadratic discriminant analysis: one Gaussian a class, each with its own covariance.
 
     g_k(x) = ln π_k - ½ ln det Σ_k - ½ (x - μ_k)ᵀΣ_k⁻¹(x - μ_k), the largest wins; two classes meet
@@ -87,11 +87,11 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         Words, truth values and categorical types are always categories; numbers are categories
         where named here. A category enters as one indicator for each of its values.
     missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Holes at fit: the row is left out, the hole takes the mean of its column (over the rows of
-        the first call), or an error. At predict holes are integrated out of the Gaussians
-        exactly, except with "error".
+        Missing values at fit: the row is left out, the missing value takes the mean of its column
+        (over the rows of the first call), or an error. At predict missing values are integrated out
+        of the Gaussians exactly, except with "error".
     unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a hole, or is an error.
+        A value at predict that was never seen at fit is treated as a missing value, or is an error.
     n_jobs : int, default=None
         Threads; None means all cores (one inside a joblib worker). The result does not depend
         on it.
@@ -116,7 +116,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     condition_ : float
         The largest condition number of the Σ_k, scaled to a diagonal of ones.
     fit_report_ : FitReport
-        Rows, holes by column, notes.
+        Rows, missing values by column, notes.
     n_features_in_, feature_names_in_ :
         As in scikit-learn.
 
@@ -137,7 +137,8 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     _shares = ("pooling", "shrinkage")
 
     _kept: ClassVar[Layout] = Layout(
-        _model=Record(QuadraticModel), _fitted=Perhaps(Options(QuadraticOptions))
+        _model=RecordField(QuadraticModel),
+        _fitted=OptionalAttribute(OptionsField(QuadraticOptions)),
     )
 
     def __init__(
@@ -202,7 +203,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
         Also Box's M and the numbers of parameters, of the rows as counted.
         """
         model: QuadraticModel = self._fitted_model()
-        decided = None if X is None else self._decide(self._ask(X, model.scores, as_they_are))
+        decided = None if X is None else self._decide(self._score_rows(X, model.scores, identity))
         return show_quadratic(model, self._statistics(), decided, self._backend)
 
     @property
@@ -239,7 +240,7 @@ class QuadraticDiscriminant(LeftOut, GaussianDiscriminant):
     def _learn(self, stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:
         return build_quadratic(stats, options)
 
-    def _explain(self, rows: Centered, decided: Decided) -> ExplainQuadratic:
+    def _explain(self, rows: CenteredRows, decided: Decided) -> ExplainQuadratic:
         return ExplainQuadratic(self._schema.classes, rows, decided, self._fitted_model().scores)
 
     def _notes(self, model: Any) -> list[str]:

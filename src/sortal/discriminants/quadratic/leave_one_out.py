@@ -16,7 +16,7 @@ from sortal.discriminants.quadratic.model import kept_terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sortal.discriminants.leave_one_out.downdate import Left
+    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
     Float = NDArray[np.float64]
@@ -93,7 +93,9 @@ class QuadraticLeaveOut:
         """Poolings that are tried without shrinkage."""
         return [pooling for pooling, shrinkage in self.settings if shrinkage == 0]
 
-    def densities(self, base: Prepared, g: int, u: Float, left: Left) -> list[tuple[Float, Mask]]:
+    def densities(
+        self, base: Prepared, g: int, u: Float, left: ClassesWithoutRow
+    ) -> list[tuple[Float, Mask]]:
         """-½ ln det Σ_k' - ½ d²_k, a row a class."""
         pooled, own = left.pooled_divisor(self.covariance), left.class_divisors(self.covariance)
         rows = _Rows(base.base.stats, g, u, left, pooled, own)
@@ -117,7 +119,7 @@ class _Rows:
     stats: ClassStatistics
     g: int
     u: Float
-    left: Left
+    left: ClassesWithoutRow
     pooled: Float
     own: Float
 

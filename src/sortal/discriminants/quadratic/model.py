@@ -13,13 +13,13 @@ from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, survey
 from sortal.decision.posterior import across, log_of
 from sortal.discriminants.gaussian import Inverse, each_pattern, patterns_of
 from sortal.discriminants.linear_functions import Means, QuadraticBoundary, TermBlock, pair_of
-from sortal.modelfile.arrays import Array, Record
+from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
     FromSchema,
     Layout,
-    Maybe,
     Number,
+    OptionalField,
     Several,
     check_prior,
     check_scatter,
@@ -294,19 +294,19 @@ class QuadraticClasses:
 class QuadraticMap:
     """-½ ln det Σ_k - ½ ‖(x - μ_k)ᵀR_k‖², a column a class, up to a term common to all. (Bar qda)
 
-    `holes` gives roots where only some terms are known.
+    `missing` gives roots where only some terms are known.
     """
 
     design: Design
     means: Means
     whole: Roots
-    holes: QuadraticClasses
+    missing: QuadraticClasses
 
     LAYOUT: ClassVar[Layout] = Layout(
         design=FromSchema("design"),
-        means=Record(Means),
-        whole=Record(Roots, rank="rank"),
-        holes=Record(QuadraticClasses, rank="rank"),
+        means=RecordField(Means),
+        whole=RecordField(Roots, rank="rank"),
+        missing=RecordField(QuadraticClasses, rank="rank"),
     )
 
     @property
@@ -318,12 +318,13 @@ class QuadraticMap:
         """The functions of a block's rows."""
         block = TermBlock.of(self.design, batch)
         values = -0.5 * (self.means.squares(block, self.whole.roots) + self.whole.log_dets)
-        # rows with holes, and those so far from all classes that their squares are infinite
+        # rows with missing values, and those so far from all classes that their squares are
+        # infinite
         rows = np.flatnonzero(~(across(np.maximum, values) > -np.inf))
         missing = block.missing(rows)
         patterns, places = patterns_of(missing)
         unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
-        single, cells = self.holes.functions, self.whole.roots.size
+        single, cells = self.missing.functions, self.whole.roots.size
         for i, some in each_pattern(unknown, parts, single, cells):
             these = rows[places[i]]
             squares = self.means.some_squares(block, these, some.roots)
@@ -333,7 +334,7 @@ class QuadraticMap:
     @cached_property
     def parts(self) -> QuadraticParts | None:
         """Roots where terms are not known, for many patterns at a time."""
-        return self.holes.parts(self.design.fewer_terms)
+        return self.missing.parts(self.design.fewer_terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,15 +359,15 @@ class QuadraticModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
-        geometry=Record(Geometry),
-        own=Several(Record(Geometry), "classes"),
+        geometry=RecordField(Geometry),
+        own=Several(RecordField(Geometry), "classes"),
         center=Array("f8", "terms"),
         gap=Array("f8", "classes", "terms"),
         prior=Array("f8", "classes", least=0.0),
         pooling=Number(least=0.0, most=1.0),
         shrinkage=Number(least=0.0, most=1.0),
-        scores=Record(QuadraticMap),
-        curve=Maybe(Record(Table)),
+        scores=RecordField(QuadraticMap),
+        curve=OptionalField(RecordField(Table)),
     )
 
     def check(self) -> None:
@@ -382,7 +383,7 @@ class QuadraticModel:
     @property
     def covariances(self) -> Float:
         """Σ_k as used."""
-        return self.scores.holes.sigmas
+        return self.scores.missing.sigmas
 
     @property
     def log_prior(self) -> Float:

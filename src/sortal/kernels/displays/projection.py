@@ -26,7 +26,7 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.densities import one_a_class, read_along
+from sortal.plotting.densities import numbers_per_class, read_along
 from sortal.plotting.fitted import attribute, projected, projection_of, unit_vector
 from sortal.plotting.plane import Plane, criterion
 from sortal.plotting.rows import MOST_POINTS, class_means, read_rows
@@ -271,10 +271,10 @@ class KernelProjectionDisplay:
         self.along: Float = self.rows.points[:, 0]
         codes, K = self.rows.codes, len(self.rows.classes)
         found = class_means(self.along, codes, K)
-        self.means = found if means is None else one_a_class(means, K, "means")
+        self.means = found if means is None else numbers_per_class(means, K, "means")
         within = (self.along - found[codes]) ** 2
         own = np.bincount(codes, within, minlength=K)
-        self.scatters = own if scatters is None else one_a_class(scatters, K, "scatters")
+        self.scatters = own if scatters is None else numbers_per_class(scatters, K, "scatters")
         self.threshold = None if threshold is None else float(threshold)
         self.J = self._criterion()
 

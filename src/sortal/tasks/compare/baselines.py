@@ -35,15 +35,15 @@ _MOST_LEVELS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
-    """A table as numbers: `values[i, j]`, and which columns hold codes of categories (-1: hole)."""
+class EncodedMatrix:
+    """A table as numbers: `values[i, j]`, and which columns hold codes (-1: missing)."""
 
     values: Float
     names: tuple[str, ...]
     is_category: tuple[bool, ...]
 
 
-def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> Matrix:
+def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> EncodedMatrix:
     """Read a table into a matrix; `categorical_features` names numbers that are categories."""
     table = read_table(frame)
     schema = declare_schema(table, list(categorical_features))
@@ -54,7 +54,7 @@ def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> Matrix:
         else:
             values[:, j] = table.numbers(j, 0, table.n_rows).values
     is_category = tuple(column.kind == "category" for column in schema.columns)
-    return Matrix(values, table.names, is_category)
+    return EncodedMatrix(values, table.names, is_category)
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,13 @@ def find_baseline(name: str) -> Baseline:
     raise ParameterError(f"There is no baseline {name!r}: there are {listed(known)}.")
 
 
-def make_baseline(name: str, matrix: Matrix, seed: int = 0) -> Any:
+def make_baseline(name: str, matrix: EncodedMatrix, seed: int = 0) -> Any:
     """A pipeline: columns prepared, then the classifier, which is its step "model".
 
-    Numbers: a hole takes the median, and a column says where holes were; mean 0, variance 1.
-    Categories: a column a value, a hole being a value of its own; the rarest of very many values
-    are taken together, and values that were never fitted go with them, or are ignored.
+    Numbers: a missing value takes the median, and a column says where missing values were; mean 0,
+    variance 1. Categories: a column a value, a missing value being a value of its own; the rarest
+    of very many values are taken together, and values that were never fitted go with them, or are
+    ignored.
     """
     is_category = np.array(matrix.is_category, dtype=bool)
     numbers, words = np.flatnonzero(~is_category), np.flatnonzero(is_category)
@@ -170,8 +171,8 @@ def make_baseline(name: str, matrix: Matrix, seed: int = 0) -> Any:
 def size_of_baseline(name: str, pipeline: Any) -> int:
     """How many numbers predict needs: those of the classifier and of the prepared columns.
 
-    A number column has a median, a mean and a scale, a column that says where holes were a mean
-    and a scale; a category has its values. Nothing of this is needed to say always the same.
+    A number column has a median, a mean and a scale, a column that says where missing values were a
+    mean and a scale; a category has its values. Nothing of this is needed to say always the same.
     """
     size = find_baseline(name).size(pipeline[-1])
     if len(pipeline) == 1:

@@ -24,7 +24,7 @@ from sortal.tasks.compare.settings import METRICS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sortal.tasks.compare.fold_run import Entrant
+    from sortal.tasks.compare.fold_run import Candidate
     from sortal.tasks.compare.run import Run
     from sortal.tasks.compare.settings import Settings
 
@@ -32,7 +32,7 @@ MAJORITY = "majority"
 
 
 @dataclass(frozen=True)
-class Contestant:
+class ScoredCandidate:
     """One model's scores, fold by fold, and how many numbers it needs to predict."""
 
     name: str
@@ -54,7 +54,7 @@ class Contestant:
 
 
 @dataclass(frozen=True)
-class Interval:
+class ScoreInterval:
     """A mean score, and bounds for the score expected of models trained on so many rows."""
 
     mean: float
@@ -63,7 +63,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """What was chosen, and why.
 
     `p_values` has every eligible model but the best. `equals` are the models that are not
@@ -101,7 +101,7 @@ def interval(
     highest: float = 1.0,
     rows: float | None = None,
     rarest: int | None = None,
-) -> Interval:
+) -> ScoreInterval:
     """Return bounds for the score expected of models trained on so many rows (S 59).
 
     They are t standard errors away on a scale that fits the metric, and never where it cannot be:
@@ -117,7 +117,7 @@ def interval(
     _check_settings(test_share, level)
     mean = math.fsum(scores) / len(scores)
     if len(scores) == 1:
-        return Interval(mean, lowest, highest)
+        return ScoreInterval(mean, lowest, highest)
     variance = corrected_variance(scores, test_share)
     quantile = float(stdtrit(_freedom(len(scores), rarest), 1 - level / 2))
     half = quantile * math.sqrt(variance)
@@ -132,16 +132,18 @@ def _freedom(n_scores: int, rarest: int | None) -> int:
     return max(1, (n_scores if rarest is None else min(n_scores, rarest)) - 1)
 
 
-def _open_above(mean: float, half: float, lowest: float) -> Interval:
+def _open_above(mean: float, half: float, lowest: float) -> ScoreInterval:
     """On the scale of logarithms, where relative errors are what is symmetric."""
     if math.isinf(lowest) or half == 0.0 or mean <= lowest:
-        return Interval(mean, mean - half, mean + half)
+        return ScoreInterval(mean, mean - half, mean + half)
     above = mean - lowest
     factor = math.exp(min(half / above, 700.0))
-    return Interval(mean, lowest + above / factor, lowest + above * factor)
+    return ScoreInterval(mean, lowest + above / factor, lowest + above * factor)
 
 
-def _between(mean: float, half: float, lowest: float, highest: float, least: float) -> Interval:
+def _between(
+    mean: float, half: float, lowest: float, highest: float, least: float
+) -> ScoreInterval:
     """Wilson's interval of a share x; u is t² over the rows that x seems to rest on."""
     width = highest - lowest
     x = min(max((mean - lowest) / width, 0.0), 1.0)
@@ -149,7 +151,7 @@ def _between(mean: float, half: float, lowest: float, highest: float, least: flo
     middle, arm = x + u / 2, math.sqrt(x * (1 - x) * u + u * u / 4)
     low, high = (middle - arm) / (1 + u), (middle + arm) / (1 + u)
     # Rounding must not put the mean outside.
-    return Interval(
+    return ScoreInterval(
         mean, min(mean, lowest + width * max(low, 0.0)), max(mean, lowest + width * min(high, 1.0))
     )
 
@@ -191,7 +193,7 @@ def shortfall(scores: Sequence[float], test_share: float, rows: float | None) ->
 
 
 def choose(
-    contestants: Sequence[Contestant],
+    contestants: Sequence[ScoredCandidate],
     test_share: float,
     *,
     level: float = 0.05,
@@ -199,7 +201,7 @@ def choose(
     metric: str = "balanced accuracy",
     rows: float | None = None,
     rarest: int | None = None,
-) -> Choice:
+) -> ModelChoice:
     """Choose the smallest model that is not distinguishably worse than the best (S 61).
 
     The best is the eligible model with the best mean. Another is distinguishably worse if its p,
@@ -214,7 +216,7 @@ def choose(
     _check_field(field)
     if not field:
         words = f"No model can be chosen: none of them has a {metric} on all rows."
-        return Choice("", "", {}, (), words, None)
+        return ModelChoice("", "", {}, (), words, None)
     sign = 1.0 if higher_is_better else -1.0
     best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
     odds = partial(_p_value, best, sign=sign, test_share=test_share, rows=rows, rarest=rarest)
@@ -230,12 +232,12 @@ def choose(
         listed = ", ".join(one.words for one in idle)
         sentence += f" Not chosen, since no better than the commonest class: {listed}."
     names = tuple(one.name for one in equals)
-    return Choice(best.name, names[0], p_values, names, sentence, learner)
+    return ModelChoice(best.name, names[0], p_values, names, sentence, learner)
 
 
 def _no_better_than_majority(
-    field: Sequence[Contestant], p_values: Mapping[str, float], level: float, sign: float
-) -> list[Contestant]:
+    field: Sequence[ScoredCandidate], p_values: Mapping[str, float], level: float, sign: float
+) -> list[ScoredCandidate]:
     """Models that the test does not exclude, although the majority class scores as well."""
     majority = next((one for one in field if one.name == MAJORITY), None)
     if majority is None or p_values.get(MAJORITY, 1.0) > level:
@@ -245,8 +247,8 @@ def _no_better_than_majority(
 
 
 def _p_value(
-    best: Contestant,
-    other: Contestant,
+    best: ScoredCandidate,
+    other: ScoredCandidate,
     *,
     sign: float,
     test_share: float,
@@ -280,7 +282,7 @@ def _check_numbers(scores: Sequence[float], name: str) -> None:
         raise InputError(f"{name} has a score that is no finite number: leave that model out.")
 
 
-def _check_field(field: Sequence[Contestant]) -> None:
+def _check_field(field: Sequence[ScoredCandidate]) -> None:
     """Every model once, with the same folds, of which there are two at least."""
     names = [one.name for one in field]
     if len(set(names)) < len(names):
@@ -296,9 +298,9 @@ def _check_field(field: Sequence[Contestant]) -> None:
 
 
 def _sentence(
-    field: Sequence[Contestant],
-    best: Contestant,
-    equals: Sequence[Contestant],
+    field: Sequence[ScoredCandidate],
+    best: ScoredCandidate,
+    equals: Sequence[ScoredCandidate],
     p_values: Mapping[str, float],
     metric: str,
 ) -> str:
@@ -312,9 +314,9 @@ def _sentence(
 
 
 def _reason(
-    field: Sequence[Contestant],
-    best: Contestant,
-    chosen: Contestant,
+    field: Sequence[ScoredCandidate],
+    best: ScoredCandidate,
+    chosen: ScoredCandidate,
     p_values: Mapping[str, float],
     metric: str,
 ) -> str:
@@ -338,7 +340,9 @@ def _reason(
 
 
 def _for_sortal(
-    field: Sequence[Contestant], equals: Sequence[Contestant], p_values: Mapping[str, float]
+    field: Sequence[ScoredCandidate],
+    equals: Sequence[ScoredCandidate],
+    p_values: Mapping[str, float],
 ) -> str:
     """What to say of sortal's own where a baseline was chosen."""
     own = next((one for one in equals if not one.baseline), None)
@@ -358,7 +362,7 @@ def _for_sortal(
 
 
 def _nothing_learned(
-    best: Contestant, majority: Contestant, p_values: Mapping[str, float], metric: str
+    best: ScoredCandidate, majority: ScoredCandidate, p_values: Mapping[str, float], metric: str
 ) -> str:
     said = (
         f"Nothing was learned, or too little to tell: by {metric} no model is distinguishably "
@@ -369,7 +373,7 @@ def _nothing_learned(
     return f"{said}; the best, {best.words}, has {best.mean:.3f} ({_p(p_values[MAJORITY])})."
 
 
-def _numbers(one: Contestant) -> str:
+def _numbers(one: ScoredCandidate) -> str:
     if math.isinf(one.size):
         return "size unknown"
     return counted(round(one.size), "number")
@@ -382,13 +386,13 @@ def _p(p_value: float) -> str:
 # --- From the scores of all folds to the record: intervals, the choice, what is to be said -------
 
 
-def judge(runs: Sequence[Run], settings: Settings) -> Comparison:
+def build_comparison(runs: Sequence[Run], settings: Settings) -> Comparison:
     """Scores judged, and everything said."""
     entrants = dict(zip([run.name for run in runs], settings.entrants, strict=True))
     found = [_result(entrants[run.name], run, settings) for run in runs]
     metric = METRICS[settings.metric]
     contestants = [
-        Contestant(
+        ScoredCandidate(
             one.name,
             one.scores,
             float("inf") if one.size is None else one.size,
@@ -411,7 +415,7 @@ def judge(runs: Sequence[Run], settings: Settings) -> Comparison:
     return Comparison(tuple(ranked), choice, settings, _notes(runs, settings))
 
 
-def _result(entrant: Entrant, run: Run, settings: Settings) -> ModelResult:
+def _result(entrant: Candidate, run: Run, settings: Settings) -> ModelResult:
     results = [run.results[fold] for fold in sorted(run.results)]
     scores = tuple(r.scores[settings.metric] for r in results if settings.metric in r.scores)
     losses = [r.scores["log_loss"] for r in results if "log_loss" in r.scores]
@@ -470,7 +474,9 @@ def _status(run: Run, settings: Settings, *, scored: bool) -> str:
     return "; ".join(said)
 
 
-def _beside_best(one: ModelResult, found: Sequence[ModelResult], choice: Choice) -> ModelResult:
+def _beside_best(
+    one: ModelResult, found: Sequence[ModelResult], choice: ModelChoice
+) -> ModelResult:
     best = next((other for other in found if other.name == choice.best), None)
     if best is None or best.score is None or one.score is None:
         return one

@@ -18,11 +18,11 @@ from sortal.engines.local import n_cores, n_threads
 from sortal.errors import InputError, ParameterError, listed
 from sortal.tasks.compare.baselines import baselines as all_baselines
 from sortal.tasks.compare.baselines import find_baseline
-from sortal.tasks.compare.choose import judge
-from sortal.tasks.compare.fold_run import Entrant, Problem, plan_folds
-from sortal.tasks.compare.run import Race, join_kept
+from sortal.tasks.compare.choose import build_comparison
+from sortal.tasks.compare.fold_run import Candidate, FoldProblem, plan_folds
+from sortal.tasks.compare.run import ComparisonRun, join_out_of_fold
 from sortal.tasks.compare.settings import METRICS, Settings
-from sortal.tasks.fit import Rows, training_rows
+from sortal.tasks.fit import TrainingRows, training_rows
 from sortal.tasks.registry import features_among, find
 from sortal.tasks.registry import learners as all_learners
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.compare.run import Kept, Run
+    from sortal.tasks.compare.run import OutOfFold, Run
 
 # Fast ones first: what they leave of their share goes to those that come later.
 _LAST = ("perceptron", "logistic", "linear_svm", "rbf_svm")
@@ -156,10 +156,10 @@ def run_comparison(
     """
     began = time.monotonic()
     _check(metric, budget, confidence_level)
-    entrants = _entrants(learners, baselines)
+    entrants = _candidates(learners, baselines)
     rows = (
         data
-        if isinstance(data, Rows)
+        if isinstance(data, TrainingRows)
         else training_rows(data, target, drop, categorical_features, {})
     )
     features = features_among(categorical_features, target)
@@ -167,7 +167,7 @@ def run_comparison(
     n_workers = min(n_threads(n_jobs), n_cores(), len(entrants) * problem.folds.n)
     if n_jobs is None:
         n_workers = min(n_workers, len(entrants))
-    race = Race(problem, entrants, n_workers, budget, progress)
+    race = ComparisonRun(problem, entrants, n_workers, budget, progress)
     race.run()
     settings = Settings(
         target=target,
@@ -188,12 +188,12 @@ def run_comparison(
         path=_path(data) if path is None else path,
         entrants=tuple(entrants),
     )
-    found = judge(race.runs, settings)
+    found = build_comparison(race.runs, settings)
     return replace(found, kept=_kept(race.runs, problem)) if keep else found
 
 
-def _kept(runs: Sequence[Run], problem: Problem) -> dict[str, Kept]:
-    joined = {run.name: join_kept(run, problem) for run in runs}
+def _kept(runs: Sequence[Run], problem: FoldProblem) -> dict[str, OutOfFold]:
+    joined = {run.name: join_out_of_fold(run, problem) for run in runs}
     return {name: one for name, one in joined.items() if one is not None}
 
 
@@ -214,12 +214,12 @@ def _check(metric: Any, budget: Any, confidence_level: Any) -> None:
         )
 
 
-def _entrants(learners: Any, baselines: Any) -> list[Entrant]:
+def _candidates(learners: Any, baselines: Any) -> list[Candidate]:
     """Who takes part, the fast ones first."""
     chosen = all_learners() if learners is None else [find(name) for name in _names(learners)]
-    entrants = [Entrant(one.name, one.title, one.facts.probabilistic, one) for one in chosen]
+    entrants = [Candidate(one.name, one.title, one.facts.probabilistic, one) for one in chosen]
     named = all_baselines() if baselines is True else map(find_baseline, _names(baselines or ()))
-    entrants += [Entrant(one.name, one.title, one.probabilistic) for one in named]
+    entrants += [Candidate(one.name, one.title, one.probabilistic) for one in named]
     twice = [one.name for i, one in enumerate(entrants) if one.name in _taken(entrants[:i])]
     if twice:
         raise ParameterError(
@@ -234,18 +234,18 @@ def _names(given: Any) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _taken(entrants: Sequence[Entrant]) -> set[str]:
+def _taken(entrants: Sequence[Candidate]) -> set[str]:
     return {entrant.name for entrant in entrants}
 
 
 def _problem(
-    rows: Rows,
+    rows: TrainingRows,
     metric: str,
     categorical_features: Sequence[str],
     tune: bool,
     folds: tuple[Any, Any, Any],
     keep: bool,
-) -> Problem:
+) -> FoldProblem:
     frame = nw.from_native(rows.X, eager_only=True)
     if not frame.columns:
         raise InputError("There is no column to learn from beside the target: drop fewer columns.")
@@ -258,4 +258,4 @@ def _problem(
     y = np.searchsorted(present, column.codes).astype(np.int64)
     plan = plan_folds([counts[k] for k in present], values, *folds)
     labels = class_array(values, target.dtype)
-    return Problem(rows.X, y, labels, plan, metric, tuple(categorical_features), tune, keep)
+    return FoldProblem(rows.X, y, labels, plan, metric, tuple(categorical_features), tune, keep)

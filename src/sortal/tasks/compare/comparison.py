@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sortal.records.tables import Cell
-    from sortal.tasks.compare.choose import Choice
-    from sortal.tasks.compare.fold_run import Entrant
-    from sortal.tasks.compare.run import Kept
+    from sortal.tasks.compare.choose import ModelChoice
+    from sortal.tasks.compare.fold_run import Candidate
+    from sortal.tasks.compare.run import OutOfFold
     from sortal.tasks.compare.settings import Settings
 
 
@@ -79,7 +79,7 @@ def _arguments(table: str, settings: Settings) -> str:
     return f"{table}, {settings.target!r}, {columns}, reading={{}}"
 
 
-def _estimator(entrant: Entrant, settings: Settings) -> tuple[set[str], list[str]]:
+def _estimator(entrant: Candidate, settings: Settings) -> tuple[set[str], list[str]]:
     """Imports, lines, and at last what makes an estimator."""
     seed = settings.folds.seed
     if entrant.learner is None:
@@ -148,10 +148,10 @@ class Comparison:
     """
 
     models: tuple[ModelResult, ...]
-    choice: Choice
+    choice: ModelChoice
     settings: Settings
     notes: tuple[str, ...] = ()
-    kept: Mapping[str, Kept] = field(default_factory=dict, compare=False)
+    kept: Mapping[str, OutOfFold] = field(default_factory=dict, compare=False)
 
     @property
     def sentence(self) -> str:

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, Strat
 from sortal.data.checks import whole_number
 from sortal.data.sources import read_frame
 from sortal.data.text import counted
-from sortal.errors import InputError, LabelError, ParameterError, listed, told
+from sortal.errors import InputError, LabelError, ParameterError, brief, listed
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.compare.baselines import Matrix
+    from sortal.tasks.compare.baselines import EncodedMatrix
     from sortal.tasks.registry import Learner
 
     Rows = NDArray[np.intp]
@@ -79,7 +79,8 @@ def plan_folds(
     whole_number("random_state", seed, 0)
     if seed > _MOST_SEED:
         raise ParameterError(
-            f"random_state={told(seed)} cannot be used: give a whole number from 0 to {_MOST_SEED}."
+            f"random_state={brief(seed)} cannot be used: give a whole number from 0 to "
+            f"{_MOST_SEED}."
         )
     _refuse_lonely(counts, classes)
     notes = []
@@ -87,7 +88,7 @@ def plan_folds(
     if least < folds:
         rare = classes[list(counts).index(least)]
         notes.append(
-            f"{least} folds instead of {told(folds)}: class {rare!r} has {least} rows, and every "
+            f"{least} folds instead of {brief(folds)}: class {rare!r} has {least} rows, and every "
             "fold needs one."
         )
     n_folds = min(int(folds), least)
@@ -102,7 +103,7 @@ def _refuse_many(repeats: int, n_folds: int, n_rows: int) -> None:
     most = max(1, min(_MOST_REPEATS, _MOST_PLACES // (n_folds * n_rows)))
     if repeats > most:
         raise ParameterError(
-            f"repeats={told(repeats)} cannot be used: {n_folds} folds of {n_rows:,} rows can be "
+            f"repeats={brief(repeats)} cannot be used: {n_folds} folds of {n_rows:,} rows can be "
             f"repeated {counted(most, 'time')} at most. Give fewer, or None for what fits the rows."
         )
 
@@ -145,7 +146,7 @@ _LONGEST = 300
 
 
 @dataclass(frozen=True)
-class Problem:
+class FoldProblem:
     """The rows, whose labels are codes of classes; the folds; and what all models are told."""
 
     frame: Any
@@ -158,7 +159,7 @@ class Problem:
     keep: bool = False
     """Whether predictions of the first repeat are sent back."""
 
-    def keeps(self, entrant: Entrant, fold: int) -> bool:
+    def keeps(self, entrant: Candidate, fold: int) -> bool:
         """Whether what a model says of this fold's rows is wanted."""
         return self.keep and not entrant.baseline and fold < self.folds.folds
 
@@ -168,7 +169,7 @@ class Problem:
         return self.folds.split(self.y)
 
     @cached_property
-    def matrix(self) -> Matrix:
+    def matrix(self) -> EncodedMatrix:
         """What baselines read."""
         return as_matrix(self.frame, self.categorical_features)
 
@@ -209,7 +210,7 @@ class FoldResult:
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Candidate:
     """A model that takes part: a learner of the registry, or a baseline by its name."""
 
     name: str
@@ -239,7 +240,7 @@ class Entrant:
             told["categorical_features"] = list(categorical_features)
         return {name: value for name, value in told.items() if name in known}
 
-    def make(self, problem: Problem) -> Any:
+    def make(self, problem: FoldProblem) -> Any:
         """The estimator, not fitted; it runs in one thread."""
         if self.learner is None:
             return make_baseline(self.name, problem.matrix, problem.folds.seed)
@@ -248,7 +249,7 @@ class Entrant:
             options["n_jobs"] = 1
         return self.learner.make(**options)
 
-    def tuned(self, problem: Problem) -> Any:
+    def tuned(self, problem: FoldProblem) -> Any:
         """The estimator, which chooses among the values of its grid where that is asked for."""
         estimator = self.make(problem)
         if not (problem.tune and self.grid):
@@ -265,14 +266,14 @@ class Entrant:
         return None if size is None else float(size)
 
 
-def prepare(problem: Problem, entrant: Entrant) -> None:
+def prepare(problem: FoldProblem, entrant: Candidate) -> None:
     """Load modules, and read what all folds share, before time counts."""
     _ = problem.split
     with suppress(Exception):  # it will be raised again, where it is said
         entrant.tuned(problem)
 
 
-def run_fold(problem: Problem, entrant: Entrant, fold: int, n_rows: int | None) -> FoldResult:
+def run_fold(problem: FoldProblem, entrant: Candidate, fold: int, n_rows: int | None) -> FoldResult:
     """Fit to the training rows of a fold, or to a part of about n_rows, and score the others.
 
     Whatever a model raises is its own affair: it becomes a line of text.
@@ -292,8 +293,8 @@ def run_fold(problem: Problem, entrant: Entrant, fold: int, n_rows: int | None) 
 
 
 def _fit_and_score(
-    problem: Problem,
-    entrant: Entrant,
+    problem: FoldProblem,
+    entrant: Candidate,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
     keep: bool,

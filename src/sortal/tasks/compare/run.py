@@ -20,14 +20,14 @@ import numpy as np
 from sortal.data.text import counted
 from sortal.errors import SortalError
 from sortal.tasks.compare.fold_run import one_line
-from sortal.tasks.compare.workers import Crew, pack
+from sortal.tasks.compare.workers import WorkerPool, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.compare.fold_run import Entrant, FoldResult, Problem
+    from sortal.tasks.compare.fold_run import Candidate, FoldProblem, FoldResult
     from sortal.tasks.compare.workers import Worker
 
     Progress = Callable[[int, int, str, float], None]
@@ -295,13 +295,13 @@ class _Job:
         return 0.0 if self.began is None else time.monotonic() - self.began
 
 
-class Race:
+class ComparisonRun:
     """All models on all folds. `runs` has one run a model, in the order of the entrants."""
 
     def __init__(
         self,
-        problem: Problem,
-        entrants: Sequence[Entrant],
+        problem: FoldProblem,
+        entrants: Sequence[Candidate],
         n_workers: int,
         budget: float,
         progress: Progress | None = None,
@@ -323,7 +323,7 @@ class Race:
     def run(self) -> None:
         """To the end, or to the deadline; whatever happens, no worker is left."""
         self._say("starting")
-        with Crew(self._problem) as self._crew:
+        with WorkerPool(self._problem) as self._crew:
             self._await_worker()
             while not self._schedule.over:
                 if self._schedule.left <= 0:
@@ -432,7 +432,7 @@ class Race:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class OutOfFold:
     """Out-of-fold predictions of one model, from the first repeat, in the order of the rows.
 
     `rows` are places among the labeled rows, of which there are `of`; `truth` and `said` are codes
@@ -467,7 +467,7 @@ class Kept:
         )
 
 
-def join_kept(run: Run, problem: Problem) -> Kept | None:
+def join_out_of_fold(run: Run, problem: FoldProblem) -> OutOfFold | None:
     """Join the predictions of a run, which has them no longer; None where there are none."""
     n_folds = problem.folds.folds
     found = {f: r for f, r in run.results.items() if f < n_folds and r.said is not None}
@@ -480,7 +480,7 @@ def join_kept(run: Run, problem: Problem) -> Kept | None:
     for result in found.values():
         result.forget()  # many rows and classes need not be there twice
     rows = tested[order]
-    return Kept(
+    return OutOfFold(
         rows=rows,
         truth=problem.y[rows].astype(np.int32),
         said=cast("NDArray[np.int32]", said)[order],

@@ -9,7 +9,7 @@ from sortal.data.text import counted
 from sortal.tasks.registry import features_among
 
 if TYPE_CHECKING:
-    from sortal.tasks.compare.fold_run import Entrant, Folds
+    from sortal.tasks.compare.fold_run import Candidate, Folds
 
 
 class Metric(NamedTuple):
@@ -47,7 +47,7 @@ class Settings:
     seconds: float
     backend: str
     path: str | None
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[Candidate, ...]
 
     @property
     def significance_level(self) -> float:

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sortal.tasks.compare.fold_run import Entrant, Problem
+    from sortal.tasks.compare.fold_run import Candidate, FoldProblem
 
 _LENGTH = struct.Struct("<q")
 
@@ -85,7 +85,7 @@ class _Server:
 
     def __init__(self, outbox: IO[bytes]) -> None:
         self._outbox = outbox
-        self._entrants: dict[str, Entrant] = {}
+        self._entrants: dict[str, Candidate] = {}
 
     def serve(self, messages: queue.SimpleQueue[bytes]) -> None:
         """Answer one message after the other."""
@@ -97,7 +97,7 @@ class _Server:
             getattr(self, f"_on_{kind}")(*rest)
 
     def _on_problem(self, packed: bytes) -> None:
-        self._problem: Problem = pickle.loads(packed)  # noqa: S301
+        self._problem: FoldProblem = pickle.loads(packed)  # noqa: S301
 
     def _on_fold(self, name: str, packed: bytes, fold: int, n_rows: int | None) -> None:
         from sortal.tasks.compare.fold_run import one_line, prepare, run_fold  # noqa: PLC0415

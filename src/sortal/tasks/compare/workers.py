@@ -129,7 +129,7 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-class Crew:
+class WorkerPool:
     """Some workers that know the same problem."""
 
     def __init__(self, problem: Any) -> None:

@@ -117,9 +117,9 @@ def about_column(column: Profile) -> Iterator[Finding]:
 
 
 def _constant(column: Profile) -> Finding:
-    apart = f", apart from {counted(column.n_holes, 'hole')}" if column.n_holes else ""
+    apart = f", apart from {counted(column.n_missing, 'missing value')}" if column.n_missing else ""
     words = f"{column.name!r} is {column.text(0)!r} in every row{apart}: it tells nothing"
-    more = " but where the holes are." if column.n_holes else "."
+    more = " but where the missing values are." if column.n_missing else "."
     return Finding("constant", column.name, words + more, option("--drop", column.name))
 
 
@@ -258,11 +258,11 @@ def about_target(column: Profile) -> Iterator[Finding]:
     if column.n_values == 0:
         yield Finding("empty-target", name, f"The target {name!r} has no value at all.")
         return
-    if column.n_holes:
+    if column.n_missing:
         yield Finding(
-            "target-holes",
+            "target-missing",
             name,
-            f"The target {name!r} has no value in {counted(column.n_holes, 'row')} of "
+            f"The target {name!r} has no value in {counted(column.n_missing, 'row')} of "
             f"{column.n_rows:,}: they are left out of a fit.",
         )
     if column.n_distinct == 1:
@@ -322,10 +322,10 @@ _CELLS = 4_000_000
 def single_accuracy(column: Profile, labels: NDArray[Any], n_classes: int) -> float:
     """The share of rows whose class one column tells.
 
-    Each value, or range of a number, says the class that most of its rows have; a hole is a value.
-    One half of the rows, drawn by lot, says it for the other half, and the other way round, so
-    that a word which occurs once tells nothing. A range of which one half has no rows says what
-    the next range says.
+    Each value, or range of a number, says the class that most of its rows have; a missing value is
+    a value. One half of the rows, drawn by lot, says it for the other half, and the other way
+    round, so that a word which occurs once tells nothing. A range of which one half has no rows
+    says what the next range says.
     """
     bins, n_bins = _bins(column, n_classes)
     ordered = column.kind in _ORDERED
@@ -346,7 +346,7 @@ def _hits(known: NDArray[np.int64], asked: NDArray[np.int64], *, ordered: bool) 
     has_rows, said = known.sum(axis=1) > 0, known.argmax(axis=1)
     majority = int(known.sum(axis=0).argmax())
     if ordered:
-        said[1:], has_rows[1:] = _lent(said[1:], has_rows[1:])  # a hole lends nothing
+        said[1:], has_rows[1:] = _lent(said[1:], has_rows[1:])  # a missing value lends nothing
     said = np.where(has_rows, said, majority)
     return int(asked[np.arange(len(asked)), said].sum())
 
@@ -363,7 +363,7 @@ def _lent(
 
 
 def _bins(column: Profile, n_classes: int) -> tuple[NDArray[Any], int]:
-    """Rows by value or range; 0 for holes."""
+    """Rows by value or range; 0 for missing values."""
     place = np.arange(1, column.n_distinct + 1)
     if column.kind in _ORDERED and column.n_distinct > _RANGES:
         before = np.cumsum(column.counts) - column.counts
@@ -385,7 +385,7 @@ _MORE = 3
 
 
 @dataclass(frozen=True)
-class Repeats:
+class DuplicateRows:
     """What comparing all rows gave."""
 
     n_repeated: int
@@ -400,7 +400,7 @@ class Repeats:
 
 def count_repeats(
     columns: Sequence[Profile], labels: NDArray[Any] | None, n_classes: int
-) -> Repeats:
+) -> DuplicateRows:
     """Compare all rows, by marks of 64 bits: that two of a million differ and share a mark has a
     chance of one in thirty millions.
     """
@@ -412,7 +412,7 @@ def count_repeats(
     n_contradicted, ceiling = 0, 1.0
     if labels is not None:
         n_contradicted, ceiling = _contradictions(marks, labels, n_classes)
-    return Repeats(n_repeated, expected, n_contradicted, ceiling)
+    return DuplicateRows(n_repeated, expected, n_contradicted, ceiling)
 
 
 def _pairs_by_chance(columns: Sequence[NDArray[Any]]) -> float:
@@ -421,7 +421,7 @@ def _pairs_by_chance(columns: Sequence[NDArray[Any]]) -> float:
     pairs = n * (n - 1) / 2
     share = 1.0
     for codes in columns:
-        counts = np.bincount(codes + 1).astype(np.float64)  # holes first
+        counts = np.bincount(codes + 1).astype(np.float64)  # missing values first
         share *= float((counts * (counts - 1)).sum() / 2 / max(1.0, pairs))
     return pairs * share
 
@@ -470,7 +470,7 @@ _LONGEST = 24
 
 @dataclass(frozen=True)
 class Profile:
-    """A column: codes of its rows, −1 for a hole, and the sorted values that the codes name."""
+    """A column: codes of its rows, −1 where missing, and the sorted values that the codes name."""
 
     name: str
     kind: Kind
@@ -480,11 +480,11 @@ class Profile:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How many rows each value has."""
-        present = self.codes[self.codes >= 0] if self.n_holes else self.codes
+        present = self.codes[self.codes >= 0] if self.n_missing else self.codes
         return np.bincount(present, minlength=len(self.values)).astype(np.int64)
 
     @cached_property
-    def n_holes(self) -> int:
+    def n_missing(self) -> int:
         """Rows without a value."""
         return int(np.count_nonzero(self.codes < 0))
 
@@ -496,7 +496,7 @@ class Profile:
     @property
     def n_values(self) -> int:
         """Rows with a value."""
-        return self.n_rows - self.n_holes
+        return self.n_rows - self.n_missing
 
     @property
     def n_distinct(self) -> int:

@@ -49,7 +49,7 @@ class Inspection:
     title: str
     n_rows: int
     columns: Table
-    """Name, kind, holes, distinct values, and a range or the most frequent values."""
+    """Name, kind, missing values, distinct values, and a range or the most frequent values."""
     classes: Table | None
     """The target's classes with their rows, if there is a target."""
     findings: tuple[Finding, ...]
@@ -125,12 +125,12 @@ def inspect(
     text: Iterable[str] = (),
     **options: Any,
 ) -> Inspection:
-    """Look at a table: columns, kinds, holes, classes, and findings with what answers them.
+    """Look at a table: columns, kinds, missing values, classes, and findings with their remedies.
 
     Findings are identifiers, text that may name people or tell of them, constant and empty
     columns, columns that alone tell the target,
     whole numbers that look like codes, dates and numbers read as words, rare classes, a target
-    that is measured or has holes, and rows that repeat or contradict others.
+    that is measured or has missing values, and rows that repeat or contradict others.
 
     Parameters
     ----------
@@ -184,15 +184,15 @@ def inspect(
 
 
 def _title(columns: Sequence[Profile], name: str) -> str:
-    n_rows, n_holes = columns[0].n_rows, sum(column.n_holes for column in columns)
-    counts = ((n_rows, "row"), (len(columns), "column"), (n_holes, "hole"))
+    n_rows, n_missing = columns[0].n_rows, sum(column.n_missing for column in columns)
+    counts = ((n_rows, "row"), (len(columns), "column"), (n_missing, "missing value"))
     facts = ", ".join(counted(n, what) for n, what in counts)
     return f"{name}: {facts}" if name else facts
 
 
 def _column_table(columns: Sequence[Profile]) -> Table:
-    rows = tuple((c.name, c.kind, c.n_holes, c.n_distinct, c.summary()) for c in columns)
-    heads = ("column", "kind", "holes", "distinct", "range or most frequent")
+    rows = tuple((c.name, c.kind, c.n_missing, c.n_distinct, c.summary()) for c in columns)
+    heads = ("column", "kind", "missing", "distinct", "range or most frequent")
     return Table("columns", "Columns", heads, rows)
 
 
@@ -223,9 +223,9 @@ def _findings(columns: Sequence[Profile], target: str | None) -> Iterator[Findin
 
 
 def _may_tell(column: Profile, found: Sequence[Finding]) -> bool:
-    """Whether a column neither names rows nor is the same in all of them; holes may tell, too."""
+    """Whether a column neither names rows nor is constant; missing values may tell, too."""
     names_rows = any(finding.code == "identifier" for finding in found)
-    return not names_rows and column.n_distinct + (column.n_holes > 0) > 1
+    return not names_rows and column.n_distinct + (column.n_missing > 0) > 1
 
 
 def _known(aim: Profile) -> NDArray[np.bool_]:

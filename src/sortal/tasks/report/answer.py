@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sortal.data.text import counted
 from sortal.tasks.compare.settings import METRICS
-from sortal.tasks.report.facts import Answer
+from sortal.tasks.report.facts import SummaryTexts
 from sortal.tasks.report.phrases import (
     beats_commonest,
     commonest_score,
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from sortal.tasks.compare.comparison import Comparison, ModelResult
     from sortal.tasks.inspect.inspect import Inspection
     from sortal.tasks.report.facts import ModelFacts
-    from sortal.tasks.report.models import Fitted
-    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.report.models import FittedLearner
+    from sortal.tasks.report.report import ReportOptions
 
 
 # --- The first sentence of a report: which model to take, or why none can be recommended ---------
 
 
-def lead(comparison: Comparison, chosen: Fitted) -> str:
+def lead(comparison: Comparison, chosen: FittedLearner) -> str:
     """What to take; nothing is recommended that always saying the same does as well."""
     target = some_of([comparison.settings.target])
     result, called = chosen.result, f"“{chosen.learner.title}”"
@@ -77,7 +77,7 @@ def none_fitted(comparison: Comparison, models: Sequence[ModelFacts]) -> str:
     )
 
 
-def _not_eligible(comparison: Comparison, chosen: Fitted) -> str:
+def _not_eligible(comparison: Comparison, chosen: FittedLearner) -> str:
     """What is shown where nothing that is shown could be chosen."""
     shown = f"Shown is “{chosen.learner.title}”{_place(comparison, chosen.result)}."
     if comparison.choice.best:
@@ -123,21 +123,21 @@ def answer(
     data: Inspection,
     comparison: Comparison,
     models: Sequence[ModelFacts],
-    chosen: Fitted | None,
-    wishes: Wishes,
+    chosen: FittedLearner | None,
+    wishes: ReportOptions,
     file: FileTable | None,
     *,
     decides: bool,
-) -> Answer:
+) -> SummaryTexts:
     """What a reader wants to know first; the chosen model is the first of `models`."""
     if chosen is None:
-        return Answer(
+        return SummaryTexts(
             which=none_fitted(comparison, models),
             why=why(comparison, None),
             how_sure="There is no model to be sure of.",
             new_row="Without a model, nothing can be said of a new row.",
         )
-    return Answer(
+    return SummaryTexts(
         which=_which(comparison, chosen, models[0]),
         why=why(comparison, chosen),
         how_sure=how_sure(data, comparison, models[0]),
@@ -145,7 +145,7 @@ def answer(
     )
 
 
-def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
+def _which(comparison: Comparison, chosen: FittedLearner, shown: ModelFacts) -> str:
     """What was chosen, what kind of thing it is, and what it was made of."""
     settings = comparison.settings
     facts = chosen.learner.facts
@@ -161,7 +161,7 @@ def _which(comparison: Comparison, chosen: Fitted, shown: ModelFacts) -> str:
     return paragraphs(lead(comparison, chosen), told)
 
 
-def _whole(chosen: Fitted, shown: ModelFacts) -> str:
+def _whole(chosen: FittedLearner, shown: ModelFacts) -> str:
     """How large the model is, and whether it can be read here."""
     size = getattr(chosen.estimator, "n_parameters_", None)
     if not size:
@@ -172,14 +172,16 @@ def _whole(chosen: Fitted, shown: ModelFacts) -> str:
     return f"The whole model is {counted(size, 'number')}{below if there else ''}."
 
 
-def _left_out(chosen: Fitted) -> list[str]:
+def _left_out(chosen: FittedLearner) -> list[str]:
     """Rows that the fit could not use, as its report says it."""
     report = getattr(chosen.estimator, "fit_report_", None)
     notes = () if report is None else report.notes
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes if "rows have a hole" in note]
+    return [
+        f"{note[:1].upper()}{note[1:]}." for note in notes if "rows have a missing value" in note
+    ]
 
 
-def _columns(chosen: Fitted) -> list[str]:
+def _columns(chosen: FittedLearner) -> list[str]:
     """The columns that the model looks at; a tree need not ask all."""
     names = [str(name) for name in getattr(chosen.estimator, "feature_names_in_", ())]
     if not names and hasattr(chosen.estimator, "_schema"):  # a frame's names need not be words
@@ -192,18 +194,18 @@ def _columns(chosen: Fitted) -> list[str]:
 
 def _new_row(
     comparison: Comparison,
-    chosen: Fitted,
-    wishes: Wishes,
+    chosen: FittedLearner,
+    wishes: ReportOptions,
     file: FileTable | None,
     *,
     decides: bool,
 ) -> str:
-    """What it does, also with holes and with what it does not know, and how to let it."""
+    """What it does, also with missing values and with what it does not know, and how to let it."""
     n = len(comparison.settings.classes)
     none = "neither" if n == 2 else "none"
     told = [
         f"It always names one of the {number(n)} classes, even for a row of {none} of them.",
-        chosen.learner.facts.holes,
+        chosen.learner.facts.missing,
     ]
     if decides:
         told.append(
@@ -214,7 +216,7 @@ def _new_row(
     return paragraphs(told[0], sentences(told[1:]))
 
 
-def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
+def _commands(chosen: FittedLearner, wishes: ReportOptions, file: FileTable | None) -> str:
     """What to type; files are read as this one was, and learned from, if that can be typed."""
     reading = {} if file is None else dict(wishes.reading)
     if reading.get("format") is not None or wishes.joins:
@@ -227,7 +229,7 @@ def _commands(chosen: Fitted, wishes: Wishes, file: FileTable | None) -> str:
 
 
 def _fit_command(
-    chosen: Fitted, wishes: Wishes, file: FileTable | None, flags: Sequence[str]
+    chosen: FittedLearner, wishes: ReportOptions, file: FileTable | None, flags: Sequence[str]
 ) -> str:
     name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
     words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]

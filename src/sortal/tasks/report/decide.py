@@ -14,13 +14,13 @@ from sortal.browser import (
     category_field,
     chosen,
     environment,
-    joined,
+    join_files,
     number_field,
     pack,
     packed_bytes,
     range_hint,
     read_static,
-    refuse_strangers,
+    refuse_unnamed,
     rough_hint,
     typed,
 )
@@ -36,18 +36,18 @@ from sortal.discriminants.linear.learn import LinearModel
 from sortal.discriminants.quadratic.model import QuadraticModel
 from sortal.errors import ParameterError
 from sortal.plotting.axes import color
-from sortal.records.render import Part, plain
+from sortal.records.render import PagePart, plain
 from sortal.trees.browser import describe_tree
 from sortal.trees.model import TreeModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sortal.browser import Described, Field
+    from sortal.browser import BrowserModel, FormField
 
     Start = tuple[str, Mapping[str, Any]]
 
-_KINDS: Final[dict[type, Callable[[Any], Described]]] = {
+_KINDS: Final[dict[type, Callable[[Any], BrowserModel]]] = {
     BayesModel: describe_bayes,
     FisherModel: describe_fisher,
     IndicatorModel: describe_indicator,
@@ -60,7 +60,7 @@ _KINDS: Final[dict[type, Callable[[Any], Described]]] = {
 MOST_BYTES: Final = 800_000
 
 
-def describe(model: Any) -> Described | None:
+def describe(model: Any) -> BrowserModel | None:
     """What a model tells a page; None of a kind that no page can decide by."""
     made = _KINDS.get(type(model))
     return None if made is None else made(model)
@@ -77,8 +77,9 @@ def decider(
     """Plain data, ready for JSON, or None for a model of a kind that no page can decide by.
 
     `missing` and `unknown` are the estimator's policies, of which "error" matters here, and `costs`
-    its costs (a tree has its own). What rows with holes need is left out (`with_holes` is False)
-    where all would take more than `most_bytes`; `model` is None where the rest still does.
+    its costs (a tree has its own). What rows with missing values need is left out (`with_missing`
+    is False) where all would take more than `most_bytes`; `model` is None where the rest still
+    does.
     """
     described = describe(model)
     if described is None:
@@ -88,7 +89,7 @@ def decider(
     return {
         "kind": described.kind,
         "model": kept,
-        "with_holes": described.holes is None or "holes" in (kept or {}),
+        "with_holes": described.missing is None or "holes" in (kept or {}),
         "classes": [plain(label) for label in model.classes],
         "colors": [color(k) for k in range(len(model.classes))],
         "costs": None if given is None else pack(np.asarray(given, dtype=np.float64)),
@@ -98,12 +99,12 @@ def decider(
     }
 
 
-def _fitting(described: Described, most_bytes: int) -> dict[str, Any] | None:
+def _fitting(described: BrowserModel, most_bytes: int) -> dict[str, Any] | None:
     """As many of a model's numbers as there is room for; None where there is not enough."""
     numbers = dict(described.numbers)
-    holes = {} if described.holes is None else {"holes": described.holes}
+    missing = {} if described.missing is None else {"holes": described.missing}
     short = {name: item for name, item in numbers.items() if name not in described.spared}
-    for kept in (numbers | holes, short | holes, numbers):
+    for kept in (numbers | missing, short | missing, numbers):
         if packed_bytes(kept) <= most_bytes:
             return kept
     return None
@@ -129,7 +130,7 @@ def decide_part(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     code: str = "model.predict(rows)",
     most_bytes: int = MOST_BYTES,
-) -> Part | None:
+) -> PagePart | None:
     """The form of a model and its data; None for a model of a kind that no page can decide by.
 
     `name` is its own in the page, and that of the tree whose path a decision lights. `starts` are
@@ -161,11 +162,11 @@ def decide_part(
         )
     )
     filled = [_filled(described, fields, values) for _, values in starts]
-    told = [_told(described, field, ranges or {}) for field in fields]
-    return Part(prefix, "decide", html, data | {"name": name, "fields": told, "starts": filled})
+    told = [_field_data(described, field, ranges or {}) for field in fields]
+    return PagePart(prefix, "decide", html, data | {"name": name, "fields": told, "starts": filled})
 
 
-def _fields(described: Described, ranges: Mapping[str, tuple[float, float]]) -> list[Field]:
+def _fields(described: BrowserModel, ranges: Mapping[str, tuple[float, float]]) -> list[FormField]:
     """One a column, all values of a category among those that can be chosen."""
     fields = []
     for j, ends in zip(described.columns, described.ranges, strict=True):
@@ -181,8 +182,8 @@ def _fields(described: Described, ranges: Mapping[str, tuple[float, float]]) -> 
     return fields
 
 
-def _told(
-    described: Described, field: Field, ranges: Mapping[str, tuple[float, float]]
+def _field_data(
+    described: BrowserModel, field: FormField, ranges: Mapping[str, tuple[float, float]]
 ) -> dict[str, Any]:
     """What the script knows of a field."""
     column = described.schema.columns[field.attribute]
@@ -193,10 +194,10 @@ def _told(
 
 
 def _filled(
-    described: Described, fields: Sequence[Field], values: Mapping[str, Any]
+    described: BrowserModel, fields: Sequence[FormField], values: Mapping[str, Any]
 ) -> list[str | int]:
     """What stands in each field of a row."""
-    refuse_strangers(values, described.schema.names, "model")
+    refuse_unnamed(values, described.schema.names, "model")
     filled: list[str | int] = []
     for field in fields:
         column = described.schema.columns[field.attribute]
@@ -215,4 +216,4 @@ def decide_style() -> str:
 @cache
 def decide_script() -> str:
     """The script without what is there for its readers: indents, empty lines and comments."""
-    return joined(SCRIPTS)
+    return join_files(SCRIPTS)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import hypergeom, mannwhitneyu
 
 from sortal.base.classifier import declare_schema
-from sortal.data.columns import HOLE, as_categories
+from sortal.data.columns import MISSING, as_categories
 from sortal.data.sources import read_table
 from sortal.data.text import agreed, counted
 from sortal.evaluation import Confusion
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.records.tables import Cell
-    from sortal.tasks.compare.run import Kept
+    from sortal.tasks.compare.run import OutOfFold
 
     Float = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -52,8 +52,9 @@ _LONGEST = 40
 class Difference:
     """A column in which some rows differ from others.
 
-    Of numbers `here` and `there` are medians; of categories, and of holes, the shares of rows that
-    have `value`. `size` is the difference in units of spread, above 0 where `here` is greater.
+    Of numbers `here` and `there` are medians; of categories, and of missing values, the shares of
+    rows that have `value`. `size` is the difference in units of spread, above 0 where `here` is
+    greater.
     """
 
     column: str
@@ -75,7 +76,7 @@ class Difference:
             return f"{self.column!r} is {word} ({medians})"
         often = "more" if more else "less"
         shares = f"{about_percent(self.here)} against {about_percent(self.there)}"
-        what = "missing" if self.kind == "hole" else self.value
+        what = "missing" if self.kind == "missing" else self.value
         return f"{self.column!r} is {often} often {what} ({shares})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def about_percent(share: float) -> str:
     return "almost all" if share > 0.5 else "almost none"
 
 
-class Columns:
+class ComparedColumns:
     """The columns of a table, read once, in which rows are compared."""
 
     def __init__(self, X: Any, categorical_features: Sequence[str], rows: Places) -> None:
@@ -127,10 +128,12 @@ class _Numbers:
     values: Float
 
     def compare(self, some: Places, others: Places, level: float) -> Iterator[Difference]:
-        holes = np.isnan(self.values)
-        if holes.any():
+        missing = np.isnan(self.values)
+        if missing.any():
             level /= 2  # there are two comparisons then
-            yield from _shares_differ(self.name, "hole", "", holes[some], holes[others], level)
+            yield from _shares_differ(
+                self.name, "missing", "", missing[some], missing[others], level
+            )
         a, b = self.values[some], self.values[others]
         a, b = a[~np.isnan(a)], b[~np.isnan(b)]
         if len(a) and len(b):
@@ -158,13 +161,13 @@ class _Categories:
         up, down = int(ahead.argmax()), int(ahead.argmin())
         # of two values, what one has more the other has less: the first reads better
         v = up if ahead[up] >= -ahead[down] - 1e-12 else down
-        kind, value = ("hole", "") if v == n else ("category", _quoted(self.values[v]))
-        code = HOLE if v == n else v
+        kind, value = ("missing", "") if v == n else ("category", _quoted(self.values[v]))
+        code = MISSING if v == n else v
         here, there = self.codes[some] == code, self.codes[others] == code
         yield from _shares_differ(self.name, kind, value, here, there, level / len(ahead))
 
     def _shares(self, rows: Places) -> Float:
-        """The share of each value, and at last of holes."""
+        """The share of each value, and at last of missing values."""
         codes = self.codes[rows]
         n = len(self.values)
         return np.bincount(np.where(codes < 0, n, codes), minlength=n + 1) / len(rows)
@@ -258,7 +261,7 @@ _SURE = (0.9, 0.99)
 
 
 @dataclass(frozen=True)
-class Confusing:
+class ConfusionDetail:
     """A frequent confusion, and what tells its rows from those of the same class said right."""
 
     true: Cell
@@ -294,7 +297,7 @@ class Confusing:
 
 
 @dataclass(frozen=True)
-class Sure:
+class ConfidentRows:
     """Rows said with a probability of `at_least`: how many, how many wrong, how many expected."""
 
     at_least: float
@@ -320,7 +323,7 @@ def _about(n: float) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorsMet:
+class ErrorAnalysis:
     """Errors of predictions for rows that the model had not seen.
 
     `confusing` has the most frequent confusions with what tells them, `pairs` more of them as a
@@ -332,9 +335,9 @@ class ErrorsMet:
 
     n: int
     n_wrong: int
-    confusing: tuple[Confusing, ...]
+    confusing: tuple[ConfusionDetail, ...]
     pairs: Table | None
-    sure: tuple[Sure, ...]
+    sure: tuple[ConfidentRows, ...]
     worst: Table | None
     places: tuple[int, ...]
     cells: Table | None
@@ -344,7 +347,7 @@ class ErrorsMet:
     @classmethod
     def of(
         cls,
-        kept: Kept,
+        kept: OutOfFold,
         X: Any,
         classes: Sequence[Any],
         *,
@@ -367,7 +370,9 @@ class ErrorsMet:
         return cls(
             n=confusion.n,
             n_wrong=confusion.n_wrong,
-            confusing=_confusing(kept, confusion, Columns(X, categorical_features, kept.rows)),
+            confusing=_confusing(
+                kept, confusion, ComparedColumns(X, categorical_features, kept.rows)
+            ),
             pairs=confusion.pairs_table(_LISTED, backend),
             sure=_sure(kept),
             worst=_worst_table(kept, confusion, worst, numbers, backend),
@@ -430,7 +435,9 @@ class ErrorsMet:
         return faces.join_html("", [f"<ul>{items}</ul>", *tables])
 
 
-def _confusing(kept: Kept, confusion: Confusion, columns: Columns) -> tuple[Confusing, ...]:
+def _confusing(
+    kept: OutOfFold, confusion: Confusion, columns: ComparedColumns
+) -> tuple[ConfusionDetail, ...]:
     """The most frequent confusions, each told from the rows of its class said right."""
     found = []
     for true, said, n in confusion.pair_codes()[:_TOLD]:
@@ -439,17 +446,17 @@ def _confusing(kept: Kept, confusion: Confusion, columns: Columns) -> tuple[Conf
         right = np.flatnonzero(own & (kept.said == true))
         differences = columns.differences(wrong, right)
         labels = confusion.classes[true], confusion.classes[said]
-        found.append(Confusing(*labels, n, n / int(own.sum()), len(right), differences))
+        found.append(ConfusionDetail(*labels, n, n / int(own.sum()), len(right), differences))
     return tuple(found)
 
 
-def _sure(kept: Kept) -> tuple[Sure, ...]:
+def _sure(kept: OutOfFold) -> tuple[ConfidentRows, ...]:
     if kept.probabilities is None:
         return ()
     p = kept.probabilities[np.arange(len(kept.said)), kept.said]
     is_wrong = kept.said != kept.truth
     return tuple(
-        Sure(
+        ConfidentRows(
             limit,
             int(np.count_nonzero(p >= limit)),
             int(np.count_nonzero(is_wrong & (p >= limit))),
@@ -459,7 +466,7 @@ def _sure(kept: Kept) -> tuple[Sure, ...]:
     )
 
 
-def _worst(kept: Kept, confusion: Confusion) -> Places:
+def _worst(kept: OutOfFold, confusion: Confusion) -> Places:
     """Which predictions are listed: wrong ones, the surest first, then by the order of rows."""
     wrong = np.flatnonzero(kept.said != kept.truth)
     if kept.probabilities is None:
@@ -471,7 +478,7 @@ def _worst(kept: Kept, confusion: Confusion) -> Places:
 
 
 def _worst_table(
-    kept: Kept, confusion: Confusion, worst: Places, numbers: Places, backend: str
+    kept: OutOfFold, confusion: Confusion, worst: Places, numbers: Places, backend: str
 ) -> Table:
     labels = confusion.classes
     columns: list[list[Cell]] = [

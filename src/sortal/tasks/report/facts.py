@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.pictures.scene import Picture
-    from sortal.records.render import Part
+    from sortal.records.render import PagePart
     from sortal.records.tables import Table, Working
     from sortal.tasks.compare.comparison import Comparison, ModelResult
     from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.errors import ErrorsMet
+    from sortal.tasks.report.errors import ErrorAnalysis
 
 
 @dataclass(frozen=True)
-class Answer:
+class SummaryTexts:
     """What a reader wants to know first, each in a few sentences of plain words.
 
     An empty line parts paragraphs.
@@ -53,7 +53,7 @@ class ModelFacts:
     confusion: Confusion | None
     reliability: Reliability | None
     roc: Roc | None
-    errors: ErrorsMet | None
+    errors: ErrorAnalysis | None
     judged_pictures: tuple[Picture, ...]
     code: str = ""
     note: str = ""
@@ -73,7 +73,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReportFacts:
     """All of a report. `models` are in the order of the comparison, the chosen one first.
 
     `chosen` is the learner that the page decides with; None where no learner could be fitted.
@@ -84,14 +84,14 @@ class Facts:
     title: str
     target: str
     date: str
-    answer: Answer
+    answer: SummaryTexts
     data: Inspection
     left_out: str
     comparison: Comparison
     pictures: tuple[Picture, ...]
     models: tuple[ModelFacts, ...]
     chosen: str | None
-    decide: Part | None
+    decide: PagePart | None
     decide_note: str
     working: Working | None
     working_note: str
@@ -102,7 +102,7 @@ class Facts:
 # --- The facts of a report as plain lists and dictionaries ---------------------------------------
 
 
-def plain_facts(facts: Facts) -> dict[str, Any]:
+def plain_facts(facts: ReportFacts) -> dict[str, Any]:
     """All that is said, without pictures; ready for JSON."""
     how = facts.reproduction
     return {
@@ -115,7 +115,7 @@ def plain_facts(facts: Facts) -> dict[str, Any]:
         "comparison": facts.comparison.to_dict(),
         "chosen": facts.chosen,
         "models": [_model(model) for model in facts.models],
-        "working": _told(facts.working),
+        "working": _plain_record(facts.working),
         "working_note": facts.working_note,
         "reproduction": {
             "report_code": how.report_code,
@@ -136,21 +136,26 @@ def _model(model: ModelFacts) -> dict[str, Any]:
         "title": model.title,
         "reads": model.reads,
         "note": model.note,
-        "facts": _told(model.facts),
-        "rules": _told(model.rules),
+        "facts": _plain_record(model.facts),
+        "rules": _plain_record(model.rules),
         "tables": [table.to_dict() for table in model.tables],
         "more": model.more,
         "judged": model.judged,
-        "confusion": _told(model.confusion),
-        "reliability": _told(model.reliability),
-        "roc": _told(model.roc),
-        "errors": _told(model.errors),
+        "confusion": _plain_record(model.confusion),
+        "reliability": _plain_record(model.reliability),
+        "roc": _plain_record(model.roc),
+        "errors": _plain_record(model.errors),
         "pictures": [
-            {"name": one.name, "title": one.title, "alt": one.alt, "table": _told(one.table)}
+            {
+                "name": one.name,
+                "title": one.title,
+                "alt": one.alt,
+                "table": _plain_record(one.table),
+            }
             for one in (*model.pictures, *model.judged_pictures)
         ],
     }
 
 
-def _told(record: Any) -> Any:
+def _plain_record(record: Any) -> Any:
     return None if record is None else record.to_dict()

@@ -21,8 +21,8 @@ from sortal.tasks.inspect.findings import profile, shortened
 from sortal.tasks.inspect.inspect import inspect
 from sortal.tasks.registry import check_columns
 from sortal.tasks.report.answer import answer
-from sortal.tasks.report.facts import Facts
-from sortal.tasks.report.models import Room, cut_tables, fit_again, model_facts, sentence
+from sortal.tasks.report.facts import ReportFacts
+from sortal.tasks.report.models import ExcerptLimits, cut_tables, fit_again, model_facts, sentence
 from sortal.tasks.report.parts import comparison_pictures, decide, has_form
 from sortal.tasks.report.phrases import sentences, some_of
 from sortal.tasks.report.reproduce import reproduction, work_line
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from sortal.data.sources import DataTable
     from sortal.records.tables import Table
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.fit import Rows
+    from sortal.tasks.fit import TrainingRows
     from sortal.tasks.inspect.findings import Finding, Profile
     from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.models import Fitted
-    from sortal.tasks.report.report import Wishes
-    from sortal.tasks.tables import Opened
+    from sortal.tasks.report.models import FittedLearner
+    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.tables import OpenedTable
 
     Progress = Callable[[int, int, str, float | None], None]
 
@@ -49,7 +49,7 @@ OTHER: Final = "other"
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTable:
     """A data frame without rare text; of each column that had some, the texts and their rows."""
 
     frame: Any
@@ -72,12 +72,12 @@ def join_rare(
     The target stays as it is, and so do numbers, unless `categorical_features` names their column,
     truth values, dates, and ordered categories, which are a scale.
     """
-    return joined(table, target, min_frequency, categorical_features).frame
+    return join_rare_text(table, target, min_frequency, categorical_features).frame
 
 
-def joined(
+def join_rare_text(
     table: Any, target: str, min_frequency: int, categorical_features: Sequence[str] = ()
-) -> Joined:
+) -> JoinedTable:
     """The same, and what was joined."""
     whole_number("min_frequency", min_frequency, 1)
     read, frame = read_table(table), nw.from_native(table, eager_only=True)
@@ -95,7 +95,9 @@ def joined(
             texts[name] = frozenset(named[v] for v in np.flatnonzero(is_rare))
             n_rows[name] = int(column.counts[is_rare].sum())
             changed.append(_renamed(frame, frame.columns[j], column, named, is_rare.tolist()))
-    return Joined(frame.with_columns(*changed).to_native() if changed else table, texts, n_rows)
+    return JoinedTable(
+        frame.with_columns(*changed).to_native() if changed else table, texts, n_rows
+    )
 
 
 def _is_text(table: DataTable, j: int, categorical_features: Sequence[str]) -> bool:
@@ -123,8 +125,8 @@ def _renamed(
 
 
 def discreet(
-    data: Inspection, opened: Opened, wishes: Wishes
-) -> tuple[Inspection, Opened, Wishes, str]:
+    data: Inspection, opened: OpenedTable, wishes: ReportOptions
+) -> tuple[Inspection, OpenedTable, ReportOptions, str]:
     """The same without columns that name rows or people and without rare text; and words for it.
 
     A model of such a column would hold its values, and with it the page. As far as no others are
@@ -135,7 +137,9 @@ def discreet(
     check_columns(wishes.keep, there, "keep")
     if wishes.include_rows:
         return data, opened, wishes, ""
-    made = joined(opened.frame, wishes.target, wishes.min_frequency, wishes.categorical_features)
+    made = join_rare_text(
+        opened.frame, wishes.target, wishes.min_frequency, wishes.categorical_features
+    )
     names = _unused(data, wishes)
     dropped = replace(wishes, drop=(*wishes.drop, *names), joins=bool(made.texts))
     opened = replace(opened, frame=made.frame)
@@ -149,7 +153,7 @@ def discreet(
     return told, opened, dropped, sentences([_dropped_words(names), _joined_words(made, dropped)])
 
 
-def _unused(data: Inspection, wishes: Wishes) -> list[str]:
+def _unused(data: Inspection, wishes: ReportOptions) -> list[str]:
     """Columns that name rows or people, unless there is no other."""
     codes = ("identifier", "personal-text")
     found = [one.column for one in data.findings if one.code in codes]
@@ -170,7 +174,7 @@ def _dropped_words(names: list[str]) -> str:
     )
 
 
-def _joined_words(made: Joined, wishes: Wishes) -> str:
+def _joined_words(made: JoinedTable, wishes: ReportOptions) -> str:
     """Which columns had rare text."""
     told = [
         f"{name!r} ({counted(len(texts), 'text')} in {counted(made.n_rows[name], 'row')})"
@@ -193,7 +197,7 @@ def _columns(before: Table, after: Table, unused: list[str]) -> Table:
     return replace(before, rows=tuple(rows))
 
 
-def _of_table(finding: Finding, made: Joined, target: str) -> Finding:
+def _of_table(finding: Finding, made: JoinedTable, target: str) -> Finding:
     """A finding without rare text; nor is it in the remedy, which can list what words quote."""
     words = made.masked(finding.words)
     if words == finding.words or finding.column == target:
@@ -203,10 +207,12 @@ def _of_table(finding: Finding, made: Joined, target: str) -> Finding:
 
 
 # Of the working of the chosen model so much is in the page.
-_ROOM = Room(tables=12, rows=40, columns=30)
+_ROOM = ExcerptLimits(tables=12, rows=40, columns=30)
 
 
-def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> Facts:
+def gather(
+    opened: OpenedTable, wishes: ReportOptions, progress: Progress | None = None
+) -> ReportFacts:
     """Everything that a report says."""
     data = inspect(opened, wishes.target, drop=wishes.drop)
     data, opened, wishes, left_out = discreet(data, opened, wishes)
@@ -224,7 +230,7 @@ def gather(opened: Opened, wishes: Wishes, progress: Progress | None = None) -> 
     steps.say("report")
     part, decide_note = decide(chosen, rows, models, wishes)
     working, working_note = _working(chosen, rows, wishes)
-    return Facts(
+    return ReportFacts(
         title=wishes.title or _title(wishes, opened, comparison),
         target=wishes.target,
         date=datetime.now().astimezone().date().isoformat(),
@@ -270,12 +276,12 @@ class _Steps:
             self._progress(self._done - 1, total, words, None)
 
 
-def _title(wishes: Wishes, opened: Opened, comparison: Comparison) -> str:
+def _title(wishes: ReportOptions, opened: OpenedTable, comparison: Comparison) -> str:
     source = counted(comparison.settings.rows, "row") if opened.file is None else opened.file.name
     return f"Predicting {wishes.target} from {source}"
 
 
-def _fit_all(comparison: Comparison, rows: Rows, steps: _Steps) -> list[Fitted]:
+def _fit_all(comparison: Comparison, rows: TrainingRows, steps: _Steps) -> list[FittedLearner]:
     """Each of sortal's learners that took part, in the order of the comparison."""
     entrants = {one.name: one for one in comparison.settings.entrants if not one.baseline}
     ranked = [entrants[model.name] for model in comparison.models if model.name in entrants]
@@ -287,7 +293,7 @@ def _fit_all(comparison: Comparison, rows: Rows, steps: _Steps) -> list[Fitted]:
     return fitted
 
 
-def _chosen(comparison: Comparison, fitted: Sequence[Fitted]) -> Fitted | None:
+def _chosen(comparison: Comparison, fitted: Sequence[FittedLearner]) -> FittedLearner | None:
     """The learner of the choice; else the best that may be chosen; else the best there is.
 
     Learners come in the order of the comparison, those without a score last.
@@ -299,11 +305,13 @@ def _chosen(comparison: Comparison, fitted: Sequence[Fitted]) -> Fitted | None:
     return next(iter([*wanted, *eligible, *scored, *there]), None)
 
 
-def _ordered(fitted: Sequence[Fitted], chosen: Fitted | None) -> list[Fitted]:
+def _ordered(fitted: Sequence[FittedLearner], chosen: FittedLearner | None) -> list[FittedLearner]:
     return sorted(fitted, key=lambda one: one is not chosen)
 
 
-def _working(chosen: Fitted | None, rows: Rows, wishes: Wishes) -> tuple[Working | None, str]:
+def _working(
+    chosen: FittedLearner | None, rows: TrainingRows, wishes: ReportOptions
+) -> tuple[Working | None, str]:
     """The textbook's numbers for the chosen model, and what was cut of them."""
     if chosen is None or not hasattr(chosen.estimator, "working"):
         return None, ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sortal.pictures.scene import Picture
-    from sortal.tasks.report.facts import Facts, ModelFacts
+    from sortal.tasks.report.facts import ModelFacts, ReportFacts
 
 
 # --- A report in Markdown and its pictures as files: all of them, or none ------------------------
@@ -95,7 +95,7 @@ _MODELS = (
 )
 
 
-def markdown(facts: Facts, folder: str) -> tuple[str, dict[str, bytes]]:
+def markdown(facts: ReportFacts, folder: str) -> tuple[str, dict[str, bytes]]:
     """The text, and the pictures by file name; the text expects them in the folder."""
     writer = _Writer(folder)
     parts = [
@@ -143,7 +143,7 @@ def _folded(text: str, title: str) -> str:
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-def _answer(facts: Facts) -> list[str]:
+def _answer(facts: ReportFacts) -> list[str]:
     told = facts.answer
     asked = {
         "Which model?": told.which,
@@ -158,7 +158,7 @@ def _paragraphs(words: str) -> str:
     return "\n\n".join(faces.marked(part) for part in words.split("\n\n"))
 
 
-def _deciding(facts: Facts) -> Iterator[str]:
+def _deciding(facts: ReportFacts) -> Iterator[str]:
     """What stands here for the form of the page."""
     if facts.chosen is None:
         return
@@ -172,7 +172,7 @@ def _deciding(facts: Facts) -> Iterator[str]:
     )
 
 
-def _data(facts: Facts) -> Iterator[str]:
+def _data(facts: ReportFacts) -> Iterator[str]:
     yield "## The data"
     if facts.left_out:
         yield faces.marked(facts.left_out)
@@ -190,7 +190,7 @@ def _listed(lines: list[str] | tuple[str, ...]) -> str:
     return "\n".join(f"- {faces.marked(line)}" for line in lines)
 
 
-def _comparison(facts: Facts, writer: _Writer) -> Iterator[str]:
+def _comparison(facts: ReportFacts, writer: _Writer) -> Iterator[str]:
     found = facts.comparison
     yield "## The comparison"
     yield faces.marked(found.sentence)
@@ -231,7 +231,7 @@ def _read(model: ModelFacts) -> Iterator[str]:
         yield faces.marked(model.more)
 
 
-def _working(facts: Facts) -> Iterator[str]:
+def _working(facts: ReportFacts) -> Iterator[str]:
     if facts.working is None:
         return
     yield "## The working"
@@ -245,7 +245,7 @@ def _working(facts: Facts) -> Iterator[str]:
         yield table.to_markdown(3)
 
 
-def _reproduction(facts: Facts) -> Iterator[str]:
+def _reproduction(facts: ReportFacts) -> Iterator[str]:
     how = facts.reproduction
     yield "## The same again"
     yield f"The folds follow from the seed {how.seed}."

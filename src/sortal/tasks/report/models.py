@@ -17,9 +17,9 @@ from sortal.records.tables import Table
 from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.fit import remember_call
 from sortal.tasks.registry import features_among
-from sortal.tasks.report.errors import ErrorsMet
+from sortal.tasks.report.errors import ErrorAnalysis
 from sortal.tasks.report.facts import ModelFacts
-from sortal.tasks.report.parts import judged_pictures, learner_pictures
+from sortal.tasks.report.parts import evaluation_pictures_of, learner_pictures
 from sortal.tasks.report.reproduce import fitting_code
 from sortal.tasks.show import show
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from sortal.records.tables import Cell
     from sortal.tasks.compare.comparison import Comparison, ModelResult
-    from sortal.tasks.compare.fold_run import Entrant
-    from sortal.tasks.fit import Rows
+    from sortal.tasks.compare.fold_run import Candidate
+    from sortal.tasks.fit import TrainingRows
     from sortal.tasks.registry import Learner
-    from sortal.tasks.report.report import Wishes
-    from sortal.tasks.show import Shown
+    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.show import ModelDescription
 
 # A fit to all rows may take this share of the comparison's budget.
 _SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedLearner:
     """A learner fitted to all rows; without an estimator, `note` says why there is none."""
 
     learner: Learner
@@ -49,7 +49,7 @@ class Fitted:
     note: str = ""
 
 
-def fit_again(comparison: Comparison, entrant: Entrant, rows: Rows) -> Fitted:
+def fit_again(comparison: Comparison, entrant: Candidate, rows: TrainingRows) -> FittedLearner:
     """One learner of the comparison, fitted to all rows.
 
     What it warns of is in its `fit_report_`, and whatever it raises becomes a note.
@@ -59,20 +59,22 @@ def fit_again(comparison: Comparison, entrant: Entrant, rows: Rows) -> Fitted:
     options, told = _options(comparison, entrant, result)
     unfit = _unfit(result, comparison)
     if unfit:
-        return Fitted(entrant.learner, result, options, note=unfit)
+        return FittedLearner(entrant.learner, result, options, note=unfit)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SortalWarning)
             estimator = entrant.learner.make(**options).fit(rows.X, rows.y)
     except Exception as error:  # noqa: BLE001  (a learner may raise anything)
         said = f"{type(error).__name__}: {one_line(error)}"
-        return Fitted(entrant.learner, result, options, note=f"It could not be fitted. {said}")
+        return FittedLearner(
+            entrant.learner, result, options, note=f"It could not be fitted. {said}"
+        )
     remember_call(estimator, comparison.settings.target, comparison.settings.drop, rows.file)
-    return Fitted(entrant.learner, result, options, estimator, told)
+    return FittedLearner(entrant.learner, result, options, estimator, told)
 
 
 def _options(
-    comparison: Comparison, entrant: Entrant, result: ModelResult
+    comparison: Comparison, entrant: Candidate, result: ModelResult
 ) -> tuple[dict[str, Any], str]:
     """What the learner is told, and words where folds chose it."""
     settings = comparison.settings
@@ -104,29 +106,31 @@ def _unfit(result: ModelResult, comparison: Comparison) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EvaluatedPredictions:
     """What is said of predictions, and on which it rests; nothing of it where none were kept."""
 
     words: str = ""
     confusion: Confusion | None = None
     reliability: Reliability | None = None
     roc: Roc | None = None
-    errors: ErrorsMet | None = None
+    errors: ErrorAnalysis | None = None
 
 
-def judge_kept(name: str, comparison: Comparison, rows: Rows, wishes: Wishes) -> Judged:
+def evaluate_out_of_fold(
+    name: str, comparison: Comparison, rows: TrainingRows, wishes: ReportOptions
+) -> EvaluatedPredictions:
     """Judge the out-of-fold predictions of a learner."""
     kept = comparison.kept.get(name)
     if kept is None:
-        return Judged()
+        return EvaluatedPredictions()
     classes = comparison.settings.classes
     shares = kept.probabilities
-    return Judged(
+    return EvaluatedPredictions(
         words=kept.words,
         confusion=Confusion.of(kept.truth, kept.said, classes),
         reliability=None if shares is None else Reliability.of(kept.truth, kept.said, shares),
         roc=None if shares is None else Roc.of(kept.truth, shares, classes),
-        errors=ErrorsMet.of(
+        errors=ErrorAnalysis.of(
             kept,
             rows.X,
             classes,
@@ -143,7 +147,9 @@ def judge_kept(name: str, comparison: Comparison, rows: Rows, wishes: Wishes) ->
 _ROWS, _NEIGHBORS = 5, 5
 
 
-def with_neighbors(errors: ErrorsMet | None, estimator: Any, rows: Rows) -> ErrorsMet | None:
+def with_neighbors(
+    errors: ErrorAnalysis | None, estimator: Any, rows: TrainingRows
+) -> ErrorAnalysis | None:
     """Errors with the nearest other rows of the first of them; as they are without neighbors."""
     if errors is None or not errors.places or not hasattr(estimator, "kneighbors"):
         return errors
@@ -152,7 +158,9 @@ def with_neighbors(errors: ErrorsMet | None, estimator: Any, rows: Rows) -> Erro
     labels = nw.from_native(rows.y, series_only=True).to_list()
     depth = min(_NEIGHBORS, int(estimator.n_neighbors_))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SortalWarning)  # of holes, which the report tells already
+        warnings.simplefilter(
+            "ignore", SortalWarning
+        )  # of missing values, which the report tells already
         distances, ids = estimator.kneighbors(frame[at].to_native(), n_neighbors=depth + 1)
     cells: list[tuple[Cell, ...]] = []
     for i, place in enumerate(at.tolist()):
@@ -175,7 +183,7 @@ def _backend(frame: nw.DataFrame[Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Room:
+class ExcerptLimits:
     """How much of tables is shown: so many tables, rows of each and columns of each."""
 
     tables: int
@@ -187,7 +195,9 @@ class Room:
 _LAST = 3
 
 
-def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+def cut_tables(
+    tables: Sequence[Table], room: ExcerptLimits
+) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Tables as far as there is room, and words on what is left out."""
     kept, words = list(tables), []
     if len(tables) > room.tables:
@@ -207,7 +217,7 @@ def cut_tables(tables: Sequence[Table], room: Room) -> tuple[tuple[Table, ...], 
     return tuple(cut), tuple(words)
 
 
-def _cut(table: Table, room: Room) -> Table:
+def _cut(table: Table, room: ExcerptLimits) -> Table:
     """The best rows of a table where they are ranked, or else the first; and its first columns."""
     if len(table.rows) > room.rows:
         order: Sequence[int] = range(len(table.rows))
@@ -249,19 +259,24 @@ def sentence(words: Sequence[str], code: str) -> str:
 
 # --- One learner of a report: itself, to be read, its pictures, and how its predictions were -----
 
-_ROOM = Room(tables=12, rows=60, columns=80)
+_ROOM = ExcerptLimits(tables=12, rows=60, columns=80)
 
 _MOST_RULES = 100
 
 
 def model_facts(
-    fitted: Fitted, comparison: Comparison, rows: Rows, wishes: Wishes, *, is_chosen: bool
+    fitted: FittedLearner,
+    comparison: Comparison,
+    rows: TrainingRows,
+    wishes: ReportOptions,
+    *,
+    is_chosen: bool,
 ) -> ModelFacts:
     """All that a report says of a learner."""
     shown, trouble = _shown(fitted)
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
     pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
-    judged = judge_kept(fitted.learner.name, comparison, rows, wishes)
+    judged = evaluate_out_of_fold(fitted.learner.name, comparison, rows, wishes)
     errors = (
         with_neighbors(judged.errors, fitted.estimator, rows)
         if wishes.include_rows
@@ -282,13 +297,13 @@ def model_facts(
         reliability=judged.reliability,
         roc=judged.roc,
         errors=errors,
-        judged_pictures=judged_pictures(fitted.learner.name, judged),
+        judged_pictures=evaluation_pictures_of(fitted.learner.name, judged),
         code="" if fitted.estimator is None else fitting_code(wishes, fitted),
         note=" ".join(filter(None, [fitted.note, trouble, *left_out])),
     )
 
 
-def _shown(fitted: Fitted) -> tuple[Shown | None, str]:
+def _shown(fitted: FittedLearner) -> tuple[ModelDescription | None, str]:
     """The model to be read, or why it is not."""
     if fitted.estimator is None:
         return None, ""
@@ -298,7 +313,7 @@ def _shown(fitted: Fitted) -> tuple[Shown | None, str]:
         return None, f"It could not be shown. {type(error).__name__}: {one_line(error)}"
 
 
-def _read(shown: Shown) -> tuple[Any, tuple[Table, ...], str]:
+def _read(shown: ModelDescription) -> tuple[Any, tuple[Table, ...], str]:
     """Rules or tables, as far as they are shown, and what is left out."""
     rules, few_rules = cut_rules(shown.rules, _MOST_RULES)
     tables, few_tables = cut_tables(shown.tables, _ROOM)
@@ -307,7 +322,7 @@ def _read(shown: Shown) -> tuple[Any, tuple[Table, ...], str]:
     return rules, tables, sentence(told, code)
 
 
-def _with_options(shown: Shown) -> Table:
+def _with_options(shown: ModelDescription) -> Table:
     """The facts, and options that differ from their defaults."""
     own = tuple((f"option {name}", value) for name, value in shown.options.rows)
     return replace(shown.facts, rows=(*shown.facts.rows, *own))

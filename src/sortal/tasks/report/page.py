@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from markupsafe import Markup
 
 import sortal
-from sortal.browser import bare, environment, joined, read_static
+from sortal.browser import bare, environment, join_files, read_static
 from sortal.data.text import counted
 from sortal.records.render import cell_text, is_words
 from sortal.tasks.report import decide as part
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sortal.records.tables import Cell, Table
     from sortal.tasks.compare.comparison import Comparison, ModelResult
     from sortal.tasks.compare.settings import Settings
-    from sortal.tasks.report.facts import Facts
+    from sortal.tasks.report.facts import ReportFacts
 
 _HOME: Final = ("sortal.tasks.report", "templates")
 
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     below: tuple[Entry, ...] = ()
 
 
-def render(facts: Facts) -> str:
+def render(facts: ReportFacts) -> str:
     """The whole page."""
     script = _script()
     return (
@@ -62,7 +62,7 @@ def render(facts: Facts) -> str:
     )
 
 
-def _contents(facts: Facts) -> Iterator[Entry]:
+def _contents(facts: ReportFacts) -> Iterator[Entry]:
     yield Entry("summary", "In short")
     if facts.decide is not None or facts.decide_note:
         yield Entry("decide", "Try a row")
@@ -153,5 +153,5 @@ def _style() -> str:
 @cache
 def _script() -> str:
     """The scripts of all parts and the page's own."""
-    parts = joined([*tree_html.SCRIPTS, *part.SCRIPTS])
+    parts = join_files([*tree_html.SCRIPTS, *part.SCRIPTS])
     return f"{parts}\n{bare(read_static('report.js', *_HOME))}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.data.values import is_hole
+from sortal.data.values import is_missing
 from sortal.errors import SortalError
 from sortal.tasks.compare.fold_run import one_line
 from sortal.trees.model import TreeModel
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import ColumnSchema
     from sortal.pictures.scene import Picture
-    from sortal.records.render import Part
+    from sortal.records.render import PagePart
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.fit import Rows
+    from sortal.tasks.fit import TrainingRows
     from sortal.tasks.report.facts import ModelFacts
-    from sortal.tasks.report.models import Fitted, Judged
-    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.report.models import EvaluatedPredictions, FittedLearner
+    from sortal.tasks.report.report import ReportOptions
     from sortal.trees.cost_complexity import CostComplexityPath
 
     Start = tuple[str, Mapping[str, Any]]
@@ -91,7 +91,7 @@ def _cells(frame: nw.DataFrame[Any], columns: Sequence[ColumnSchema]) -> dict[st
 
 def _middle(cells: list[Any], is_number: bool) -> Any:
     """The lower median of numbers, rounded, and of dates; the most frequent of words; or None."""
-    known = [cell for cell in cells if not is_hole(cell)]
+    known = [cell for cell in cells if not is_missing(cell)]
     if not known:
         return None
     if is_number:
@@ -113,7 +113,7 @@ def _rounded(middle: Any) -> Any:
 
 
 def _plain(cell: Any) -> Any:
-    return None if is_hole(cell) else cell
+    return None if is_missing(cell) else cell
 
 
 # The name of the form, and of what the tree follows.
@@ -124,8 +124,11 @@ _MOST_ROWS = 50
 
 
 def decide(
-    chosen: Fitted | None, rows: Rows, models: Sequence[ModelFacts], wishes: Wishes
-) -> tuple[Part | None, str]:
+    chosen: FittedLearner | None,
+    rows: TrainingRows,
+    models: Sequence[ModelFacts],
+    wishes: ReportOptions,
+) -> tuple[PagePart | None, str]:
     """The part, or why there is none."""
     from sortal.tasks.report.decide import decide_part  # noqa: PLC0415  (templates are slow)
 
@@ -149,7 +152,7 @@ def decide(
     return (part, "") if part is not None else (None, _in_python(chosen))
 
 
-def has_form(part: Part | None) -> bool:
+def has_form(part: PagePart | None) -> bool:
     """Whether one can type in a row: a model of too many numbers has a part that only says so."""
     return part is not None and part.data.get("model") is not None
 
@@ -169,7 +172,7 @@ def _ranges(X: Any) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _in_python(chosen: Fitted) -> str:
+def _in_python(chosen: FittedLearner) -> str:
     """Why the page does not decide, and what does."""
     why = f"A model of this kind ({chosen.learner.title}) cannot decide in a page."
     if chosen.learner.facts.keeps_rows:
@@ -180,7 +183,9 @@ def _in_python(chosen: Fitted) -> str:
     return f"{why} In Python: sortal.load('model.sortal').explain(table)"
 
 
-def starts(chosen: Fitted, rows: Rows, facts: ModelFacts, wishes: Wishes) -> list[Start]:
+def starts(
+    chosen: FittedLearner, rows: TrainingRows, facts: ModelFacts, wishes: ReportOptions
+) -> list[Start]:
     """Typical rows of the classes; where rows may be shown, those of errors and some others."""
     estimator = chosen.estimator
     columns = estimator._schema.columns
@@ -205,7 +210,9 @@ def is_tree(estimator: Any) -> bool:
     return isinstance(getattr(estimator, "_model", None), TreeModel)
 
 
-def tree_part_of(fitted: Fitted, path: CostComplexityPath | None, *, is_chosen: bool) -> Part:
+def tree_part_of(
+    fitted: FittedLearner, path: CostComplexityPath | None, *, is_chosen: bool
+) -> PagePart:
     """The tree; the chosen one follows the form in which one decides, another has its own."""
     from sortal.trees.drawing.html import tree_part  # noqa: PLC0415  (templates are slow)
 
@@ -220,7 +227,7 @@ def tree_part_of(fitted: Fitted, path: CostComplexityPath | None, *, is_chosen: 
 
 
 def smaller_trees(
-    fitted: Fitted, comparison: Comparison, rows: Rows
+    fitted: FittedLearner, comparison: Comparison, rows: TrainingRows
 ) -> tuple[CostComplexityPath | None, str]:
     """The nested smaller trees with cross-validated errors, where that does not take long."""
     folds = min(_FOLDS, comparison.settings.folds.folds)
@@ -240,7 +247,12 @@ def smaller_trees(
 
 
 def learner_pictures(
-    fitted: Fitted, comparison: Comparison, rows: Rows, wishes: Wishes, *, is_chosen: bool
+    fitted: FittedLearner,
+    comparison: Comparison,
+    rows: TrainingRows,
+    wishes: ReportOptions,
+    *,
+    is_chosen: bool,
 ) -> Drawn:
     """The pictures of a learner, a tree with what it can do, and why others are left out."""
     if fitted.estimator is None:
@@ -253,7 +265,10 @@ def learner_pictures(
 
 
 def _drawn(
-    fitted: Fitted, rows: Rows, wishes: Wishes, path: CostComplexityPath | None = None
+    fitted: FittedLearner,
+    rows: TrainingRows,
+    wishes: ReportOptions,
+    path: CostComplexityPath | None = None,
 ) -> Drawn:
     """What the learner's own function draws; whatever it raises is its own affair."""
     extra = {} if path is None else {"complexity": path}
@@ -269,7 +284,11 @@ def _drawn(
 
 
 def _with_part(
-    picture: Picture, fitted: Fitted, path: CostComplexityPath | None, note: str, is_chosen: bool
+    picture: Picture,
+    fitted: FittedLearner,
+    path: CostComplexityPath | None,
+    note: str,
+    is_chosen: bool,
 ) -> Picture:
     """The picture of the tree itself, with the tree that unfolds in its place."""
     if picture.name == "tree-complexity":
@@ -283,12 +302,12 @@ def _with_part(
     return replace(picture, part=part, note=said, part_note=beside)
 
 
-def judged_pictures(name: str, judged: Judged) -> tuple[Picture, ...]:
+def evaluation_pictures_of(name: str, judged: EvaluatedPredictions) -> tuple[Picture, ...]:
     """Confusions, reliability and curves, as far as there are any."""
     from sortal.pictures import shared as views  # noqa: PLC0415  (matplotlib is slow)
 
     prefix = name.replace("_", "-")
-    drawn = views.judged_pictures(prefix, judged.confusion, judged.reliability, judged.roc)
+    drawn = views.evaluation_pictures(prefix, judged.confusion, judged.reliability, judged.roc)
     return tuple(drawn.pictures)
 
 

@@ -20,14 +20,14 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sortal.tasks.report.facts import Facts
+    from sortal.tasks.report.facts import ReportFacts
 
 
 # --- What a report was asked for -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReportOptions:
     """The options of `report`: those of `compare`, how a file is read, and how much is shown.
 
     `joins` says that there was rare text to be joined, which code that makes a model again must do.
@@ -115,7 +115,7 @@ def pictures_folder(path: str | os.PathLike[str]) -> Path:
 class Report:
     """What `report` found: `facts`, and their faces."""
 
-    facts: Facts
+    facts: ReportFacts
 
     def to_html(self) -> str:
         """A page that holds all it needs."""
@@ -241,7 +241,7 @@ def report(
     >>> found.facts.chosen
     'lda'
     """
-    wishes = Wishes(
+    wishes = ReportOptions(
         target=target,
         learners=None if learners is None else names(learners),
         baselines=baselines if isinstance(baselines, bool) else names(baselines),

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
-from sortal.base.saving import Keeping, parts_of
+from sortal.base.saving import SaveMixin, parts_of
 from sortal.records.tables import Table
 from sortal.tasks.report.facts import Reproduction
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sortal.data.files.read import FileTable
-    from sortal.tasks.report.models import Fitted
-    from sortal.tasks.report.report import Wishes
+    from sortal.tasks.report.models import FittedLearner
+    from sortal.tasks.report.report import ReportOptions
 
 _WIDTH = 88
 
@@ -38,7 +38,7 @@ _JOINING = "from sortal.tasks.report.gather import join_rare"
 
 
 def reproduction(
-    wishes: Wishes, file: FileTable | None, chosen: Fitted | None, left_out: int
+    wishes: ReportOptions, file: FileTable | None, chosen: FittedLearner | None, left_out: int
 ) -> Reproduction:
     """Code for the report and for the chosen model, and with what they were run."""
     return Reproduction(
@@ -52,7 +52,7 @@ def reproduction(
     )
 
 
-def report_code(wishes: Wishes, file: FileTable | None) -> str:
+def report_code(wishes: ReportOptions, file: FileTable | None) -> str:
     """Python that makes the report again."""
     if file is None:
         data, reading = "table", {}
@@ -63,7 +63,9 @@ def report_code(wishes: Wishes, file: FileTable | None) -> str:
     return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
 
 
-def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out: int = 0) -> str:
+def model_code(
+    wishes: ReportOptions, file: FileTable | None, chosen: FittedLearner, left_out: int = 0
+) -> str:
     """Python that fits the chosen model again, keeps it, and predicts with it."""
     plain = not left_out and not wishes.drop
     imports, made = (_by_class if plain else _by_task)(wishes, chosen)
@@ -80,7 +82,7 @@ def model_code(wishes: Wishes, file: FileTable | None, chosen: Fitted, left_out:
     )
 
 
-def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
+def fitting_code(wishes: ReportOptions, fitted: FittedLearner) -> str:
     """Python that fits one of the models to the table, and names what code of pictures uses."""
     given = [
         "table",
@@ -107,7 +109,7 @@ def fitting_code(wishes: Wishes, fitted: Fitted) -> str:
     )
 
 
-def _by_class(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
+def _by_class(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], list[str]]:
     """Imports, and a fit by the estimator itself."""
     cls = chosen.learner.load()
     is_ours = cls.__name__ in sortal.__all__
@@ -116,39 +118,39 @@ def _by_class(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
     return imports, [f"model = {made}", f"model.fit(table, {wishes.target!r})"]
 
 
-def _by_task(wishes: Wishes, chosen: Fitted) -> tuple[list[str], list[str]]:
+def _by_task(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], list[str]]:
     """Imports, and a fit that leaves out columns, and rows without a label."""
     return ["from sortal.tasks.fit import fit"], [f"model = {_fit(wishes, chosen)}"]
 
 
-def _fit(wishes: Wishes, fitted: Fitted) -> str:
+def _fit(wishes: ReportOptions, fitted: FittedLearner) -> str:
     given = ["table", repr(wishes.target), repr(fitted.learner.name)]
-    return call("fit", given, _told(wishes, fitted))
+    return call("fit", given, _fit_arguments(wishes, fitted))
 
 
-def _told(wishes: Wishes, chosen: Fitted) -> dict[str, Any]:
+def _fit_arguments(wishes: ReportOptions, chosen: FittedLearner) -> dict[str, Any]:
     """What `fit` and `working` are told: options that differ from their defaults, and columns."""
     usual = chosen.learner.options()
     own = {k: v for k, v in chosen.options.items() if k != "categorical_features" and v != usual[k]}
     return ({"options": own} if own else {}) | wishes.fitting()
 
 
-def work_line(wishes: Wishes, chosen: Fitted) -> str:
+def work_line(wishes: ReportOptions, chosen: FittedLearner) -> str:
     """The line that shows the whole working."""
     given = [
         _join(wishes) if wishes.joins else "table",
         repr(wishes.target),
         repr(chosen.learner.name),
     ]
-    return call("sortal.working", given, _told(wishes, chosen), width=10_000)
+    return call("sortal.working", given, _fit_arguments(wishes, chosen), width=10_000)
 
 
-def _joined(wishes: Wishes) -> list[str]:
+def _joined(wishes: ReportOptions) -> list[str]:
     """The line that joins rare text, where there is some."""
     return [f"table = {_join(wishes)}"] if wishes.joins else []
 
 
-def _join(wishes: Wishes) -> str:
+def _join(wishes: ReportOptions) -> str:
     given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
     named = (
         {"categorical_features": list(wishes.categorical_features)}
@@ -162,7 +164,7 @@ def _sorted(imports: Sequence[str]) -> list[str]:
     return sorted({*imports}, key=lambda line: (line[0] == "f", line))
 
 
-def command(wishes: Wishes, file: FileTable) -> str:
+def command(wishes: ReportOptions, file: FileTable) -> str:
     """What to type, in the folder of the file, for the same report; nothing where one cannot."""
     if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
         return ""
@@ -198,7 +200,7 @@ def _path(file: FileTable) -> str:
     return "-" if file.name == "standard input" else file.name
 
 
-def _table(wishes: Wishes, file: FileTable | None) -> list[str]:
+def _table(wishes: ReportOptions, file: FileTable | None) -> list[str]:
     """The lines that read the table."""
     if file is None:
         return ["# table: the data frame that was reported on"]
@@ -230,6 +232,6 @@ def versions() -> Table:
 
 def _fingerprint(estimator: Any) -> str:
     """Of the rows that were learned from."""
-    if not isinstance(estimator, Keeping):
+    if not isinstance(estimator, SaveMixin):
         return ""
     return str(parts_of(estimator).manifest["data"]["fingerprint"])

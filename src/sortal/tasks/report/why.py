@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sortal.tasks.compare.settings import Settings
     from sortal.tasks.inspect.inspect import Inspection
     from sortal.tasks.report.facts import ModelFacts
-    from sortal.tasks.report.models import Fitted
+    from sortal.tasks.report.models import FittedLearner
 
 
 def first_choice(comparison: Comparison, best: ModelResult, first: ModelResult) -> str:
@@ -177,7 +177,7 @@ _MEASURES = {
 }
 
 
-def why(comparison: Comparison, chosen: Fitted | None) -> str:
+def why(comparison: Comparison, chosen: FittedLearner | None) -> str:
     """How the choice was made, and what speaks for it."""
     found = sentences([_reason(comparison, chosen), _others(comparison)])
     tried = sentences([_tried(comparison), _MEASURES[comparison.settings.metric]])
@@ -202,7 +202,7 @@ def _tried(comparison: Comparison) -> str:
     )
 
 
-def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
+def _reason(comparison: Comparison, chosen: FittedLearner | None) -> str:
     choice = comparison.choice
     if not choice.best:
         return _unjudged(comparison, chosen)
@@ -218,7 +218,7 @@ def _reason(comparison: Comparison, chosen: Fitted | None) -> str:
     return sentences(said)
 
 
-def _unjudged(comparison: Comparison, chosen: Fitted | None) -> str:
+def _unjudged(comparison: Comparison, chosen: FittedLearner | None) -> str:
     """Where no model is eligible: what is shown all the same."""
     words = METRICS[comparison.settings.metric].words
     said = f"No model came so far on all rows that it has a {words} to be chosen by"
@@ -245,7 +245,7 @@ def _nothing(comparison: Comparison) -> str:
     )
 
 
-def _instead(comparison: Comparison, first: ModelResult, chosen: Fitted | None) -> str:
+def _instead(comparison: Comparison, first: ModelResult, chosen: FittedLearner | None) -> str:
     """What this page goes on with where it cannot show the first choice."""
     reason = "is there to compare with" if first.baseline else "was not fitted to all rows"
     reason = f"{called(first)} {reason}, and cannot be read here."
@@ -436,7 +436,7 @@ def _rests_on(settings: Settings) -> str:
 def _doubts(data: Inspection, comparison: Comparison) -> list[str]:
     """What was found in the table, small classes, and what was left out."""
     settings = comparison.settings
-    found = [finding.words for finding in data.findings if finding.code != "target-holes"]
+    found = [finding.words for finding in data.findings if finding.code != "target-missing"]
     told = []
     if found:
         told.append(f"What may make it doubtful: {' '.join(found[:_MOST_DOUBTS])}")

@@ -27,7 +27,7 @@ from sortal.plotting.boundaries import (
     leave_room,
     mark_style,
     name_ticks,
-    one_a_class,
+    one_per_class,
     places,
     read_curve,
     read_place,
@@ -156,14 +156,16 @@ def _one_a_threshold(table: Table) -> list[int]:
 
 def _counts_below(table: Table, K: int) -> Float:
     """N_vi of the rows whose value is known."""
-    has_holes = table.columns[1:2] == ("missing",)
-    start = 2 + K if has_holes else 1
+    has_missing = table.columns[1:2] == ("missing",)
+    start = 2 + K if has_missing else 1
     cells = [row[start : start + K] for row in table.rows]
     counts = np.array(cells, dtype=np.float64).reshape(-1, K)
     v = table.column("v")
-    if has_holes and len(set(v)) < len(v):  # holes are on a side only where each v comes twice
-        holes = np.array([row[2:start] for row in table.rows], dtype=np.float64)
-        counts -= holes * (np.array(table.column("missing")) == "yes")[:, None]
+    if has_missing and len(set(v)) < len(
+        v
+    ):  # missing values are on a side only where each v comes twice
+        missing = np.array([row[2:start] for row in table.rows], dtype=np.float64)
+        counts -= missing * (np.array(table.column("missing")) == "yes")[:, None]
     return counts
 
 
@@ -253,8 +255,8 @@ class FrequenciesDisplay:
                 f"{len(self.v)} cuts and a column for each class."
             )
         K = self.counts.shape[1]
-        self.classes = one_a_class(range(K) if classes is None else classes, K, "classes")
-        self.totals = None if totals is None else one_a_class(totals, K, "totals")
+        self.classes = one_per_class(range(K) if classes is None else classes, K, "classes")
+        self.totals = None if totals is None else one_per_class(totals, K, "totals")
         self.chosen = read_place(chosen, len(self.v), "chosen")
         self.name, self.note = str(name), note
 

@@ -30,7 +30,7 @@ from sortal.plotting.boundaries import write_at
 from sortal.plotting.fitted import attribute
 from sortal.plotting.plane import box_of
 from sortal.plotting.rows import MOST_POINTS, choose_columns, read_rows, split_labels
-from sortal.trees.conditions import Interval
+from sortal.trees.conditions import IntervalCondition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -100,7 +100,7 @@ class TreePlane:
 
     def _default(self, table: DataTable, told: Sequence[str]) -> list[int] | None:
         """Two numbers, such as the tree asks before others."""
-        cut = {c.attribute for c in self._conditions() if isinstance(c, Interval)}
+        cut = {c.attribute for c in self._conditions() if isinstance(c, IntervalCondition)}
         usable = set(self.columns) - self._words()
         numbers = [
             j
@@ -112,7 +112,7 @@ class TreePlane:
 
     def _words(self) -> set[str]:
         """Attributes of which the tree asks single values."""
-        return {c.attribute for c in self._conditions() if not isinstance(c, Interval)}
+        return {c.attribute for c in self._conditions() if not isinstance(c, IntervalCondition)}
 
     def told(self, names: Sequence[str]) -> Sequence[str]:
         """Names for the axes: those of the table, or of the fit where it has none."""
@@ -157,15 +157,15 @@ class TreePlane:
             if condition.attribute not in self.names:
                 if not _holds(condition, self._fixed[condition.attribute]):
                     return None
-            elif isinstance(condition, Interval):
+            elif isinstance(condition, IntervalCondition):
                 i = self.names.index(condition.attribute)
                 sides[i] = max(sides[i][0], condition.low), min(sides[i][1], condition.high)
-                if sides[i][0] >= sides[i][1]:  # only holes come here
+                if sides[i][0] >= sides[i][1]:  # only missing values come here
                     return None
         return sides[0], sides[1]
 
     def note(self) -> str:
-        """What the plane cannot show: rows with holes may go elsewhere than those beside them."""
+        """What the plane cannot show: incomplete rows may go elsewhere than their neighbors."""
         told = {c.attribute for c in self._conditions() if c.told} & set(self.names)
         return "known values only" if told else ""
 
@@ -213,7 +213,7 @@ class TreePlane:
 
     def _refuse_strange_value(self, name: str, value: Any) -> None:
         own = [c for c in self._conditions() if c.attribute == name]
-        if isinstance(own[0], Interval):
+        if isinstance(own[0], IntervalCondition):
             self._fixed[name] = _number(name, value, own[0].is_date)
             return
         values = dict.fromkeys(v for c in own for v in (*c.values, *c.against))  # type: ignore[union-attr]
@@ -231,14 +231,14 @@ def _fitted_columns(estimator: Any) -> list[str]:
 
 
 def _holds(condition: Condition, value: Any) -> bool:
-    if isinstance(condition, Interval):
+    if isinstance(condition, IntervalCondition):
         return bool(condition.low < value <= condition.high)
     return value in condition.values or (condition.others and value not in condition.against)
 
 
 def _ends(condition: Condition) -> list[float]:
     """The ends of an interval that are numbers."""
-    ends = [condition.low, condition.high] if isinstance(condition, Interval) else []
+    ends = [condition.low, condition.high] if isinstance(condition, IntervalCondition) else []
     return [end for end in ends if math.isfinite(end)]
 
 
@@ -315,7 +315,7 @@ class PartitionDisplay:
         `features` are two columns of numbers by name or position (default: such as the tree asks).
         If it asks others, `at` says which values these are held at. Points are drawn by the two
         attributes alone, whatever else they hold; `z` are further points in these attributes. Of
-        a tree that was fitted with holes the plane shows where known values lead.
+        a tree that was fitted with missing values the plane shows where known values lead.
         """
         plane = TreePlane(estimator)
         places = plane.choose(X, y, features)

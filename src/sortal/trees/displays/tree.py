@@ -28,7 +28,7 @@ from sortal.plotting.axes import (
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.plotting.fitted import attribute
 from sortal.records.render import number_text
-from sortal.trees.conditions import Interval
+from sortal.trees.conditions import IntervalCondition
 from sortal.trees.displays.partition import PartitionDisplay
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern
 from sortal.trees.drawing.svg import GRAY, bar_parts
@@ -484,7 +484,7 @@ def _asked(scene: Scene) -> dict[str, list[Any]]:
     for rule in [*rules, *rules.unlisted]:
         for condition in rule.merged:
             values = found.setdefault(condition.attribute, {})
-            if not isinstance(condition, Interval):
+            if not isinstance(condition, IntervalCondition):
                 values |= dict.fromkeys((*condition.values, *condition.against))
     return {name: list(values) for name, values in found.items()}
 

@@ -16,7 +16,7 @@ from sortal.native.trees import LEAF
 from sortal.plotting.axes import COLORS, color, shorten
 from sortal.records.render import number_text, plain
 from sortal.trees.branches import Step, branch_condition, describe_test
-from sortal.trees.conditions import Choice, Interval
+from sortal.trees.conditions import IntervalCondition, SetCondition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,8 +106,8 @@ def share_text(share: float) -> str:
 # The widest a condition may be, in pixels.
 _EDGE_ROOM: Final = 200
 
-# What is said of holes comes on top of it.
-_HOLES: Final = "or missing)"
+# What is said of missing values comes on top of it.
+_MISSING: Final = "or missing)"
 
 # Of a set of values so many are named.
 _MOST_VALUES: Final = 3
@@ -118,11 +118,11 @@ _DIGITS: Final = re.compile(r"(\.0*\d{5})\d{2,}")
 
 def short_condition(condition: Condition) -> str:
     """A condition without its attribute, with fewer and then with shorter values until it fits."""
-    if isinstance(condition, Interval):
+    if isinstance(condition, IntervalCondition):
         words = condition.predicate()
         return words if condition.is_date else _DIGITS.sub(r"\1…", words)
     rest = condition.rest
-    room = _EDGE_ROOM + (text_width(_HOLES, SMALL) if rest.endswith(_HOLES) else 0)
+    room = _EDGE_ROOM + (text_width(_MISSING, SMALL) if rest.endswith(_MISSING) else 0)
     fewer = (condition.predicate(most) for most in range(_MOST_VALUES, 0, -1))
     shorter = (_with_short_values(condition, most).predicate(1) for most in (100, 75, 50))
     for words in chain(fewer, shorter):
@@ -136,7 +136,7 @@ def condition_width(condition: str) -> int:
     return text_width(condition, SMALL) if condition else 0
 
 
-def _with_short_values(condition: Choice, room: int) -> Choice:
+def _with_short_values(condition: SetCondition, room: int) -> SetCondition:
     """Only the first value of a list is shown."""
     return replace(
         condition,
@@ -174,7 +174,7 @@ _MOST_NAMED: Final = 40
 
 
 @dataclass(frozen=True)
-class Mark:
+class ClassMark:
     """How a class is shown: its label (`title`: in full), color, pattern and weight."""
 
     k: int
@@ -221,7 +221,7 @@ class Sketch:
     items: tuple[Item, ...]
     room: tuple[int, ...]
     orientation: Orientation
-    marks: tuple[Mark, ...]
+    marks: tuple[ClassMark, ...]
     n_classes: int
     n_nodes: int
     n_leaves: int
@@ -243,7 +243,7 @@ def depth_with_ends(depths: ArrayLike, is_leaf: ArrayLike, most: int) -> int:
 
 def sketch_tree(model: TreeModel, max_depth: int | None, orientation: Orientation | None) -> Sketch:
     """All that is drawn of a tree down to a depth."""
-    drawn = _Drawn(model, max_depth)
+    drawn = _SketchedNodes(model, max_depth)
     if orientation is None:
         orientation = "down" if drawn.n_ends <= _MOST_SIDE_BY_SIDE else "right"
     items = tuple(drawn.items(aligned=orientation == "right"))
@@ -289,11 +289,11 @@ def pattern(k: int) -> str:
     return PATTERNS[k // len(COLORS) % len(PATTERNS)]
 
 
-def _legend(model: TreeModel) -> tuple[Mark, ...]:
+def _legend(model: TreeModel) -> tuple[ClassMark, ...]:
     weights = model.counts()[0]
     heaviest = np.argsort(-weights, kind="stable")[:_MOST_NAMED]
     return tuple(
-        Mark(
+        ClassMark(
             k,
             fit(plain(model.classes[k]), LETTERS, _ROOM),
             shorten(plain(model.classes[k]), _LONGEST),
@@ -305,7 +305,7 @@ def _legend(model: TreeModel) -> tuple[Mark, ...]:
     )
 
 
-class _Drawn:
+class _SketchedNodes:
     """The nodes down to a depth, and what is written about each."""
 
     def __init__(self, model: TreeModel, max_depth: int | None) -> None:

@@ -23,7 +23,7 @@ from sortal.trees.drawing.boxes import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from sortal.trees.drawing.boxes import Counts, Item, Mark, Orientation, Sketch
+    from sortal.trees.drawing.boxes import ClassMark, Counts, Item, Orientation, Sketch
     from sortal.trees.model import TreeModel
 
     Point = tuple[int, int]
@@ -211,7 +211,7 @@ class Drawing:
 
     boxes: tuple[Box, ...]
     edges: tuple[Edge, ...]
-    legend: tuple[Mark, ...]
+    legend: tuple[ClassMark, ...]
     width: int
     height: int
     orientation: Orientation

@@ -18,21 +18,21 @@ import numpy as np
 from markupsafe import Markup
 
 from sortal.browser import (
-    Field,
+    FormField,
     category_field,
     environment,
-    joined,
+    join_files,
     number_field,
     range_hint,
     read_static,
-    refuse_strangers,
+    refuse_unnamed,
 )
 from sortal.data.text import counted
 from sortal.errors import ParameterError
 from sortal.native.trees import CUT, LEAF
 from sortal.plotting.axes import color, shorten
-from sortal.records.render import Part, number_text, plain
-from sortal.trees.branches import hole_branch, hole_mark, met_holes, node_values
+from sortal.records.render import PagePart, number_text, plain
+from sortal.trees.branches import met_missing, missing_branch, missing_mark, node_values
 from sortal.trees.cost_complexity import complexity_path, places_in
 from sortal.trees.drawing.boxes import (
     PAD,
@@ -58,15 +58,15 @@ if TYPE_CHECKING:
 
 # --- What the form below a tree asks, and the tests of its nodes in the terms of that form -------
 
-__all__ = ["Field", "fields_of", "tests_of"]
+__all__ = ["FormField", "fields_of", "tests_of"]
 
 
 def fields_of(
     model: TreeModel, nodes: Sequence[int], values: Mapping[str, Any] | None
-) -> list[Field]:
+) -> list[FormField]:
     """One field for each attribute that the nodes ask, in the order in which they first do."""
     given = dict(values or {})
-    refuse_strangers(given, model.schema.names, "tree")
+    refuse_unnamed(given, model.schema.names, "tree")
     asked: dict[int, set[int]] = {}
     for t in nodes:
         known = asked.setdefault(int(model.attribute[t]), set())
@@ -74,24 +74,24 @@ def fields_of(
     return [_field(model, j, known, given) for j, known in asked.items()]
 
 
-def tests_of(model: TreeModel, nodes: Sequence[int], fields: Sequence[Field]) -> list[Test]:
+def tests_of(model: TreeModel, nodes: Sequence[int], fields: Sequence[FormField]) -> list[Test]:
     """For each node [field, threshold, heavier] or [field, places by branch, heavier].
 
-    Where the fit had holes, the branch that one takes and its mark follow. The threshold is None
-    where every number is below it. A node that is not asked, since it is a leaf or nothing below it
-    is drawn, has None.
+    Where the fit had missing values, the branch that one takes and its mark follow. The threshold
+    is None where every number is below it. A node that is not asked, since it is a leaf or nothing
+    below it is drawn, has None.
     """
     place = {field.attribute: f for f, field in enumerate(fields)}
     at = [{code: v for v, code in enumerate(field.codes)} for field in fields]
-    with_holes = met_holes(model)
+    with_missing = met_missing(model)
     tests: list[Test] = []
     for t in nodes:
         if t < 0 or model.kind[t] == LEAF:
             tests.append(None)
             continue
         f = place[int(model.attribute[t])]
-        holes = [hole_branch(model, t), hole_mark(model, t)] if with_holes else []
-        tests.append([f, _asked(model, t, at[f]), int(model.heavier[t]), *holes])
+        missing = [missing_branch(model, t), missing_mark(model, t)] if with_missing else []
+        tests.append([f, _asked(model, t, at[f]), int(model.heavier[t]), *missing])
     return tests
 
 
@@ -105,7 +105,7 @@ def _asked(model: TreeModel, t: int, places: Mapping[int, int]) -> float | list[
     return branches
 
 
-def _field(model: TreeModel, j: int, known: set[int], given: Mapping[str, Any]) -> Field:
+def _field(model: TreeModel, j: int, known: set[int], given: Mapping[str, Any]) -> FormField:
     column = model.schema.columns[j]
     value = given.get(column.name)
     if column.is_number:
@@ -360,7 +360,7 @@ def tree_part(
     text: str = "",
     with_form: bool = True,
     follows: str = "",
-) -> Part:
+) -> PagePart:
     """The tree as a part of a page, which has `tree_style()` once and starts `showTree`.
 
     `complexity`, what `cost_complexity_path(X, y)` of the fitted tree says, gives it a slider that
@@ -409,7 +409,7 @@ def tree_style() -> str:
 @cache
 def tree_script() -> str:
     """The function `showTree(root, data)`, without what is there for its readers alone."""
-    return joined(SCRIPTS)
+    return join_files(SCRIPTS)
 
 
 class _View:
@@ -434,7 +434,7 @@ class _View:
         asking = [item.node for item in items if not item.is_leaf and not item.is_cut]
         self.fields = fields_of(model, asking if with_form else [], values)
 
-    def part(self, name: str, title: str, text: str, follows: str) -> Part:
+    def part(self, name: str, title: str, text: str, follows: str) -> PagePart:
         """The element and its data, under names that are its own in a page."""
         first = arrange(self.drawn, self.closed)
         html = (
@@ -452,18 +452,18 @@ class _View:
                 more_classes=self.whole.more_classes,
                 fields=self.fields,
                 values=self.values,
-                holes=met_holes(self.model),
+                missing=met_missing(self.model),
                 text=text,
             )
         )
-        # a row may be given that is all holes
-        given = bool(self.values) and met_holes(self.model)
+        # a row may be given that is all missing values
+        given = bool(self.values) and met_missing(self.model)
         data = _data(self.model, self.drawn, self.fields, name)
         data |= {"model": follows, "closed": sorted(self.closed), "given": given}
         data["spreads"] = self.model.policy == "fractional"
         if self.nested:
             data |= {"nested": self.nested.data(self.drawn), "few": _ENDS_AT_FIRST}
-        return Part(name, "tree", html, data)
+        return PagePart(name, "tree", html, data)
 
     def _note(self) -> str:
         left_out = self.whole.left_out()
@@ -478,7 +478,7 @@ def _closed_at_first(drawn: Sketch) -> set[int]:
     return {i for i, end in enumerate(is_end) if not end and depths[i] >= depth}
 
 
-def _data(model: TreeModel, drawn: Sketch, fields: list[Field], prefix: str) -> dict[str, Any]:
+def _data(model: TreeModel, drawn: Sketch, fields: list[FormField], prefix: str) -> dict[str, Any]:
     """What the script knows: facts of items, each as a list over items."""
     items = drawn.items
     told = [told_counts(item.parts) for item in items]

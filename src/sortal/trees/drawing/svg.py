@@ -19,7 +19,7 @@ from sortal.trees.drawing.drawing import LOOK
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from sortal.trees.drawing.boxes import Mark
+    from sortal.trees.drawing.boxes import ClassMark
     from sortal.trees.drawing.drawing import Box, Drawing, Edge
 
     Attributes = dict[str, str]
@@ -235,7 +235,9 @@ class _Legend:
             else []
         )
         notes += [note] if (note := drawing.left_out()) else []
-        self.entries: list[tuple[str, Mark | None]] = list(zip(words, drawing.legend, strict=True))
+        self.entries: list[tuple[str, ClassMark | None]] = list(
+            zip(words, drawing.legend, strict=True)
+        )
         self.entries += [(note, None) for note in notes]
         margin, row, room = LOOK["margin"], 20, max(drawing.width, 480)
         self.places: list[tuple[int, int]] = []

@@ -17,16 +17,16 @@ from sortal.native.trees import (
     MULTIWAY,
     POLICIES,
     SUBSET,
-    Judged,
-    equal_from,
-    judge_parts,
-    judge_tests,
+    SplitScores,
+    score_branches,
+    score_tests,
     thresholds_between,
+    tie_threshold,
 )
 from sortal.records.render import quoted
 from sortal.trees.branches import threshold_text
 from sortal.trees.conditions import set_text
-from sortal.trees.working.node_rows import Apart, join_holes
+from sortal.trees.working.node_rows import KnownRowsScore, join_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.native.trees import Growth
-    from sortal.trees.working.node_rows import Attribute, Joined
+    from sortal.trees.working.node_rows import Attribute, MissingBranch
 
     Bool = NDArray[np.bool_]
     Float = NDArray[np.float64]
@@ -47,7 +47,8 @@ _ALL_TRIED = 1 << 14
 # Up to so many values every set of them is listed: 511 sets.
 MOST_LISTED = 10
 
-# Where holes go that are the one side of a test, that are beside both, that go down every branch.
+# Where missing values go that are the one side of a test, that are beside both, that go down every
+# branch.
 ALONE, OWN_BRANCH, EVERY_BRANCH = "alone", "own branch", "every branch"
 
 
@@ -56,24 +57,25 @@ class Candidates:
     """Tests of one attribute, those first that are taken first among equals.
 
     `yes` and `no` are units by class on both sides, a row a test; of the one multiway test, `yes`
-    are those of each branch. Holes are on their side, or beside both. `judged` are the keys and
-    scores, `fits` says which tests meet the limits, `missing` where holes go. `thresholds` are of
-    cuts, `sets` (places of V's values; a hole is behind all) of subsets, `joined` of a multiway
-    test that holes join. `exact` says whether the best of all is listed for certain, `candidates`
-    how many there are or were looked at. `untold` is the gain where known rows tell nothing.
+    are those of each branch. Missing values are on their side, or beside both. `judged` are the
+    keys and scores, `fits` says which tests meet the limits, `missing` where missing values go.
+    `thresholds` are of cuts, `sets` (places of V's values; a missing value is behind all) of
+    subsets, `joined` of a multiway test that missing values join. `exact` says whether the best of
+    all is listed for certain, `candidates` how many there are or were looked at. `untold` is the
+    gain where known rows tell nothing.
     """
 
     attribute: Attribute
     yes: Int64
     no: Int64
-    judged: Judged
+    judged: SplitScores
     fits: Bool
     missing: tuple[str, ...]
     thresholds: Float
     sets: tuple[Places, ...]
     exact: bool
     candidates: float
-    joined: Joined | None = None
+    joined: MissingBranch | None = None
     untold: float = 0.0
 
     @property
@@ -87,12 +89,12 @@ class Candidates:
         name = quoted(x.column.name)
         if self.missing[i] == ALONE:
             return f"{name} is {'missing' if x.kind == SUBSET and x.m in self.sets[i] else 'known'}"
-        holes = f", missing: {self.missing[i]}" if x.told else ""
+        missing = f", missing: {self.missing[i]}" if x.told else ""
         if x.kind == CUT:
-            return f"{name} <= {threshold_text(x.column, float(self.thresholds[i]))}{holes}"
+            return f"{name} <= {threshold_text(x.column, float(self.thresholds[i]))}{missing}"
         if x.kind == SUBSET:
-            return f"{name} in {set_text(x.names(self.sets[i]))}{holes}"
-        return f"{name}: {' | '.join(quoted(value) for value in x.names(range(x.m)))}{holes}"
+            return f"{name} in {set_text(x.names(self.sets[i]))}{missing}"
+        return f"{name}: {' | '.join(quoted(value) for value in x.names(range(x.m)))}{missing}"
 
 
 class Search:
@@ -120,27 +122,27 @@ class Search:
         if x.kind == MULTIWAY:
             return self._multiway(x)
         found = self._cuts(x) if x.kind == CUT else self._subsets(x, asked)
-        is_last = self.policy == "branch" and x.has_holes and x.m and not found.allowed.any()
+        is_last = self.policy == "branch" and x.has_missing and x.m and not found.allowed.any()
         return self._with_alone(found) if is_last else found
 
     def known_alone(self, x: Attribute) -> bool:
         """Whether a test's score is that of the known rows, times their share."""
-        return x.has_holes and self.policy in ("majority", "fractional")
+        return x.has_missing and self.policy in ("majority", "fractional")
 
     def searched(self, x: Attribute) -> Int64:
-        """The rows that are parted: all, or those without a hole where holes are beside both."""
+        """The rows that are split: all, or the known ones where missing is beside both sides."""
         return x.known if self._is_apart(x) else self.counts
 
     def _is_apart(self, x: Attribute) -> bool:
-        return x.has_holes and self.policy != "direction"
+        return x.has_missing and self.policy != "direction"
 
     def takes_sides(self, x: Attribute) -> bool:
-        """Whether tests have the holes on one of their sides."""
-        return x.has_holes and self.policy == "direction"
+        """Whether tests have the missing values on one of their sides."""
+        return x.has_missing and self.policy == "direction"
 
-    def _apart(self, x: Attribute) -> Apart:
+    def _apart(self, x: Attribute) -> KnownRowsScore:
         own = self.policy == "branch"
-        return Apart(x.known, x.holes, own, self.total, self.growth.criterion)
+        return KnownRowsScore(x.known, x.missing, own, self.total, self.growth.criterion)
 
     def _cuts(self, x: Attribute) -> Candidates:
         """X <= v between neighboring values; the yes sides hold N_v of (ZM 19.12)."""
@@ -156,7 +158,7 @@ class Search:
 
     def _subsets(self, x: Attribute, asked: Places) -> Candidates:
         """X in V: all sets, or of many values each alone, the best set and the one asked for."""
-        x_all = _with_hole(x) if self.takes_sides(x) else x
+        x_all = _with_missing_side(x) if self.takes_sides(x) else x
         m, exact, candidates = x_all.m, True, sets_allowed(x_all.m, self.growth.max_subset)
         if m <= MOST_LISTED:
             sets = every_set(m)
@@ -167,7 +169,7 @@ class Search:
             exact, candidates = best[1:]
         yes = np.array([x_all.counts[list(V)].sum(axis=0) for V in sets], dtype=np.int64)
         sizes = np.array([x_all.sizes[list(V)].sum() for V in sets], dtype=np.int64)
-        missing = tuple(_side_of_hole(x, V) for V in sets) if self.takes_sides(x) else ()
+        missing = tuple(_side_of_missing(x, V) for V in sets) if self.takes_sides(x) else ()
         named = np.full(len(sets), np.nan), sets
         sides = yes.reshape(-1, x.counts.shape[1]), sizes, missing
         tests = self._two_sides(x, *sides, named, (exact, candidates))
@@ -203,12 +205,12 @@ class Search:
         named: tuple[Float, tuple[Places, ...]],
         sure: tuple[bool, float],
     ) -> Candidates:
-        """The sides of tests, judged; holes count where they are on a side."""
+        """The sides of tests, judged; missing values count where they are on a side."""
         apart = self._is_apart(x)
         n_yes, no = yes.sum(axis=1), self.searched(x) - yes
-        all_sizes = x.sizes.sum() + (0 if apart else x.hole_size)
+        all_sizes = x.sizes.sum() + (0 if apart else x.missing_size)
         fits = self._fits(n_yes, sizes) & self._fits(no.sum(axis=1), all_sizes - sizes)
-        missing = missing or self._holes_go(x, n_yes, no.sum(axis=1))
+        missing = missing or self._missing_go(x, n_yes, no.sum(axis=1))
         judged = self._judge_sides(x, yes)
         untold = 0.0
         if apart and self.policy == "branch" and len(yes):
@@ -216,31 +218,34 @@ class Search:
             untold = max(0.0, float(alone.keys[0] - alone.base))
         return Candidates(x, yes, no, judged, fits, missing, *named, *sure, untold=untold)
 
-    def _judge_sides(self, x: Attribute, yes: Int64) -> Judged:
+    def _judge_sides(self, x: Attribute, yes: Int64) -> SplitScores:
         if not len(yes):
-            return nothing_judged()
+            return no_scores()
         whole = np.ascontiguousarray(self.searched(x))
-        judged = judge_tests(whole, yes, self.total, self.growth.criterion)
+        judged = score_tests(whole, yes, self.total, self.growth.criterion)
         return self._apart(x).in_node(judged) if self._is_apart(x) else judged
 
     def _fits(self, units: Int64, sizes: Int64) -> Bool:
         """Which parts are large enough."""
         return np.asarray((sizes >= self.growth.min_size) & (units >= self.growth.min_units))
 
-    def _holes_go(self, x: Attribute, n_yes: Int64, n_no: Int64) -> tuple[str, ...]:
-        """Where holes go that are on no side: also those that the node has not met."""
-        if x.has_holes and self.policy != "majority":
+    def _missing_go(self, x: Attribute, n_yes: Int64, n_no: Int64) -> tuple[str, ...]:
+        """Where missing values go that are on no side: also those that the node has not met."""
+        if x.has_missing and self.policy != "majority":
             return (OWN_BRANCH if self.policy == "branch" else EVERY_BRANCH,) * len(n_yes)
         return tuple("yes" if heavier else "no" for heavier in n_yes >= n_no)
 
     def _with_alone(self, tests: Candidates) -> Candidates:
         """The test known | missing behind those that are not allowed."""
         x, alone = tests.attribute, self._apart(tests.attribute).alone()
-        sides = np.stack([x.known, x.holes]).sum(axis=1), np.array([x.sizes.sum(), x.hole_size])
+        sides = (
+            np.stack([x.known, x.missing]).sum(axis=1),
+            np.array([x.sizes.sum(), x.missing_size]),
+        )
         # units of parts may be rounded to none
         fits = bool(self._fits(*sides).all()) and bool(sides[0].all())
         old = tests.judged
-        judged = Judged(
+        judged = SplitScores(
             np.append(old.keys, alone.keys),
             np.append(old.scores, alone.scores),
             np.append(old.information, alone.information),
@@ -250,7 +255,7 @@ class Search:
         return replace(
             tests,
             yes=np.vstack([tests.yes, x.known[None]]),
-            no=np.vstack([tests.no, x.holes[None]]),
+            no=np.vstack([tests.no, x.missing[None]]),
             judged=judged,
             fits=np.append(tests.fits, fits),
             missing=(*tests.missing, ALONE),
@@ -261,55 +266,55 @@ class Search:
     def _multiway(self, x: Attribute) -> Candidates:
         """One branch a value, where there are two; at least two of them must meet the limits."""
         parts, sizes, joined, missing = x.counts, x.sizes, None, "stays"
-        if x.has_holes and self.policy == "branch":
-            parts, sizes = np.vstack([parts, x.holes[None]]), np.append(sizes, x.hole_size)
+        if x.has_missing and self.policy == "branch":
+            parts, sizes = np.vstack([parts, x.missing[None]]), np.append(sizes, x.missing_size)
             missing = OWN_BRANCH
         elif self.takes_sides(x) and x.m > 1:
-            joined = join_holes(x, self.growth, self.total)
+            joined = join_missing(x, self.growth, self.total)
             parts, sizes = joined.parts, joined.sizes
             missing = quoted(x.names([joined.place])[0])
-        elif x.has_holes and x.m > 1:
+        elif x.has_missing and x.m > 1:
             heaviest = int(parts.sum(axis=1).argmax())
             is_majority = self.policy == "majority"
             missing = quoted(x.names([heaviest])[0]) if is_majority else EVERY_BRANCH
         one = 1 if len(parts) > 1 else 0  # a single value is no test
-        judged = self._judge_parts(x, parts) if one else nothing_judged()
+        judged = self._judge_parts(x, parts) if one else no_scores()
         fits = np.array([np.count_nonzero(self._fits(parts.sum(axis=1), sizes)) >= 2])
         none = np.full(one, np.nan), ()
         sides = parts, parts[:0], judged, fits[:one], (missing,)
         return Candidates(x, *sides, *none, exact=True, candidates=one, joined=joined)
 
-    def _judge_parts(self, x: Attribute, parts: Int64) -> Judged:
-        judged = judge_parts(np.ascontiguousarray(parts), self.total, self.growth.criterion)
+    def _judge_parts(self, x: Attribute, parts: Int64) -> SplitScores:
+        judged = score_branches(np.ascontiguousarray(parts), self.total, self.growth.criterion)
         return self._apart(x).in_node(judged) if self.known_alone(x) else judged
 
 
-def nothing_judged() -> Judged:
+def no_scores() -> SplitScores:
     """Of no tests."""
-    return Judged(np.empty(0), np.empty(0), np.empty(0), 0.0)
+    return SplitScores(np.empty(0), np.empty(0), np.empty(0), 0.0)
 
 
-def _with_hole(x: Attribute) -> Attribute:
-    """With the hole as one more value, behind all others."""
+def _with_missing_side(x: Attribute) -> Attribute:
+    """With the missing value as one more value, behind all others."""
     return replace(
         x,
         values=np.append(x.values, len(x.column.values)),
-        counts=np.vstack([x.counts, x.holes[None]]),
-        sizes=np.append(x.sizes, x.hole_size),
+        counts=np.vstack([x.counts, x.missing[None]]),
+        sizes=np.append(x.sizes, x.missing_size),
     )
 
 
-def _side_of_hole(x: Attribute, V: Places) -> str:
+def _side_of_missing(x: Attribute, V: Places) -> str:
     if set(V) == {x.m} or (len(V) == x.m and x.m not in V):
         return ALONE
     return "yes" if x.m in V else "no"
 
 
 def _on_both_sides(x: Attribute, yes: Int64, sizes: Int64, v: Float) -> tuple[Int64, Int64, Float]:
-    """Each cut with the holes on the yes side, then on the no side; last known | missing."""
+    """Each cut with missing values on the yes side, then on the no side; last known | missing."""
     yes, sizes, v = np.repeat(yes, 2, axis=0), np.repeat(sizes, 2), np.repeat(v, 2)
-    yes[::2] += x.holes
-    sizes[::2] += x.hole_size
+    yes[::2] += x.missing
+    sizes[::2] += x.missing_size
     if x.m:
         yes, sizes = np.vstack([yes, x.known[None]]), np.append(sizes, x.sizes.sum())
         v = np.append(v, math.inf)
@@ -357,7 +362,7 @@ _EQUAL_RATIOS = 1e-12
 _ASKED, _EQUAL, _COMPETING, _OTHER = range(4)
 
 
-class Asked(NamedTuple):
+class NodeTest(NamedTuple):
     """The test of a node: its attribute, and its place among that attribute's tests."""
 
     attribute: int
@@ -385,7 +390,7 @@ class _Order(NamedTuple):
     competes: list[bool]
 
 
-def rank_tests(search: Search, tests: Sequence[Candidates], asked: Asked | None) -> Ranking:
+def rank_tests(search: Search, tests: Sequence[Candidates], asked: NodeTest | None) -> Ranking:
     """Rank all allowed tests. Equals of the best stand in the tree's order, others by their key.
 
     By the gain ratio those come first that compete, by their ratio.
@@ -449,7 +454,7 @@ def _least(search: Search, keys: Float) -> float:
     best = float(keys.max(initial=-math.inf))
     if best == -math.inf:
         return math.inf
-    return equal_from(best, len(search.counts), search.growth.criterion)
+    return tie_threshold(best, len(search.counts), search.growth.criterion)
 
 
 def _first_from(keys: Float, least: float) -> int | None:

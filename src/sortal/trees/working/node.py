@@ -15,7 +15,13 @@ from sortal.errors import InputError, ParameterError, listed
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 from sortal.records.render import number_text
 from sortal.records.tables import Table, Working, unique
-from sortal.trees.branches import describe_test, hole_branch, node_values, parts_holes, tells_holes
+from sortal.trees.branches import (
+    describe_test,
+    missing_branch,
+    node_values,
+    splits_missing,
+    tells_missing,
+)
 from sortal.trees.learn import growth
 from sortal.trees.rows import (
     bits_of,
@@ -26,9 +32,9 @@ from sortal.trees.rows import (
     unscale,
 )
 from sortal.trees.split_scores import score_counts
-from sortal.trees.working.candidates import ALONE, Asked, Search, rank_tests, smaller_side
+from sortal.trees.working.candidates import ALONE, NodeTest, Search, rank_tests, smaller_side
 from sortal.trees.working.node_rows import hold_rows, read_attributes
-from sortal.trees.working.tables import CandidateTables, Choice, whole_cell
+from sortal.trees.working.tables import CandidateTables, NodeChoice, whole_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,23 +51,23 @@ if TYPE_CHECKING:
 # --- Whether the rows given are those that a tree was fitted to ----------------------------------
 
 
-def refuse_strangers(model: TreeModel, rows: TreeRows) -> None:
-    """Refuse other columns, values that the tree does not know, holes that it has not met."""
-    strange = rows.encoded.unknown + (rows.encoded.holes if model.policy == "error" else 0)
+def refuse_unknown_rows(model: TreeModel, rows: TreeRows) -> None:
+    """Refuse other columns, values unknown to the tree, and missing values that it has not met."""
+    strange = rows.encoded.unknown + (rows.encoded.missing if model.policy == "error" else 0)
     other = rows.schema != model.schema or rows.column_kinds != model.column_kinds
     if other or strange.any():
         names = [name for name, n in zip(rows.schema.names, strange, strict=True) if n]
         what = f"hold strange values in {listed(names)}" if names else "have other columns"
         raise InputError(f"The rows given {what}: give the same rows as to fit.")
-    # of a tree that was taken in, holes are not counted, and ranges not known
-    differ = rows.encoded.holes != np.array(model.holes)
+    # of a tree that was taken in, missing values are not counted, and ranges not known
+    differ = rows.encoded.missing != np.array(model.missing_counts)
     if model.ranges is not None and differ.any():
         j = int(np.flatnonzero(differ)[0])
-        n = int(rows.encoded.holes[j])
+        n = int(rows.encoded.missing[j])
         raise InputError(
             f"The rows given are not those of the fit: {counted(n, 'cell')} of "
             f"{rows.schema.names[j]!r} {agreed(n, 'is', 'are')} missing, and at fit there were "
-            f"{model.holes[j]}. Give the same rows as to fit."
+            f"{model.missing_counts[j]}. Give the same rows as to fit."
         )
 
 
@@ -154,7 +160,7 @@ def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> T
 
 
 def _test(
-    model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None, backend: str
+    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None, backend: str
 ) -> Table:
     """What the node asks, and how sure that is; or why it asks nothing."""
     is_leaf = model.kind[t] == LEAF
@@ -172,7 +178,9 @@ def _test(
     return Table("test", "The test", columns, (row,), "", backend)
 
 
-def _why_leaf(model: TreeModel, options: TreeOptions, t: int, looked: _Looked | None) -> list[str]:
+def _why_leaf(
+    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None
+) -> list[str]:
     """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
     units = units_as_grown(model, options.criterion)[t]
     size, purity = int(model.sizes[t]), float(units.max() / units.sum())
@@ -213,21 +221,21 @@ def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
 # --- What its rows tell --------------------------------------------------------------------------
 
 
-def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _Looked:
+def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _NodeTests:
     """The rows of node t once more, as they counted when the tree grew."""
-    refuse_strangers(model, rows)
+    refuse_unknown_rows(model, rows)
     counted = rows_as_grown(model, rows, options.criterion)
     multiples = multiples_of(model, options.criterion)
     for node in sorted({0, t}):
         held = hold_rows(model, counted, node)
         found = unscale(held.by_class(counted), multiples)
         refuse_other_rows(model, rows, found, len(held.places), node)
-    tells = [tells_holes(model, j) for j in range(len(model.schema.columns))]
-    return _Looked(model, counted, options, t, read_attributes(counted, held, tells))
+    tells = [tells_missing(model, j) for j in range(len(model.schema.columns))]
+    return _NodeTests(model, counted, options, t, read_attributes(counted, held, tells))
 
 
 @dataclass(frozen=True, eq=False)
-class _Looked:
+class _NodeTests:
     """The tests that a node could ask, of all its columns."""
 
     model: TreeModel
@@ -241,7 +249,7 @@ class _Looked:
         bits = bits_of(self.model, self.rows)
         limits = limits_in_parts(growth(self.rows, self.options, bits))
         first = self.attributes[0]  # every column has all rows of the node
-        return Search(first.known + first.holes, self.rows.total_units << bits[1], limits)
+        return Search(first.known + first.missing, self.rows.total_units << bits[1], limits)
 
     @cached_property
     def tests(self) -> list[Candidates]:
@@ -256,23 +264,23 @@ class _Looked:
         return rank_tests(self.search, self.tests, self.asked)
 
     @cached_property
-    def asked(self) -> Asked | None:
+    def asked(self) -> NodeTest | None:
         """The test of the node among all tests; None for a leaf, and for what no test here does."""
         model, t = self.model, self.t
         if model.kind[t] == LEAF:
             return None
         j = int(model.attribute[t])
         place = self._asked_place(self.tests[j])
-        return None if place is None else Asked(j, place)
+        return None if place is None else NodeTest(j, place)
 
     def _asked_place(self, tests: Candidates) -> int | None:
         x, model, t = tests.attribute, self.model, self.t
-        branch = hole_branch(model, t)
+        branch = missing_branch(model, t)
         if x.kind == MULTIWAY:
-            # a test that pruning has moved here may send its holes elsewhere
+            # a test that pruning has moved here may send its missing values elsewhere
             here = tests.joined is None or tests.joined.place == branch
             return 0 if here and len(tests.judged.keys) else None
-        if parts_holes(model, t):
+        if splits_missing(model, t):
             return tests.missing.index(ALONE) if ALONE in tests.missing else None
         if x.kind == SUBSET:
             V, is_same = self._asked_set(), np.array_equal(node_values(model, t)[0], x.values)
@@ -296,7 +304,7 @@ class _Looked:
 
     def tables(self, backend: str) -> list[Table]:
         """One or two tables an attribute, then the best test of each."""
-        choice = Choice(self.search, self.tests, self.ranking, self.asked)
+        choice = NodeChoice(self.search, self.tests, self.ranking, self.asked)
         made = CandidateTables(choice, self._unit, self.model.classes, backend)
         columns = self.model.schema.names
         names = table_names(columns)
@@ -314,11 +322,11 @@ class _Looked:
         return math.ldexp(scale, -self.model.exponent)
 
     def _asked_set(self) -> tuple[int, ...]:
-        """V of the node's test, as places of the values that the node has; a hole may be one."""
+        """V of the node's test, as places of the values that the node has; missing may be one."""
         model, t = self.model, self.t
         if model.kind[t] != SUBSET:
             return ()
         inside = node_values(model, t)[1] == 0
         if self.search.takes_sides(self.attributes[model.attribute[t]]):
-            inside = np.append(inside, hole_branch(model, t) == 0)
+            inside = np.append(inside, missing_branch(model, t) == 0)
         return smaller_side(inside)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sortal import native
-from sortal.native.trees import CRITERIA, CUT, equal_from, judge_parts, judge_tests, route_rows
+from sortal.native.trees import (
+    CRITERIA,
+    CUT,
+    route_rows,
+    score_branches,
+    score_tests,
+    tie_threshold,
+)
 from sortal.native.trees import CRITERIA as NUMBERED
 from sortal.trees.branches import node_values
 from sortal.trees.criteria import CRITERIA_BY_NAME
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.schema import ColumnSchema
-    from sortal.native.trees import Growth, Judged
+    from sortal.native.trees import Growth, SplitScores
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
 
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class NodeRows:
     """The rows of a node: their places, what each counts for there (None: one), and its size.
 
     Without `sizes` the units are sizes, too.
@@ -51,12 +58,12 @@ class Held:
         )
 
 
-def hold_whole(rows: TreeRows, places: NDArray[np.intp]) -> Held:
+def hold_whole(rows: TreeRows, places: NDArray[np.intp]) -> NodeRows:
     """Rows that are in the node with all their weight."""
     units = None if rows.units is None else np.ascontiguousarray(rows.units[places])
     if rows.copies:
-        return Held(places, units, None)
-    return Held(places, units, sizes_of(rows, places))
+        return NodeRows(places, units, None)
+    return NodeRows(places, units, sizes_of(rows, places))
 
 
 def sizes_of(rows: TreeRows, places: NDArray[np.intp]) -> Int64:
@@ -69,9 +76,9 @@ def sizes_of(rows: TreeRows, places: NDArray[np.intp]) -> Int64:
 class Attribute:
     """The rows of a node by the values of one column: numbers or codes that occur, ascending.
 
-    `holes` are the units by class of rows without a value, `hole_size` is the number of these.
-    `told` says whether tests in words say what a hole does. Of dates, `moments` are the values
-    that occur anywhere in the column.
+    `missing` are the units by class of rows without a value, `missing_size` is the number of these.
+    `told` says whether tests in words say what a missing value does. Of dates, `moments` are the
+    values that occur anywhere in the column.
     """
 
     column: ColumnSchema
@@ -79,8 +86,8 @@ class Attribute:
     values: Float
     counts: Int64
     sizes: Int64
-    holes: Int64
-    hole_size: int = 0
+    missing: Int64
+    missing_size: int = 0
     told: bool = False
     moments: Float | None = None
 
@@ -90,9 +97,9 @@ class Attribute:
         return len(self.values)
 
     @property
-    def has_holes(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether the node has rows without a value."""
-        return bool(self.holes.any())
+        return bool(self.missing.any())
 
     @property
     def known(self) -> Int64:
@@ -100,24 +107,30 @@ class Attribute:
         return np.asarray(self.counts.sum(axis=0))
 
     def names(self, places: Sequence[int]) -> tuple[str | bool | int | float, ...]:
-        """The values of a category at these places; a hole, which is behind all, has no name."""
+        """The values of a category at these places; missing, which is behind all, has no name."""
         return tuple(self.column.values[int(self.values[i])] for i in places if i < self.m)
 
 
-def read_attributes(rows: TreeRows, held: Held, tells: Sequence[bool]) -> list[Attribute]:
+def read_attributes(rows: TreeRows, held: NodeRows, tells: Sequence[bool]) -> list[Attribute]:
     """The rows of a node by value and class, n_vi of (ZM 19.19), for each column."""
     columns = zip(rows.schema.columns, rows.column_kinds, rows.encoded.columns, tells, strict=True)
     return [_read(rows, held, cells, (column, kind), told) for column, kind, cells, told in columns]
 
 
 def _read(
-    rows: TreeRows, held: Held, cells: Float | Codes, asked: tuple[ColumnSchema, int], told: bool
+    rows: TreeRows,
+    held: NodeRows,
+    cells: Float | Codes,
+    asked: tuple[ColumnSchema, int],
+    told: bool,
 ) -> Attribute:
     column, kind = asked
     inside = cells[held.places]
     known = is_known(inside)
     values, places = np.unique(inside[known], return_inverse=True)
-    codes = np.full(len(inside), len(values), dtype=np.int32)  # a hole is behind all values
+    codes = np.full(
+        len(inside), len(values), dtype=np.int32
+    )  # a missing value is behind all values
     codes[known] = places
     m, K = len(values) + 1, len(rows.schema.classes)
     classes = np.ascontiguousarray(rows.classes[held.places])
@@ -143,16 +156,17 @@ def _read(
 
 
 def is_known(cells: Float | Codes) -> Bool:
-    """Which cells are no holes."""
+    """Which cells are no missing values."""
     return np.asarray(~np.isnan(cells) if cells.dtype == np.float64 else cells >= 0)
 
 
-# The rows that come to a node: whole, or in the parts in which holes send them down branches.
+# The rows that come to a node: whole, or in the parts in which missing values send them down
+# branches.
 
 
-def hold_rows(model: TreeModel, rows: TreeRows, t: int) -> Held:
+def hold_rows(model: TreeModel, rows: TreeRows, t: int) -> NodeRows:
     """The rows of node t; they are to count as they did when the tree grew."""
-    if model.policy == "fractional" and rows.encoded.holes.any():
+    if model.policy == "fractional" and rows.encoded.missing.any():
         return _hold_parts(model, rows, t)
     ends = np.empty(len(rows.classes), dtype=np.int32)
     route_rows(model.arrays, rows.encoded.columns, model.n_values, ends)
@@ -160,7 +174,7 @@ def hold_rows(model: TreeModel, rows: TreeRows, t: int) -> Held:
     return hold_whole(rows, np.flatnonzero((ends >= t) & (ends < model.ends()[t])))
 
 
-def _hold_parts(model: TreeModel, rows: TreeRows, t: int) -> Held:
+def _hold_parts(model: TreeModel, rows: TreeRows, t: int) -> NodeRows:
     bits = bits_of(model, rows)
     places = np.arange(len(rows.classes))
     parts = np.full(len(places), 1 << bits[0], dtype=np.int64)
@@ -168,7 +182,7 @@ def _hold_parts(model: TreeModel, rows: TreeRows, t: int) -> Held:
         taken = _branches(model, rows, node, places)
         sent = _sent(taken, branch, parts, fine_units(rows, places, parts, bits))
         places, parts = places[sent > 0], sent[sent > 0]
-    return Held(places, fine_units(rows, places, parts, bits), sizes_of(rows, places) * parts)
+    return NodeRows(places, fine_units(rows, places, parts, bits), sizes_of(rows, places) * parts)
 
 
 def _way(model: TreeModel, t: int) -> list[tuple[int, int]]:
@@ -182,7 +196,7 @@ def _way(model: TreeModel, t: int) -> list[tuple[int, int]]:
 
 
 def _branches(model: TreeModel, rows: TreeRows, node: int, places: Places) -> Codes:
-    """The branch that each row takes in a node; -1 for a hole."""
+    """The branch that each row takes in a node; -1 for a missing value."""
     cells = rows.encoded.columns[model.attribute[node]][places]
     if model.kind[node] == CUT:
         taken = (cells > model.threshold[node]).astype(np.int32)
@@ -221,15 +235,16 @@ def fine_units(rows: TreeRows, places: Places, parts: Int64, bits: tuple[int, in
     return units
 
 
-# --- Which branch holes join at a test with one branch per value ---------------------------------
+# --- Which branch missing values join at a test with one branch per value
+# ---------------------------------
 
-# Of more branches than this the score with the holes in each is not listed.
+# Of more branches than this the score with the missing values in each is not listed.
 _MOST_SCORED = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
-    """The branch that holes join, the parts and sizes that this makes, and the score of each join.
+class MissingBranch:
+    """The branch that missing values join, its parts and sizes, and the score of each join.
 
     There are no `scores` where branches are many.
     """
@@ -240,33 +255,33 @@ class Joined:
     scores: Float | None
 
 
-def join_holes(x: Attribute, growth: Growth, total: int) -> Joined:
-    """Holes join the branch with which the test is best, of those that leave two large ones.
+def join_missing(x: Attribute, growth: Growth, total: int) -> MissingBranch:
+    """Missing values join the branch that makes the best test, of those that leave two large ones.
 
     The first of equals; where no join leaves two, the first branch.
     """
     place = _best_place(x, growth, total)
     parts, sizes = _joined(x, place), x.sizes.copy()
-    sizes[place] += x.hole_size
+    sizes[place] += x.missing_size
     few = x.m <= _MOST_SCORED
     scores = [_score(_joined(x, v), total, growth.criterion) for v in range(x.m)] if few else None
-    return Joined(place, parts, sizes, None if scores is None else np.array(scores))
+    return MissingBranch(place, parts, sizes, None if scores is None else np.array(scores))
 
 
 def _best_place(x: Attribute, growth: Growth, total: int) -> int:
     def part(counts: Int64) -> float:
         row = np.ascontiguousarray(counts)
-        return judge_tests(row, row[None][:0], total, growth.criterion).base
+        return score_tests(row, row[None][:0], total, growth.criterion).base
 
-    n, more = x.counts.sum(axis=1), int(x.holes.sum())
+    n, more = x.counts.sum(axis=1), int(x.missing.sum())
     is_large = (n >= growth.min_units) & (x.sizes >= growth.min_size)
     large = int(np.count_nonzero(is_large))
-    grown = (n + more >= growth.min_units) & (x.sizes + x.hole_size >= growth.min_size)
-    base = part(x.known + x.holes)
-    tau = base - equal_from(base, len(x.holes), growth.criterion)
+    grown = (n + more >= growth.min_units) & (x.sizes + x.missing_size >= growth.min_size)
+    base = part(x.known + x.missing)
+    tau = base - tie_threshold(base, len(x.missing), growth.criterion)
     best, place = -math.inf, 0
     for v in np.flatnonzero(large + (grown & ~is_large) >= 2).tolist():
-        rise = part(x.counts[v] + x.holes) - part(x.counts[v])
+        rise = part(x.counts[v] + x.missing) - part(x.counts[v])
         if best == -math.inf or rise > best + tau:
             best, place = rise, v
     return place
@@ -274,12 +289,12 @@ def _best_place(x: Attribute, growth: Growth, total: int) -> int:
 
 def _joined(x: Attribute, place: int) -> Int64:
     parts = x.counts.copy()
-    parts[place] += x.holes
+    parts[place] += x.missing
     return parts
 
 
 def _score(parts: Int64, total: int, criterion: int) -> float:
-    keys, scores, information, base = judge_parts(parts, total, criterion)
+    keys, scores, information, base = score_branches(parts, total, criterion)
     if CRITERIA[criterion] != "gain_ratio":
         return float(scores[0])
     return float((keys[0] - base) / information[0]) if keys[0] > -math.inf else 0.0
@@ -288,14 +303,14 @@ def _score(parts: Int64, total: int, criterion: int) -> float:
 # --- Known rows that are searched by themselves: what their tests are worth in the node ----------
 
 
-class Apart(NamedTuple):
-    """The known rows of a node and its holes, by class; whether holes have a branch of their own.
+class KnownRowsScore(NamedTuple):
+    """Known and missing rows of a node, by class; whether missing values have their own branch.
 
     `total` and `criterion` are as in `native.judging`.
     """
 
     known: Int64
-    holes: Int64
+    missing: Int64
     own_branch: bool
     total: int
     criterion: int
@@ -303,14 +318,14 @@ class Apart(NamedTuple):
     @property
     def share(self) -> float:
         """The share of the known rows."""
-        return int(self.known.sum()) / int(self.known.sum() + self.holes.sum())
+        return int(self.known.sum()) / int(self.known.sum() + self.missing.sum())
 
-    def in_node(self, judged: Judged) -> Judged:
+    def in_node(self, judged: SplitScores) -> SplitScores:
         """Tests of known rows in the scale of the node. (S 41)
 
-        Holes are one more part in the split information. Without a branch of their own the score
-        is that of the known rows times their share; with one, parting the known rows from the
-        holes adds what it is worth itself, which is true of gain and Gini.
+        Missing values are one more part in the split information. Without a branch of their own the
+        score is that of the known rows times their share; with one, parting the known rows from the
+        missing values adds what it is worth itself, which is true of gain and Gini.
         """
         alone = self.alone()
         stretch, shift = self._scale(judged.base, alone.base)
@@ -322,17 +337,17 @@ class Apart(NamedTuple):
             base=alone.base,
         )
 
-    def alone(self) -> Judged:
+    def alone(self) -> SplitScores:
         """The one test known | missing."""
-        return self._judge(self.known + self.holes, self.known[None])
+        return self._judge(self.known + self.missing, self.known[None])
 
     def _scale(self, base_of_known: float, base: float) -> tuple[float, float]:
         if CRITERIA_BY_NAME[NUMBERED[self.criterion]].two_sided:
             n = float(self.known.sum())
-            return float(self.known.sum() + self.holes.sum()) / n, 0.0
+            return float(self.known.sum() + self.missing.sum()) / n, 0.0
         if self.own_branch:
-            return 1.0, self._judge(self.holes, self.holes[None][:0]).base
+            return 1.0, self._judge(self.missing, self.missing[None][:0]).base
         return 1.0, base - base_of_known
 
-    def _judge(self, node: Int64, yes: Int64) -> Judged:
-        return judge_tests(node, np.ascontiguousarray(yes), self.total, self.criterion)
+    def _judge(self, node: Int64, yes: Int64) -> SplitScores:
+        return score_tests(node, np.ascontiguousarray(yes), self.total, self.criterion)

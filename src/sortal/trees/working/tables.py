@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sortal.data.values import Values
     from sortal.records.tables import Cell
-    from sortal.trees.working.candidates import Asked, Candidates, Ranking, Search
+    from sortal.trees.working.candidates import Candidates, NodeTest, Ranking, Search
     from sortal.trees.working.node_rows import Attribute
 
     Float = NDArray[np.float64]
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     Column = tuple[str, Sequence[Cell]]
 
 
-class Choice(NamedTuple):
+class NodeChoice(NamedTuple):
     """The tests of a node by attribute, how they rank, and which of them is asked."""
 
     search: Search
     tests: Sequence[Candidates]
     ranking: Ranking
-    asked: Asked | None
+    asked: NodeTest | None
 
 
 class CandidateTables:
     """Tests → tables. Weights are units; `unit` is what one weighs."""
 
-    def __init__(self, choice: Choice, unit: float, classes: Values, backend: str) -> None:
+    def __init__(self, choice: NodeChoice, unit: float, classes: Values, backend: str) -> None:
         self._choice, self._search = choice, choice.search
         self._unit, self._backend = unit, backend
         self._labels = [str(label) for label in classes]
@@ -127,7 +127,7 @@ class CandidateTables:
             *self._judged(j),
         ]
         what = agreed(n_sets, "the one set V", f"all {n_sets} sets V")
-        m = x.m + (x.has_holes and self._search.policy == "direction")
+        m = x.m + (x.has_missing and self._search.policy == "direction")
         if m > MOST_LISTED:
             of_all = whole_cell(sets_allowed(m, NO_BOUND))
             what = f"each value alone and the best set found, of {of_all:.6g} sets V"
@@ -150,9 +150,9 @@ class CandidateTables:
         return self._table(name, title, columns, "MSML gain")
 
     def _joining(self, tests: Candidates) -> list[Column]:
-        """What share of the holes each branch takes; where they join one, all that they could."""
+        """The share of missing values that each branch takes; where they join one, all."""
         x = tests.attribute
-        if not x.has_holes or not len(tests.judged.keys):
+        if not x.has_missing or not len(tests.judged.keys):
             return []
         columns: list[Column] = [("P(v|missing)", self._taken(tests))]
         if tests.joined is not None and tests.joined.scores is not None:
@@ -170,11 +170,11 @@ class CandidateTables:
         return [*(float(v == place) for v in range(x.m)), None]
 
     def _missing(self, tests: Candidates) -> list[Column]:
-        """Where holes go in each test, and the holes by class; nothing where there are none."""
+        """Where missing values go in each test, and their classes; else nothing."""
         x = tests.attribute
-        if not x.has_holes:
+        if not x.has_missing:
             return []
-        counts = np.repeat(x.holes[None], len(tests.yes), axis=0)
+        counts = np.repeat(x.missing[None], len(tests.yes), axis=0)
         columns: list[Column] = [("missing", tests.missing)]
         return columns + self._by_class("n(missing, {})", self._weights(counts))
 
@@ -212,7 +212,7 @@ class CandidateTables:
         return impurity(x.known[None], self._search.criterion) - scores / share
 
     def _information(self, tests: Candidates) -> Float:
-        """The entropy of the sizes of the parts, holes beside the others among them. (S 20)"""
+        """The entropy of the sizes of the parts, one of them that of missing values. (S 20)"""
         if tests.attribute.kind == MULTIWAY:
             sizes = tests.yes.sum(axis=1)
             return impurity(np.append(sizes, self._search.n - sizes.sum())[None], "gain")
@@ -258,23 +258,23 @@ def impurity(counts: Int64, criterion: str) -> Float:
 
 
 def _thresholds(tests: Candidates) -> list[Cell]:
-    """The numbers, dates or values of cuts; nothing where known rows are parted from holes."""
+    """The numbers, dates or values of cuts; nothing where known is split from missing."""
     column = tests.attribute.column
     in_words = not column.is_number or column.kind == "date"
     return [
-        None if holes == ALONE else threshold_text(column, v) if in_words else v
-        for v, holes in zip(tests.thresholds.tolist(), tests.missing, strict=True)
+        None if missing == ALONE else threshold_text(column, v) if in_words else v
+        for v, missing in zip(tests.thresholds.tolist(), tests.missing, strict=True)
     ]
 
 
 def _by_value(x: Attribute) -> Int64:
-    """Units by value and class, and last those of holes, where there are."""
-    return np.vstack([x.counts, x.holes[None]]) if x.has_holes else x.counts
+    """Units by value and class, and last those of missing values, where there are."""
+    return np.vstack([x.counts, x.missing[None]]) if x.has_missing else x.counts
 
 
 def _values(x: Attribute) -> list[Cell]:
-    """The values of a category; a hole is nothing."""
-    return [*x.names(range(x.m)), *[None] * x.has_holes]
+    """The values of a category; a missing value is nothing."""
+    return [*x.names(range(x.m)), *[None] * x.has_missing]
 
 
 def _others(x: Attribute, V: tuple[int, ...]) -> str:
