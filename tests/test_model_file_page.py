@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from sortal import TreeClassifier, datasets
-from sortal.base.saving import parts_of
+from sortal.base.save import parts_of
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -12,7 +12,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.base.saving import FitCall, file_name, kept_layout
+from sortal.base.save import FitCall, file_name, kept_layout
 from sortal.modelfile import fields
 from sortal.modelfile.archive import FORMAT, VERSION
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sortal.base.classifier import TableClassifier
-from sortal.base.saving import file_name, kept_layout
+from sortal.base.save import file_name, kept_layout
 from sortal.modelfile import fields
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import LabelType, SchemaField, ValuesField

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sortal.tasks.report.report import Report, report
     from sortal.tasks.tables import read
     from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.drawing.layout import Drawing
     from sortal.trees.estimator import TreeClassifier
     from sortal.trees.explain import TreeExplanation
     from sortal.trees.from_sklearn import from_sklearn
@@ -105,7 +105,7 @@ _HOMES = {
     "CostComplexityPath": "sortal.trees.cost_complexity",
     "DirectionEvaluation": "sortal.discriminants.fisher.model",
     "DiscreteBayes": "sortal.bayes.estimator",
-    "Drawing": "sortal.trees.drawing.drawing",
+    "Drawing": "sortal.trees.drawing.layout",
     "Explanations": "sortal.records.tables",
     "Finding": "sortal.tasks.inspect.findings",
     "FisherDiscriminant": "sortal.discriminants.fisher.estimator",

@@ -18,7 +18,7 @@ from tests.base.saving_cases import CASES, DISCRIMINANTS, EVERY, LABELS, case, m
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
 from sortal.base.classifier import TableClassifier
-from sortal.base.saving import DataFile, FitCall, parts_of, restore
+from sortal.base.save import DataFile, FitCall, parts_of, restore
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, Whole

@@ -26,7 +26,7 @@ from tests.contract.learners import (
 )
 
 import sortal
-from sortal.base.saving import parts_of
+from sortal.base.save import parts_of
 from sortal.errors import InputError, InputTypeError, ParameterError
 
 if TYPE_CHECKING:

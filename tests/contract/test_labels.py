@@ -23,7 +23,7 @@ from tests.contract.learners import (
 )
 
 import sortal
-from sortal.base.saving import parts_of, restore
+from sortal.base.save import parts_of, restore
 from sortal.errors import LabelError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import pandas as pd
 from tests.modelfile.hostile_files import make
 
 import sortal
-from sortal.base.saving import DataFile, FitCall
+from sortal.base.save import DataFile, FitCall
 from sortal.errors import SortalError
 from sortal.modelfile.archive import read_archive
 from sortal.tasks.load import load

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sortal import LinearDiscriminant, TreeClassifier, datasets
-from sortal.base.saving import parts_of, restore
+from sortal.base.save import parts_of, restore
 from sortal.errors import FormatError
 from sortal.modelfile.archive import ArchiveMembers, read_archive, write_archive
 from sortal.tasks.load import load

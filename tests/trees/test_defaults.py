@@ -16,7 +16,7 @@ import sortal
 from sortal import TreeClassifier, datasets
 from sortal.errors import OneLeafWarning
 from sortal.native.trees import added_errors
-from sortal.trees.pruning import estimated_errors
+from sortal.trees.prune import estimated_errors
 
 TEXTBOOKS = {
     "play_tennis": "PlayTennis",

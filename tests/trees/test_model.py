@@ -17,7 +17,7 @@ from sortal.data.sources import Batch
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NOTHING_MISSING, SUBSET
 from sortal.trees.branches import describe_test, node_table
 from sortal.trees.model import TreeModel
-from sortal.trees.routing import RouteBlock
+from sortal.trees.route import RouteBlock
 from sortal.trees.rules import tree_text
 
 DEPTH = 30_000

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.labels import labels_of, read_target, read_truth, split_target
-from sortal.base.saving import OptionalAttribute, SaveMixin, label_array
+from sortal.base.save import OptionalAttribute, SaveMixin, label_array
 from sortal.data.schema import Schema
 from sortal.data.sources import DataTable, TableSource, read_frame, read_table
 from sortal.data.text import counted

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.base.classifier import FitReport, counted_cells, refuse_one_class
 from sortal.base.labels import class_array
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.base.summary_classifier import (
     ForgettingClassifier,
     Posteriors,

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from sortal.base.labels import looks_measured
-from sortal.base.saving import DataFile, FitCall
+from sortal.base.save import DataFile, FitCall
 from sortal.data.text import agreed, counted
 from sortal.errors import LabelError, MissingValueWarning, ParameterError, warn
 from sortal.tasks.registry import check_columns, features_among, find

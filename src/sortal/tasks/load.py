@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sortal.base.saving import SaveMixin, restore
+from sortal.base.save import SaveMixin, restore
 from sortal.data.files.cells import Written
 from sortal.data.files.open import check_path
 from sortal.errors import FormatError, ParameterError, ReadingWarning, SortalError, listed, warn
@@ -18,7 +18,7 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sortal.base.saving import DataFile
+    from sortal.base.save import DataFile
     from sortal.data.files.read import FileTable
     from sortal.data.schema import ColumnSchema
     from sortal.data.values import Value, Values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.base.saving import SaveMixin, parts_of
+from sortal.base.save import SaveMixin, parts_of
 from sortal.data.text import counted
 from sortal.errors import InputTypeError, ParameterError
 from sortal.records import render as faces
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.base.saving import DataFile
+    from sortal.base.save import DataFile
     from sortal.records.tables import Cell
 
     Counts = NDArray[np.int64]

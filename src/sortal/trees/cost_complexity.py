@@ -13,7 +13,7 @@ from sortal.native import trees
 from sortal.native.trees import LEAF, collapse_strengths
 from sortal.records.tables import Table
 from sortal.trees.learn import grow
-from sortal.trees.routing import EncodedTreeRows, end_nodes
+from sortal.trees.route import EncodedTreeRows, end_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

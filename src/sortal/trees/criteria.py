@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Criterion(NamedTuple):
+class TreeCriterion(NamedTuple):
     """The score in a sentence and on an axis, and the split's impurity, where it is one.
 
     A criterion that is `two_sided` has no tests of more branches; one that `uses_logs` counts
@@ -24,12 +24,12 @@ class Criterion(NamedTuple):
 
 
 CRITERIA_BY_NAME: Final = {
-    "gain": Criterion("the gain", "gain in bits", "entropy", "split entropy", uses_logs=True),
-    "gain_ratio": Criterion(
+    "gain": TreeCriterion("the gain", "gain in bits", "entropy", "split entropy", uses_logs=True),
+    "gain_ratio": TreeCriterion(
         "gain by split information", "gain ratio", "entropy", "split entropy", uses_logs=True
     ),
-    "gini": Criterion(
+    "gini": TreeCriterion(
         "the decrease of the Gini index", "decrease of the Gini index", "gini", "split Gini"
     ),
-    "cart": Criterion("the CART measure", "CART measure", "gini", two_sided=True),
+    "cart": TreeCriterion("the CART measure", "CART measure", "gini", two_sided=True),
 }

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import FitReport, note_classes
 from sortal.base.labels import class_array, warn_of_measurements
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
 from sortal.data.checks import check_progress, choose
 from sortal.data.sources import as_read, gather_blocks
@@ -29,7 +29,7 @@ from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.learn import read_rows
 from sortal.trees.model import TreeModel, decide_labels, reweigh
 from sortal.trees.prunable import PrunedTree, size_notes
-from sortal.trees.routing import RouteBlock, SpreadBlock
+from sortal.trees.route import RouteBlock, SpreadBlock
 from sortal.trees.rows import TreeOptions, read_tree_costs
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.trees.pruning import Pruned
+    from sortal.trees.prune import Pruned
     from sortal.trees.rows import TreeRows
 
     Float = NDArray[np.float64]

@@ -14,7 +14,7 @@ from sortal.records.render import decision_text, moment_text, number_in_full, nu
 from sortal.records.tables import Table
 from sortal.trees.branches import MissingMark, Paths, missing_mark, node_values
 from sortal.trees.model import decide_labels
-from sortal.trees.routing import ReachedNode, ends_of, is_missing, mixed_shares
+from sortal.trees.route import ReachedNode, ends_of, is_missing, mixed_shares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sortal.records.tables import Cell
     from sortal.trees.conditions import Condition
     from sortal.trees.model import TreeModel
-    from sortal.trees.routing import Walked
+    from sortal.trees.route import Walked
 
 Mark = Literal["", "unknown", "absent"] | MissingMark
 

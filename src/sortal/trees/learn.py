@@ -17,7 +17,7 @@ from sortal.errors import LabelError, WeightError, listed
 from sortal.native import trees
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.model import TreeModel, code_counts
-from sortal.trees.routing import encode, end_nodes
+from sortal.trees.route import encode, end_nodes
 from sortal.trees.rows import (
     TreeOptions,
     TreeRows,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.data.sources import Batch
-    from sortal.trees.routing import EncodedTreeRows
+    from sortal.trees.route import EncodedTreeRows
 
 
 def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:

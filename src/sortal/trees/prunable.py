@@ -18,7 +18,7 @@ from sortal.engines.local import n_threads
 from sortal.errors import InputError, OneLeafWarning, ParameterError, brief, warn
 from sortal.trees.cost_complexity import complexity_path, cross_validate, take_rows
 from sortal.trees.learn import grow, unseen_codes
-from sortal.trees.pruning import Pruned, PruningOptions, chosen, prune_tree
+from sortal.trees.prune import Pruned, PruningOptions, chosen, prune_tree
 from sortal.trees.readable import DrawableTree
 
 if TYPE_CHECKING:

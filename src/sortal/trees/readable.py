@@ -15,11 +15,11 @@ from sortal.errors import InputError
 from sortal.records.tables import Explanations
 from sortal.trees.branches import node_table
 from sortal.trees.conditions import check_max_values
-from sortal.trees.drawing.drawing import Drawing, draw_tree
+from sortal.trees.drawing.layout import Drawing, draw_tree
 from sortal.trees.drawing.svg import svg_of
 from sortal.trees.explain import ExplainTree, TreeExplanation
 from sortal.trees.learn import read_again
-from sortal.trees.routing import WalkBlock, gather_walked
+from sortal.trees.route import WalkBlock, gather_walked
 from sortal.trees.rules import FORMS, ClassRules, Rules, rules_of, tree_text
 from sortal.trees.working.node import read_node, show_node
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import TableSource
     from sortal.records.tables import Working
     from sortal.trees.model import TreeModel
-    from sortal.trees.routing import Walked
+    from sortal.trees.route import Walked
     from sortal.trees.rows import TreeOptions, TreeRows
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sortal.data.schema import Schema
     from sortal.data.values import Values
-    from sortal.trees.routing import EncodedTreeRows
+    from sortal.trees.route import EncodedTreeRows
 
     Float = NDArray[np.float64]
     Int64 = NDArray[np.int64]

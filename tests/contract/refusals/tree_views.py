@@ -16,10 +16,10 @@ from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, P
 from sortal.tasks.report.decide import decide_part
 from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.trees.displays.tree import TreeDisplay
-from sortal.trees.drawing.drawing import draw_tree
 from sortal.trees.drawing.html import html_of, tree_part
+from sortal.trees.drawing.layout import draw_tree
 from sortal.trees.drawing.svg import svg_of
-from sortal.trees.routing import RouteBlock
+from sortal.trees.route import RouteBlock
 
 CODES: Final = np.array([0, 1, 0, 1], dtype=np.int32)
 ODD: Final = np.array([[0.0, 1.0], [np.nan, 1.0], [1.0, np.inf]])

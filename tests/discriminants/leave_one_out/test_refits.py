@@ -217,7 +217,7 @@ def test_blocks_and_threads_change_nothing(make: Make, monkeypatch: pytest.Monke
     w = make_weights("fractions", len(y), 6)
     model = make(class_weight="balanced").fit(X, y, sample_weight=w)
     whole = model.loo_proba(X, y, sample_weight=w)
-    monkeypatch.setattr("sortal.discriminants.resampling.BLOCK_ROWS", 5)
+    monkeypatch.setattr("sortal.discriminants.held_out.BLOCK_ROWS", 5)
     model.set_params(n_jobs=2)
     assert_allclose(model.loo_proba(X, y, sample_weight=w), whole, atol=1e-10)
 
@@ -277,7 +277,7 @@ def test_dealt_folds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = LinearDiscriminant().fit(X, y).cv_proba(X, y, 4)
     more, labels = np.vstack([X[:1], X]), np.append(["a"], y)
     w = np.append([0], np.ones(len(y), dtype=int))
-    monkeypatch.setattr("sortal.discriminants.resampling.BLOCK_ROWS", 4)
+    monkeypatch.setattr("sortal.discriminants.held_out.BLOCK_ROWS", 4)
     model = LinearDiscriminant().fit(more, labels, sample_weight=w)
     again = model.cv_proba(more, labels, 4, sample_weight=w)
     assert_allclose(again[1:], found, atol=1e-12)
@@ -316,7 +316,7 @@ FEW: Final = (0.0, 0.05, 0.5, 1.0)
 def grid_of(shares: tuple[float, ...]) -> Iterator[None]:
     """What is tried for each share, instead of all of GRID."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sortal.discriminants.resampling.GRID", shares)
+        patch.setattr("sortal.discriminants.held_out.GRID", shares)
         yield
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import sortal
-from sortal.base.saving import parts_of
+from sortal.base.save import parts_of
 from sortal.errors import SortalWarning
 from sortal.tasks.report.gather import join_rare, join_rare_text
 from sortal.tasks.report.report import Report, report

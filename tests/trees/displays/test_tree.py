@@ -18,12 +18,12 @@ from tests.trees import some_trees
 from sortal.plotting import axes as palette
 from sortal.trees.displays import tree as tree_display
 from sortal.trees.displays.tree import TreeDisplay
-from sortal.trees.drawing.drawing import draw_tree
+from sortal.trees.drawing.layout import draw_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.drawing.layout import Drawing
 
 
 class Estimator:

@@ -16,11 +16,11 @@ from tests.trees.some_trees import NASTY, grown, iris, noise, tennis
 
 from sortal.data.sources import Batch, read_table
 from sortal.native.trees import CUT, SPREAD
-from sortal.trees.drawing.drawing import arrange, draw_tree, sketch
 from sortal.trees.drawing.html import html_of
+from sortal.trees.drawing.layout import arrange, draw_tree, sketch
 from sortal.trees.drawing.svg import svg_of
 from sortal.trees.explain import ExplainTree
-from sortal.trees.routing import WalkBlock, ends_of
+from sortal.trees.route import WalkBlock, ends_of
 from sortal.trees.rules import tree_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
     from sortal import TreeClassifier
-    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.drawing.layout import Drawing
     from sortal.trees.explain import TreeExplanation
     from sortal.trees.model import TreeModel
 

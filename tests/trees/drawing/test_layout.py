@@ -16,10 +16,10 @@ from tests.trees.some_trees import fitted, iris, noise, tennis
 from sortal import TreeClassifier, datasets
 from sortal.records.render import plain
 from sortal.trees.drawing.boxes import fit, share_text, text_width
-from sortal.trees.drawing.drawing import _Layout, arrange, draw_tree, sketch, tidy
+from sortal.trees.drawing.layout import _Layout, arrange, draw_tree, sketch, tidy
 
 if TYPE_CHECKING:
-    from sortal.trees.drawing.drawing import Box, Drawing
+    from sortal.trees.drawing.layout import Box, Drawing
 
 GAP = 10
 

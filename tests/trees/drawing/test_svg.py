@@ -13,11 +13,11 @@ from tests.trees import some_trees
 
 from sortal.plotting.axes import COLORS
 from sortal.trees.drawing.boxes import PATTERNS, pattern
-from sortal.trees.drawing.drawing import draw_tree
+from sortal.trees.drawing.layout import draw_tree
 from sortal.trees.drawing.svg import bar_parts, class_fill, svg_of
 
 if TYPE_CHECKING:
-    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.drawing.layout import Drawing
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 NASTY: Final = (

@@ -25,7 +25,7 @@ from sortal.trees.cost_complexity import (
     prune_to,
 )
 from sortal.trees.learn import with_rows
-from sortal.trees.pruning import (
+from sortal.trees.prune import (
     estimated_errors,
     prune_by_raising,
     prune_pessimistic,

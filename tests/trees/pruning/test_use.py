@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sortal import TreeClassifier, datasets, score_split
 from sortal.errors import InputError, UnknownCategoryError
 from sortal.trees.cost_complexity import CostComplexityPath
-from sortal.trees.pruning import estimated_errors
+from sortal.trees.prune import estimated_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,7 +24,7 @@ from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.trees.branches import describe_test, node_table
 from sortal.trees.explain import ExplainTree
 from sortal.trees.model import TreeModel
-from sortal.trees.routing import Walked, encode
+from sortal.trees.route import Walked, encode
 from sortal.trees.rules import rules_of, tree_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.data.checks import choose, numbers
 from sortal.decision.posterior import Decisions, leading
 from sortal.decision.scores import (

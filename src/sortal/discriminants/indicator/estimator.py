@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.decision.posterior import Decisions, leading
 from sortal.decision.scores import identity, margin, public_functions
 from sortal.discriminants.estimator import DiscriminantClassifier

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -20,11 +20,11 @@ from sortal.base.to_sklearn import (
 from sortal.data.checks import choose
 from sortal.decision.scores import identity, public_functions
 from sortal.discriminants.estimator import GaussianDiscriminant
+from sortal.discriminants.held_out import LeaveOneOutMixin
 from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_linear
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear.working import show_linear
 from sortal.discriminants.linear_functions import boundary
-from sortal.discriminants.resampling import LeaveOneOutMixin
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from sortal.base.saving import OptionalAttribute
+from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -20,11 +20,11 @@ from sortal.data.text import agreed, counted
 from sortal.decision.scores import identity
 from sortal.discriminants.estimator import GaussianDiscriminant, combination, sentence
 from sortal.discriminants.explain import ExplainQuadratic
+from sortal.discriminants.held_out import LeaveOneOutMixin
 from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic, still_columns
 from sortal.discriminants.quadratic.leave_one_out import QuadraticLeaveOut
 from sortal.discriminants.quadratic.model import QuadraticModel
 from sortal.discriminants.quadratic.working import show_quadratic
-from sortal.discriminants.resampling import LeaveOneOutMixin
 from sortal.errors import (
     CollinearityWarning,
     ColumnError,

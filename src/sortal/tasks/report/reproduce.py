@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
-from sortal.base.saving import SaveMixin, parts_of
+from sortal.base.save import SaveMixin, parts_of
 from sortal.records.tables import Table
 from sortal.tasks.report.facts import Reproduction
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sortal.pictures.scene import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.drawing.drawing import Box, Drawing
+    from sortal.trees.drawing.layout import Box, Drawing
 
     Float = NDArray[np.float64]
 

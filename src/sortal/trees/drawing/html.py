@@ -41,7 +41,7 @@ from sortal.trees.drawing.boxes import (
     leaf_lines,
     leaf_widths,
 )
-from sortal.trees.drawing.drawing import LOOK, arrange, sketch
+from sortal.trees.drawing.layout import LOOK, arrange, sketch
 from sortal.trees.drawing.svg import GRAY, class_fill, digest, inline_svg, svg_rules, told_counts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.boxes import Sketch
-    from sortal.trees.drawing.drawing import Drawing
+    from sortal.trees.drawing.layout import Drawing
     from sortal.trees.model import TreeModel
 
     Test = list[Any] | None

@@ -14,13 +14,13 @@ from sortal.data.text import counted
 from sortal.plotting.axes import color
 from sortal.records.render import number_text
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern, text_width
-from sortal.trees.drawing.drawing import LOOK
+from sortal.trees.drawing.layout import LOOK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from sortal.trees.drawing.boxes import ClassMark
-    from sortal.trees.drawing.drawing import Box, Drawing, Edge
+    from sortal.trees.drawing.layout import Box, Drawing, Edge
 
     Attributes = dict[str, str]
 
