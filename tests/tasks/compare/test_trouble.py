@@ -229,14 +229,14 @@ import itertools, pathlib
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sortal import datasets
 from sortal.tasks.compare.compare import compare
-from sortal.tasks.registry import Facts, Learner, register
+from sortal.tasks.registry import Learner, LearnerFacts, register
 
 class Hangs(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         pathlib.Path({flag!r}).touch()
         sum(itertools.repeat(0))
 
-register(Learner("hangs", Hangs, "hangs", Facts(False, "")))
+register(Learner("hangs", Hangs, "hangs", LearnerFacts(False, "")))
 print("begin", flush=True)
 compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=1000)
 """

@@ -142,7 +142,7 @@ SCORERS = {
 
 INNER_FOLDS = 3
 
-_LONGEST = 300
+_LONGEST = 400
 
 
 @dataclass(frozen=True)
