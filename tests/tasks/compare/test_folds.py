@@ -212,7 +212,7 @@ def test_folds_are_no_more_than_the_smallest_class_can_fill() -> None:
 
 def test_words_fit_a_line() -> None:
     assert one_line("a\tb\r\n c\x00\u2028d") == "a b c d"
-    assert len(one_line("x" * 1_000)) == 300
+    assert len(one_line("x" * 1_000)) == 400
     assert FoldResult().error == ""
 
 
