@@ -164,10 +164,13 @@ def main() -> None:
     done = run.results.setdefault(f"{run.tier}{name}", {})
     quick = run.results.get(f"quick{name}", {})
     done |= {one: result for one, result in quick.items() if result["outcome"] == "caught"}
-    measure(chosen, run, done)
+    chosen.sort(key=lambda one: (one[0].name not in run.memory, one[1].path.parts[0] == "cpp"))
+    try:
+        measure(chosen, run, done)
+    finally:  # what was measured before an interruption is in the table, too
+        write_table([fault for fault, _ in faults], run.results)
     caught = sum(done[fault.name]["outcome"] == "caught" for fault, _ in chosen)
     print(f"{caught} of {len(chosen)} caught ({caught / len(chosen):.0%})")
-    write_table([fault for fault, _ in faults], run.results)
 
 
 if __name__ == "__main__":
