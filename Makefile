@@ -41,7 +41,7 @@ lint: $(VENV)/.installed  ## ruff and clang-format
 types: $(VENV)/.installed  ## mypy, strict
 	$(BIN)/mypy
 
-layers: $(VENV)/.installed  ## the floors: imports point down only
+layers: $(VENV)/.installed  ## the four contracts: imports point down only
 	$(BIN)/lint-imports --no-cache
 
 quick: $(VENV)/.installed  ## the quick tests alone
@@ -53,7 +53,7 @@ pytest: $(VENV)/.installed  ## all tests alone
 coverage: $(VENV)/.installed  ## all tests alone, and which lines they reach
 	$(TEST) $(BIN)/python $(PYTEST) -m $(FULL) --hypothesis-profile=full --cov --cov-report=term:skip-covered
 
-# What older versions can break are the doors, where other libraries are called: quick tests open all.
+# What older versions can break are the calls of other libraries: quick tests make all of them.
 oldest: $(OLDEST)/.installed  ## the quick tests with the oldest versions of what sortal needs
 	$(TEST) $(OLDEST)/bin/python $(PYTEST) -m $(QUICK)
 

@@ -1,10 +1,10 @@
-"""Make the model files that tests load for ever, one set for each version of the format.
+"""Make the model files that tests load, one set for each version of the format.
 
     python tools/frozen_models.py
 
 writes tests/modelfile/frozen/v<version>/<name>.sortal and, beside each, <name>.json with rows and
-what the estimator says of them. What is there is never written again: a later release must read
-it.
+what the estimator predicts for them. What is there is not written again: remove what shall be made
+anew. Before 1.0 a change of the format may do so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Commands: what each line of commands.txt says, and how it ends."""
+"""Commands: what each line of pinned_commands.txt says, and how it ends."""
 
 from __future__ import annotations
 

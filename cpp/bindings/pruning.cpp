@@ -134,5 +134,5 @@ void bind_pruning(nb::module_& m) {
           "What C4.5 adds to the errors of n rows.");
     m.def("prune_raising", &prune_raising, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
           "classes"_a.noconvert(), "n_classes"_a, "weights"_a.noconvert(), "confidence"_a,
-          "A tree pruned as C4.5 does; see cpp/raising.hpp.");
+          "A tree pruned as C4.5 does; see cpp/trees/pruning/pessimistic.hpp.");
 }

@@ -13,11 +13,9 @@
 //   - Sizes are 64-bit: more than 2^31 cells are ordinary.
 //   - Whole numbers are summed as whole numbers; results do not depend on the order of rows.
 //   - Floating point is summed in a fixed order (of rows, or of columns in eight lanes), so that
-//   neither
-//     threads nor wider instructions can change a digit.
+//     neither threads nor wider instructions can change a digit.
 //   - No threads (but those of a call that grows a tree or looks for neighbors), no global state,
-//   no
-//     Python: callers split the rows and release the GIL.
+//     no Python: callers split the rows and release the GIL.
 //   - What was checked by the bindings (lengths, codes in range) is not checked again here.
 #pragma once
 

@@ -208,8 +208,7 @@ class BitIndex final : public Index {
                     const int r = std::countr_zero(mask);
                     if (start + r != excluded) best[q].offer(counts[r], start + r);
                 }
-                // rows come in order, so that a later one must differ in fewer columns than the
-                // last
+                // rows come in order: a later one must differ in fewer columns than the last
                 const double limit = best[q].limit();
                 if (limit < limits[q]) limits[q] = static_cast<std::int32_t>(limit);
             }

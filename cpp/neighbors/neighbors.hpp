@@ -5,8 +5,8 @@
 //   query      a row whose neighbors are wanted
 //   term       |x - t| * factor of one number column
 //   key        what orders rows: the sum of the terms to a power, or the largest term, and the
-//   number
-//              of code columns that differ; times n_columns / known where there are missing values
+//              number of code columns that differ; times n_columns / known where there are
+//              missing values
 //   limit      the largest key that a row may have to be among the k nearest so far
 //
 // Every search finds the k rows that come first in the order of (key, position). Keys are float64

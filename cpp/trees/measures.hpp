@@ -94,15 +94,13 @@ enum class SubsetRoute { hyperplanes, signs };
 //   tau            keys within tau of the largest count as equal
 //   key            of the side that holds the units l, n_l of them
 //   near, least    keys at most `near` may be rounding alone: there `side_alike` decides, and what
-//   is
-//                  not zero counts as `least`
+//                  is not zero counts as `least`
 //   linear_bound   at least the key of every cut within a bin but for rounding, which `bound_slack`
 //                  makes good; or any number below `need` where that is
 //   subset_bound   at least the key of every subset of m values (S 25), rounding included
 //   known_stretch  two sides only: what brings keys of the known rows to the scale of their node
 //   Moving         optional: the key while rows of one unit move to the yes side one by one;
-//   `Memory`
-//                  is what a thread keeps for it
+//                  `Memory` is what a thread keeps for it
 
 // Information gain (ZM 19.5), in units of logarithms.
 struct Gain {

@@ -1,4 +1,4 @@
-"""The pictures, under one name: `from sortal import displays`."""
+"""All Displays, under one name: `from sortal import displays`."""
 
 from __future__ import annotations
 

@@ -2,29 +2,29 @@
 
 Each message says what was given, what is allowed and what to do.
 
-    SortalError
-    ├── ParameterError (ValueError)          a parameter has a value it cannot have
-    │   └── UnavailableError (AttributeError)  a method that these parameters do not have
-    ├── InputError (ValueError)           the table or the labels cannot be used
-    │   ├── ColumnError                   a named column is missing, or is not what was fitted
-    │   ├── LabelError                    the labels cannot be used as classes
-    │   ├── WeightError                   sample weights cannot be used
-    │   ├── MissingValueError             missing values, where the policy forbids them
-    │   ├── UnknownCategoryError          values never seen at fit, where the policy forbids them
-    │   └── TrainingRowsError                 rows cannot be taken out of a summary
-    ├── InputTypeError (TypeError)        this kind of object is not a table sortal reads
-    └── FormatError (ValueError)          bytes that are no summary, a file that is no model file
+  SortalError
+  ├── ParameterError (ValueError)           a parameter has a value it cannot have
+  │   └── UnavailableError (AttributeError) a method that these parameters do not have
+  ├── InputError (ValueError)               the table or the labels cannot be used
+  │   ├── ColumnError                       a named column is missing, or is not what was fitted
+  │   ├── LabelError                        the labels cannot be used as classes
+  │   ├── WeightError                       sample weights cannot be used
+  │   ├── MissingValueError                 missing values, where the policy forbids them
+  │   ├── UnknownCategoryError              values never seen at fit, where the policy forbids them
+  │   └── TrainingRowsError                 rows cannot be taken out of a summary
+  ├── InputTypeError (TypeError)            this kind of object is not a table sortal reads
+  └── FormatError (ValueError)              bytes that are no summary, a file that is no model file
 
-    SortalWarning (UserWarning)
-    ├── MissingValueWarning               missing values, with their count and what becomes of them
-    ├── UnknownCategoryWarning            values never seen at fit, with their count
-    ├── ReadingWarning                    an option of reading without effect, or unlike the fit's
-    ├── ImpossibleRowWarning              rows to which every class gives probability zero
-    ├── CollinearityWarning                  columns of which a combination never varies
-    ├── PerfectSeparationWarning                 columns that tell classes apart without any error
-    ├── OneClassWarning                   rows of one class only, which is then always predicted
-    ├── OneLeafWarning                    a tree that was pruned to one leaf
-    └── ManyClassesWarning                numbers as labels that look like a measurement
+  SortalWarning (UserWarning)
+  ├── MissingValueWarning                   missing values, their count and what becomes of them
+  ├── UnknownCategoryWarning                values never seen at fit, with their count
+  ├── ReadingWarning                        an option of reading without effect, or unlike the fit's
+  ├── ImpossibleRowWarning                  rows to which every class gives probability zero
+  ├── CollinearityWarning                   columns of which a combination never varies
+  ├── PerfectSeparationWarning              columns that tell classes apart without any error
+  ├── OneClassWarning                       rows of one class only, which is then always predicted
+  ├── OneLeafWarning                        a tree that was pruned to one leaf
+  └── ManyClassesWarning                    numbers as labels that look like a measurement
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Predictions judged: what was said of rows, beside what is true of them.
+"""Evaluated predictions: confusion, calibration and ROC of predicted beside true classes.
 
 Classes are given by codes, places in the list of classes. The records hold counts and curves, never
 rows.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 
-# --- What is judged, checked: codes of classes, and probabilities by class -----------------------
+# --- Input, checked: codes of classes, and probabilities by class --------------------------------
 
 # Sums of probabilities may be off by rounding.
 _NEAR = 1e-6
@@ -79,7 +79,7 @@ def need_rows(n: int) -> None:
         raise InputError("There is no row to judge: give one prediction at least.")
 
 
-# --- Which class is taken for which: counts of rows by true class and by class said --------------
+# --- Confusion: counts of rows by true class and by predicted class ------------------------------
 
 
 class Confused(NamedTuple):
@@ -211,7 +211,7 @@ class Confusion:
         return self.table()._repr_html_()
 
 
-# --- Whether probabilities can be taken at their word: how often what was said with p was right --
+# --- Calibration: how often classes that were predicted with p were right ------------------------
 
 N_BINS = 10
 
@@ -325,7 +325,7 @@ def _bins(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Bin, ...
     return tuple(found)
 
 
-# --- How well scores part a class from the others: receiver operating characteristics ------------
+# --- Receiver operating characteristics: how well scores part a class from the others ------------
 
 # A curve that is drawn has so many points at most.
 MOST_POINTS = 200

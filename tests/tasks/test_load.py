@@ -1,4 +1,4 @@
-"""load: files of every version of the format, for ever; and files that are none."""
+"""load: files of every version of the format that is read; and files that are none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FROZEN = sorted((Path(__file__).parents[1] / "modelfile" / "frozen").glob("v*/*.
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 @pytest.mark.parametrize("path", FROZEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_what_was_written_once_is_read_for_ever(path: Path) -> None:
+def test_frozen_files_are_read(path: Path) -> None:
     kept = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     estimator = load(path)
     X: Any = pd.DataFrame(kept["rows"])

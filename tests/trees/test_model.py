@@ -80,7 +80,7 @@ def deep() -> TreeModel:
 
 
 def estimator(model: TreeModel) -> TreeClassifier:
-    """The door to a model that was made by hand."""
+    """An estimator with a model that was made by hand."""
     made = TreeClassifier(n_jobs=1, pruning=None).fit([[0.0], [1.0]], [0, 1])
     made._model, made._schema = model, model.schema
     return made

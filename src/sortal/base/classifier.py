@@ -1,4 +1,4 @@
-"""What every estimator does at its door: read table and labels, match columns, set names."""
+"""The base of every estimator: tables and labels read, columns matched, a fit reported."""
 
 from __future__ import annotations
 

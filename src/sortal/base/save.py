@@ -1,4 +1,4 @@
-"""Keeping a fitted estimator: what of it goes into a model file, and how it comes back.
+"""Saving a fitted estimator: what of it goes into a model file, and how it comes back.
 
 A class says in `_kept` which of its attributes are kept and as what, beyond those that its base
 classes list. The first underscore and the last are dropped: `_model` is "model" in the file, and

@@ -1,4 +1,4 @@
-"""Classifiers that are functions of a summary: fit and partial_fit, written once."""
+"""Classifiers that are functions of a summary: fit, partial_fit, forget and posteriors, once."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ class ForgettingClassifier(SummaryClassifier):
         return self
 
 
-# --- What functions of rows answer: a pass over the rows, and what became of missing values said
+# --- Scores of rows: a pass over them, and warnings of what became of missing values -------------
 # once -----
 
 

@@ -1,4 +1,4 @@
-"""to_sklearn: fitted models as fitted estimators of scikit-learn that predict the same.
+"""Conversion of fitted models to estimators of scikit-learn: what all families share.
 
 What is set are the attributes that scikit-learn's `fit` leaves. Every estimator is asked about rows
 before it is handed out, and none is where it would answer otherwise.
@@ -27,9 +27,6 @@ AGREED = 1e-9
 
 # How many rows are tried around each class mean.
 _AROUND = 16
-
-
-# --- What all conversions share ------------------------------------------------------------------
 
 
 def refuse_others(model: TableClassifier, costs: Any) -> None:

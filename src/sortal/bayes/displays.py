@@ -1,4 +1,4 @@
-"""What values of categories say about classes: weights of evidence, as dots on a line a value."""
+"""Displays of discrete Bayes: weights of evidence by value; and its pictures in a report."""
 
 from __future__ import annotations
 

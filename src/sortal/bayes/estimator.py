@@ -1,4 +1,4 @@
-"""DiscreteBayes, the estimator."""
+"""DiscreteBayes, the estimator, and its conversion to scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why discrete Bayes decided as it did: a prior and weights of evidence that add up."""
+"""Explanations of discrete Bayes: a prior and weights of evidence that add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fitted discrete Bayes model: tables of log probabilities, read only."""
+"""The fitted discrete Bayes model: tables of log probabilities, read only; passes over blocks."""
 
 from __future__ import annotations
 

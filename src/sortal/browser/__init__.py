@@ -1,4 +1,4 @@
-"""Fields of a form for a row: one a column, with what stands in it and what it is told beside."""
+"""What a page decides by: fields of its form, a model's numbers, templates and scripts."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def read_static(name: str, package: str = "sortal.browser", folder: str = "stati
 
 
 def join_files(names: Iterable[str]) -> str:
-    """Scripts of the views, each once."""
+    """Scripts of a page, each once."""
     return "\n".join(bare(read_static(name)) for name in dict.fromkeys(names))
 
 

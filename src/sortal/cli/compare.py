@@ -1,4 +1,4 @@
-"""`sortal compare`."""
+"""`sortal compare` and `sortal inspect`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Options that commands share: arguments, settings of a learner, how the data is read."""
 
 from __future__ import annotations
 

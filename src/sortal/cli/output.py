@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is written whole or not at all."""
+"""Output of commands: results, notes, errors with their exit codes, progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sortal predict`."""
+"""`sortal predict` and `sortal explain`."""
 
 from __future__ import annotations
 

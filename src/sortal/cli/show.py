@@ -1,4 +1,4 @@
-"""`sortal show`."""
+"""`sortal show` and `sortal working`."""
 
 from __future__ import annotations
 

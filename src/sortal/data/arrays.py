@@ -1,4 +1,4 @@
-"""Tables that are NumPy arrays (or become one: lists of rows)."""
+"""Tables that are NumPy arrays, or become one (lists of rows), also arrays of Python objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of one block of rows, in the three forms in which they are read."""
+"""Columns of one block of rows, in the three forms in which they are read, and their codes."""
 
 from __future__ import annotations
 

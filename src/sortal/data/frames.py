@@ -1,4 +1,4 @@
-"""Tables that are data frames of any library narwhals knows."""
+"""Tables that are data frames of any library narwhals knows, and how each ranks categories."""
 
 from __future__ import annotations
 

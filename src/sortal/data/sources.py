@@ -1,4 +1,4 @@
-"""A block of rows, as every summary and every model sees it."""
+"""Tables and the blocks of rows that are read from them, one by one or gathered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from data, made safe to print: what a terminal or a reader would obey is written out."""
+"""Text of messages: data made safe to print, and nouns and verbs that agree with a number."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From scores to posterior probabilities to labels: priors, class weights, costs."""
+"""From scores to posterior probabilities to labels; folds; the geometry of scatter matrices."""

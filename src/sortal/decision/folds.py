@@ -1,4 +1,4 @@
-"""Folds: rows dealt into parts, each of which is left out once."""
+"""Folds: rows dealt into parts, each of which is held out once."""
 
 from __future__ import annotations
 

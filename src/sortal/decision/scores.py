@@ -1,4 +1,4 @@
-"""What a pass over blocks does with functions of rows: picklable values that can run anywhere."""
+"""Scores of rows, block by block: picklable values that a pass can run anywhere."""
 
 from __future__ import annotations
 

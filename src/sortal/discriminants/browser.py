@@ -1,4 +1,4 @@
-"""Linear functions for a page: those of LDA, of Fisher's discriminant and of indicators."""
+"""Discriminants for a page: linear functions (LDA, Fisher, indicators) and quadratic ones."""
 
 from __future__ import annotations
 

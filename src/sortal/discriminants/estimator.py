@@ -1,4 +1,4 @@
-"""What the discriminants share at the door: policies, passes, explanations, given moments."""
+"""The base of the discriminants: policies, passes, explanations, given moments, saving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why functions of rows decided as they did: each attribute's part in the difference of two."""
+"""Explanations of discriminants: each attribute's part in the difference of two functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of rows with missing terms: many missing patterns at a time.
+"""Gaussian classes and rows with missing terms: many missing patterns at a time.
 
 A pattern of its own for nearly every row is what missing values here and there in many columns come
 to. The inverse of a covariance without some terms follows from the whole inverse by a matrix as

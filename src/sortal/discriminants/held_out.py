@@ -1,4 +1,4 @@
-"""Posteriors of rows by models without them, and what is chosen by these: for Gaussian classes."""
+"""Posteriors by leave-one-out and cross-validation, and options chosen by them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Linear functions of a row, c + (x - center)ᵀW, over the terms of a design, missing ones too.
+"""Linear functions of a row, c + (x - center)ᵀW, distances from class means, and boundaries.
 
-Every discriminant ends as such functions: a function a class, or a coordinate a direction. The
+Every discriminant but the quadratic ends as such functions: one a class or a direction. The
 center is a float64 near the mean, so that an offset of 1e8 costs no digits.
 """
 

@@ -1,4 +1,4 @@
-"""Discriminants: a summary of the rows → weights, means and scatters, as all of them read it."""
+"""Class statistics: weights, means and scatters, from a summary of the rows or given moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine promises: one pass over a source, in the order of its blocks."""
+"""What an engine promises, and the one order in which summaries of blocks are merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KernelDiscriminant, the estimator."""
+"""KernelDiscriminant, the estimator: parameters, fitted attributes, saving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a kernel discriminant decided as it did: the rows that pull to each side, and how much."""
+"""Explanations of a kernel discriminant: rows that count for each side, and how much."""
 
 from __future__ import annotations
 

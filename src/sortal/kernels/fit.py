@@ -1,4 +1,4 @@
-"""What a kernel discriminant does at its door: policies, matrices of kernel values, more rows."""
+"""Fitting a kernel discriminant: policies, the basis, the pass, the ridge, more rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: inner products of rows in a feature space that is never written down."""
+"""Kernels, inner products in a feature space that is never written down, and their inputs."""
 
 from __future__ import annotations
 
@@ -142,8 +142,7 @@ def _exp(exponents: Float, factor: float) -> Float:
     return np.asarray(np.exp(exponents, out=exponents))
 
 
-# --- What a kernel is asked about: the terms of a row, moved and scaled, without missing values
-# -----------
+# --- Inputs of a kernel: the terms of a row, moved and scaled, without missing values ------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -354,7 +354,7 @@ class DenseLeaveOut:
 class LandmarkLeaveOut:
     """What calculates densities in landmark space without a row, for several penalties.
 
-    `features` gives what is solved there its ridge; see `learners.leave_out.Kernel`.
+    `features` gives what is solved there its ridge; see `LeaveOneOutDensity`.
     """
 
     features: Features

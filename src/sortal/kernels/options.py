@@ -1,4 +1,4 @@
-"""The options of the kernel discriminant, checked."""
+"""Options of the kernel discriminant, checked; the size of its basis; progress of a fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Centering by bordering: (K + μI)⁻¹ of the indicators of the classes, by Cholesky."""
+"""The kernel discriminant on all rows: a Cholesky factor, or features of the centered kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one floor that imports the compiled core (import-linter cannot see compiled modules).
+"""The one package that imports the compiled core (import-linter cannot see compiled modules).
 
 Each function takes one block of rows: `classes` are int32 codes in 0 .. n_classes - 1, `units`
 int64 weights or None where every row weighs one.

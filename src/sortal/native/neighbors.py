@@ -5,14 +5,12 @@ cpp/neighbors/neighbors.hpp. Which one is taken depends on the rows alone:
 
     bits    category columns only, without missing values: counts of bits that differ
     tree    numbers only, without missing values, of which a kd-tree of 4,096 rows, asked for
-    neighbors of
-            its own rows, looks at a share of at most 0.06 log2(n / 1250)
+            neighbors of its own rows, looks at a share of at most 0.06 log2(n / 1250)
     bytes   other numbers without missing values, for Euclidean and Manhattan distances: rows
-    rounded to
-            bytes
-    scan    all else, up to 1,000 rows, and queries with missing values: every row; also queries for
-    which
-            bytes exclude too few rows, as where they lie far outside, and for very many neighbors
+            rounded to bytes
+    scan    all else, up to 1,000 rows, and queries with missing values: every row; also queries
+            for which bytes exclude too few rows, as where they lie far outside, and for very many
+            neighbors
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trees: grown from a table and asked for rows, by the compiled core.
+"""Trees by the compiled core: grown, asked for rows, their tests scored, pruned.
 
 Nodes are numbered in preorder from 0. The lists of node t's branches and of its values are
 children[child_start[t] : child_start[t + 1]] and values[value_start[t] : value_start[t + 1]].

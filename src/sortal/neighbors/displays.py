@@ -1,4 +1,4 @@
-"""What nearest neighbors say in the plane for several k, beside their leave-one-out errors."""
+"""Displays of nearest neighbors: regions for several k, leave-one-out errors; pictures."""
 
 from __future__ import annotations
 

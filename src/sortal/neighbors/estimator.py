@@ -1,4 +1,4 @@
-"""NeighborsClassifier, the estimator."""
+"""NeighborsClassifier, the estimator, and how it keeps, joins and forgets rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why nearest neighbors decided as they did: who they are, how far, and what they vote."""
+"""Explanations of nearest neighbors: who they are, how far, and what they vote."""
 
 from __future__ import annotations
 

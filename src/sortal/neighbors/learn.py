@@ -1,4 +1,4 @@
-"""Nearest neighbors: rows that are kept → what a distance is, and whose votes count for what."""
+"""Nearest neighbors: checked options, and rows that are kept → scales, metric, weights of votes."""
 
 from __future__ import annotations
 

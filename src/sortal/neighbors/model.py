@@ -1,4 +1,4 @@
-"""The fitted nearest neighbors: rows, what a distance is, and how neighbors vote; read only."""
+"""The fitted nearest neighbors: rows, what a distance is, and the search; read only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass over blocks does with nearest neighbors: picklable values that can run anywhere."""
+"""Votes of neighbors: places that they fill, proportions by class, and passes over blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fitted estimator with its rows, of which pictures are made one by one."""
+"""Pictures of a fitted estimator and its rows, made one by one, with texts and tables."""
 
 from __future__ import annotations
 

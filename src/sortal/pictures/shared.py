@@ -1,4 +1,4 @@
-"""Pictures of predictions for rows that a model has not seen, and of a comparison."""
+"""Pictures of any model: evaluated predictions, a comparison, classes along columns, regions."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def _cells(display: Any) -> list[tuple[Cell, ...]]:
     ]
 
 
-# --- Where in a plane of two columns which class is said, of any model ---------------------------
+# --- Decision regions in a plane of two columns, of any model ------------------------------------
 
 # With more classes, boundaries of all pairs hide those that decide.
 _MOST_PAIRS = 4

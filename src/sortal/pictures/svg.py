@@ -1,4 +1,4 @@
-"""Paths of SVG: read, thinned where nobody sees it, and written short."""
+"""SVG of matplotlib, written short: paths, colors, styles and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a picture is drawn: on given axes, or on those of a figure of its own."""
+"""Axes that a picture is drawn on, colors and markers of classes, titles and legends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves along which two of K functions of the plane are equal and the largest.
+"""Curves: where two of K functions of the plane are equal and the largest; scores over cuts.
 
 Contours of a grid say where such curves are; then every vertex is moved, along the side of the cell
 that it lies on, to where the functions are equal, and curves end exactly where a third one is.

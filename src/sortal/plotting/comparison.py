@@ -1,4 +1,4 @@
-"""A comparison of models: scores with intervals, the best at the top."""
+"""Displays of scores with intervals, the best at the top, and of importances of columns."""
 
 from __future__ import annotations
 

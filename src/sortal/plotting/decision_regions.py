@@ -1,4 +1,4 @@
-"""Decision regions with curved boundaries, and how priors and costs move them."""
+"""Displays of decision regions, and how priors and costs move their boundaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes along one direction: histograms, normal curves and the point that separates them."""
+"""The classes along one direction: histograms and normal curves; ellipses in the plane."""
 
 from __future__ import annotations
 

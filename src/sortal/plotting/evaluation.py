@@ -1,4 +1,4 @@
-"""Which class is taken for which: counts in cells, shaded by their share of the true class."""
+"""Displays of evaluated predictions: confusion, calibration and ROC."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _rectangle(i: int, j: int, n: int) -> Path:
     return Path(corners, closed=True)
 
 
-# --- Whether probabilities can be taken at their word: how often what was said was right ---------
+# --- Calibration: how often classes that were predicted with p were right ------------------------
 
 _GRAY = "0.45"
 

@@ -1,4 +1,4 @@
-"""Geometry of the plane, without drawing: feet, lines and polygons cut by half-planes, ellipses.
+"""Geometry of the plane, without drawing: feet, lines, polygons, ellipses, rows of its points.
 
 A half-plane (a, b) holds the points x with a·x + b ≥ 0.
 """

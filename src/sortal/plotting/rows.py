@@ -1,4 +1,4 @@
-"""Points and their classes: what every picture begins with."""
+"""Points and their classes: how pictures read rows, and draw them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faces of records: text, Markdown and HTML. Names and values come from data and are escaped."""
+"""Records as text, Markdown and HTML. Names and values come from data and are escaped."""
 
 from __future__ import annotations
 

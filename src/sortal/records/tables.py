@@ -1,6 +1,6 @@
 """Records: the tables of `working()` and the base of what `explain()` gives.
 
-A record holds numbers; how it looks as text or HTML is in `faces`.
+A record holds numbers; how it looks as text or HTML is in `render`.
 """
 
 from __future__ import annotations

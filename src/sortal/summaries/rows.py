@@ -1,4 +1,4 @@
-"""The rows of a fit themselves, for a learner that asks which of them are near."""
+"""Rows as a summary: those of a fit, gathered in parts, and the k nearest of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tasks: functions that need no fitted model."""
+"""Tasks: what the commands do, as functions of files or data frames; the registry of learners."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sortal.data.files.read import FileTable
 
 
-# --- The rows that a model is learned from: opened, checked, without what shall be left out ------
+# --- The rows that a model is learned from: opened, checked, without dropped columns -------------
 
 
 @dataclass(frozen=True)

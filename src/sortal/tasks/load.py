@@ -1,4 +1,4 @@
-"""load: a fitted estimator from its model file."""
+"""Loading: a fitted estimator from its model file, and rows read as its fit read them."""
 
 from __future__ import annotations
 

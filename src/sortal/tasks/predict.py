@@ -1,4 +1,4 @@
-"""Predict the rows of a file or a frame by a model."""
+"""Predictions, explanations and workings of rows of a file or a frame."""
 
 from __future__ import annotations
 

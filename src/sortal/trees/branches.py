@@ -1,4 +1,4 @@
-"""What the branches of a tree say, one by one and merged along a path."""
+"""Branches of a tree: their conditions, where missing values go, and the table of nodes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     Column = tuple[str, list[Cell]]
 
 
-# --- Where missing values go in a tree, and which columns tell of it
-# --------------------------------------
+# --- Where missing values go in a tree, and which columns tell of it -----------------------------
 
 # How a missing value went on: as those of the fit did at this node ("missing"), with the larger
 # branch since that is the rule ("majority") or since the node met no missing value ("unseen"), or

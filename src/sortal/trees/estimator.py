@@ -1,4 +1,4 @@
-"""TreeClassifier, the estimator."""
+"""TreeClassifier, the estimator, and its conversion to scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a tree decided as it did: the path of a row, and what each move added to its class."""
+"""Explanations of a tree: the path of a row, and what each branch added to its class."""
 
 from __future__ import annotations
 

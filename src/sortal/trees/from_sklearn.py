@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Int64 = NDArray[np.int64]
 
 
-# --- The nodes of a tree of scikit-learn: read, put in preorder, and said in sortal's terms ------
+# --- The nodes of a tree of scikit-learn: read, put in preorder, in sortal's terms ---------------
 
 # A total of at most so many bits of units, as of weights that a fit reads.
 _TOTAL_BITS = 48

@@ -1,4 +1,4 @@
-"""The tree: checked options, rows in the form that the core grows from, and the model grown."""
+"""Growing a tree: rows in the form that the core grows from, and the model grown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pruning a tree: at fit, afterwards, and the nested trees to choose from."""
+"""The pruning methods of a tree: at fit, afterwards, and the nested trees to choose from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a fitted tree: as text, as rules, row by row and number by number."""
+"""The reading methods of a tree: text, rules, explanations, workings, drawings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass over blocks does with a tree: picklable values that can run anywhere."""
+"""Routes of rows down a tree, block by block, and of single rows with missing values."""
 
 from __future__ import annotations
 
@@ -197,8 +197,7 @@ def gather_walked(blocks: Sequence[Walked]) -> Walked:
     )
 
 
-# --- The way of single rows down a tree, where a missing value may go down every branch
-# -------------------
+# --- Single rows down a tree, where a missing value may go down every branch ---------------------
 
 
 class ReachedNode(NamedTuple):

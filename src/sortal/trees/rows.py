@@ -1,4 +1,4 @@
-"""What the classes count for in a tree: priors, class weights and costs, as whole numbers."""
+"""Rows and checked options of a tree: priors, class weights and costs as whole numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree as rules: one a leaf, along its path or merged."""
+"""A tree as rules, by leaf or by class, and as indented text."""
 
 from __future__ import annotations
 

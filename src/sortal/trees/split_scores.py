@@ -1,4 +1,4 @@
-"""A partition of labeled rows, scored under every criterion a tree knows."""
+"""score_split: any partition of labeled rows, scored under every criterion a tree knows."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _number(x: float) -> Cell:
     return int(x) if float(x).is_integer() else float(x)
 
 
-# --- score_split: any given split of labeled rows, under every criterion ---------------------
+# --- score_split: any given split of labeled rows, under every criterion -------------------------
 
 
 def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -> SplitScore:

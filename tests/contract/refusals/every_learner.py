@@ -1,4 +1,4 @@
-"""What every learner of the registry refuses at its door, and what the door refuses for all."""
+"""What every learner of the registry refuses, and what the interface refuses for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""check_assumptions at the door: tables, missing values, categories, labels, limits."""
+"""The interface of check_assumptions: tables, missing values, categories, labels, limits."""
 
 import warnings
 from typing import Any

@@ -88,7 +88,7 @@ function decideModels(data) {
     return patterns.get(key);
   }
 
-  // --- What is said: number for number as in decision.py and tree_shares.py ---
+  // --- What is said: number for number as in decision/posterior.py and trees/model.py ---
 
   function posterior(logJoint, prior) {
     const most = Math.max(...logJoint), peak = most === -Infinity ? 0 : most;

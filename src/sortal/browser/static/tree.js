@@ -49,7 +49,7 @@ function showTree(root, data) {
     return isCut(i) ? [...data.lines[i], `+${leavesBelow(i)} more leaves`] : data.lines[i];
   }
 
-  // --- Layout: number for number as in tree_layout.py and tree_drawing.py ---
+  // --- Layout: number for number as in trees/drawing/layout.py ---
 
   function tidy(under, sizes, gap) {
     const cells = [], contours = [[], []], places = under.map(() => []);
@@ -140,7 +140,7 @@ function showTree(root, data) {
     });
   }
 
-  // --- Drawing: the same elements as in tree_svg.py ---
+  // --- Drawing: the same elements as in trees/drawing/svg.py ---
 
   function add(parent, tag, attributes, text) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -444,7 +444,7 @@ function showTree(root, data) {
 
   // --- Pruning ---
 
-  // The depth from which on nodes are folded, so that there are few ends; as in tree_html.py.
+  // The depth from which on nodes are folded, so that there are few ends; as in trees/drawing/html.py.
   function foldDeep() {
     const nodes = [], ends = [];
     for (const i of items.filter((i) => !isGone(i))) {

@@ -1,4 +1,4 @@
-"""Cells of text as they are read: without blanks around them, missing values recognized."""
+"""Cells of text files: bytes surveyed, text typed, missing values recognized, readers' checks."""
 
 from __future__ import annotations
 

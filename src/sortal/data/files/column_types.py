@@ -1,4 +1,4 @@
-"""What columns of text are: numbers, dates, truth values or words, by all of their values.
+"""Types of text columns: numbers, dates, truth values or words, by all of their values.
 
 The rules are ours, and DuckDB only applies them:
 

@@ -1,4 +1,4 @@
-"""The dialect of a CSV file, from its first rows."""
+"""CSV files to data frames: the dialect, the rows, names and types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files to data frames, by DuckDB: CSV, Parquet and JSON lines.
 
-What a column is follows from all of its values, by rules that are ours (`text_types`); rows are
-neither lost nor mended (`csv_rows`); the file's name never becomes part of a query.
+What a column is follows from all of its values, by rules that are ours (`column_types`); rows are
+neither lost nor mended (`csv_reader`); the file's name never becomes part of a query.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What Gaussian discriminants assume, tested on rows: equal covariances, normality, separability.
+"""Assumptions of Gaussian discriminants, tested: equal covariances, normality, separability.
 
-Rows with missing values are left out. Numbers are tested as they are; categories are told by
+Rows with missing values are dropped. Numbers are tested as they are; categories stand as
 indicators, which are never normal, so that only separability and one comparison of covariances
-looks at them.
+look at them.
 """
 
 from __future__ import annotations

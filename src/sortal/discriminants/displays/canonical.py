@@ -1,4 +1,4 @@
-"""The canonical plot: classes in the directions that part their means best."""
+"""The canonical plot, and pictures of every discriminant in a report."""
 
 from __future__ import annotations
 

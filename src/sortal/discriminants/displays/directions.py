@@ -1,4 +1,4 @@
-"""Three directions side by side: most variance, between the means, most separation."""
+"""Directions in the plane: rows projected on one, and three directions side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fisher's discriminant: directions, what rows look like along them, and any direction judged."""
+"""Fisher's discriminant: directions, rows along them, and any direction evaluated."""
 
 from __future__ import annotations
 

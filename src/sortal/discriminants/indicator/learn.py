@@ -1,4 +1,4 @@
-"""Regression on class indicators: one linear function a class."""
+"""Regression on class indicators: the model, its least squares, its working."""
 
 from __future__ import annotations
 

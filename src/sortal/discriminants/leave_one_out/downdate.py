@@ -1,4 +1,4 @@
-"""Leave one out: what is left of class statistics when a row goes, and passes over such rows.
+"""Leave one out: class statistics without a row, passes over such rows, and what they choose.
 
 A row of class g changes the weight, mean and scatter of its class, the latter by a matrix of rank
 one. What follows for densities is a matter of kernels, one a learner; here rows are dealt to them,

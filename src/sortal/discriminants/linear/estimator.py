@@ -1,4 +1,4 @@
-"""LinearDiscriminant, the estimator."""
+"""LinearDiscriminant, the estimator, and its conversion to scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linear discriminant: one Gaussian a class, with a common covariance."""
+"""The linear discriminant: Gaussian classes with one covariance, from class statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""QuadraticDiscriminant, the estimator."""
+"""QuadraticDiscriminant, the estimator, and its conversion to scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves of constant projection over two attributes (Zaki & Meira, Figure 20.3a)."""
+"""Contours of a kernel projection (Zaki & Meira, Figure 20.3a), and pictures in a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feature space of the homogeneous quadratic kernel (Zaki & Meira, Figure 20.4)."""
+"""Projections of rows, and the feature space of a kernel (Zaki & Meira, Figure 20.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a comparison: its table, the choice and why, scores fold by fold."""
+"""The record of a comparison: its table, the choice and why, scores by fold, and code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One model on one fold: what a worker does."""
+"""The folds of a comparison, and one model on one fold: what a worker does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time budget of a comparison: which fold is next, and what a model may take.
+"""Running a comparison within its time budget: which fold is next, what a model may take.
 
 Time counts in seconds of a worker. What is left, less what models need that are under way, is
 shared evenly by the models that have not shown yet how long they take. A model shows it by its
@@ -428,7 +428,7 @@ class ComparisonRun:
         self._progress(self._done, total, words, self._schedule.seconds_left())
 
 
-# --- What models said of rows that they had not seen, kept where it is asked for -----------------
+# --- Predictions of rows that models had not seen, kept where they are asked for -----------------
 
 
 @dataclass(frozen=True, eq=False)

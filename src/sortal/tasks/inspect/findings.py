@@ -1,4 +1,4 @@
-"""Findings: what `inspect` says about a column, and the option that answers it."""
+"""Findings of `inspect`: columns, target, leaks, repeated rows; the option that answers each."""
 
 from __future__ import annotations
 

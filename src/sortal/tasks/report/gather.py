@@ -1,4 +1,4 @@
-"""The facts of a report: the table, the comparison, each model, and the working of the chosen."""
+"""Gathering the facts of a report: table, comparison, models, the working of the chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learners of a comparison, fitted to all rows with the options that were compared."""
+"""The models of a report: fitted to all rows, evaluated, shortened to what is shown."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def evaluate_out_of_fold(
     )
 
 
-# --- The neighbors of rows that were said wrong, where rows may be shown -------------------------
+# --- The neighbors of rows that were predicted wrong, where rows may be shown --------------------
 
 # So many rows, and so many neighbors of each.
 _ROWS, _NEIGHBORS = 5, 5

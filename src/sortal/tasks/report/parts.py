@@ -1,4 +1,4 @@
-"""The form in which the chosen model decides in the page, and the rows that it starts from."""
+"""Parts of a report: the form in which the chosen model decides, and the pictures."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def sentences(parts: Sequence[str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-# --- What always saying the commonest class gets, and whether a model does better than that ------
+# --- The score of always predicting the commonest class, and whether a model beats it ------------
 
 # A lead in the last digits is rounding.
 _ROUNDING = 1e-12

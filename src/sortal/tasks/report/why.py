@@ -1,4 +1,4 @@
-"""Why a model comes first in a comparison, in plain words."""
+"""Why a model was chosen and how sure one is of it, in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every cut of a node: how many rows lie below it, and what it scores (Figures 19.2 and 19.3)."""
+"""Displays of a node's cuts: rows below each, and its score (Figures 19.2 and 19.3)."""
 
 from __future__ import annotations
 

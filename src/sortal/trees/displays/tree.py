@@ -1,4 +1,4 @@
-"""A tree drawn by matplotlib."""
+"""Displays of a tree and of its cost complexity, and pictures of it in a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the boxes of a tree and on its edges, before anything has a place."""
+"""Boxes and edges of a tree: what is written on them, before anything has a place."""
 
 from __future__ import annotations
 

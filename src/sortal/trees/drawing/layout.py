@@ -1,6 +1,6 @@
 """A tree as a picture without a painter: boxes, edges and a legend, in pixels.
 
-`tree_svg`, `tree_html` and `tree_display` draw it.
+`svg`, `html` and `displays.tree` draw it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tests that a node could ask, with their counts and keys."""
+"""The tests that a node could ask, with counts and keys, in the order of the choice."""
 
 from __future__ import annotations
 

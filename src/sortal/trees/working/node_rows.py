@@ -1,4 +1,4 @@
-"""The rows of a node by the values of its columns."""
+"""The rows of a node by the values of its columns, known and missing."""
 
 from __future__ import annotations
 
@@ -235,8 +235,7 @@ def fine_units(rows: TreeRows, places: Places, parts: Int64, bits: tuple[int, in
     return units
 
 
-# --- Which branch missing values join at a test with one branch per value
-# ---------------------------------
+# --- Which branch missing values join at a test with one branch per value ------------------------
 
 # Of more branches than this the score with the missing values in each is not listed.
 _MOST_SCORED = 1000
