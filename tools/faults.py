@@ -164,7 +164,7 @@ def main() -> None:
     done = run.results.setdefault(f"{run.tier}{name}", {})
     quick = run.results.get(f"quick{name}", {})
     done |= {one: result for one, result in quick.items() if result["outcome"] == "caught"}
-    chosen.sort(key=lambda one: (one[0].name not in run.memory, one[1].path.parts[0] == "cpp"))
+    chosen.sort(key=lambda one: (one[1].path.parts[0] == "cpp", one[0].name not in run.memory))
     try:
         measure(chosen, run, done)
     finally:  # what was measured before an interruption is in the table, too
