@@ -211,13 +211,6 @@ class NeighborsModel:
         return np.where(used, np.minimum(factors, largest), 0.0)
 
     @property
-    def weights(self) -> Float | None:
-        """The weight of each row; None where every row weighs one."""
-        if self.units is None:
-            return None
-        return np.ldexp(self.units.astype(np.float64), -self.exponent)
-
-    @property
     def place(self) -> float:
         """The units that fill a place: those of a copy, or, with fractions, the mean of rows."""
         if self.units is None or self.exponent == 0:
