@@ -102,7 +102,7 @@ class NeighborsModel:
     """Rows, in the order of their ids, and how the nearest of them vote.
 
     `numbers` has the number columns of the schema (NaN is a missing value) and `codes` the others,
-    as ranks in `values` (-1 is a missing value); by value all columns are in `codes`.
+    as ranks in `values` (-1 is a missing value); under hamming all columns are in `codes`.
     Differences of a number column are divided by its width, 0 where it is left out; a category
     without values is left out, too.
     `labels` are places among the classes. Rows weigh `units` of 2**-exponent each, one where units
