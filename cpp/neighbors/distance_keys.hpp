@@ -1,29 +1,51 @@
-// Keys, exactly: the terms of a row in the order of the columns, rows side by side.
+// Keys, exactly: the terms of a row in the order of the columns, rows side by side. All that a
+// metric needs to know is here.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/fixed_order_dot.hpp"
 
 namespace sortal::neighbors {
 
+struct Metric {
+    double power;                 // 1, 2, another p, or infinity: the largest term
+    std::vector<double> factors;  // one a number column
+    std::int64_t n_columns;       // numbers and codes
+};
+
+struct Differences {
+    static double term(double x, double t, double factor) { return std::fabs(x - t) * factor; }
+};
 // How a term enters the sum. (MSML euclidean) before the root.
-struct Squares {
+struct Squares : Differences {
     static double add(double sum, double term, double) { return sum + term * term; }
 };
 // (MSML manhattan)
-struct Absolutes {
+struct Absolutes : Differences {
     static double add(double sum, double term, double) { return sum + term; }
 };
 // (MSML minkowski) before the root.
-struct Powers {
+struct Powers : Differences {
     static double add(double sum, double term, double p) { return sum + std::pow(term, p); }
 };
-struct Largest {
+struct Largest : Differences {
     static double add(double sum, double term, double) { return term > sum ? term : sum; }
 };
+
+// For loops that are compiled for each of them.
+#define SORTAL_EACH_TERM(LOOPS) LOOPS(Squares) LOOPS(Absolutes) LOOPS(Powers) LOOPS(Largest)
+
+// Calls f with the terms of a metric.
+template <class F>
+auto with_terms(const Metric& metric, F&& f) {
+    if (metric.power == 2.0) return f(Squares{});
+    if (metric.power == 1.0) return f(Absolutes{});
+    return std::isinf(metric.power) ? f(Largest{}) : f(Powers{});
+}
 
 // Columns after which a sum is compared with the limit.
 constexpr std::int64_t stretch = 32;
@@ -39,7 +61,7 @@ SORTAL_INLINE bool tile_sums(const T* tile, std::int64_t m, const double* x, con
         for (std::int64_t j = from; j < to; ++j) {
             const T* column = tile + j * width;
             for (std::int64_t r = 0; r < width; ++r) {
-                const double term = std::fabs(x[j] - static_cast<double>(column[r])) * factors[j];
+                const double term = Term::term(x[j], static_cast<double>(column[r]), factors[j]);
                 sums[r] = Term::add(sums[r], term, p);
             }
         }
@@ -58,7 +80,7 @@ SORTAL_INLINE void row_sums(const T* const* rows, std::int64_t m, const double* 
     double sums[8] = {};
     for (std::int64_t j = 0; j < m; ++j) {
         for (int r = 0; r < 8; ++r) {
-            const double term = std::fabs(x[j] - static_cast<double>(rows[r][j])) * factors[j];
+            const double term = Term::term(x[j], static_cast<double>(rows[r][j]), factors[j]);
             sums[r] = Term::add(sums[r], term, 0.0);
         }
     }

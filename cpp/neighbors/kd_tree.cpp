@@ -24,24 +24,18 @@ constexpr std::int64_t query_block = 256;
 constexpr std::int64_t many = 4096;        // queries whose leaves are looked up by one job
 constexpr std::int64_t sample_rows = 256;  // of a node, to see which column is widest
 
-template <class Term, class T>
-SORTAL_INLINE bool leaf(const T* tile, std::int64_t m, const double* x, const double* f, double p,
-                        double limit, double* out) {
-    return tile_sums<Term, leaf_rows>(tile, m, x, f, p, limit, out);
-}
-#define SORTAL_LEAF(name, Term, T)                                                           \
-    SORTAL_CLONES bool name(const T* tile, std::int64_t m, const double* x, const double* f, \
-                            double p, double limit, double* out) {                           \
-        return leaf<Term>(tile, m, x, f, p, limit, out);                                     \
-    }
-SORTAL_LEAF(leaf_squares, Squares, float)
-SORTAL_LEAF(leaf_squares, Squares, double)
-SORTAL_LEAF(leaf_absolutes, Absolutes, float)
-SORTAL_LEAF(leaf_absolutes, Absolutes, double)
-SORTAL_LEAF(leaf_largest, Largest, float)
-SORTAL_LEAF(leaf_largest, Largest, double)
-SORTAL_LEAF(leaf_powers, Powers, float)
-SORTAL_LEAF(leaf_powers, Powers, double)
+template <class T>
+using LeafSums = bool (*)(const T*, std::int64_t, const double*, const double*, double, double,
+                          double*);
+#define SORTAL_LEAF(Term, T)                                                               \
+    SORTAL_CLONES bool leaf_##Term(const T* tile, std::int64_t m, const double* x,         \
+                                   const double* f, double p, double limit, double* out) { \
+        return tile_sums<Term, leaf_rows>(tile, m, x, f, p, limit, out);                   \
+    }                                                                                      \
+    LeafSums<T> leaf_sums(Term, T) { return leaf_##Term; }
+#define SORTAL_LEAVES(Term) SORTAL_LEAF(Term, float) SORTAL_LEAF(Term, double)
+SORTAL_EACH_TERM(SORTAL_LEAVES)
+#undef SORTAL_LEAVES
 #undef SORTAL_LEAF
 
 // The least key that a row in a box can have, but for rounding. (S 81)
@@ -81,7 +75,8 @@ class TreeSearch final : public Index {
   public:
     TreeSearch(NumberRows<T> rows, Metric metric, Workers& workers)
         : n_(rows.n), m_(rows.m), metric_(std::move(metric)),
-          n_leaves_((rows.n + leaf_rows - 1) / leaf_rows), sums_(sums_of(metric_.power)) {
+          n_leaves_((rows.n + leaf_rows - 1) / leaf_rows),
+          sums_(with_terms(metric_, [](auto terms) { return leaf_sums(terms, T{}); })) {
         // adding up in another order than keys do changes a bound by less than this
         slack_ = 1.0 - 4.0 * static_cast<double>(m_ + 4) * std::numeric_limits<double>::epsilon();
         build(rows, workers);
@@ -291,11 +286,8 @@ class TreeSearch final : public Index {
 
     // Nearer parts first. Returns how many leaves were looked at.
     std::int64_t find(const double* x, std::int64_t excluded, Best& best, Open& open) const {
-        const double p = metric_.power;
-        if (p == 1.0) return walk<Absolutes>(x, excluded, best, open);
-        if (p == 2.0) return walk<Squares>(x, excluded, best, open);
-        if (std::isinf(p)) return walk<Largest>(x, excluded, best, open);
-        return walk<Powers>(x, excluded, best, open);
+        return with_terms(metric_,
+                          [&]<class Term>(Term) { return walk<Term>(x, excluded, best, open); });
     }
     template <class Term>
     std::int64_t walk(const double* x, std::int64_t excluded, Best& best, Open& open) const {
@@ -343,19 +335,10 @@ class TreeSearch final : public Index {
         }
     }
 
-    using Sums = bool (*)(const T*, std::int64_t, const double*, const double*, double, double,
-                          double*);
-    static Sums sums_of(double power) {
-        if (power == 1.0) return leaf_absolutes;
-        if (power == 2.0) return leaf_squares;
-        if (std::isinf(power)) return leaf_largest;
-        return leaf_powers;
-    }
-
     std::int64_t n_, m_;
     Metric metric_;
     std::int64_t n_leaves_;
-    Sums sums_;
+    LeafSums<T> sums_;
     double slack_;
     std::vector<std::uint32_t> order_;  // half of what 64 bits would have to be moved about
     std::vector<T> tiles_;

@@ -21,16 +21,9 @@
 #include <vector>
 
 #include "core/workers.hpp"
+#include "neighbors/distance_keys.hpp"
 
 namespace sortal::neighbors {
-
-struct Metric {
-    double power;                 // 1, 2, another p, or infinity: the largest term
-    std::vector<double> factors;  // one a number column
-    std::int64_t n_columns;       // numbers and codes
-
-    std::int64_t n_numbers() const { return static_cast<std::int64_t>(factors.size()); }
-};
 
 // Rows one after the other; NaN is a missing value.
 template <class T>

@@ -14,61 +14,36 @@ namespace {
 constexpr std::int64_t width = 64;        // rows of a tile
 constexpr std::int64_t query_block = 32;  // queries that share the work of turning a tile
 
-SORTAL_CLONES bool add_squares(const double* tile, std::int64_t m, const double* x, const double* f,
-                               double, double limit, double* out) {
-    return tile_sums<Squares, width>(tile, m, x, f, 0.0, limit, out);
-}
-SORTAL_CLONES bool add_absolutes(const double* tile, std::int64_t m, const double* x,
-                                 const double* f, double, double limit, double* out) {
-    return tile_sums<Absolutes, width>(tile, m, x, f, 0.0, limit, out);
-}
-SORTAL_CLONES bool add_largest(const double* tile, std::int64_t m, const double* x, const double* f,
-                               double, double limit, double* out) {
-    return tile_sums<Largest, width>(tile, m, x, f, 0.0, limit, out);
-}
-bool add_powers(const double* tile, std::int64_t m, const double* x, const double* f, double p,
-                double limit, double* out) {
-    return tile_sums<Powers, width>(tile, m, x, f, p, limit, out);
-}
-
-using Sum = bool (*)(const double*, std::int64_t, const double*, const double*, double, double,
-                     double*);
-
-Sum sum_of(double power) {
-    if (power == 2.0) return add_squares;
-    if (power == 1.0) return add_absolutes;
-    return std::isinf(power) ? add_largest : add_powers;
-}
-
 // One column of a tile in which some cells are missing values, of the rows or of the query.
 template <class Term>
 SORTAL_INLINE void add_known(const double* column, double x, double f, double p, double* sums,
                              std::int32_t* known) {
     for (std::int64_t r = 0; r < width; ++r) {
-        const double term = std::fabs(x - column[r]) * f;
+        const double term = Term::term(x, column[r], f);
         const bool both = term == term;
         sums[r] = both ? Term::add(sums[r], term, p) : sums[r];
         known[r] += both;
     }
 }
-#define SORTAL_KNOWN(name, Term)                                                              \
-    SORTAL_CLONES void name(const double* column, double x, double f, double p, double* sums, \
-                            std::int32_t* known) {                                            \
-        add_known<Term>(column, x, f, p, sums, known);                                        \
-    }
-SORTAL_KNOWN(known_squares, Squares)
-SORTAL_KNOWN(known_absolutes, Absolutes)
-SORTAL_KNOWN(known_largest, Largest)
-SORTAL_KNOWN(known_powers, Powers)
-#undef SORTAL_KNOWN
 
-using Known = void (*)(const double*, double, double, double, double*, std::int32_t*);
-
-Known known_of(double power) {
-    if (power == 2.0) return known_squares;
-    if (power == 1.0) return known_absolutes;
-    return std::isinf(power) ? known_largest : known_powers;
-}
+// The loops of a metric: over tiles without missing values, and over columns with some.
+struct Loops {
+    bool (*sums)(const double*, std::int64_t, const double*, const double*, double, double,
+                 double*);
+    void (*known)(const double*, double, double, double, double*, std::int32_t*);
+};
+#define SORTAL_LOOPS(Term)                                                                 \
+    SORTAL_CLONES bool sums_##Term(const double* tile, std::int64_t m, const double* x,    \
+                                   const double* f, double p, double limit, double* out) { \
+        return tile_sums<Term, width>(tile, m, x, f, p, limit, out);                       \
+    }                                                                                      \
+    SORTAL_CLONES void known_##Term(const double* column, double x, double f, double p,    \
+                                    double* sums, std::int32_t* known) {                   \
+        add_known<Term>(column, x, f, p, sums, known);                                     \
+    }                                                                                      \
+    Loops loops_of(Term) { return {sums_##Term, known_##Term}; }
+SORTAL_EACH_TERM(SORTAL_LOOPS)
+#undef SORTAL_LOOPS
 
 SORTAL_CLONES void count_differing(const std::int32_t* column, std::int32_t code,
                                    std::int32_t* differing) {
@@ -95,8 +70,8 @@ template <class T>
 class ScanIndex final : public Index {
   public:
     ScanIndex(NumberRows<T> numbers, CodeRows codes, Metric metric)
-        : numbers_(numbers), codes_(codes), metric_(std::move(metric)), sum_(sum_of(metric_.power)),
-          known_(known_of(metric_.power)) {
+        : numbers_(numbers), codes_(codes), metric_(std::move(metric)),
+          loops_(with_terms(metric_, [](auto terms) { return loops_of(terms); })) {
         missing_ = has_missing(numbers_, codes_);
     }
 
@@ -176,8 +151,8 @@ class ScanIndex final : public Index {
 
     // False where no key is within the limit.
     bool keys(const Queries& queries, std::int64_t i, double limit, Scratch& scratch) const {
-        if (!sum_(scratch.numbers.data(), numbers_.m, queries.numbers.row(i),
-                  metric_.factors.data(), metric_.power, limit, scratch.sums)) {
+        if (!loops_.sums(scratch.numbers.data(), numbers_.m, queries.numbers.row(i),
+                         metric_.factors.data(), metric_.power, limit, scratch.sums)) {
             return false;
         }
         if (codes_.c == 0) return true;
@@ -201,8 +176,8 @@ class ScanIndex final : public Index {
         for (std::int64_t j = 0; j < numbers_.m; ++j) {
             const double* column = scratch.numbers.data() + j * width;
             if (x[j] != x[j]) continue;
-            known_(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power,
-                   scratch.sums, scratch.known);
+            loops_.known(column, x[j], metric_.factors[static_cast<std::size_t>(j)], metric_.power,
+                         scratch.sums, scratch.known);
         }
         const std::int32_t* words = queries.codes.row(i);
         for (std::int64_t j = 0; j < codes_.c; ++j) {
@@ -222,8 +197,7 @@ class ScanIndex final : public Index {
     NumberRows<T> numbers_;
     CodeRows codes_;
     Metric metric_;
-    Sum sum_;
-    Known known_;
+    Loops loops_;
     bool missing_;
 };
 

@@ -10,6 +10,7 @@ from matplotlib.ticker import NullLocator
 from sortal.data.checks import is_whole
 from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
+from sortal.neighbors.metrics import METRICS
 from sortal.pictures.scene import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_regions
 from sortal.plotting.axes import (
@@ -339,9 +340,10 @@ def _read_ks(k: Any) -> list[int]:
 
 def _refuse_equal_or_not(estimator: Any) -> None:
     """Between the values that rows have, there is nothing to draw."""
-    if attribute(estimator, "metric_") == "hamming":
+    metric = attribute(estimator, "metric_")
+    if METRICS[metric].by_value:
         raise ParameterError(
-            "metric='hamming' asks only whether values are equal, which makes no regions of a "
+            f"metric={metric!r} asks only whether values are equal, which makes no regions of a "
             "plane: fit with a metric that measures numbers, such as 'gower'."
         )
 
@@ -370,7 +372,7 @@ _CURVE = "Leave-one-out error by number of neighbors"
 def pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
     """Regions over two columns, and the errors of rows left out."""
     scene = Scene("neighbors", estimator, X, y, rows=rows)
-    if estimator.metric_ == "hamming":
+    if METRICS[estimator.metric_].by_value:
         scene.leave_out(
             "Decision regions", "the distance asks only whether values are equal, not how near."
         )

@@ -104,9 +104,9 @@ class RowStoreClassifier(SummaryClassifier):
             raise type(model)(*model.args)
         return model
 
-    def _read_by_rows(self, source: TableSource, metric: str) -> TableSource:
+    def _read_by_rows(self, source: TableSource, *, by_value: bool) -> TableSource:
         """Numbers as one matrix, or as values where they are equal or not."""
-        return replace(source, numbers_as="values" if metric == "hamming" else "matrix")
+        return replace(source, numbers_as="values" if by_value else "matrix")
 
     def _plan_first(self, source: TableSource, options: NeighborsOptions) -> SummarizeRows:
         return plan(source.schema, options)
@@ -120,7 +120,7 @@ class RowStoreClassifier(SummaryClassifier):
 
     def _refuse_other_reading(self, options: NeighborsOptions) -> None:
         """Numbers that were kept as values cannot become numbers again, nor the reverse."""
-        if (options.metric == "hamming") != (self._fitted.metric == "hamming"):
+        if options.facts.by_value != self._fitted.facts.by_value:
             raise ParameterError(
                 f"metric={options.metric!r} was set after a fit with metric="
                 f"{self._fitted.metric!r}, which keeps numbers in another way: set it back, or fit "
@@ -132,7 +132,7 @@ class RowStoreClassifier(SummaryClassifier):
 
     def _summarize(self, source: TableSource, plan: SummarizeRows) -> KeptRows:
         by_value = not plan.measured and any(c.is_number for c in source.schema.columns)
-        source = self._read_by_rows(source, "hamming" if by_value else "")
+        source = self._read_by_rows(source, by_value=by_value)
         units = None if source.weights is None else source.weights.units
         n = source.table.n_rows if units is None else int(np.count_nonzero(units))
         dtype = source.table.matrix_type(source.measured if plan.measured else ())
@@ -173,8 +173,8 @@ class RowStoreClassifier(SummaryClassifier):
         super()._restore(kept)
 
     def _agrees(self, summary: KeptRows) -> bool:
-        reading = (self._fitted.metric == "hamming") == (self._model.metric == "hamming")
-        return reading and self._fits(summary)
+        same = self._fitted.facts.by_value == self._model.facts.by_value
+        return same and self._fits(summary)
 
 
 def _missing(rows: KeptRows, by: SummarizeRows, schema: Schema) -> dict[str, int]:
@@ -510,7 +510,7 @@ class NeighborsClassifier(ReadableNeighbors):
 
     def _score_rows(self, X: Any, block: Callable[[Any], VotedRows], depth: int) -> list[VotedRows]:
         """Blocks one after the other: the search itself has the threads."""
-        source = self._read_by_rows(self._open(X), self._model.metric)
+        source = self._read_by_rows(self._open(X), by_value=self._model.facts.by_value)
         most = rows_at_a_time(len(self._schema.columns), depth)
         source = replace(source, block_rows=min(most, source.rows_per_block))
         engine = self._engine()

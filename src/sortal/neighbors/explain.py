@@ -11,7 +11,6 @@ import numpy as np
 from sortal.data.columns import MISSING
 from sortal.data.text import counted
 from sortal.decision.posterior import expected_costs
-from sortal.neighbors.model import inverse_root
 from sortal.records.render import decision_text, moment_text, number_text
 from sortal.records.tables import Table
 
@@ -62,15 +61,9 @@ def _count_neighbors(made: NeighborsExplanation) -> str:
     (first, most), *others = [(_called(label), m) for label, m in pairs]
     if n == 1:
         return f"1 neighbor, {first}"
-    if not others:
-        return f"{counted(n, 'neighbor')}, all of them {first}" if n > 1 else f"1 neighbor, {first}"
-    return ", ".join(
-        [
-            counted(n, "neighbor"),
-            f"{most} of them {first}",
-            *(f"{m} {label}" for label, m in others),
-        ]
-    )
+    share = most if others else "all"
+    rest = [f"{m} {label}" for label, m in others]
+    return ", ".join([counted(n, "neighbor"), f"{share} of them {first}", *rest])
 
 
 def _called(label: Value) -> str:
@@ -114,16 +107,6 @@ def _here(part: DistancePart) -> str:
 # --- What each column adds to the distance of two rows -------------------------------------------
 
 _LAST_DIGITS = 4 * float(np.finfo(float).eps)
-
-# The tag of each metric, as in docs/math.md.
-EQUATIONS = {
-    "euclidean": "MSML euclidean",
-    "manhattan": "MSML manhattan",
-    "minkowski": "MSML minkowski",
-    "hamming": "MSML hamming",
-    "gower": "S 73",
-    "mahalanobis": "S 74",
-}
 
 
 @dataclass(frozen=True)
@@ -233,7 +216,9 @@ def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float
     """
     known = ~np.isnan(x)
     z = x[known] - model.numbers[positions][:, known].astype(np.float64)
-    root = _inverse_root(model, known)
+    ellipse = model.ellipse
+    assert ellipse is not None  # noqa: S101  (asked of such models only)
+    root = ellipse.inverse_root(known, model.n_rows)
     amounts = np.full((len(positions), len(x)), np.nan)
     # row by row in one order: a product of matrices may round rows of one block differently
     whitened = np.einsum("ij,jk->ik", z, root)
@@ -241,15 +226,6 @@ def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float
     whitened[np.abs(whitened) <= digits] = 0.0  # along what never varies there is rounding only
     amounts[:, known] = z * np.einsum("ik,jk->ij", whitened, root) + 0.0  # no zero has a sign
     return amounts
-
-
-def _inverse_root(model: NeighborsModel, known: NDArray[np.bool_]) -> Float:
-    ellipse = model.ellipse
-    assert ellipse is not None  # noqa: S101  (asked of such models only)
-    if known.all():
-        return ellipse.root
-    S = ellipse.covariance[np.ix_(known, known)]
-    return inverse_root(S, ellipse.magnitude[known], model.n_rows).sphere
 
 
 def _pow(term: float, power: float) -> float:

@@ -16,13 +16,8 @@ from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import involved
 from sortal.engines.local import one_blas_thread
 from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, brief, listed
-from sortal.neighbors.model import (
-    METRICS,
-    WEIGHTINGS,
-    MahalanobisMetric,
-    NeighborsModel,
-    inverse_root,
-)
+from sortal.neighbors.metrics import METRICS, MetricFacts
+from sortal.neighbors.model import WEIGHTINGS, MahalanobisMetric, NeighborsModel, inverse_root
 from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed
 
 if TYPE_CHECKING:
@@ -37,9 +32,6 @@ if TYPE_CHECKING:
 
 
 # --- The options of nearest neighbors, checked ---------------------------------------------------
-
-# Metrics that know no unit of a column.
-UNSCALED = ("hamming", "mahalanobis")
 
 
 @dataclass(frozen=True)
@@ -62,11 +54,16 @@ class NeighborsOptions:
         _check_power(self.p)
         if self.scale is not None:
             choose("scale", self.scale, ("auto", "range", "std"), none=True)
-        if self.metric in UNSCALED and self.scale not in ("auto", None):
+        if self.facts.scale == "none" and self.scale not in ("auto", None):
             raise ParameterError(
                 f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
                 "in a unit of its own: set scale='auto' or None, or another metric."
             )
+
+    @property
+    def facts(self) -> MetricFacts:
+        """What is true of the metric; "auto" takes all that gower takes."""
+        return METRICS["gower" if self.metric == "auto" else self.metric]
 
     @property
     def chooses(self) -> bool:
@@ -206,8 +203,7 @@ LOO_GRID = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50)
 
 def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> SummarizeRows:
     """Which columns are read as numbers, and which as values."""
-    by_value = options.metric == "hamming"
-    is_number = [column.is_number and not by_value for column in schema.columns]
+    is_number = [column.is_number and not options.facts.by_value for column in schema.columns]
     measured = tuple(j for j, number in enumerate(is_number) if number)
     named = tuple(j for j, number in enumerate(is_number) if not number)
     names = tuple(schema.columns[j].name for j in measured)
@@ -227,7 +223,7 @@ def read_schema(declared: Schema, rows: KeptRows, by: SummarizeRows) -> Schema:
 def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
     """A metric of numbers takes numbers alone."""
     words = [c.name for c in schema.columns if c.kind == "category"]
-    if words and options.metric not in ("auto", "gower", "hamming"):
+    if words and not options.facts.takes_words:
         raise ColumnError(
             f"metric={options.metric!r} measures numbers, and {listed(words)} "
             f"{'holds' if len(words) == 1 else 'hold'} words or other categories: use "
@@ -236,15 +232,15 @@ def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
 
 
 def refuse_missing(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
-    """A Mahalanobis distance needs every number of the rows."""
-    if options.metric != "mahalanobis":
+    """A covariance needs every number of the rows."""
+    if not options.facts.by_covariance:
         return
     missing = [name for name, n in zip(by.names, rows.missing()[0], strict=True) if n]
     if missing or by.named:
         columns = f" in {listed(missing)}" if missing else ""
         raise MissingValueError(
-            f"metric='mahalanobis' needs every value of the rows, and some{columns} are missing: "
-            "fill them, or use metric='gower', which leaves missing values out."
+            f"metric={options.metric!r} needs every value of the rows, and some{columns} are "
+            "missing: fill them, or use metric='gower', which leaves missing values out."
         )
 
 
@@ -273,7 +269,7 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
     metric = resolve_metric(rows, schema, options)
     scale = _resolve_scale(metric, options.scale)
     widths = _widths(rows, scale)
-    ellipse = _ellipse(rows) if metric == "mahalanobis" else None
+    ellipse = _ellipse(rows) if METRICS[metric].by_covariance else None
     alone = len(schema.classes) == 1  # whoever is near, there is one class to vote for
     if not alone and not widths.any() and not any(rows.values):
         raise InputError(
@@ -290,7 +286,7 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
     return NeighborsModel(
         schema=schema,
         metric=metric,
-        power=_power(metric, options.p),
+        power=METRICS[metric].power or float(options.p),
         scale=scale,
         numbers=rows.numbers,
         codes=rows.codes,
@@ -319,17 +315,10 @@ def resolve_metric(rows: KeptRows, schema: Schema, options: NeighborsOptions) ->
 
 
 def _resolve_scale(metric: str, given: str | None) -> str:
-    if given is None or metric in UNSCALED:
+    own = METRICS[metric].scale
+    if given is None or own == "none":
         return "none"
-    if given != "auto":
-        return given
-    return "range" if metric == "gower" else "std"
-
-
-def _power(metric: str, p: float) -> float:
-    if metric == "minkowski":
-        return float(p)
-    return 2.0 if metric in ("euclidean", "mahalanobis") else 1.0
+    return own if given == "auto" else given
 
 
 def _widths(rows: KeptRows, scale: str) -> Float:

@@ -10,7 +10,14 @@ import numpy as np
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import decide, shares_of_votes
 from sortal.errors import TrainingRowsError
-from sortal.neighbors.learn import candidates, class_factors, class_priors, class_weights, kept_rows
+from sortal.neighbors.learn import (
+    candidates,
+    class_factors,
+    class_priors,
+    class_weights,
+    kept_rows,
+    row_weights,
+)
 from sortal.neighbors.model import kept_queries
 from sortal.neighbors.votes import Voters, by_class, count_votes, near_filled, rows_at_a_time, votes
 from sortal.records.tables import Table
@@ -37,8 +44,8 @@ class ClassesWithoutNeighbor:
 
     def factors_and_priors(self, rows: NDArray[np.intp]) -> tuple[Float, Float]:
         """Factors and priors of the classes without each of some rows. (S 79)"""
-        classes, weights = self.model.classes, self.model.weights
-        counts = np.tile(class_weights(kept_rows(self.model), classes), (len(rows), 1))
+        classes, kept = self.model.classes, kept_rows(self.model)
+        counts, weights = np.tile(class_weights(kept, classes), (len(rows), 1)), row_weights(kept)
         own = 1.0 if weights is None else weights[rows]
         counts[np.arange(len(rows)), self.model.labels[rows]] -= own
         return (

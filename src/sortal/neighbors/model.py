@@ -27,6 +27,7 @@ from sortal.modelfile.fields import (
     need,
 )
 from sortal.native.neighbors import Searcher
+from sortal.neighbors.metrics import METRICS, MetricFacts
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Codes = NDArray[np.int32]
     Int64 = NDArray[np.int64]
-
-METRICS = ("euclidean", "manhattan", "minkowski", "hamming", "gower", "mahalanobis")
 
 SCALES = ("range", "std", "none")
 
@@ -90,6 +89,13 @@ class MahalanobisMetric:
         root=Array("f8", "measured", "varying"),
     )
 
+    def inverse_root(self, known: Mask, n_rows: int) -> Float:
+        """The root of the inverse of S over some columns."""
+        if known.all():
+            return self.root
+        S = self.covariance[np.ix_(known, known)]
+        return inverse_root(S, self.magnitude[known], n_rows).sphere
+
 
 @dataclass(frozen=True, eq=False)
 class NeighborsModel:
@@ -126,7 +132,7 @@ class NeighborsModel:
 
     LAYOUT: ClassVar[Layout] = Layout(
         schema=FromSchema("schema"),
-        metric=Word(METRICS),
+        metric=Word(tuple(METRICS)),
         power=Number(least=1.0, most=INF),
         scale=Word(SCALES),
         numbers=Array("f4|f8", "rows", "measured", least=-LARGEST, most=LARGEST, nan=True),
@@ -157,9 +163,14 @@ class NeighborsModel:
         return len(self.ids)
 
     @property
+    def facts(self) -> MetricFacts:
+        """What is true of the metric."""
+        return METRICS[self.metric]
+
+    @property
     def measured(self) -> tuple[int, ...]:
         """Which columns of the schema are in `numbers`."""
-        if self.metric == "hamming":
+        if self.facts.by_value:
             return ()
         return tuple(j for j, column in enumerate(self.schema.columns) if column.is_number)
 
@@ -200,13 +211,6 @@ class NeighborsModel:
         return np.where(used, np.minimum(factors, largest), 0.0)
 
     @property
-    def weights(self) -> Float | None:
-        """The weight of each row; None where every row weighs one."""
-        if self.units is None:
-            return None
-        return np.ldexp(self.units.astype(np.float64), -self.exponent)
-
-    @property
     def place(self) -> float:
         """The units that fill a place: those of a copy, or, with fractions, the mean of rows."""
         if self.units is None or self.exponent == 0:
@@ -220,7 +224,7 @@ class NeighborsModel:
 
     def distances(self, keys: Float) -> Float:
         """Distances from keys, the sums before the root. (S 73)"""
-        if self.metric == "gower":
+        if self.facts.is_mean:
             return keys / self.n_columns
         if self.power in (1.0, np.inf):
             return keys
@@ -241,7 +245,7 @@ class NeighborsModel:
         need(n > 0 and (self.labels < K).all(), "labels of classes that there are not")
         need((np.diff(self.ids) > 0).all() and self.ids[-1] < self.next_id, "ids out of order")
         need(self.n_columns > 0 or K == 1, "no column that counts")
-        need(self.power == _POWERS.get(self.metric, self.power), "a power that its metric has not")
+        need(self.facts.power in (None, self.power), "a power that its metric has not")
         whole = n if self.units is None else self.units.astype(np.float64).sum()
         need(whole < 2.0**62, "weights beyond what can be counted")
         need(self.exponent != 0 or self.k <= whole or K == 1, "fewer rows than neighbors")
@@ -250,21 +254,17 @@ class NeighborsModel:
         self._check_metric()
 
     def _check_metric(self) -> None:
-        measured = len(self.measured)
-        need((self.metric == "mahalanobis") == (self.ellipse is not None), "another metric's parts")
+        facts = self.facts
+        need(facts.by_covariance == (self.ellipse is not None), "another metric's parts")
         if self.ellipse is not None:
             check_scatter(self.ellipse.covariance)
             need(not np.isnan(self.numbers).any(), "missing values where there can be none")
-            need(self.ellipse.root.shape[1] <= measured, "more directions than columns")
-        scaled = self.metric not in ("hamming", "mahalanobis") and self.scale != "none"
+            need(self.ellipse.root.shape[1] <= len(self.measured), "more directions than columns")
+        scaled = "none" not in (facts.scale, self.scale)
         plain = np.isin(self.widths, (0.0, 1.0)).all()
         need(scaled or (plain and self.scale == "none"), "widths without a scale")
         words = [j for j in self.named if self.schema.columns[j].kind == "category"]
-        mixed = self.metric in ("gower", "hamming")
-        need(mixed or not words, "words where there can be none")
-
-
-_POWERS = {"euclidean": 2.0, "mahalanobis": 2.0, "manhattan": 1.0, "gower": 1.0, "hamming": 1.0}
+        need(facts.takes_words or not words, "words where there can be none")
 
 
 # --- Queries in the terms of the rows, and the rows that are nearest to them ---------------------
@@ -399,10 +399,9 @@ def _of_pattern(
     """The root of the inverse of S over some columns, and the search by it."""
     ellipse = model.ellipse
     assert ellipse is not None  # noqa: S101  (asked of such models only)
+    root = ellipse.inverse_root(known, model.n_rows)
     if known.all():
-        return ellipse.root, model.searcher(lambda: plain_searcher(model))
-    S = ellipse.covariance[np.ix_(known, known)]
-    root = inverse_root(S, ellipse.magnitude[known], model.n_rows).sphere
+        return root, model.searcher(lambda: plain_searcher(model))
     kind: Kind | None = "scan" if n_queries <= _FEW_QUERIES else None
     return root, _ellipse_searcher(model, root, known, kind)
 

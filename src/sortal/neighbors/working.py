@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.data.text import counted
 from sortal.decision.posterior import shares_of_votes
-from sortal.neighbors.explain import EQUATIONS, column_amounts, counted_columns
+from sortal.neighbors.explain import column_amounts, counted_columns
 from sortal.neighbors.learn import class_weights, kept_rows
 from sortal.neighbors.model import search
 from sortal.records.tables import Table, Working, matrix_table, unique
@@ -49,7 +49,7 @@ def show_working(
 
 def describe(model: NeighborsModel) -> str:
     """The model in a line."""
-    power = f" with p = {model.power:g}" if model.metric == "minkowski" else ""
+    power = f" with p = {model.power:g}" if model.facts.power is None else ""
     places = counted(model.k, "place")
     return f"Nearest neighbors: {places}, {model.metric} distance{power}, {model.weighting} votes"
 
@@ -138,7 +138,7 @@ def _distances(
     heads = unique(("query", "rank", "id", "class", *names, *results))
     said = _formula(model, len(names), missing=missing)
     title = f"Distances, the nearest {shown} of {counted(model.n_rows, 'row')} (ids from 0): {said}"
-    return Table("distances", title, heads, tuple(cells), EQUATIONS[model.metric], backend)
+    return Table("distances", title, heads, tuple(cells), model.facts.equation, backend)
 
 
 def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
@@ -147,7 +147,7 @@ def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
         return "sum = the largest of the columns, distance = sum"
     roots = {1.0: "sum", 2.0: "√sum"}
     root = roots.get(model.power, f"sum^(1/{model.power:g})")
-    root = f"sum / {d}" if model.metric == "gower" else root
+    root = f"sum / {d}" if model.facts.is_mean else root
     stretched = f" · {d} / known" if missing else ""
     return f"sum = the columns added up{stretched}, distance = {root}"
 
