@@ -100,3 +100,12 @@ def test_the_working_of_rows_changes_nothing_and_warns_at_the_line_that_led_to_i
         model.working(stranger)
     assert {warning.filename for warning in caught} == {__file__}
     assert vars(model) == before
+
+
+def test_class_weights_reach_the_joint_table() -> None:
+    X = pd.DataFrame({"a": list("uuvvuv"), "b": list("xyxyxx")})
+    y = ["no", "no", "no", "yes", "yes", "yes"]
+    options: dict[str, Any] = {"structure": "joint", "alpha": 1.0}
+    weighed = DiscreteBayes(class_weight={"yes": 3.0, "no": 1.0}, **options).fit(X, y)
+    copies = DiscreteBayes(**options).fit(X, y, sample_weight=[1, 1, 1, 3, 3, 3])
+    assert weighed.predict_proba(X) == pytest.approx(copies.predict_proba(X), abs=1e-15)

@@ -96,3 +96,12 @@ def test_votes_that_differ_by_rounding_are_equal() -> None:
     shares = shares_of_votes(votes, np.full(3, 1 / 3))
     assert decide(shares, None).tolist() == [0, 1]
     assert shares[0].tolist() == [0.5, 0.5, 0.0]
+
+
+def test_products_that_differ_by_rounding_have_one_posterior() -> None:
+    scores = np.array([[0.1 + 0.2, 0.3, -5.0], [-700.0, np.nextafter(-700.0, 0), -900.0]])
+    for shares in (
+        posterior(scores, np.full(3, 1 / 3)),
+        np.exp(log_posterior(scores, np.full(3, 1 / 3))),
+    ):
+        assert (shares[:, 0] == shares[:, 1]).all()

@@ -262,9 +262,9 @@ class TreeModel:
     are read.
 
     `missing[t]` is the branch that missing values took at fit in node t: -1 where none was met,
-    SPREAD where they take every branch, a row having 2**part_bits parts. `missing[j]` counts those
-    of column j, and `policy` is the option by which they found their way. `pruned` says that tests
-    were taken out again.
+    SPREAD where they take every branch, a row having 2**part_bits parts. `missing_counts[j]` counts
+    those of column j, and `policy` is the option by which they found their way. `pruned` says that
+    tests were taken out again.
     """
 
     schema: Schema
