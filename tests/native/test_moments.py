@@ -121,7 +121,7 @@ def test_many_classes_are_measured_apart() -> None:
 
 def test_equal_values_are_their_mean_whatever_their_weights() -> None:
     units = np.array([3, 1, 5, 7, 11, 2, 9], dtype=np.int64)
-    for wide, value in product((False, True), (0.1, 1e8 + 0.1, -7.3e-5, 1 / 3, 123456.789)):
+    for wide, value in product((False, True), (0.1, 1e8 + 0.1, -7.3e-5, 1 / 3, 1.7e308)):
         values, classes = np.full(len(units), value), np.zeros(len(units), dtype=np.int32)
         _, mean, tail, m2 = native.class_moments(values, classes, 1, units, wide=wide)
         assert (mean[0], tail[0], m2[0]) == (value, 0.0, 0.0)
