@@ -68,7 +68,7 @@ numerics: $(VENV)/.installed  ## tests of numbers with the loops of three genera
 anywhere: $(VENV)/.installed  ## all tests in random order on a busy machine, and with another locale and clock
 	(while :; do :; done) & one=$$!; (while :; do :; done) & two=$$!; trap "kill $$one $$two" EXIT; \
 	  $(TEST) $(BIN)/python $(PYTEST) -m $(FULL) --hypothesis-profile=full --random-order
-	LC_ALL=C TZ=Pacific/Auckland taskset -c 0 $(TEST) $(BIN)/python -m pytest -n 1 -m $(FULL) --hypothesis-profile=full
+	LC_ALL=C TZ=Pacific/Auckland $(TEST) taskset -c 0 $(BIN)/python -m pytest -n 1 -m $(FULL) --hypothesis-profile=full
 
 evidence: $(VENV)/.installed  ## what takes longer: simulations, 50,000 hostile files, a thousand examples a law
 	$(TEST) $(BIN)/python $(PYTEST) -m "evidence or hypothesis" --hypothesis-profile=evidence
