@@ -19,13 +19,10 @@ from sortal.records.tables import Table, unique
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Counts = NDArray[np.int64]
 
 
 # --- Input, checked: codes of classes, and probabilities by class --------------------------------
@@ -40,7 +37,7 @@ def read_classes(classes: Sequence[Any]) -> tuple[Cell, ...]:
     return tuple(one if isinstance(one, str | bool | int | float) else str(one) for one in plain)
 
 
-def read_codes(name: str, codes: ArrayLike, n_classes: int, n_rows: int | None = None) -> Codes:
+def read_codes(name: str, codes: ArrayLike, n_classes: int, n_rows: int | None = None) -> Places:
     """Codes of classes, one a row."""
     given = np.asarray(codes)
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
@@ -110,7 +107,7 @@ class Confusion:
         return cls(names, tuple(tuple(row) for row in counts.tolist()))
 
     @property
-    def matrix(self) -> NDArray[np.int64]:
+    def matrix(self) -> Counts:
         """The counts as an array."""
         return np.array(self.counts, dtype=np.int64)
 
@@ -295,7 +292,7 @@ class Reliability:
         return self.table()._repr_html_()
 
 
-def brier_score(truth: NDArray[np.intp], shares: NDArray[np.float64]) -> float:
+def brier_score(truth: Places, shares: Float) -> float:
     """Return the mean over rows of Σ_k (p_k − [k is true])², between 0 and 2 (S 64)."""
     # Σ p² − 2 p_true + 1, without a second array of the size of the first
     own = shares[np.arange(len(truth)), truth]
@@ -311,7 +308,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return min(max(low, 0.0), share), max(min(high, 1.0), share)
 
 
-def _bins(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Bin, ...]:
+def _bins(sure: Float, right: Mask) -> tuple[Bin, ...]:
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
     places = np.searchsorted(edges[1:-1], sure)
     n = np.bincount(places, minlength=N_BINS)
@@ -425,7 +422,7 @@ class Roc:
         return self.table()._repr_html_()
 
 
-def _curve(label: Cell, positive: NDArray[np.bool_], scores: Float) -> RocCurve:
+def _curve(label: Cell, positive: Mask, scores: Float) -> RocCurve:
     n_true = int(np.count_nonzero(positive))
     n_false = len(positive) - n_true
     if not (n_true and n_false):
@@ -437,7 +434,7 @@ def _curve(label: Cell, positive: NDArray[np.bool_], scores: Float) -> RocCurve:
     return RocCurve(label, n_true, n_false, auc, tuple(x), tuple(y))
 
 
-def roc_steps(positive: NDArray[np.bool_], scores: Float) -> tuple[Counts, Counts]:
+def roc_steps(positive: Mask, scores: Float) -> tuple[Counts, Counts]:
     """Return the negatives and the positives with a score of at least t, as t goes down (S 65).
 
     It begins with none. Rows with the same score come in one step, in whatever order they are.

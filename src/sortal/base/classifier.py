@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Float, Mask
     from sortal.data.schema import ColumnSchema, Kind
     from sortal.data.values import Values
     from sortal.engines.protocol import Engine
@@ -311,7 +312,7 @@ class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         known = set(self._schema.classes)
         return tuple(label for label in self._classes if label not in known)
 
-    def _with_weight(self) -> NDArray[np.bool_]:
+    def _with_weight(self) -> Mask:
         """Which of `classes_` the model knows."""
         others = set(self._weightless)
         return np.array([label not in others for label in self._classes])
@@ -331,11 +332,11 @@ class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         np.moveaxis(spread, axis, 0)[known] = np.moveaxis(answers, axis, 0)
         return spread
 
-    def _read_costs(self, given: Any) -> NDArray[np.float64] | None:
+    def _read_costs(self, given: Any) -> Float | None:
         """Costs given for `classes_`, among the classes of the model."""
         return costs_for(given, self._classes, self._schema.classes)
 
-    def _read_priors(self, given: Any) -> NDArray[np.float64] | None:
+    def _read_priors(self, given: Any) -> Float | None:
         """Priors given for `classes_`, of the classes of the model."""
         return priors_for(given, self._classes, self._schema.classes)
 
@@ -440,9 +441,7 @@ class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
                 words,
             )
 
-    def _report_columns(
-        self, missing: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
-    ) -> None:
+    def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
         """The same, of counts by column of the schema."""
         names = self._schema.names
         self._report_cells(

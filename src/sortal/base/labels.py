@@ -22,6 +22,7 @@ from sortal.errors import ColumnError, LabelError, ManyClassesWarning, listed, w
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Codes
     from sortal.data.values import Values
 
 
@@ -184,7 +185,7 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(a, b) if alike else np.dtype(object)
 
 
-def read_truth(y: Any, classes: Values, n_rows: int) -> NDArray[np.int32]:
+def read_truth(y: Any, classes: Values, n_rows: int) -> Codes:
     """Labels as places among the classes; negative for one that is none of them."""
     table = read_target(y, n_rows).table
     labels = as_categories(table.categories(0, 0, n_rows))

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float
     from sortal.base.classifier import Training
     from sortal.data.sources import TableSource
     from sortal.decision.scores import RowFunctions
-
-    Float = NDArray[np.float64]
 
 
 # --- Methods that an estimator, or some of its parameters, leave it without ----------------------

@@ -16,11 +16,9 @@ from sortal.base.classifier import refuse_one_class
 from sortal.errors import ColumnError, InputError, LabelError, ParameterError, listed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.base.classifier import TableClassifier
 
-    Float = NDArray[np.float64]
 
 # Probabilities agree to this, or there is no conversion.
 AGREED = 1e-9

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.pictures.scene import Pictures
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 # So many values have room for a line each; of more, those that say most are drawn.
 MOST_VALUES = 20

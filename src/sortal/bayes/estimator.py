@@ -52,14 +52,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Counts, Float
     from sortal.base.classifier import Training
     from sortal.bayes.model import EncodedBayesRows
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.records.tables import Working
     from sortal.summaries.value_tables import SummarizeBayes
-
-    Float = NDArray[np.float64]
 
 
 class DiscreteBayes(ForgettingClassifier):
@@ -321,7 +320,7 @@ class DiscreteBayes(ForgettingClassifier):
         self._report(encoded.missing(), encoded.unknown())
         return encoded, source.table.backend or self._backend
 
-    def _report(self, missing_counts: NDArray[np.int64], unknown: NDArray[np.int64]) -> None:
+    def _report(self, missing_counts: Counts, unknown: Counts) -> None:
         names = [self._schema.columns[j].name for j in self._model.categories]
         numbers = [self._schema.columns[j].name for j in self._model.numbers]
         missing = dict(zip(names + numbers, missing_counts.tolist(), strict=True))

@@ -23,13 +23,11 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.bayes.model import BayesModel, EncodedBayesRows
     from sortal.data.values import Value, Values
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 Mark = Literal["", "missing", "unknown", "constant", "unseen cell"]
 
@@ -198,7 +196,7 @@ def _discrete_parts(model: BayesModel, encoded: EncodedBayesRows) -> list[_Part]
     return [_joined(parts, joint, (weight == 0).all(axis=1))]
 
 
-def _joined(parts: list[_Part], terms: Float, unseen: NDArray[np.bool_]) -> _Part:
+def _joined(parts: list[_Part], terms: Float, unseen: Mask) -> _Part:
     """All category columns as the one factor they are in the joint structure."""
     values, marks = [], []
     for i in range(len(terms)):

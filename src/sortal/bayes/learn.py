@@ -16,12 +16,10 @@ from sortal.summaries.counts import aligned
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.summaries.moments import ColumnMoments
     from sortal.summaries.value_tables import BayesSummary
 
-    Float = NDArray[np.float64]
 
 # A class whose values all agree would have a density without bound: its variance is at least
 # this share of the column's total variance.
@@ -156,7 +154,7 @@ def gaussians(moments: ColumnMoments) -> tuple[Float, Float, Float, tuple[int, .
     return mean, np.where(n > 0, tail, rest[..., None]), variance, constant
 
 
-def is_constant(variance: Float) -> NDArray[np.bool_]:
+def is_constant(variance: Float) -> Mask:
     """Whether all numbers are equal, or apart by so little that a floor cannot be written down."""
     return np.asarray(VARIANCE_FLOOR * variance < np.finfo(float).tiny)
 

@@ -21,14 +21,12 @@ from sortal.decision.class_options import read_class_weight
 from sortal.errors import TrainingRowsError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Float, Mask
     from sortal.bayes.learn import BayesOptions
     from sortal.bayes.model import FittedRows
     from sortal.data.schema import Schema
     from sortal.summaries.value_tables import BayesSummary
 
-    Float = NDArray[np.float64]
 
 # Where taking a row out leaves less than this share of M2, the rest is measured again.
 _LEAST_REMAINDER = 1e-3
@@ -106,8 +104,8 @@ def _taken_out(
     group: tuple[Float, Float, Float, Float],
     x: Float,
     w: Float,
-    known: NDArray[np.bool_],
-    of_class: NDArray[np.int32] | None = None,
+    known: Mask,
+    of_class: Codes | None = None,
 ) -> tuple[Float, Float, Float]:
     """Weight, mean and M2 of each row's group without the row; (S 7), or measured again.
 

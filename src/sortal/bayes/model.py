@@ -37,13 +37,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Places
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
     from sortal.data.values import Values
-
-    Codes = NDArray[np.int32]
-    Float = NDArray[np.float64]
-    Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +162,12 @@ class EncodedBayesRows:
     numbers: Float
     words: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=object))
 
-    def missing(self) -> NDArray[np.int64]:
+    def missing(self) -> Counts:
         """Cells without a value, by column: categories first, then numbers."""
         by_code, by_number = (self.codes == MISSING).sum(axis=1), np.isnan(self.numbers).sum(axis=1)
         return np.concatenate([by_code, by_number]).astype(np.int64)
 
-    def unknown(self) -> NDArray[np.int64]:
+    def unknown(self) -> Counts:
         """Cells with a value that was never fitted, by category column."""
         return np.asarray((self.codes == UNKNOWN).sum(axis=1), dtype=np.int64)
 
@@ -275,14 +272,14 @@ def cell_weight(joint: JointTable, codes: Codes) -> Float:
 _RARE = 8
 
 
-def _compared(joint: JointTable, codes: Codes, known: NDArray[np.intp]) -> Float:
+def _compared(joint: JointTable, codes: Codes, known: Places) -> Float:
     """Each row takes the weight of the cells that equal it where it is known."""
     cells = joint.codes[:, known]
     weights = [joint.weight[np.all(cells == row, axis=1)].sum(axis=0) for row in codes[known].T]
     return np.array(weights)
 
 
-def _agreeing(joint: JointTable, codes: Codes, known: NDArray[np.intp]) -> Float:
+def _agreeing(joint: JointTable, codes: Codes, known: Places) -> Float:
     """Cells and rows are numbered together; rows take the weight of the cells of their number."""
     n_cells = len(joint.codes)
     both = np.vstack([joint.codes[:, known], codes[known].T])
@@ -342,7 +339,7 @@ class DecideLogJoint:
 
     costs: Float | None = None
 
-    def __call__(self, log_joint: Float, prior: Float) -> NDArray[np.intp]:
+    def __call__(self, log_joint: Float, prior: Float) -> Places:
         """Decide on one block."""
         return decide(posterior(log_joint, prior), self.costs)
 
@@ -352,7 +349,7 @@ class FittedRows:
     """Labeled rows in a model's codes: classes `y` and weights `w` beside them."""
 
     encoded: EncodedBayesRows
-    y: NDArray[np.int32]
+    y: Codes
     w: Float
 
     def own(self, n_classes: int) -> Float:

@@ -12,13 +12,9 @@ from sortal.decision.posterior import decide, log_evidence, posterior
 from sortal.records.tables import Table, Working, unique
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sortal.bayes.model import BayesModel, EncodedBayesRows
     from sortal.records.tables import Cell
     from sortal.summaries.value_tables import BayesSummary
-
-    Float = NDArray[np.float64]
 
 
 # Tables that a working can have; a column of such a name gives way.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Float
     from sortal.data.values import Value
 
 
@@ -102,7 +103,7 @@ def read_values(items: Iterable[Any], name: str) -> list[Value | None]:
     return values
 
 
-def numbers_from_objects(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
+def numbers_from_objects(cells: NDArray[Any], name: str) -> Float:
     """A column of numbers or dates kept as objects, as float64."""
     numbers_read = np.empty(len(cells))
     for i, cell in enumerate(cells):
@@ -132,7 +133,7 @@ def _as_days(cell: Any) -> float:
     return float(days(np.array([cell], dtype=unit))[0])
 
 
-def days(dates: NDArray[Any]) -> NDArray[np.float64]:
+def days(dates: NDArray[Any]) -> Float:
     """Dates or spans of time as days (dates: since 1970-01-01); NaT becomes NaN.
 
     The unit is not changed on the way: in nanoseconds, int64 ends in the year 2262. Whole days and
@@ -222,7 +223,7 @@ def _is_beyond(cells: NDArray[Any]) -> bool:
     return bool(cells.size) and max(-int(cells.min()), int(cells.max())) > 2**53
 
 
-def distinct_numbers(numbers: NDArray[np.float64], name: str) -> CategoryColumn:
+def distinct_numbers(numbers: Float, name: str) -> CategoryColumn:
     """Numbers as values, which are equal or not."""
     if np.isinf(numbers).any():
         raise infinite(name)
@@ -253,7 +254,7 @@ def categories_of(cells: NDArray[Any], name: str) -> CategoryColumn | IntegerCol
     return rank_array(cells)
 
 
-def as_float64(cells: NDArray[Any], name: str) -> NDArray[np.float64]:
+def as_float64(cells: NDArray[Any], name: str) -> Float:
     """Cells as float64, without loss; NaN where there is a missing value.
 
     Infinities pass: who calculates with the numbers meets them anyway, and refuses them by name
@@ -379,9 +380,7 @@ def _is_changed(array: NDArray[Any], rows: Any) -> bool:
     return any(isinstance(cell, bool | np.bool_) for row in listed for cell in row)
 
 
-def two_sum(
-    a: NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
     """a + b, and what its rounding left out: together exact. (Knuth)"""
     total = a + b
     added = total - a

@@ -11,9 +11,8 @@ import numpy as np
 from sortal.errors import ParameterError, brief
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sortal._typing import Float
 
-    Float = NDArray[np.float64]
 
 # Beyond it squares and products leave float64, and what stands beside such a number is lost.
 LARGEST = 1e100

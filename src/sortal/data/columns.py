@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.values import Value, Values
 
-    Codes = NDArray[np.int32]
-    Float = NDArray[np.float64]
 
 MISSING = -1
 
@@ -28,12 +27,12 @@ UNKNOWN = -2
 class NumberColumn:
     """Numbers as float64; NaN is a missing value."""
 
-    values: NDArray[np.float64]
+    values: Float
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Mask:
         """Which rows have no value."""
         return np.isnan(self.values)
 
@@ -47,12 +46,12 @@ class CategoryColumn:
     """Codes: ranks in this block's sorted values; negative where there is no value."""
 
     values: Values
-    codes: NDArray[np.int32]
+    codes: Codes
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Mask:
         """Which rows have no value."""
         return np.asarray(self.codes == MISSING)
 
@@ -60,7 +59,7 @@ class CategoryColumn:
         """Some of the rows, by position or by a mask."""
         return CategoryColumn(self.values, self.codes[rows])
 
-    def recode(self, place: dict[Value, int]) -> NDArray[np.int32]:
+    def recode(self, place: dict[Value, int]) -> Codes:
         """Codes by another list of values: MISSING stays, what the list lacks becomes UNKNOWN."""
         at = [place.get(value, UNKNOWN) for value in self.values]
         # the last entry is what code -1 finds
@@ -71,12 +70,12 @@ class CategoryColumn:
 class IntegerColumn:
     """Categories that are whole numbers, without missing values, not yet ranked."""
 
-    numbers: NDArray[np.int64]
+    numbers: Counts
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Mask:
         """No row is without a value."""
         return np.zeros(len(self), dtype=bool)
 
@@ -101,7 +100,7 @@ def as_categories(column: Column) -> CategoryColumn:
     return column
 
 
-def as_numbers(column: Column) -> NDArray[np.float64]:
+def as_numbers(column: Column) -> Float:
     """A column of numbers as float64."""
     assert isinstance(column, NumberColumn)  # noqa: S101  (kinds are fixed by the schema)
     return column.values
@@ -114,7 +113,7 @@ def given_values(column: Column) -> list[Value | None]:
     return [listed[v] for v in ranked.codes.tolist()]
 
 
-def rank_array(raw: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> CategoryColumn:
+def rank_array(raw: NDArray[Any], missing: Mask | None = None) -> CategoryColumn:
     """Codes of an array of sortable items of one type, with missing values marked by a mask."""
     codes = np.full(len(raw), MISSING, dtype=np.int32)
     keep = slice(None) if missing is None else ~missing
@@ -132,7 +131,7 @@ def _plain(value: Any) -> Value:
 # --- Numbering: combinations of codes get one number each ----------------------------------------
 
 
-def number_cells(codes: Codes, sizes: Sequence[int]) -> tuple[Codes, NDArray[np.intp]]:
+def number_cells(codes: Codes, sizes: Sequence[int]) -> tuple[Codes, Places]:
     """The lexicographic rank of each row among the distinct rows, and a row of each rank."""
     key = np.zeros(len(codes), dtype=np.int64)
     span = 1

@@ -18,12 +18,9 @@ from sortal.data.values import Values, sort_values, union
 from sortal.errors import ColumnError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Float, Places
     from sortal.data.sources import Batch
 
-    Codes = NDArray[np.int32]
-    Float = NDArray[np.float64]
 
 Kind = Literal["number", "date", "category", "empty"]
 
@@ -136,12 +133,12 @@ class Design:
         return tuple(1 if column.is_number else len(column.values) for column in columns)
 
     @cached_property
-    def owner(self) -> NDArray[np.intp]:
+    def owner(self) -> Places:
         """The column of each term."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
-    def loop_order(self) -> NDArray[np.intp]:
+    def loop_order(self) -> Places:
         """The place of each term among the loops' terms: array[..., loop_order] is for people."""
         in_loops = np.array([*self.numbers, *self.categories], dtype=np.intp)
         start = np.zeros(len(self.sizes), dtype=np.intp)
@@ -150,7 +147,7 @@ class Design:
         return np.concatenate(parts).astype(np.intp) if parts else np.empty(0, dtype=np.intp)
 
     @cached_property
-    def fewer_terms(self) -> NDArray[np.intp]:
+    def fewer_terms(self) -> Places:
         """Terms from which the others follow: the indicators of a category add up to 1."""
         last = np.cumsum(self.sizes, dtype=np.intp)[list(self.categories)] - 1
         return np.setdiff1d(np.arange(self.n_terms), last)

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Places
     from sortal.data.schema import ColumnSchema, Schema
     from sortal.data.values import Values
     from sortal.data.weights import Weights
-
-    Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Batch:
     n_rows: int
     columns: tuple[Column, ...]
     target: CategoryColumn | None = None
-    units: NDArray[np.int64] | None = None
+    units: Counts | None = None
     exponent: int = 0
     matrix: NDArray[np.floating[Any]] | None = None
 
@@ -58,7 +57,7 @@ class Batch:
             raise TypeError("this block was read without labels")
         return self.target
 
-    def row_units(self) -> NDArray[np.int64]:
+    def row_units(self) -> Counts:
         """The weights, written out."""
         return np.ones(self.n_rows, dtype=np.int64) if self.units is None else self.units
 
@@ -329,7 +328,7 @@ def with_weight(batch: Batch) -> Batch:
     )
 
 
-def _take(column: Column, rows: Rows) -> Column:
+def _take(column: Column, rows: Places) -> Column:
     if isinstance(column, NumberColumn):
         return NumberColumn(column.values[rows])
     if isinstance(column, IntegerColumn):
@@ -337,7 +336,7 @@ def _take(column: Column, rows: Rows) -> Column:
     return _narrowed(column, rows)
 
 
-def _narrowed(column: CategoryColumn, rows: Rows) -> CategoryColumn:
+def _narrowed(column: CategoryColumn, rows: Places) -> CategoryColumn:
     codes = column.codes[rows]
     met = np.zeros(len(column.values) + 1, dtype=bool)
     met[codes] = True  # a missing value's code, -1, finds the last

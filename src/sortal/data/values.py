@@ -18,9 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
+    from sortal._typing import Float
 
-    Float = NDArray[np.float64]
 
 Value = str | bool | int | float
 

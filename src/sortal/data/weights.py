@@ -18,7 +18,9 @@ import numpy as np
 from sortal.errors import WeightError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from sortal._typing import Counts, Float
 
 _TOTAL_BITS = 48
 
@@ -29,7 +31,7 @@ _LEAST_TOTAL = 1e-50
 class Weights:
     """`units` whole numbers of 2**-exponent each; None where every row weighs one."""
 
-    units: NDArray[np.int64] | None
+    units: Counts | None
     exponent: int = 0
 
 
@@ -45,7 +47,7 @@ def read_weights(given: ArrayLike | None, n_rows: int, exponent: int | None = No
     return Weights(_rounded(weights, power), power)
 
 
-def _checked(given: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def _checked(given: ArrayLike, n_rows: int) -> Float:
     weights = _as_numbers(given)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
@@ -66,7 +68,7 @@ def _checked(given: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def _as_numbers(given: ArrayLike) -> NDArray[np.float64]:
+def _as_numbers(given: ArrayLike) -> Float:
     try:
         array: np.ma.MaskedArray[Any, Any] = np.ma.asarray(given)
         if array.dtype.kind not in "biufO":
@@ -79,7 +81,7 @@ def _as_numbers(given: ArrayLike) -> NDArray[np.float64]:
         ) from None
 
 
-def _exact_total(weights: NDArray[np.float64]) -> float:
+def _exact_total(weights: Float) -> float:
     """The sum, rounded once: near a power of two the order of rows would else choose the unit."""
     try:
         return math.fsum(weights.tolist())
@@ -87,7 +89,7 @@ def _exact_total(weights: NDArray[np.float64]) -> float:
         return math.inf
 
 
-def _total(weights: NDArray[np.float64]) -> float:
+def _total(weights: Float) -> float:
     """The sum; infinity, and no warning, beyond the largest float."""
     with np.errstate(over="ignore"):
         return float(weights.sum())
@@ -106,7 +108,7 @@ def _exponent_for(total: float) -> int:
     return _TOTAL_BITS - math.frexp(total)[1] or 1
 
 
-def _rounded(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:
+def _rounded(weights: Float, exponent: int) -> Counts:
     with np.errstate(over="ignore"):  # what is too large is refused below
         units = np.rint(np.ldexp(weights, exponent))
     if _total(units) >= 2.0**62:

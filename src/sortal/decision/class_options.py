@@ -13,11 +13,8 @@ from sortal.data.text import counted
 from sortal.errors import ParameterError, brief, listed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
-
-    Float = NDArray[np.float64]
 
 
 # Class weights from the first to the second: sums of squares times these can be written down.

@@ -13,14 +13,12 @@ from sortal.errors import InputError, ParameterError, brief
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from sortal._typing import Codes, Mask, Places
 
-    Bool = NDArray[np.bool_]
-    Int32 = NDArray[np.int32]
-    Place = NDArray[np.intp]
+    Int32 = Codes
 
 
-def assign_folds(classes: Int32, n_folds: int, seed: int) -> Place:
+def assign_folds(classes: Int32, n_folds: int, seed: int) -> Places:
     """A fold for each row: the rows of each class, shuffled, are dealt out one by one."""
     _refuse_few(n_folds, len(classes))
     order = _by_class(classes, seed)
@@ -29,7 +27,7 @@ def assign_folds(classes: Int32, n_folds: int, seed: int) -> Place:
     return folds
 
 
-def held_out(classes: Int32, part: float, seed: int) -> Bool:
+def held_out(classes: Int32, part: float, seed: int) -> Mask:
     """The rows to be left out: this part of each class, but never all of it."""
     order = _by_class(classes, seed)
     counts = np.bincount(classes)
@@ -46,13 +44,13 @@ def held_out(classes: Int32, part: float, seed: int) -> Bool:
     return out
 
 
-def _by_class(classes: Int32, seed: int) -> Place:
+def _by_class(classes: Int32, seed: int) -> Places:
     """The rows in the order of their classes, shuffled within each."""
     shuffled = np.random.default_rng(seed).permutation(len(classes))
     return np.asarray(shuffled[np.argsort(classes[shuffled], kind="stable")])
 
 
-def numbered(given: Any, n_rows: int) -> Place:
+def numbered(given: Any, n_rows: int) -> Places:
     """Folds given as a number a row, counted from 0 in ascending order."""
     folds = np.asarray(given)
     if folds.ndim != 1 or folds.dtype.kind not in "iu":
@@ -74,7 +72,7 @@ def numbered(given: Any, n_rows: int) -> Place:
     return np.asarray(places)
 
 
-def from_pairs(pairs: Sequence[Any], n_rows: int) -> Place:
+def from_pairs(pairs: Sequence[Any], n_rows: int) -> Places:
     """Folds given as pairs of rows to grow from and rows to be left out."""
     _refuse_few(len(pairs), n_rows)
     folds = np.full(n_rows, -1, dtype=np.intp)

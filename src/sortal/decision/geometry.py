@@ -18,11 +18,8 @@ from sortal.modelfile.arrays import Array
 from sortal.modelfile.fields import Layout, Number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sortal._typing import Float, Mask, Places
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
 
 EPS = float(np.finfo(float).eps)
 

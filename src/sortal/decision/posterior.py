@@ -11,9 +11,7 @@ from sortal.data.text import counted
 from sortal.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Float = NDArray[np.float64]
+    from sortal._typing import Float, Places
 
 
 _TIE = 16 * np.finfo(float).eps
@@ -81,7 +79,7 @@ def n_impossible(log_joint: Float) -> int:
     return int(np.isneginf(across(np.maximum, log_joint)).sum())
 
 
-def leading(functions: Float, unit: float = 1.0) -> NDArray[np.intp]:
+def leading(functions: Float, unit: float = 1.0) -> Places:
     """The class with the largest function, the first of those that differ by rounding only.
 
     `unit` is the size that differences between the functions have; of logarithms it is 1, and the
@@ -125,7 +123,7 @@ def shares_of_votes(votes: Float, prior: Float) -> Float:
         return np.where(total > 0, even / total, prior)
 
 
-def decide(probabilities: Float, costs: Float | None) -> NDArray[np.intp]:
+def decide(probabilities: Float, costs: Float | None) -> Places:
     """The most probable class, or the one of least expected cost; the first of equals.
 
     costs[i, j] is the cost of saying j when i is true.
@@ -140,7 +138,7 @@ class Decisions:
     """What was decided of rows by functions of them; with costs, these are ln P(c|x)."""
 
     functions: Float
-    labels: NDArray[np.intp]
+    labels: Places
     costs: Float | None = None
 
     @classmethod

@@ -14,15 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Float
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
-
-    Counts = NDArray[np.int64]
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
-    Codes = NDArray[np.int32]
-    Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ from sortal.data.arrays import LARGEST
 from sortal.discriminants.gaussian import GaussianClasses
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.browser import Ends
     from sortal.data.schema import Design
     from sortal.discriminants.fisher.model import FisherModel
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from sortal.discriminants.linear_functions import LinearMap, MissingRule, Nearest
     from sortal.discriminants.quadratic.model import QuadraticModel
 
-    Float = NDArray[np.float64]
 
 _MISSING: Final = "missing: the other columns speak for it"
 

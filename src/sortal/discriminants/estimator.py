@@ -63,13 +63,12 @@ from sortal.summaries.labeled_moments import DiscriminantSummary, Fill, Summariz
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float
     from sortal.base.classifier import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.discriminants.linear_functions import CenteredRows
     from sortal.summaries.counts import ClassCounts, RowCounts
-
-    Float = NDArray[np.float64]
 
 
 # --- What a discriminant keeps in a model file: its summary, or the moments that were given ------

@@ -11,8 +11,7 @@ import numpy as np
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.data.schema import Design
     from sortal.data.values import Value, Values
     from sortal.decision.posterior import Decisions
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from sortal.discriminants.quadratic.model import QuadraticMap
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 Mark = Literal["", "missing", "unknown"]
 
@@ -139,7 +137,7 @@ class Explain(ABC):
             costs=costs,
         )
 
-    def known(self, i: int) -> NDArray[np.bool_]:
+    def known(self, i: int) -> Mask:
         """Which terms of a row are known."""
         return np.asarray(~self.rows.missing[i][self.design.owner])
 

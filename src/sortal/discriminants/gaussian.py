@@ -19,11 +19,8 @@ from sortal.modelfile.fields import Layout, Number, check_scatter, check_squares
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import NDArray
+    from sortal._typing import Float, Mask, Places
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
 
 T = TypeVar("T")
 

@@ -42,8 +42,9 @@ from sortal.errors import CollinearityWarning, ParameterError, warn
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.discriminants.leave_one_out.downdate import GridScores, LeaveOneOutDensity
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table
     from sortal.summaries.labeled_moments import DiscriminantSummary, SummarizeDiscriminant
-
-    Float = NDArray[np.float64]
 
 
 class LeaveOneOutMixin(DiscriminantClassifier):

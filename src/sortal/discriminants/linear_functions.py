@@ -34,17 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.decision.scores import RowFunctions
-
-    Codes = NDArray[np.int32]
-    Counts = NDArray[np.int64]
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Rows = NDArray[np.int64]
-    Places = NDArray[np.intp]
 
 
 # A block's rows as terms of a design: distances from a center, and which cells have no value.
@@ -67,7 +61,7 @@ class TermBlock:
         numbers, codes = design.number_arrays(batch), design.code_arrays(batch)
         return cls(design, numbers, codes, sizes, batch.n_rows)
 
-    def center(self, rows: Rows, origin: Float, out: Float) -> int:
+    def center(self, rows: Counts, origin: Float, out: Float) -> int:
         """out[i] = (z, 1, ‖z‖²), z = row - origin, both in the order of the loops; missing is NaN.
 
         Returns how many rows are not finite.
@@ -75,14 +69,14 @@ class TermBlock:
         codes = list(self.codes)
         return native.center_rows(self.numbers, codes, self.sizes, rows, origin, None, None, out)
 
-    def known_part(self, rows: Rows, center: Float) -> Float:
+    def known_part(self, rows: Counts, center: Float) -> Float:
         """Rows minus a center in the order of the terms, 0 where nothing is known."""
         z, origin = np.empty((len(rows), self.design.n_terms + 2)), in_loops(self.design, center)
         codes = list(self.codes)
         native.center_rows(self.numbers, codes, self.sizes, rows, origin, origin, None, z)
         return np.asarray(z[:, :-2][:, self.design.loop_order])
 
-    def missing(self, rows: Rows) -> Mask:
+    def missing(self, rows: Counts) -> Mask:
         """missing[i, j]: whether column j of a row has no value or one never fitted."""
         missing = np.zeros((len(rows), len(self.design.sizes)), dtype=bool)
         for j, column in zip(self.design.numbers, self.numbers, strict=True):
@@ -95,14 +89,14 @@ class TermBlock:
             missing[:, j] = codes[rows] <= MISSING
         return missing
 
-    def unknown(self, rows: Rows) -> Mask:
+    def unknown(self, rows: Counts) -> Mask:
         """unknown[i, j]: whether column j of a row has a value that was never fitted."""
         unknown = np.zeros((len(rows), len(self.design.sizes)), dtype=bool)
         for j, codes in zip(self.design.categories, self.codes, strict=True):
             unknown[:, j] = codes[rows] == UNKNOWN
         return unknown
 
-    def mapped(self, values: Float, rows: Rows, missing: Mask) -> Mapped:
+    def mapped(self, values: Float, rows: Counts, missing: Mask) -> Mapped:
         """Functions of all rows, and the missing values of those among `rows`, which have some."""
         unknown = self.unknown(rows).sum(axis=0)
         return Mapped(values, missing.sum(axis=0) - unknown, unknown)
@@ -154,7 +148,7 @@ class Means:
         return near, rest + self.tail
 
     def some_squares(
-        self, block: TermBlock, rows: Rows, roots: Float, more: Float | float = 0.0
+        self, block: TermBlock, rows: Counts, roots: Float, more: Float | float = 0.0
     ) -> Float:
         """The same of some rows, by roots that are 0 for terms that are not known.
 
@@ -463,7 +457,7 @@ class ProjectTraining:
     classes: Values
     with_missing: bool
 
-    def __call__(self, batch: Batch) -> tuple[Float, NDArray[np.int32], Float]:
+    def __call__(self, batch: Batch) -> tuple[Float, Codes, Float]:
         """Project one block."""
         mapped = self.function(batch)
         place = {label: k for k, label in enumerate(self.classes)}

@@ -21,15 +21,12 @@ from sortal.summaries.labeled_moments import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.data.values import Values
     from sortal.decision.geometry import Geometry
     from sortal.summaries.labeled_moments import DiscriminantSummary
     from sortal.summaries.value_tables import BayesSummary
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 # Beyond this condition number coefficients hold five digits or fewer, which is worth a warning.
 WORST_CONDITION = 1e10
@@ -75,7 +72,7 @@ class ClassStatistics:
         return self.design.schema.classes
 
     @property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Mask:
         """Which classes have weight."""
         return np.asarray(self.weight > 0)
 
@@ -326,7 +323,7 @@ def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
     return columns_of(design, involved(geometry.weakest[:, None], geometry.size, nothing, 0.01))
 
 
-def columns_of(design: Design, terms: NDArray[np.bool_]) -> list[str]:
+def columns_of(design: Design, terms: Mask) -> list[str]:
     """The columns of terms, by name."""
     return [design.schema.columns[j].name for j in dict.fromkeys(design.owner[terms].tolist())]
 

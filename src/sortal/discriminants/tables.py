@@ -13,12 +13,9 @@ from sortal.records.tables import Table, unique
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
 
 
 def function_tables(

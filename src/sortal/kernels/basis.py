@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.kernels.functions import KernelFunction, KernelInputs
@@ -30,26 +31,21 @@ if TYPE_CHECKING:
     from sortal.kernels.primal import ReportProgress
     from sortal.summaries.counts import ClassCounts, RowCounts
 
-    Float = NDArray[np.float64]
-    Int = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class BasisRows:
     """Rows of a fit: inputs, places in the table, labels and weights before class weights."""
 
     u: Float
-    ids: Int
+    ids: Counts
     labels: NDArray[Any]
     weight: Float
 
-    def take(self, rows: Int) -> BasisRows:
+    def take(self, rows: Counts) -> BasisRows:
         """Some of them, in this order."""
         return BasisRows(self.u[rows], self.ids[rows], self.labels[rows], self.weight[rows])
 
-    def codes(self, classes: Values) -> Int:
+    def codes(self, classes: Values) -> Counts:
         """The places of the labels among the classes."""
         place = {label: c for c, label in enumerate(classes)}
         return np.array([place[label] for label in self.labels.tolist()], dtype=np.int64)
@@ -202,7 +198,7 @@ class CountUnknown:
 
     inputs: KernelInputs
 
-    def __call__(self, batch: Batch) -> Int:
+    def __call__(self, batch: Batch) -> Counts:
         """Count one block."""
         codes = self.inputs.design.code_arrays(batch)
         found = np.zeros(len(batch.columns), dtype=np.int64)

@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Counts, Float
     from sortal.kernels.explain import KernelExplanation, KernelRows
     from sortal.kernels.functions import KernelFunction
     from sortal.records.tables import Table, Working
-
-    Float = NDArray[np.float64]
 
 
 # --- What is read off a fitted kernel discriminant: attributes, explanations, its numbers --------
@@ -139,7 +138,7 @@ class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLe
         return len(model.ids)
 
     @property
-    def basis_ids_(self) -> NDArray[np.int64]:
+    def basis_ids_(self) -> Counts:
         """The rows of the basis, as places in the table of the fit, or of the first call."""
         return np.asarray(self._fitted_model().ids)
 

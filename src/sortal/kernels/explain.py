@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Float, Mask
     from sortal.data.sources import Batch
     from sortal.data.values import Value, Values
     from sortal.kernels.model import KernelModel
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 Mark = Literal["missing", "unknown"]
 

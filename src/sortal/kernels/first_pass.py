@@ -18,14 +18,12 @@ from sortal.summaries.counts import count_rows
 from sortal.summaries.labeled_moments import whole_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.sources import Batch, DataTable
     from sortal.data.values import Values
     from sortal.kernels.options import KernelOptions
     from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
-    Float = NDArray[np.float64]
 
 # Squares below it hold fewer than all digits.
 _LEAST_SQUARE = float(np.finfo(float).tiny) / EPS

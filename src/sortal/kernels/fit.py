@@ -91,6 +91,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Counts, Float, Places
     from sortal.base.classifier import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
@@ -102,10 +103,6 @@ if TYPE_CHECKING:
     from sortal.kernels.primal import ReportProgress
     from sortal.records.tables import Table
     from sortal.summaries.labeled_moments import DiscriminantSummary
-
-    Float = NDArray[np.float64]
-    Places = NDArray[np.intp]
-    Counts = NDArray[np.int64]
 
 
 class KernelClassifier(Posteriors, SummaryClassifier):
@@ -150,7 +147,7 @@ class KernelClassifier(Posteriors, SummaryClassifier):
         """Whether rows with missing values take part."""
         return bool(self.missing == "mean")
 
-    def _refuse_missing(self, schema: Schema, missing: NDArray[np.int64]) -> None:
+    def _refuse_missing(self, schema: Schema, missing: Counts) -> None:
         if self.missing == "error":
             self._report_cells(dict(zip(schema.names, missing.tolist(), strict=True)), {})
 

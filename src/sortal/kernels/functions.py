@@ -18,13 +18,10 @@ from sortal.modelfile.fields import FromSchema, Layout, Number, Whole, Word
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 # Kernels that are positive by their form; those of users are looked at.
 NAMED = ("rbf", "poly", "linear", "laplacian")

@@ -24,8 +24,7 @@ from sortal.summaries.counts import ClassCounts, RowCounts, count_rows
 from sortal.summaries.labeled_moments import DiscriminantSummary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float, Places
     from sortal.data.columns import CategoryColumn
     from sortal.data.sources import Batch
     from sortal.data.values import Values
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from sortal.kernels.primal import Solution
     from sortal.summaries.class_moments import ClassMoments
 
-    Float = NDArray[np.float64]
-    Rows = NDArray[np.intp]
 
 # Rows of a class taken at a time: their kernel values are what a thread holds beside the moments.
 _TILE = 8192
@@ -151,7 +148,7 @@ class SummarizeLandmarks:
         return replace(made, rows=count_rows(batch))
 
     def of(
-        self, u: Float, labels: CategoryColumn, units: NDArray[np.int64], exponent: int
+        self, u: Float, labels: CategoryColumn, units: Counts, exponent: int
     ) -> DiscriminantSummary:
         """The summary of inputs that were read before, all with weight and complete."""
         by_class = [np.flatnonzero(labels.codes == c) for c in range(len(labels.values))]
@@ -168,9 +165,9 @@ class SummarizeLandmarks:
     def _measure(
         self,
         u: Float,
-        by_class: list[Rows],
+        by_class: list[Places],
         classes: Values,
-        units: NDArray[np.int64],
+        units: Counts,
         exponent: int,
     ) -> ClassMoments:
         """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
@@ -213,7 +210,7 @@ class SummarizeLandmarks:
             np.einsum("ij,ij->i", z, z, out=wide[strip, p + 1])
 
 
-def _sums(units: NDArray[np.int64], by_class: list[Rows]) -> NDArray[np.int64]:
+def _sums(units: Counts, by_class: list[Places]) -> Counts:
     return np.array([units[rows].sum() for rows in by_class], dtype=np.int64)
 
 

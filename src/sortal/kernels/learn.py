@@ -21,8 +21,7 @@ from sortal.kernels.primal import Labeled
 from sortal.kernels.solve import solve_dense
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.discriminants.leave_one_out.downdate import FittedStatistics
     from sortal.kernels.basis import BasisRows, KernelSummary
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from sortal.kernels.primal import ReportProgress, Solution
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
-    Float = NDArray[np.float64]
-    Int = NDArray[np.int64]
 
 # The ridge where none is given, over the number of rows: μ is twice the mean of k(x, x).
 DEFAULT_RIDGE = 2.0

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Float, Mask, Places
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow, FittedStatistics
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from sortal.kernels.primal import ReportProgress
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
-    Float = NDArray[np.float64]
-    Rows = NDArray[np.intp]
     Codes = NDArray[np.integer]
 
 
@@ -133,7 +132,7 @@ class DowndatableFeatures:
         left: ClassesWithoutRow,
         mu: float,
         most: int | None,
-        rows: Rows | None = None,
+        rows: Places | None = None,
     ) -> Float:
         """Squared distances of rows u of class g, less its mean, without them; a row a class.
 
@@ -180,7 +179,7 @@ class DowndatableFeatures:
 class LeaveOneOutSolver(Protocol):
     """A solved problem that can lose a row."""
 
-    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
 
 
@@ -197,7 +196,7 @@ class DenseLeaveOneOutSolver:
     labeled: Labeled
     mu: float
 
-    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         size, v = self.labeled.sizes, self.labeled.weight[rows]
         here = np.flatnonzero(size > 0)
@@ -232,7 +231,7 @@ class PrimalLeaveOneOutSolver:
     z: Float
     mu: float
 
-    def squares(self, rows: Rows, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
         """Squared distances of rows of class g from all class means without them."""
         u = self.z[rows] - self.base.features.means[g]
         return self.base.squares(u, g, left, self.mu, most, rows)
@@ -242,7 +241,7 @@ class PrimalLeaveOneOutSolver:
 class RowsWithoutThemselves:
     """Rows of one class without themselves: ln π_c f_c for each setting, a row a row."""
 
-    rows: Rows
+    rows: Places
     g: int
     left: ClassesWithoutRow
     log_joint: tuple[Float, ...]
@@ -319,7 +318,7 @@ class DenseLeaveOut:
             yield PrimalLeaveOneOutSolver(base, z, mu)
 
     def _left(
-        self, rows: Rows, g: int, solved: Sequence[LeaveOneOutSolver]
+        self, rows: Places, g: int, solved: Sequence[LeaveOneOutSolver]
     ) -> RowsWithoutThemselves:
         left = self.fitted.without(g, self.weight[rows])
         divisor = left.pooled_divisor("unbiased")
@@ -370,7 +369,7 @@ class LandmarkLeaveOut:
 
     def densities(
         self, base: DowndatableFeatures, g: int, u: Float, left: ClassesWithoutRow
-    ) -> list[tuple[Float, NDArray[np.bool_]]]:
+    ) -> list[tuple[Float, Mask]]:
         """-½ D d² without each row; every row is safe."""
         divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
         return [

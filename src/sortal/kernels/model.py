@@ -27,14 +27,11 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
     from sortal.data.values import Values
 
-    Float = NDArray[np.float64]
-    Int = NDArray[np.int64]
 
 SOLVERS = ("dense", "landmarks")
 
@@ -51,7 +48,7 @@ class Projections:
     kernel: KernelFunction
     inputs: KernelInputs
     basis: Float
-    ids: Int
+    ids: Counts
     coefs: Float
 
     @property
@@ -89,7 +86,7 @@ class Projections:
             )
         return Mapped(values, missing - unknown, unknown)
 
-    def _tiles(self, n: int) -> Iterator[Int]:
+    def _tiles(self, n: int) -> Iterator[Counts]:
         """Rows of a block, so few at a time that their kernel values fit."""
         step = rows_at_a_time(max(len(self.ids), self.design.n_terms))
         for start in range(0, n, step):
@@ -156,8 +153,8 @@ class KernelModel:
     kernel: KernelFunction
     inputs: KernelInputs
     basis: Float
-    ids: Int
-    codes: Int
+    ids: Counts
+    codes: Counts
     weight_of_basis: Float
     solver: str
     penalty: str

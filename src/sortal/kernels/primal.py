@@ -16,7 +16,8 @@ from sortal.decision.geometry import EPS, VARIANCE_FLOOR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float, Mask
+
     Codes = NDArray[np.integer]
 
 
@@ -251,7 +252,7 @@ class Canonical:
     eigenvalues: Float
 
     @property
-    def apart(self) -> NDArray[np.bool_]:
+    def apart(self) -> Mask:
         """Along which directions the means differ and no class has scatter."""
         return np.isinf(self.eigenvalues)
 

@@ -25,11 +25,9 @@ from sortal.kernels.primal import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.kernels.functions import KernelFunction
 
-    Float = NDArray[np.float64]
 
 # Columns of a panel. Wide enough for matrix products at full speed, narrow enough that the next
 # word of progress, or Ctrl-C, waits for less than a second at 20,000 rows.

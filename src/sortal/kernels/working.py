@@ -16,14 +16,10 @@ from sortal.records.tables import Table, Working, matrix_table, unique
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float
     from sortal.kernels.explain import KernelRows
     from sortal.kernels.model import KernelModel
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
-    Int = NDArray[np.int64]
 
 
 # Kernel discriminant analysis by the book, line by line: for few rows, and to check others by.
@@ -47,7 +43,7 @@ class Matrices:
 
 
 def matrices(
-    K: Float, codes: Int, weight: Float, n_classes: int, penalty: str, mu: float
+    K: Float, codes: Counts, weight: Float, n_classes: int, penalty: str, mu: float
 ) -> Matrices:
     """Lines 1 to 6 of the algorithm, and the penalty: μK, or ε / weight. (ZM Alg. 20.2)"""
     present = np.unique(codes)

@@ -42,12 +42,10 @@ from sortal.modelfile.values import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.modelfile.values import Scope
 
-    Float = NDArray[np.float64]
 
 INF = float("inf")
 

@@ -13,12 +13,10 @@ from sortal.native import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from sortal._typing import Codes, Counts, Float
 
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
-    Float = NDArray[np.float64]
+    Int32 = Codes
+    Int64 = Counts
 
 # Beyond this span of values a table over the span wastes more than ranking costs.
 MAX_SPAN = 1 << 16

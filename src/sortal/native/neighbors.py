@@ -26,10 +26,11 @@ from sortal.native import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Float = NDArray[np.float64]
-    Numbers = NDArray[np.float32] | NDArray[np.float64]
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+    from sortal._typing import Codes, Counts, Float
+
+    Numbers = NDArray[np.float32] | Float
+    Int32 = Codes
+    Int64 = Counts
     Kind = Literal["tree", "bytes", "bits", "scan"]
 
 # Fewer rows than this are looked at one by one.

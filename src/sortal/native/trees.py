@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Bool = NDArray[np.bool_]
-    Float = NDArray[np.float64]
+    from sortal._typing import Codes, Counts, Float, Mask
+
     Int8 = NDArray[np.int8]
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+    Int32 = Codes
+    Int64 = Counts
 
 # What a node asks, and how a column is asked: x <= v, x in V, or one branch per value.
 LEAF, CUT, SUBSET, MULTIWAY = range(4)
@@ -65,7 +65,7 @@ class Grown(NamedTuple):
     sizes: Int64
     score: Float
     gain: Float
-    exact: Bool
+    exact: Mask
     candidates: Float
     missing: Int32
 
@@ -271,7 +271,7 @@ class Raised(NamedTuple):
     units: Int64
     sizes: Int64
     origin: Int32
-    moved: Bool
+    moved: Mask
 
 
 def prune_raising(

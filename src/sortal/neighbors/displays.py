@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float
     from sortal.pictures.scene import Pictures
     from sortal.plotting.rows import PlotRows
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
     Functions = Callable[[Float], Float]
 
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Counts, Float
     from sortal.base.classifier import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from sortal.neighbors.votes import FoundNeighbors, VotedRows
     from sortal.records.tables import Table, Working
     from sortal.summaries.rows import KeptRows, SummarizeRows
-
-    Float = NDArray[np.float64]
 
 
 # --- A classifier that keeps its rows: how they are read, joined, forgotten and kept in a file ---
@@ -407,7 +406,7 @@ class NeighborsClassifier(ReadableNeighbors):
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> tuple[Float, NDArray[np.int64]] | NDArray[np.int64]:
+    ) -> tuple[Float, Counts] | Counts:
         """The nearest rows, whatever they weigh: distances and ids.
 
         Parameters
@@ -467,7 +466,7 @@ class NeighborsClassifier(ReadableNeighbors):
         return {name: width for name, width in pairs if width > 0}
 
     @property
-    def ids_(self) -> NDArray[np.int64]:
+    def ids_(self) -> Counts:
         """The ids of the rows that are kept, ascending."""
         check_is_fitted(self)
         return np.asarray(self._summary.ids.copy())

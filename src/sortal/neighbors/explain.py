@@ -17,15 +17,13 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float, Places
     from sortal.data.values import Value, Values
     from sortal.neighbors.model import NeighborsModel
     from sortal.neighbors.votes import FoundNeighbors
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
 
 
 # --- Neighbors in words: who decided, and in what each of them differs ---------------------------
@@ -166,9 +164,7 @@ class LargestAmounts(Amounts):
         return shares
 
 
-def column_amounts(
-    model: NeighborsModel, x: Float, codes: NDArray[np.int32], positions: Int64
-) -> Amounts:
+def column_amounts(model: NeighborsModel, x: Float, codes: Codes, positions: Int64) -> Amounts:
     """What each column adds to the keys of one query and some rows."""
     of_numbers = _number_amounts if model.ellipse is None else _ellipse_amounts
     numbers, words = of_numbers(model, x, positions), _code_amounts(model, codes, positions)
@@ -201,7 +197,7 @@ def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
     return np.asarray(_POWER(terms, model.power), dtype=np.float64)
 
 
-def _code_amounts(model: NeighborsModel, codes: NDArray[np.int32], positions: Int64) -> Float:
+def _code_amounts(model: NeighborsModel, codes: Codes, positions: Int64) -> Float:
     """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 73)"""
     theirs = model.codes[positions]
     amounts: Float = (theirs != codes).astype(np.float64)
@@ -340,7 +336,7 @@ class ExplainNeighbors:
     model: NeighborsModel
     rows: FoundNeighbors
     shares: Float
-    labels: NDArray[np.intp]
+    labels: Places
     costs: Float | None
 
     def __call__(self, i: int) -> NeighborsExplanation:

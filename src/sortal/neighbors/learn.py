@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from sortal._typing import Float, Mask
     from sortal.data.values import Values
 
-    Float = NDArray[np.float64]
     Matrix = NDArray[np.floating[Any]]
 
 
@@ -187,7 +187,7 @@ def fit_ellipse(x: Matrix, w: Float | None, divisor: float) -> MahalanobisMetric
     return MahalanobisMetric(center, S, largest, inverse_root(S, largest, len(x)).sphere)
 
 
-def still_columns(ellipse: MahalanobisMetric, n_rows: int) -> NDArray[np.bool_]:
+def still_columns(ellipse: MahalanobisMetric, n_rows: int) -> Mask:
     """Which columns take part in a combination that never varies."""
     geometry = inverse_root(ellipse.covariance, ellipse.magnitude, n_rows)
     none = np.zeros((len(ellipse.center), 0))

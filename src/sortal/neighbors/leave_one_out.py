@@ -25,14 +25,12 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float, Places
     from sortal.neighbors.learn import NeighborsOptions
     from sortal.neighbors.model import NeighborsModel
     from sortal.summaries.rows import KeptRows
 
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class ClassesWithoutNeighbor:
     model: NeighborsModel
     options: NeighborsOptions
 
-    def factors_and_priors(self, rows: NDArray[np.intp]) -> tuple[Float, Float]:
+    def factors_and_priors(self, rows: Places) -> tuple[Float, Float]:
         """Factors and priors of the classes without each of some rows. (S 79)"""
         classes, kept = self.model.classes, kept_rows(self.model)
         counts, weights = np.tile(class_weights(kept, classes), (len(rows), 1)), row_weights(kept)

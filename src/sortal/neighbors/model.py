@@ -35,16 +35,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Codes = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
 
 SCALES = ("range", "std", "none")
 
@@ -114,14 +112,14 @@ class NeighborsModel:
     power: float
     scale: str
     numbers: NDArray[np.floating[Any]]
-    codes: NDArray[np.int32]
+    codes: Codes
     values: tuple[Values, ...]
     widths: Float
     ellipse: MahalanobisMetric | None
-    labels: NDArray[np.int32]
-    units: NDArray[np.int64] | None
+    labels: Codes
+    units: Counts | None
     exponent: int
-    ids: NDArray[np.int64]
+    ids: Counts
     next_id: int
     class_factors: Float
     prior: Float
@@ -358,7 +356,7 @@ def plain_searcher(model: NeighborsModel) -> Searcher:
     return Searcher(numbers, codes, factors, model.power, model.n_columns)
 
 
-def _used(cells: NDArray[Any], used: NDArray[np.bool_]) -> NDArray[Any]:
+def _used(cells: NDArray[Any], used: Mask) -> NDArray[Any]:
     return cells if used.all() else np.ascontiguousarray(cells[:, used])
 
 
@@ -388,14 +386,12 @@ def _search_ellipse(
     return keys, found
 
 
-def _patterns(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+def _patterns(known: Mask) -> tuple[Mask, Places]:
     patterns, which = np.unique(known, axis=0, return_inverse=True)
     return patterns, which.ravel()
 
 
-def _of_pattern(
-    model: NeighborsModel, known: NDArray[np.bool_], n_queries: int
-) -> tuple[Float, Searcher]:
+def _of_pattern(model: NeighborsModel, known: Mask, n_queries: int) -> tuple[Float, Searcher]:
     """The root of the inverse of S over some columns, and the search by it."""
     ellipse = model.ellipse
     assert ellipse is not None  # noqa: S101  (asked of such models only)

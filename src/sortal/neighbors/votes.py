@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.sources import Batch
     from sortal.data.values import Value
     from sortal.neighbors.model import NeighborsModel
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
 
 
 # --- Votes: places that neighbors fill, what a vote counts by its distance, and shares by class --
@@ -37,8 +36,8 @@ WITH_HEIGHT = ("triangular", "epanechnikov", "gaussian")
 class Voters:
     """Class and units of each row (None where every row is one), and the units of a place."""
 
-    labels: NDArray[np.int32]
-    weights: NDArray[np.int64] | None
+    labels: Codes
+    weights: Counts | None
     n_classes: int
     place: float = 1.0
 
@@ -96,7 +95,7 @@ def votes(near: Near, voters: Voters, k: int, weighting: str) -> Float:
     return _tally(near.positions, said, voters)
 
 
-def _tally(found: NDArray[np.int64], said: Float | None, voters: Voters) -> Float:
+def _tally(found: Counts, said: Float | None, voters: Voters) -> Float:
     """Sums by class; who is not there speaks for a class beyond the last."""
     q, K = len(found), voters.n_classes
     at = np.append(voters.labels, np.int32(K))[found] + np.arange(0, q * (K + 1), K + 1)[:, None]
@@ -247,7 +246,7 @@ class DecideShares:
 
     costs: Float | None = None
 
-    def __call__(self, shares: Float) -> NDArray[np.intp]:
+    def __call__(self, shares: Float) -> Places:
         """Decide on one block."""
         return decide(shares, self.costs)
 
@@ -301,7 +300,7 @@ class Found:
     part: Float
     kernel: Float
 
-    def take(self, rows: slice | NDArray[np.intp]) -> Found:
+    def take(self, rows: slice | Places) -> Found:
         """Some of them."""
         return Found(self.positions[rows], self.distances[rows], self.part[rows], self.kernel[rows])
 

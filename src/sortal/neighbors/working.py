@@ -18,14 +18,12 @@ from sortal.records.tables import Table, Working, matrix_table, unique
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float
     from sortal.neighbors.explain import Amounts
     from sortal.neighbors.model import Near, NeighborsModel
     from sortal.neighbors.votes import Found, FoundNeighbors
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 _DIVISORS = {"range": "the range", "std": "the standard deviation", "none": "nothing"}
 
@@ -157,7 +155,7 @@ class _Ranked:
     """Rows in the order of their distance from query i; the first of them are its neighbors."""
 
     i: int
-    positions: NDArray[np.int64]
+    positions: Counts
     distances: Float
     amounts: Amounts
     neighbors: Found

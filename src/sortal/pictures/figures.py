@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float, Places
 
 
 # --- The SVG that matplotlib writes, as one short element that can stand among others in a page --
@@ -472,7 +472,7 @@ def _places(cloud: PathCollection) -> Float:
     return np.asarray(cloud.get_offsets(), dtype=np.float64)
 
 
-def _cells(ax: Axes, cloud: PathCollection) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _cells(ax: Axes, cloud: PathCollection) -> tuple[NDArray[Any], Places]:
     """The cells in which rows lie, and how many."""
     on_page = cloud.get_offset_transform().transform(_places(cloud))
     shares = ax.transAxes.inverted().transform(on_page)

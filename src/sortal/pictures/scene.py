@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+    from sortal._typing import Float, Places
     from sortal.data.sources import DataTable
     from sortal.plotting.rows import PlotRows
     from sortal.records.render import PagePart
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
     Options = Mapping[str, Any]
 
 
@@ -143,7 +142,7 @@ class ColumnSeparation(NamedTuple):
     share: float
 
 
-def between_share(x: Float, codes: NDArray[np.intp], n_classes: int) -> float:
+def between_share(x: Float, codes: Places, n_classes: int) -> float:
     """η² = Σ_k n_k (m_k − m)² / Σ_i (x_i − m)² of the rows without missing values. (S 68)
 
     0 where a column does not vary. It grows with the F ratio of between and within.
@@ -167,7 +166,7 @@ def between_share(x: Float, codes: NDArray[np.intp], n_classes: int) -> float:
 
 
 def most_separating(
-    table: DataTable, places: list[int], codes: NDArray[np.intp], n_classes: int
+    table: DataTable, places: list[int], codes: Places, n_classes: int
 ) -> list[ColumnSeparation]:
     """Columns of numbers, those whose variance lies most between classes first."""
     found = []

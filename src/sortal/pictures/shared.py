@@ -29,13 +29,11 @@ from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, Roc
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.pictures.scene import ColumnSeparation, Scene
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 # With more classes a table of all pairs is not read; one of the confusions is.
 _MOST_CLASSES = 12

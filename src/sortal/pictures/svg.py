@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
-from numpy.typing import NDArray
 
 from sortal.plotting.axes import COLORS
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
-Float = NDArray[np.float64]
+    from sortal._typing import Float
+
 
 _TOKEN: Final = re.compile(r"([MLQCZz])|(-?\d*\.?\d+(?:e[-+]?\d+)?)")
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
-    Float = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    from sortal._typing import Float, Places
+
     Functions = Callable[[Float], Float]
 
 # Of equal classes the rounding is not drawn; as `leading` has it.

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float
+
 
 _GRAY = "0.45"
 

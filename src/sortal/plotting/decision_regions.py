@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float
+
     Functions = Callable[[Float], Float]
 
 # Lines of the grid in each direction; vertices of the curves are exact all the same.

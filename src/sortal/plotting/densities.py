@@ -38,11 +38,11 @@ from sortal.plotting.rows import class_means, read_rows, split_labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from sortal.plotting.rows import Codes, PlotRows
+    from sortal._typing import Float, Places
+    from sortal.plotting.rows import PlotRows
 
-    Float = NDArray[np.float64]
     Kind = Literal["histogram", "rug"]
 
 # Bars of a histogram over all classes: few enough to see a shape, many enough to see a gap.
@@ -283,7 +283,7 @@ def _normal(x: Float, mean: float, deviation: float) -> Float:
     return np.asarray(np.exp(-0.5 * z**2) / (math.sqrt(2 * math.pi) * deviation))
 
 
-def _edges(along: Float, codes: Codes) -> list[float]:
+def _edges(along: Float, codes: Places) -> list[float]:
     """Edges of bars that all classes share, as narrow as the class that needs them narrowest.
 
     The width is Scott's, 3.49 σ / ∛n, which is made for classes that are about normal.

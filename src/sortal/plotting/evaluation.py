@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Counts, Float, Places
     from sortal.data.values import Values
     from sortal.evaluation import RocCurve
 
@@ -50,10 +51,10 @@ if TYPE_CHECKING:
 class LabeledPredictions(NamedTuple):
     """Codes of classes, true and said; probabilities by class where they were asked for."""
 
-    y_true: NDArray[np.intp]
-    y_pred: NDArray[np.intp]
+    y_true: Places
+    y_pred: Places
     classes: Values
-    y_proba: NDArray[np.float64] | None = None
+    y_proba: Float | None = None
 
 
 def from_labels(y_true: Any, y_pred: Any, classes: ArrayLike | None) -> LabeledPredictions:
@@ -209,7 +210,7 @@ class ConfusionDisplay:
         ax.tick_params(length=0)
         name_axes(ax, "class said", "true class (rows)")
 
-    def _shade(self, ax: Axes, levels: NDArray[np.intp], kw: Style) -> None:
+    def _shade(self, ax: Axes, levels: Places, kw: Style) -> None:
         """One path for all cells of a shade: neighbors in one piece, so that few are drawn."""
         own = np.eye(len(levels), dtype=bool)
         for right in (True, False):
@@ -220,7 +221,7 @@ class ConfusionDisplay:
                 style |= {"edgecolor": "none", "zorder": 1} | kw
                 ax.add_patch(PathPatch(Path.make_compound_path(*outlines), **style))
 
-    def _write_numbers(self, ax: Axes, levels: NDArray[np.intp]) -> None:
+    def _write_numbers(self, ax: Axes, levels: Places) -> None:
         width = ax.get_window_extent().width / self.figure_.dpi * 72 / len(levels)
         for i, j, n in self._numbers():
             text = str(n)
@@ -270,13 +271,13 @@ def letters_on(background: str) -> str:
     return _LIGHT if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.053 else _DARK
 
 
-def _levels(matrix: NDArray[np.int64]) -> NDArray[np.intp]:
+def _levels(matrix: Counts) -> Places:
     """The shade of each cell by its share of the row: 0 where there is none."""
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     return np.asarray(np.ceil(_SHADES * np.sqrt(shares) - 1e-9), dtype=np.intp)
 
 
-def _runs(levels: NDArray[np.intp], level: int) -> Iterator[tuple[int, int, int]]:
+def _runs(levels: Places, level: int) -> Iterator[tuple[int, int, int]]:
     """Cells of a shade as (row, first column, number of columns)."""
     for i, row in enumerate(levels == level):
         at = 0

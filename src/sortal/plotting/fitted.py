@@ -19,11 +19,11 @@ from sortal.plotting.rows import PlotRows, choose_columns, read_rows, split_labe
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.data.sources import DataTable
 
-    Float = NDArray[np.float64]
     HalfPlane = tuple[Float, float]
     Values = tuple[Any, ...]
 

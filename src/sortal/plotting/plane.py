@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Float, Places
     from sortal.data.sources import DataTable
-    from sortal.plotting.rows import Codes
 
-    Float = NDArray[np.float64]
     HalfPlane = tuple[Float, float]
 
 # Below this share of the sizes involved, a difference is rounding.
@@ -39,7 +38,7 @@ def feet_on_line(points: Float, center: Float, w: Float) -> Float:
     return center + np.outer((points - center) @ w, w)
 
 
-def criterion(along: Float, codes: Codes, n_classes: int) -> float:
+def criterion(along: Float, codes: Places, n_classes: int) -> float:
     """Fisher's J of coordinates along a direction: squared distance of means over scatter."""
     means = class_means(along, codes, n_classes)
     scatter = float(((along - means[codes]) ** 2).sum())

@@ -41,10 +41,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float, Mask, Places
     from sortal.data.values import Values
-
-    Codes = NDArray[np.intp]
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +50,12 @@ class PlotRows:
     """n complete points in d attributes, and the class of each as a place in `classes`."""
 
     points: Float
-    codes: Codes
+    codes: Places
     classes: Values
     names: tuple[str, ...]
 
     @cached_property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> Places:
         """How many rows each class has."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
@@ -71,13 +69,13 @@ class PlotRows:
         """The class of each row itself."""
         return objects_of(self.classes)[self.codes]
 
-    def thinned(self, most: int) -> NDArray[np.intp]:
+    def thinned(self, most: int) -> Places:
         """Which rows are drawn where there are too many to see: every so many-th."""
         n = len(self.points)
         return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
 
 
-def class_means(cells: Float, codes: Codes, n_classes: int) -> Float:
+def class_means(cells: Float, codes: Places, n_classes: int) -> Float:
     """Means of the rows of each class; NaN where it has none."""
     nothing = np.full(cells.shape[1:], np.nan)
     groups = (cells[codes == k] for k in range(n_classes))
@@ -150,7 +148,7 @@ def choose_columns(
     return places
 
 
-def read_labels(y: Any, n_rows: int, classes: ArrayLike | None) -> tuple[Codes, Values]:
+def read_labels(y: Any, n_rows: int, classes: ArrayLike | None) -> tuple[Places, Values]:
     """The class of each row as a place in the classes: the given ones, or those that occur."""
     table = _label_table(y)
     if table.n_rows != n_rows:
@@ -235,7 +233,7 @@ def _numbers(count: int) -> str:
     return counted(count, "column of numbers", "columns of numbers")
 
 
-def _report_missing(whole: NDArray[np.bool_]) -> None:
+def _report_missing(whole: Mask) -> None:
     if not whole.any():
         raise InputError(
             f"Of {counted(len(whole), 'row')} none has a value in every attribute shown: there is "
@@ -253,7 +251,7 @@ def _report_missing(whole: NDArray[np.bool_]) -> None:
 # --- Points of classes in the plane: how they are drawn, and the words around them ---------------
 
 
-def draw_points(ax: Axes, rows: PlotRows, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
+def draw_points(ax: Axes, rows: PlotRows, drawn: Places, kw: Style) -> list[Any]:
     """The rows that are drawn, class by class; the legend counts all."""
     handles = []
     for k, entry in enumerate(class_entries(rows.classes, rows.counts)):
@@ -262,7 +260,7 @@ def draw_points(ax: Axes, rows: PlotRows, drawn: NDArray[np.intp], kw: Style) ->
     return handles
 
 
-def draw_centroids(ax: Axes, centroids: NDArray[np.float64]) -> None:
+def draw_centroids(ax: Axes, centroids: Float) -> None:
     """The mean of each class, black with its marker."""
     for k, (x, y) in enumerate(centroids):
         ax.plot([x], [y], markersize=10, zorder=4, **centroid_style(k))
@@ -278,7 +276,7 @@ def centroid_style(k: int) -> Style:
     return {"color": BLACK, "marker": marker(k), "markeredgecolor": "white", "linestyle": "none"}
 
 
-def write_plane(ax: Axes, rows: PlotRows, title: str, note: str, drawn: NDArray[np.intp]) -> None:
+def write_plane(ax: Axes, rows: PlotRows, title: str, note: str, drawn: Places) -> None:
     """Title, notes below it, and names of both axes."""
     n = len(rows.points)
     part = [f"{len(drawn)} of {n} points drawn"] if len(drawn) < n else []

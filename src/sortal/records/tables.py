@@ -21,9 +21,8 @@ from sortal.records import render as faces
 from sortal.records.render import page
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from sortal._typing import Float
 
-    Float = NDArray[np.float64]
 
 Cell = str | bool | int | float | None
 

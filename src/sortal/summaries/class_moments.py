@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Units = NDArray[np.int64]
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
+    from sortal._typing import Counts, Float, Mask, Places
+
 
 # What is left after subtraction may have lost this share of itself to rounding, not more.
 _CANCELLATION = 1e-12
@@ -61,7 +59,7 @@ class ClassMoments:
     categories: tuple[str, ...]
     values: tuple[Values, ...]
     classes: Values
-    units: Units
+    units: Counts
     origin: Float
     mean: Float
     scatter: Float
@@ -323,7 +321,7 @@ class ClassMoments:
 def moments_of_sums(
     terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
     classes: Values,
-    units: Units,
+    units: Counts,
     exponent: int,
     origin: Float,
     sums: Float,

@@ -26,15 +26,11 @@ from sortal.summaries.protocol import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Places
     from sortal.data.sources import Batch
 
-    Table = NDArray[np.int64]
-    CheckTable = Callable[[Table, str], None]
-    Codes = NDArray[np.int32]
-    Units = NDArray[np.int64]
-    Check = Callable[[Units, str], None]
+    CheckTable = Callable[[Counts, str], None]
+    Check = Callable[[Counts, str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +38,7 @@ class RowCounts:
     """The number of rows, and of missing values in each column; weight 0 does not count."""
 
     rows: int
-    missing: NDArray[np.int64]
+    missing: Counts
 
     def merge(self, other: Self) -> RowCounts:
         """The counts of both."""
@@ -72,7 +68,7 @@ class ClassCounts:
     """Weight by class."""
 
     classes: Values
-    units: NDArray[np.int64]
+    units: Counts
     exponent: int = 0
 
     def merge(self, other: Self) -> ClassCounts:
@@ -112,7 +108,7 @@ class ValueCounts:
 
     classes: Values
     values: tuple[Values, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[Counts, ...]
     exponent: int = 0
 
     def merge(self, other: Self) -> ValueCounts:
@@ -189,7 +185,7 @@ def count_values(batch: Batch, columns: Sequence[int]) -> ValueCounts:
     return _without_empty_classes(labels.values, tuple(values), tuple(tables), batch.exponent)
 
 
-def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Values, Table]]:
+def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Values, Counts]]:
     """Whole numbers are counted as they are, without ranking them first, where they lie close."""
     labels = batch.labels()
     chosen = [j for j in columns if isinstance(batch.columns[j], IntegerColumn)]
@@ -199,7 +195,7 @@ def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Val
     room = (1 << 24) // max(1, len(numbers) * n_classes)
     span = min(native.MAX_SPAN, max(256, 4 * batch.n_rows), max(64, room))
     found = native.count_integers(numbers, labels.codes, n_classes, batch.units, span)
-    counted: dict[int, tuple[Values, Table]] = {}
+    counted: dict[int, tuple[Values, Counts]] = {}
     for j, result in zip(chosen, found, strict=True):
         if result is None:
             continue
@@ -209,7 +205,7 @@ def _count_integers(batch: Batch, columns: Sequence[int]) -> dict[int, tuple[Val
     return counted
 
 
-def _count_codes(batch: Batch, column: Column) -> tuple[Values, Table]:
+def _count_codes(batch: Batch, column: Column) -> tuple[Values, Counts]:
     labels, categories = batch.labels(), as_categories(column)
     table = native.count_codes(
         categories.codes, len(categories.values), labels.codes, len(labels.values), batch.units
@@ -218,7 +214,7 @@ def _count_codes(batch: Batch, column: Column) -> tuple[Values, Table]:
 
 
 def _without_empty_classes(
-    classes: Values, values: tuple[Values, ...], tables: tuple[Table, ...], exponent: int
+    classes: Values, values: tuple[Values, ...], tables: tuple[Counts, ...], exponent: int
 ) -> ValueCounts:
     """A class without any value (all missing values, or all weights zero) is not listed."""
     keep = np.zeros(len(classes), dtype=bool)
@@ -229,7 +225,7 @@ def _without_empty_classes(
     return ValueCounts(classes, values, tables, exponent)
 
 
-def aligned(table: Table, values: Values, classes: Values, to: tuple[Values, Values]) -> Table:
+def aligned(table: Counts, values: Values, classes: Values, to: tuple[Values, Values]) -> Counts:
     """A table read over the values and classes of a schema; absent ones have no weight."""
     rows = {value: v for v, value in enumerate(to[0])}
     columns = {label: k for k, label in enumerate(to[1])}
@@ -253,7 +249,7 @@ class CellCounts:
     classes: Values
     values: tuple[Values, ...]
     codes: Codes
-    units: Units
+    units: Counts
     exponent: int = 0
 
     @classmethod
@@ -321,7 +317,7 @@ def count_cells(batch: Batch, columns: Sequence[int]) -> CellCounts:
     return _closed(cells, refuse_overflow)
 
 
-def _recode(codes: Codes, places: list[NDArray[np.intp]]) -> Codes:
+def _recode(codes: Codes, places: list[Places]) -> Codes:
     recoded = np.empty_like(codes)
     for j, at in enumerate(places):
         recoded[:, j] = at[codes[:, j]]

@@ -20,13 +20,11 @@ from sortal.summaries.moments import measure_classes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Places
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
     from sortal.summaries.protocol import Summary
 
-    Float = NDArray[np.float64]
 
 # Memory for one scatter matrix a class, beyond which a table is refused.
 MOST_BYTES = 1 << 30
@@ -130,7 +128,7 @@ class SummarizeDiscriminant:
         return DiscriminantSummary(count_rows(batch), sizes_of(batch, whole), moments)
 
     def _measure(
-        self, batch: Batch, words: list[CategoryColumn], rows: NDArray[np.intp] | None
+        self, batch: Batch, words: list[CategoryColumn], rows: Places | None
     ) -> ClassMoments | None:
         columns = self.schema.columns
         values = [column.values for column in words]
@@ -178,7 +176,7 @@ class SummarizeDiscriminant:
         return too_large(self.schema.columns[self.numbers[int(np.argmax(large))]].name)
 
 
-def whole_rows(batch: Batch) -> NDArray[np.intp]:
+def whole_rows(batch: Batch) -> Places:
     """The rows without any missing value."""
     missing = np.zeros(batch.n_rows, dtype=bool)
     for column in batch.columns:
@@ -186,7 +184,7 @@ def whole_rows(batch: Batch) -> NDArray[np.intp]:
     return np.flatnonzero(~missing)
 
 
-def sizes_of(batch: Batch, rows: NDArray[np.intp] | None) -> ClassCounts:
+def sizes_of(batch: Batch, rows: Places | None) -> ClassCounts:
     """How many rows each class has."""
     labels, units = batch.labels(), batch.units
     codes = labels.codes

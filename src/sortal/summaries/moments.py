@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.columns import CategoryColumn
     from sortal.data.sources import Batch
 
-    Units = NDArray[np.int64]
-    Float = NDArray[np.float64]
-    Codes = NDArray[np.int32]
-    Places = NDArray[np.intp]
 
 # What is left of M2 after subtraction may have lost this share of itself to rounding, not more.
 _CANCELLATION = 1e-12
@@ -55,7 +52,7 @@ class ColumnMoments:
 
     names: tuple[str, ...]
     classes: Values
-    units: Units
+    units: Counts
     mean: Float
     tail: Float
     m2: Float
@@ -106,7 +103,7 @@ class ColumnMoments:
             whole.exponent,
         )
 
-    def _refuse(self, lost: NDArray[np.bool_]) -> None:
+    def _refuse(self, lost: Mask) -> None:
         if lost.any():
             names = [self.names[j] for j in np.flatnonzero(lost.any(axis=1))]
             raise TrainingRowsError(
@@ -122,7 +119,7 @@ class ColumnMoments:
         exponent = max(self.exponent, other.exponent)
         return classes, self._over(classes, a, exponent), other._over(classes, b, exponent)
 
-    def _over(self, classes: Values, at: NDArray[np.intp], exponent: int) -> ColumnMoments:
+    def _over(self, classes: Values, at: Places, exponent: int) -> ColumnMoments:
         shape = len(self.names), len(classes)
         units, (mean, tail, m2, slack) = np.zeros(shape, dtype=np.int64), np.zeros((4, *shape))
         units[:, at] = rescale(self.units, self.exponent, exponent)
@@ -214,7 +211,7 @@ def measure_classes(
     codes: Sequence[Codes],
     values: Sequence[Values],
     labels: CategoryColumn,
-    units: Units | None,
+    units: Counts | None,
     exponent: int,
     rows: Places | None,
     numbers: Sequence[str],
@@ -239,8 +236,8 @@ def measure_classes(
 
 
 def _by_class(
-    labels: CategoryColumn, units: Units | None, rows: Places | None
-) -> tuple[Values, list[Units]]:
+    labels: CategoryColumn, units: Counts | None, rows: Places | None
+) -> tuple[Values, list[Counts]]:
     """The classes of the chosen rows, and for each its rows that have weight."""
     n_classes = len(labels.values)
     # NumPy sorts 16-bit numbers by radix, several times faster than wider ones
@@ -264,7 +261,7 @@ class _Tiles:
         columns: Sequence[Float],
         codes: Sequence[Codes],
         values: Sequence[Values],
-        units: Units | None,
+        units: Counts | None,
         fill: Float | None,
     ) -> None:
         self._columns, self._codes, self._sizes = columns, codes, list(map(len, values))
@@ -272,7 +269,7 @@ class _Tiles:
         self.n_terms = len(columns) + sum(self._sizes)
         self._tile = np.empty((TILE_ROWS, self.n_terms + 2))
 
-    def measure(self, parts: list[Units], weight: Units) -> tuple[Float, Float] | None:
+    def measure(self, parts: list[Counts], weight: Counts) -> tuple[Float, Float] | None:
         """For each part of the rows an origin near their mean, and the sums about it."""
         origin = self._first_means(parts)
         sums = None if origin is None else self._sums(parts, origin)
@@ -291,7 +288,7 @@ class _Tiles:
         sums[again] = better
         return origin, sums
 
-    def _first_means(self, parts: list[Units]) -> Float | None:
+    def _first_means(self, parts: list[Counts]) -> Float | None:
         """The mean of each part's first tile: in most tables the mean of all is not far."""
         means, zero = np.zeros((len(parts), self.n_terms)), np.zeros(self.n_terms)
         for k, part in enumerate(parts):
@@ -302,7 +299,7 @@ class _Tiles:
             means[k] = first[:-2] / first[-2]
         return means
 
-    def _sums(self, parts: list[Units], origin: Float) -> Float | None:
+    def _sums(self, parts: list[Counts], origin: Float) -> Float | None:
         """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ of each part, a cache full of rows at a time.
 
         The parts take turns, because their rows mostly lie among each other: where the columns are
@@ -318,7 +315,7 @@ class _Tiles:
                     sums[k] += z.T @ z
         return sums
 
-    def _centered(self, rows: Units, origin: Float) -> Float | None:
+    def _centered(self, rows: Counts, origin: Float) -> Float | None:
         """√u (z, 1, ‖z‖²) of each row, so that one product with itself has the weights too."""
         z = self._tile[: len(rows)]
         scale = None if self._units is None else np.sqrt(self._units[rows])

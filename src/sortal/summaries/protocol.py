@@ -23,7 +23,7 @@ from sortal.errors import ColumnError, TrainingRowsError, WeightError
 if TYPE_CHECKING:
     from collections.abc import Sized
 
-    from numpy.typing import NDArray
+    from sortal._typing import Counts, Places
 
 
 @runtime_checkable
@@ -52,7 +52,7 @@ class Subtractable(Summary, Protocol):
 # --- What summaries share when they combine: one unit of weight, and what is refused -------------
 
 
-def rescale(units: NDArray[np.int64], exponent: int, to: int) -> NDArray[np.int64]:
+def rescale(units: Counts, exponent: int, to: int) -> Counts:
     """Units of 2**-exponent as units of 2**-to, which are no coarser."""
     shift = to - exponent
     if shift == 0:
@@ -66,11 +66,11 @@ def rescale(units: NDArray[np.int64], exponent: int, to: int) -> NDArray[np.int6
 
 
 def scatter(
-    units: NDArray[np.int64],
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
+    units: Counts,
+    rows: Places,
+    columns: Places,
     shape: tuple[int, int],
-) -> NDArray[np.int64]:
+) -> Counts:
     """A table put into a larger one."""
     table = np.zeros(shape, dtype=np.int64)
     table[np.ix_(rows, columns)] = units
@@ -86,7 +86,7 @@ def refuse_other_columns(a: Sized, b: Sized) -> None:
         )
 
 
-def refuse_negative(units: NDArray[np.int64], what: str) -> None:
+def refuse_negative(units: Counts, what: str) -> None:
     """Rows that were never added cannot be taken out."""
     if (units < 0).any():
         raise TrainingRowsError(
@@ -95,7 +95,7 @@ def refuse_negative(units: NDArray[np.int64], what: str) -> None:
         )
 
 
-def refuse_overflow(units: NDArray[np.int64], what: str) -> None:
+def refuse_overflow(units: Counts, what: str) -> None:
     """Sums beyond int64, which show as negative ones, are not counts."""
     if (units < 0).any():
         raise WeightError(

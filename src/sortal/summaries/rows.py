@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask
     from sortal.data.sources import Batch
     from sortal.data.values import Values
 
     Matrix = NDArray[np.floating[Any]]
-    Codes = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
-    Float = NDArray[np.float64]
+    Int64 = Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +199,7 @@ class KeptRows:
         return made
 
 
-def _count(which: NDArray[np.bool_], copies: Int64 | None) -> int:
+def _count(which: Mask, copies: Int64 | None) -> int:
     return int(np.count_nonzero(which) if copies is None else copies[which].sum())
 
 

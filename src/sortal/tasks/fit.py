@@ -22,8 +22,7 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Places
     from sortal.data.files.read import FileTable
 
 
@@ -41,7 +40,7 @@ class TrainingRows:
     y: Any
     all_rows: Any
     file: FileTable | None
-    places: NDArray[np.intp]
+    places: Places
 
 
 def training_rows(

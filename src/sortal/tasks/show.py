@@ -25,12 +25,9 @@ from sortal.trees.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts
     from sortal.base.save import DataFile
     from sortal.records.tables import Cell
-
-    Counts = NDArray[np.int64]
 
 
 # --- What of the rows that it was learned from a model holds, and with it its file ---------------

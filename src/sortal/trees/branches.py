@@ -15,13 +15,12 @@ from sortal.trees.conditions import Condition, IntervalCondition, SetCondition, 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Mask
     from sortal.data.schema import ColumnSchema
     from sortal.data.values import Values
     from sortal.records.tables import Cell
     from sortal.trees.model import TreeModel
 
-    Codes = NDArray[np.int32]
-    Mask = NDArray[np.bool_]
     Column = tuple[str, list[Cell]]
 
 
@@ -74,7 +73,7 @@ def heaviest_branch(model: TreeModel, t: int) -> int:
     return int(model.pull(below).argmax())
 
 
-def heaviest_branches(model: TreeModel) -> NDArray[np.int32]:
+def heaviest_branches(model: TreeModel) -> Codes:
     """The same of all nodes; -1 for leaves."""
     asks = (model.kind != LEAF).tolist()
     branches = [heaviest_branch(model, t) if asks[t] else -1 for t in range(model.n_nodes)]

@@ -18,14 +18,11 @@ from sortal.trees.route import EncodedTreeRows, end_nodes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeOptions, TreeRows
 
-    Bool = NDArray[np.bool_]
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
     Progress = Callable[[int, int], object]
 
 
@@ -155,7 +152,7 @@ _BY_NODE: dict[str, Any] = {
 _LISTS = {"child_start": ("children",), "value_start": ("values", "branches")}
 
 
-def cut_below(model: TreeModel, leaves: Bool) -> TreeModel:
+def cut_below(model: TreeModel, leaves: Mask) -> TreeModel:
     """The tree in which the nodes marked are leaves, numbered in preorder as ever."""
     leaf = leaves | (model.kind == LEAF)
     kept = ~_below(model, leaf)
@@ -174,7 +171,7 @@ def cut_below(model: TreeModel, leaves: Bool) -> TreeModel:
     return replace(model, **changed, pruned=model.pruned or cut)
 
 
-def _below(model: TreeModel, leaf: Bool) -> Bool:
+def _below(model: TreeModel, leaf: Mask) -> Mask:
     """The nodes below a leaf: in preorder they follow it."""
     change = np.zeros(model.n_nodes + 1, dtype=np.int64)
     nodes = np.flatnonzero(leaf)
@@ -184,7 +181,7 @@ def _below(model: TreeModel, leaf: Bool) -> Bool:
 
 
 def _cut_lists(
-    model: TreeModel, start: str, names: tuple[str, ...], kept: Bool, leaf: Bool
+    model: TreeModel, start: str, names: tuple[str, ...], kept: Mask, leaf: Mask
 ) -> dict[str, Any]:
     lengths = np.diff(getattr(model, start))
     held = np.repeat(kept & ~leaf, lengths)
@@ -238,7 +235,7 @@ def prune_to(model: TreeModel, cp: float) -> TreeModel:
     return cut_below(model, strengths_of(model) / root <= cp)
 
 
-def places_in(path: CostComplexityPath, model: TreeModel) -> NDArray[np.intp]:
+def places_in(path: CostComplexityPath, model: TreeModel) -> Places:
     """For each node the first tree of the model's path in which it is a test.
 
     A node that no tree of the path asks at, since it is a leaf or saves nothing, has their number.
@@ -272,7 +269,7 @@ def sum_by_level(
     return np.cumsum(change[:-1])
 
 
-def _places(levels: Float, strengths: Float) -> NDArray[np.intp]:
+def _places(levels: Float, strengths: Float) -> Places:
     """The first level that is no smaller than each cp."""
     return np.searchsorted(levels, strengths * (1 - EQUAL_WITHIN))
 
@@ -325,12 +322,12 @@ def costs_of(model: TreeModel) -> Float:
     return costs if model.factors is None else model.factors[:, None] * costs
 
 
-def cost_of(passing: Float, labels: NDArray[np.intp], costs: Float) -> Float:
+def cost_of(passing: Float, labels: Places, costs: Float) -> Float:
     """What the rows of each node cost if the node says its label."""
     return np.asarray(np.einsum("tk,tk->t", passing, costs.T[labels]))
 
 
-def take_rows(rows: TreeRows, places: NDArray[np.intp]) -> TreeRows:
+def take_rows(rows: TreeRows, places: Places) -> TreeRows:
     """Some of the rows; values and classes stay those of all."""
     encoded = rows.encoded
     columns = tuple(column[places] for column in encoded.columns)
@@ -347,7 +344,7 @@ def cross_validate(
     model: TreeModel,
     rows: TreeRows,
     options: TreeOptions,
-    folds: NDArray[np.intp],
+    folds: Places,
     threads: int,
     progress: Progress | None = None,
 ) -> CostComplexityPath:

@@ -37,10 +37,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float, Places
     from sortal.trees.prune import Pruned
     from sortal.trees.rows import TreeRows
-
-    Float = NDArray[np.float64]
 
 
 # --- to_sklearn of trees: the nodes of a tree, as scikit-learn keeps them ------------------------
@@ -465,7 +464,7 @@ class TreeClassifier(PrunedTree):
         """ln of the probabilities; without smoothing, -inf for a class that the leaf lacks."""
         return log_of(self.predict_proba(X, priors=priors))
 
-    def apply(self, X: Any) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> Places:
         """The node where each row ends.
 
         That is a leaf, or a node with one branch per value that has none for the row's. Where

@@ -19,6 +19,7 @@ from sortal.trees.route import ReachedNode, ends_of, is_missing, mixed_shares
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal._typing import Float, Places
     from sortal.data.values import Value, Values
     from sortal.records.tables import Cell
     from sortal.trees.conditions import Condition
@@ -170,11 +171,11 @@ class ExplainTree:
         return self.model.counts()
 
     @cached_property
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Float:
         return self.model.shares()
 
     @cached_property
-    def _labels(self) -> NDArray[np.intp]:
+    def _labels(self) -> Places:
         return self.model.labels()
 
     def __call__(self, i: int) -> TreeExplanation:

@@ -31,14 +31,11 @@ from sortal.trees.model import TreeModel
 from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.values import Values
 
-    Bool = NDArray[np.bool_]
-    Float = NDArray[np.float64]
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+    Int32 = Codes
+    Int64 = Counts
 
 
 # --- The nodes of a tree of scikit-learn: read, put in preorder, in sortal's terms ---------------
@@ -60,10 +57,10 @@ class Nodes(NamedTuple):
     shares: Float
     weights: Float
     sizes: Int64
-    missing_say_yes: Bool
+    missing_say_yes: Mask
 
     @property
-    def asks(self) -> Bool:
+    def asks(self) -> Mask:
         """Which nodes have a test."""
         return self.yes >= 0
 
@@ -96,7 +93,7 @@ def _preorder(yes: list[int], no: list[int]) -> list[int]:
     return order
 
 
-def shows_missing(nodes: Nodes) -> Bool:
+def shows_missing(nodes: Nodes) -> Mask:
     """Which tests met missing values at fit for certain.
 
     Without missing values thresholds are finite, and a missing value would take the branch of more
@@ -195,7 +192,7 @@ def as_units(shares: Float, weights: Float) -> tuple[Int64, int]:
     return _rounded(counts, labels, _TOTAL_BITS - math.frexp(total)[1] or 1)
 
 
-def _rounded(counts: Float, labels: NDArray[np.intp], exponent: int) -> tuple[Int64, int]:
+def _rounded(counts: Float, labels: Places, exponent: int) -> tuple[Int64, int]:
     units = np.rint(np.ldexp(counts, exponent)).astype(np.int64)
     if ((units == 0) & (counts > 0)).any():
         raise WeightError(

@@ -33,8 +33,7 @@ from sortal.trees.rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Float
     from sortal.data.sources import Batch
     from sortal.trees.route import EncodedTreeRows
 
@@ -153,7 +152,7 @@ def _ranges(schema: Schema, columns: Sequence[Any]) -> tuple[tuple[float, float]
     return tuple(found.get(j) for j in range(len(columns)))
 
 
-def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> NDArray[np.float64]:
+def _brief_thresholds(model: TreeModel, columns: Sequence[Any]) -> Float:
     """Cuts of dates at whole seconds where that parts the rows alike; others as they are. (S 30)"""
     threshold = model.threshold.copy()
     for j, column in enumerate(model.schema.columns):
@@ -181,9 +180,7 @@ def with_rows(model: TreeModel, rows: TreeRows) -> TreeModel:
     return replace(model, rows=counts, effective=effective)
 
 
-def _squares(
-    model: TreeModel, rows: TreeRows, ends: NDArray[np.int32], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _squares(model: TreeModel, rows: TreeRows, ends: Codes, weights: Float) -> Float:
     """Σ weight² of each class in each node; of a row in parts, each has its part of the square."""
     K, encoded = model.units.shape[1], rows.encoded
     if model.policy == "fractional" and encoded.missing.any():

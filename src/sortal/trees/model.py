@@ -36,15 +36,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.schema import Schema
     from sortal.data.values import Value, Values
 
     Int = NDArray[np.integer]
-    Float = NDArray[np.float64]
-    Bool = NDArray[np.bool_]
     Int8 = NDArray[np.int8]
-    Int32 = NDArray[np.int32]
-    Int64 = NDArray[np.int64]
+    Int32 = Codes
+    Int64 = Counts
 
 
 # Whether arrays from a file are a tree: no way leads out of them, in a circle, or to nothing.
@@ -228,7 +227,7 @@ def reweigh(shares: Float, old: Float, new: Float) -> Float:
     return np.where(total > 0, turned / np.where(total > 0, total, 1.0), new)
 
 
-def decide_labels(amounts: Float, costs: Float | None) -> NDArray[np.intp]:
+def decide_labels(amounts: Float, costs: Float | None) -> Places:
     """The class of the largest amount, or of least expected cost, in each row; the first of equals.
 
     Amounts are shares or weights. Those that differ by the rounding of their sums are equal. (S 37)
@@ -284,7 +283,7 @@ class TreeModel:
     sizes: Int64
     score: Float
     gain: Float
-    exact: Bool
+    exact: Mask
     candidates: Float
     missing: Int32
     rows: Int64 | None = None
@@ -415,7 +414,7 @@ class TreeModel:
         """The same before smoothing."""
         return plain_shares(self._counts())
 
-    def labels(self) -> NDArray[np.intp]:
+    def labels(self) -> Places:
         """What each node says: the class of largest share, or of least expected cost."""
         if self.smoothing is not None:
             return decide_labels(self.shares(), self.costs)
@@ -471,7 +470,7 @@ class TreeModel:
         """Units, as whole numbers where they can be, times factors."""
         return self.units if self.factors is None else self.units * self.factors
 
-    def _plain_labels(self) -> NDArray[np.intp]:
+    def _plain_labels(self) -> Places:
         if self.factors is None and self.costs is None:
             return np.asarray(self.units.argmax(axis=1))
         return decide_labels(self.counted(), self.costs)
@@ -550,7 +549,7 @@ def code_counts(schema: Schema, column_kinds: Sequence[int]) -> tuple[int, ...]:
     return tuple(0 if kind == CUT else len(column.values) for column, kind in pairs)
 
 
-def _besides(counts: NDArray[np.number], labels: NDArray[np.intp]) -> NDArray[np.number]:
+def _besides(counts: NDArray[np.number], labels: Places) -> NDArray[np.number]:
     """What each row counts of other classes than its label."""
     said = np.take_along_axis(counts, labels[:, None], axis=1)[:, 0]
     return np.asarray(counts.sum(axis=1) - said)

@@ -24,21 +24,18 @@ from sortal.trees.readable import DrawableTree
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Codes, Places
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeOptions, TreeRows
-
-    Place = NDArray[np.intp]
 
 
 # Folds as scikit-learn's users give them: a number, fold numbers, a splitter, or pairs of rows.
 
 
-def read_folds(
-    cv: Any, classes: NDArray[np.int32], sample_weight: ArrayLike | None, seed: int
-) -> Place:
+def read_folds(cv: Any, classes: Codes, sample_weight: ArrayLike | None, seed: int) -> Places:
     """A fold for each row that has weight; a splitter sees these rows only."""
     if is_whole(cv):
         return assign_folds(classes, int(cv), seed)
@@ -51,7 +48,7 @@ def read_folds(
     return numbered(_listed(cv, len(units))[units > 0], len(classes))
 
 
-def _listed(cv: Any, n_rows: int) -> Place:
+def _listed(cv: Any, n_rows: int) -> Places:
     try:
         items = [] if isinstance(cv, str | bytes) else list(cv)
     except TypeError:

@@ -25,14 +25,11 @@ from sortal.trees.learn import with_rows
 from sortal.trees.rows import multiples_of, scale_rows, unscale
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float, Mask
     from sortal.native.trees import Raised
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
-
-    Float = NDArray[np.float64]
 
 
 # --- Reduced-error pruning: tests that do not help with rows of their own are taken out ----------
@@ -135,9 +132,7 @@ def prune_by_raising(
     return RaisedTree(with_rows(shown, rows), int(moved.sum()))
 
 
-def _with_scores(
-    model: TreeModel, raised: Raised, moved: NDArray[np.bool_], criterion: int
-) -> TreeModel:
+def _with_scores(model: TreeModel, raised: Raised, moved: Mask, criterion: int) -> TreeModel:
     """The tree: numbers of a test as grown, or judged anew where its rows have changed."""
     fields = raised._asdict()
     origin, _ = fields.pop("origin"), fields.pop("moved")
@@ -155,7 +150,7 @@ def _with_scores(
     return replace(model, **fields)
 
 
-def _judge(parts: NDArray[np.int64], total: int, criterion: int) -> tuple[float, float]:
+def _judge(parts: Counts, total: int, criterion: int) -> tuple[float, float]:
     """Score and gain of a test by what its branches hold."""
     if len(parts) == 2:
         judged = score_tests(parts.sum(axis=0), parts[:1], total, criterion)

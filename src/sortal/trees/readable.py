@@ -24,8 +24,9 @@ from sortal.trees.rules import FORMS, ClassRules, Rules, rules_of, tree_text
 from sortal.trees.working.node import read_node, show_node
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Counts
     from sortal.data.sources import TableSource
     from sortal.records.tables import Working
     from sortal.trees.model import TreeModel
@@ -101,9 +102,7 @@ class ReadableTree(TableClassifier):
         backend = source.table.backend or self._backend
         return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
 
-    def _report_columns(
-        self, missing: NDArray[np.int64], unknown: NDArray[np.int64], words: str | None = None
-    ) -> None:
+    def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
         """Missing values of columns that had some at fit are not reported, unless refused."""
         if self.missing != "error" and self._model.missing_counts:
             missing = np.where(np.array(self._model.missing_counts) > 0, 0, missing)

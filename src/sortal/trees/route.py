@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
     from sortal.trees.model import TreeModel
-
-    Codes = NDArray[np.int32]
-    Counts = NDArray[np.int64]
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +250,7 @@ def branch_of(model: TreeModel, t: int, cell: Any) -> int:
     return int(mine[0]) if len(mine) else int(model.heavier[t])
 
 
-def mixed_shares(shares: NDArray[np.float64], ends: list[ReachedNode]) -> NDArray[np.float64]:
+def mixed_shares(shares: Float, ends: list[ReachedNode]) -> Float:
     """Σ part · share over the ends of a row."""
     parts = np.array([end.part for end in ends])
     return np.asarray(parts @ shares[[end.node for end in ends]])

@@ -19,14 +19,12 @@ from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float
     from sortal.data.schema import Schema
     from sortal.data.values import Values
     from sortal.trees.route import EncodedTreeRows
 
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
 
 _WORDS = {"subset": trees.SUBSET, "multiway": trees.MULTIWAY}
 
@@ -120,10 +118,10 @@ class TreeRows:
     schema: Schema
     column_kinds: tuple[int, ...]
     encoded: EncodedTreeRows
-    classes: NDArray[np.int32]
-    units: NDArray[np.int64] | None
+    classes: Codes
+    units: Counts | None
     exponent: int
-    sizes: NDArray[np.int64] | None = None
+    sizes: Counts | None = None
     scaled: bool = False
 
     @property

@@ -19,8 +19,9 @@ from sortal.errors import InputError, LabelError
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Counts
     from sortal.data.columns import CategoryColumn
     from sortal.data.values import Values
     from sortal.records.tables import Cell
@@ -100,9 +101,7 @@ class SplitScore:
         return self.counts_table()._repr_html_() + self.to_table()._repr_html_()
 
 
-def score_counts(
-    units: NDArray[np.int64], branches: Values, classes: Values, exponent: int
-) -> SplitScore:
+def score_counts(units: Counts, branches: Values, classes: Values, exponent: int) -> SplitScore:
     """Every measure from counts in units of 2**-exponent, which cancel.
 
     Gain is (ZM 19.5), the gain ratio (S 20), Gini's decrease follows (ZM 19.6), CART is (ZM 19.7)

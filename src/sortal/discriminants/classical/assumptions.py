@@ -38,15 +38,11 @@ from sortal.records.tables import Table, Working
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Counts = NDArray[np.int64]
 
 # Products of one test of skewness: rows × directions³. Beyond, it is not made.
 MOST_PRODUCTS = 30_000_000_000
@@ -66,8 +62,8 @@ class LabeledRows:
     """Complete rows: numbers, category codes, class codes; by column what was not known."""
 
     numbers: Float
-    categories: NDArray[np.int32]
-    codes: Codes
+    categories: Codes
+    codes: Places
     left_out: Counts
     missing: Counts
     unknown: Counts
@@ -104,7 +100,7 @@ class ReadRows:
             unknown.sum(axis=0),
         )
 
-    def _classes(self, batch: Batch) -> Codes:
+    def _classes(self, batch: Batch) -> Places:
         classes, labels = self.design.schema.classes, batch.labels()
         codes = labels.recode({label: k for k, label in enumerate(classes)})
         if (codes < 0).any():
@@ -154,7 +150,7 @@ def terms_of(rows: LabeledRows, design: Design) -> Float | None:
     return X
 
 
-def statistics_of(X: Float, codes: Codes, design: Design) -> ClassStatistics:
+def statistics_of(X: Float, codes: Places, design: Design) -> ClassStatistics:
     """Class statistics of rows in memory."""
     K, p = len(design.schema.classes), X.shape[1]
     center = X.mean(axis=0)
@@ -457,7 +453,7 @@ def _pair(first: Float, second: Float, left: int, *, meet: bool) -> Separation:
 
 
 def _all_at_once(
-    groups: Sequence[Float], pairs: Sequence[Separation], left: int, shared: NDArray[np.bool_]
+    groups: Sequence[Float], pairs: Sequence[Separation], left: int, shared: Mask
 ) -> Separation:
     """A machine for all classes has a plane between any two."""
     if len(groups) == 2 and pairs:

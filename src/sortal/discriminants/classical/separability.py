@@ -21,12 +21,9 @@ from sortal.discriminants.gaussian import linear_functions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask, Places
     from sortal.decision.geometry import Geometry
 
-    Float = NDArray[np.float64]
-    Codes = NDArray[np.intp]
 
 # Numbers that a search may look at in each round: rows × directions × (classes - 1).
 MOST_CELLS = 20_000_000
@@ -58,7 +55,7 @@ class Separation:
 _NO_PLANE = "no plane passes between them"
 
 
-def shared_rows(X: Float, codes: Codes, n_classes: int) -> NDArray[np.bool_]:
+def shared_rows(X: Float, codes: Places, n_classes: int) -> Mask:
     """shared[k, l]: whether a row of class k equals one of class l."""
     plain = np.ascontiguousarray(X + 0.0)  # a zero has one sign
     keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * max(1, plain.shape[1])))).ravel()
@@ -141,7 +138,7 @@ class _Search:
     rows: Float
     center: Float
     size: Float
-    codes: Codes
+    codes: Places
     n_classes: int
     within: Float
     geometry: Geometry
@@ -282,7 +279,7 @@ class _Program:
     differences of functions count.
     """
 
-    def __init__(self, Y: Float, codes: Codes, n_classes: int) -> None:
+    def __init__(self, Y: Float, codes: Places, n_classes: int) -> None:
         self.Y, self.codes, self.K = Y, codes, n_classes
         self.taken = np.zeros((len(Y), n_classes), dtype=bool)
         self.batch = max(10, 200 // n_classes, 2 * Y.shape[1] // (n_classes - 1))

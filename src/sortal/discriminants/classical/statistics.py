@@ -21,14 +21,12 @@ from sortal.records.tables import Table, unique
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 NO_SIZES = "the moments were given as exact, without numbers of rows"
 

@@ -47,12 +47,11 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float, Places
     from sortal.pictures.scene import Pictures
     from sortal.plotting.rows import PlotRows
-
-    Float = NDArray[np.float64]
 
 
 # --- Rows in the directions of a fitted discriminant, scaled to a variance of 1 within classes ---
@@ -113,7 +112,7 @@ _REACH = 3.5
 def draw_strips(
     ax: Axes,
     rows: PlotRows,
-    drawn: NDArray[np.intp],
+    drawn: Places,
     centers: Float,
     intervals: list[Float],
     coverage: float,
@@ -258,7 +257,7 @@ class CanonicalDisplay:
             self.figure_.draw_without_rendering()
         return self
 
-    def _draw_plane(self, ax: Axes, title: str, drawn: NDArray[np.intp], kw: Any) -> list[Any]:
+    def _draw_plane(self, ax: Axes, title: str, drawn: Places, kw: Any) -> list[Any]:
         handles = draw_points(ax, self.rows, drawn, {"alpha": 0.75} | kw)
         draw_centroids(ax, self.centroids)
         handles += [centroid_handle()]
@@ -292,7 +291,7 @@ class CanonicalDisplay:
             ax.plot([], [], color=BLACK, linewidth=1.2, marker=">", markevery=[-1], label=told)[0]
         ]
 
-    def _draw_strips(self, ax: Axes, title: str, drawn: NDArray[np.intp], kw: Any) -> list[Any]:
+    def _draw_strips(self, ax: Axes, title: str, drawn: Places, kw: Any) -> list[Any]:
         handles = draw_strips(
             ax, self.rows, drawn, self.centroids[:, 0], self.circles, self.coverage, kw
         )

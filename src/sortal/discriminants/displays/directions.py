@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float, Places
 
 
 # --- Points, a direction, and where the points fall on it (Zaki & Meira, Figures 20.1 and 20.2) --
@@ -167,7 +167,7 @@ class ProjectionDisplay:
             fontstyle="italic",
         )
 
-    def _draw_points(self, ax: Axes, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
+    def _draw_points(self, ax: Axes, drawn: Places, kw: Style) -> list[Any]:
         """Points, thin connectors and feet, class by class."""
         handles = []
         for k in range(len(self.rows.classes)):

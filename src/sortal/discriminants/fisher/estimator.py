@@ -36,13 +36,12 @@ from sortal.modelfile.fields import Layout
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
     from sortal.summaries.labeled_moments import DiscriminantSummary
-
-    Float = NDArray[np.float64]
 
 
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):

@@ -23,12 +23,9 @@ from sortal.discriminants.statistics import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.statistics import ClassStatistics
-
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -156,9 +153,7 @@ def _map(stats: ClassStatistics, weights: Float, offsets: Float) -> LinearMap:
     return LinearMap(stats.design, stats.center, weights, offsets, missing)
 
 
-def least_error(
-    projected: Float, is_first: NDArray[np.bool_], weight: Float, midpoint: float
-) -> float:
+def least_error(projected: Float, is_first: Mask, weight: Float, midpoint: float) -> float:
     """The point v on w with the least weight on its wrong side, the first class being above it.
 
     It lies halfway between two neighboring projections; of equals the nearest to the midpoint.

@@ -25,12 +25,9 @@ from sortal.modelfile.fields import (
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

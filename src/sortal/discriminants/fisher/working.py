@@ -12,12 +12,9 @@ from sortal.records.tables import Table, Working, matrix_table, unique
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.discriminants.fisher.model import FisherModel
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,10 @@ from sortal.modelfile.fields import Layout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal._typing import Float
     from sortal.discriminants.linear_functions import Boundary
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
-
-    Float = NDArray[np.float64]
 
 
 class IndicatorRegression(DiscriminantClassifier):

@@ -23,18 +23,13 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
     from sortal.summaries.labeled_moments import DiscriminantSummary
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Rows = NDArray[np.int64]
-    Place = NDArray[np.intp]
 
 # Numbers taken at a time, and rows. Threads wait for each other between the many small steps of a
 # tile: of 100,000 × 30 a pass took 53 ms with 2048 rows a tile, 34 ms with 8192.
@@ -182,7 +177,7 @@ class LeaveOneOutDensity(Protocol):
 class Tile:
     """Some rows of one class, at places `rows` of a block, less the mean of their class."""
 
-    rows: Rows
+    rows: Counts
     g: int
     u: Float
     weight: Float
@@ -228,7 +223,7 @@ class Tiles:
                     weight = _weights(batch, some)
                 yield Tile(some, g, u, weight, self.fitted.without(g, weight), base)
 
-    def _cells(self, codes: NDArray[np.int32], batch: Batch) -> list[Rows]:
+    def _cells(self, codes: Codes, batch: Batch) -> list[Counts]:
         """The rows class by class; where factors depend on it, also weight by weight."""
         rows = np.arange(batch.n_rows)
         if batch.units is not None or self.missing:
@@ -246,7 +241,7 @@ class Tiles:
         return [part for part in parts if len(part)]
 
 
-def _weights(batch: Batch, rows: Rows) -> Float:
+def _weights(batch: Batch, rows: Counts) -> Float:
     return np.ldexp(batch.row_units()[rows].astype(np.float64), -batch.exponent)
 
 
@@ -331,7 +326,7 @@ class GridScores:
 
     sums: Float
     weight: float
-    again: Place
+    again: Places
     redo: Mask
 
     def merge(self, other: GridScores) -> GridScores:

@@ -22,8 +22,7 @@ from sortal.errors import ParameterError, SortalError, brief
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Float, Mask, Places
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, TableSource
     from sortal.data.values import Values
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from sortal.engines.protocol import Engine
     from sortal.summaries.labeled_moments import DiscriminantSummary, SummarizeDiscriminant
 
-    Float = NDArray[np.float64]
-    Place = NDArray[np.intp]
 
 # Rows that are left out one by one between two passes over all others.
 _AT_A_TIME = 256
@@ -49,7 +46,7 @@ class FoldModel:
 
     scores: RowFunctions | None
     prior: Float
-    present: NDArray[np.bool_]
+    present: Mask
 
     def log_posteriors(self, batch: Batch) -> tuple[Float, Mapped | None]:
         """ln P(k|x) of rows, and what was met in them."""
@@ -124,7 +121,7 @@ class SummarizeWithout:
     """Block → summary without some rows, given by their places in the source."""
 
     plan: SummarizeDiscriminant
-    rows: Place
+    rows: Places
 
     def __call__(self, batch: Batch) -> DiscriminantSummary:
         """The summary of the others of one block."""
@@ -137,20 +134,20 @@ class SummarizeWithout:
 class PickRows:
     """Block → some of its rows, each as a block of its own."""
 
-    rows: Place
+    rows: Places
 
     def __call__(self, batch: Batch) -> list[Batch]:
         """Those of one block."""
         return [batch.take(np.array([i])) for i in _inside(self.rows, batch)]
 
 
-def _inside(rows: Place, batch: Batch) -> Place:
+def _inside(rows: Places, batch: Batch) -> Places:
     inside = rows[(rows >= batch.start) & (rows < batch.start + batch.n_rows)]
     return np.asarray(inside - batch.start)
 
 
 def leave_out_each(
-    engine: Engine, source: TableSource, plan: SummarizeDiscriminant, rows: Place
+    engine: Engine, source: TableSource, plan: SummarizeDiscriminant, rows: Places
 ) -> Iterator[tuple[int, Batch, DiscriminantSummary]]:
     """Each of some rows (rising places), as a block, and the summary of all others."""
     for start in range(0, len(rows), _AT_A_TIME):
@@ -168,13 +165,13 @@ class ReadClasses:
 
     classes: Values
 
-    def __call__(self, batch: Batch) -> NDArray[np.int32]:
+    def __call__(self, batch: Batch) -> Codes:
         """The classes of one block."""
         codes = batch.labels().recode({label: k for k, label in enumerate(self.classes)})
         return codes if batch.units is None else np.where(batch.units > 0, codes, np.int32(-1))
 
 
-def read_folds(given: Any, classes: NDArray[np.int32]) -> tuple[Place, int]:
+def read_folds(given: Any, classes: Codes) -> tuple[Places, int]:
     """The fold of each row, -1 for none, and how many folds there are: dealt out, or as labeled."""
     if is_whole(given):
         weighs = classes >= 0
@@ -190,7 +187,7 @@ def read_folds(given: Any, classes: NDArray[np.int32]) -> tuple[Place, int]:
     return _labeled(given, len(classes))
 
 
-def _labeled(given: Any, n_rows: int) -> tuple[Place, int]:
+def _labeled(given: Any, n_rows: int) -> tuple[Places, int]:
     try:
         labels = given.tolist() if isinstance(given, np.ndarray) else list(given)
         place = {label: fold for fold, label in enumerate(dict.fromkeys(labels))}
@@ -215,7 +212,7 @@ class SummarizeFolds:
     """Block → the summary of each fold; folds[i] is that of row i of the source, or -1."""
 
     plan: SummarizeDiscriminant
-    folds: Place
+    folds: Places
     n_folds: int
 
     def __call__(self, batch: Batch) -> list[DiscriminantSummary]:
@@ -240,7 +237,7 @@ class ScoreFolds:
     """Block → posteriors of its rows by the judge of their fold; the last judges those without."""
 
     judges: Sequence[FoldModel]
-    folds: Place
+    folds: Places
 
     def __call__(self, batch: Batch) -> tuple[Float, list[Mapped]]:
         """Judge one block."""

@@ -31,13 +31,12 @@ from sortal.modelfile.fields import Layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.discriminants.linear_functions import Boundary
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
-
-    Float = NDArray[np.float64]
 
 
 class LinearDiscriminant(

@@ -20,12 +20,9 @@ from sortal.modelfile.fields import FromSchema, Layout, Number, OptionalField, c
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.data.values import Values
     from sortal.discriminants.statistics import ClassStatistics
-
-    Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

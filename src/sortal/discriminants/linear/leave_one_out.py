@@ -12,14 +12,11 @@ from sortal.decision.geometry import EPS, survey
 from sortal.discriminants.leave_one_out.downdate import LEAST_LEFT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 # An eigenvalue below this share of the largest has too few digits to be divided by.
 LEAST_EIGENVALUE = 1e-9

@@ -13,14 +13,10 @@ from sortal.discriminants.tables import function_tables, posterior_table, prior_
 from sortal.records.tables import Table, Working, matrix_table, unique
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sortal.discriminants.explain import Decided
     from sortal.discriminants.linear.learn import LinearModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
 
 
 def show_linear(

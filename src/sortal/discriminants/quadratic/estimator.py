@@ -37,14 +37,14 @@ from sortal.modelfile.fields import Layout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Counts, Float
     from sortal.discriminants.explain import Decided
     from sortal.discriminants.linear_functions import CenteredRows, QuadraticBoundary
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
 
-    Float = NDArray[np.float64]
 
 # Of classes that do not vary somewhere, so many are named.
 _MOST_NAMED = 5
@@ -212,7 +212,7 @@ class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
         return self._spread(self._fitted_model().covariances, np.nan, axis=0)
 
     @property
-    def ranks_(self) -> NDArray[np.int64]:
+    def ranks_(self) -> Counts:
         """The rank of each class's own matrix."""
         model: QuadraticModel = self._fitted_model()
         return self._spread(model.ranks, 0, axis=0)

@@ -25,15 +25,11 @@ from sortal.discriminants.statistics import columns_of, refuse_constant
 from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Places
     from sortal.data.schema import Design
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.quadratic.model import Frame
     from sortal.discriminants.statistics import ClassStatistics
-
-    Float = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

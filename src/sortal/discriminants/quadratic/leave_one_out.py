@@ -14,13 +14,10 @@ from sortal.discriminants.quadratic.learn import class_sizes, own_geometry
 from sortal.discriminants.quadratic.model import kept_terms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float, Mask
     from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 # Factors between a thousandth and 1 that are multiplied before a logarithm is taken.
 _FACTORS = 64

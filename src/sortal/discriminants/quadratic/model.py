@@ -31,16 +31,11 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
     from sortal.data.values import Values
     from sortal.decision.scores import Mapped
-
-    Float = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-    Places = NDArray[np.intp]
 
 
 # Gaussian classes, each with its own covariance: their roots and determinants, for known terms.
@@ -391,7 +386,7 @@ class QuadraticModel:
         return log_of(self.prior)
 
     @property
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Counts:
         """The rank of each class's own matrix."""
         return np.array([own.sphere.shape[1] for own in self.own])
 

@@ -14,14 +14,11 @@ from sortal.discriminants.tables import posterior_table, prior_table, score_tabl
 from sortal.records.tables import Table, Working, matrix_table, unique
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from sortal._typing import Float
     from sortal.discriminants.explain import Decided
     from sortal.discriminants.quadratic.model import QuadraticModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
-
-    Float = NDArray[np.float64]
 
 
 def show_quadratic(

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.pictures.scene import Pictures
     from sortal.plotting.axes import Style
     from sortal.records.tables import Cell
 
-    Float = NDArray[np.float64]
 
 # Lines of the grid in each direction, between whose crossings curves are drawn straight.
 _RESOLUTION = 160

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Float = NDArray[np.float64]
+    from sortal._typing import Float, Places
+
 
 # How far the line goes beyond the outermost feet, as a share of their distance.
 _BEYOND = 0.08
@@ -157,7 +158,7 @@ class FeatureSpaceDisplay:
         (self.line_,) = ax.plot(*ends.T, color=BLACK, linewidth=1.3, zorder=5)
         ax.text(*ends[1], " w", fontstyle="italic", usetex=False)
 
-    def _draw_class(self, ax: Any, k: int, drawn: NDArray[np.intp], kw: Style) -> Any:
+    def _draw_class(self, ax: Any, k: int, drawn: Places, kw: Style) -> Any:
         """Points, thin connectors, feet and the projected mean of a class."""
         mine = drawn[self.rows.codes[drawn] == k]
         pairs = np.full((len(mine), 3, 3), np.nan)  # a gap after each connector
@@ -327,7 +328,7 @@ class KernelProjectionDisplay:
             write_legend(ax, handles, entries, outside=own or legend == "beside")
         return self
 
-    def _draw_class(self, ax: Axes, k: int, drawn: NDArray[np.intp], kw: Style) -> Any:
+    def _draw_class(self, ax: Axes, k: int, drawn: Places, kw: Style) -> Any:
         """The points of a class in its lane, the first class on top, and its mean."""
         lane = len(self.rows.classes) - 1.0 - k
         mine = drawn[self.rows.codes[drawn] == k]

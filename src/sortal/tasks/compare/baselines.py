@@ -26,9 +26,8 @@ from sortal.errors import ParameterError, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from sortal._typing import Float
 
-    Float = NDArray[np.float64]
 
 # Values of one column beyond so many, the rarest ones, are taken together.
 _MOST_LEVELS = 30

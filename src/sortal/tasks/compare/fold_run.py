@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Float, Places
     from sortal.tasks.compare.baselines import EncodedMatrix
     from sortal.tasks.registry import Learner
-
-    Rows = NDArray[np.intp]
 
 
 # --- The folds of a comparison: how many, which rows, and parts of the training rows -------------
@@ -58,7 +57,7 @@ class Folds:
         """The test rows of a fold by its training rows."""
         return 1 / (self.folds - 1)
 
-    def split(self, y: NDArray[Any]) -> list[tuple[Rows, Rows]]:
+    def split(self, y: NDArray[Any]) -> list[tuple[Places, Places]]:
         """The training and the test rows of each fold, by the labels of all rows."""
         splitter = RepeatedStratifiedKFold(
             n_splits=self.folds, n_repeats=self.repeats, random_state=self.seed
@@ -119,7 +118,7 @@ def _refuse_lonely(counts: Sequence[int], classes: Sequence[Any]) -> None:
         )
 
 
-def part_of(rows: Rows, y: NDArray[Any], n: int, seed: int, fold: int) -> Rows:
+def part_of(rows: Places, y: NDArray[Any], n: int, seed: int, fold: int) -> Places:
     """About n of the training rows of a fold, ascending: of each class the same share.
 
     Of every class two rows at least, where it has them. The rows of a smaller part are among those
@@ -150,7 +149,7 @@ class FoldProblem:
     """The rows, whose labels are codes of classes; the folds; and what all models are told."""
 
     frame: Any
-    y: NDArray[np.int64]
+    y: Counts
     labels: NDArray[Any]
     folds: Folds
     metric: str
@@ -164,7 +163,7 @@ class FoldProblem:
         return self.keep and not entrant.baseline and fold < self.folds.folds
 
     @cached_property
-    def split(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def split(self) -> list[tuple[Places, Places]]:
         """The rows of each fold."""
         return self.folds.split(self.y)
 
@@ -178,7 +177,7 @@ class FoldProblem:
         """The code of each label."""
         return {label: k for k, label in enumerate(self.labels.tolist())}
 
-    def rows(self, rows: NDArray[np.intp]) -> Any:
+    def rows(self, rows: Places) -> Any:
         """Some rows of the table, as the library has them that it came in."""
         frame = read_frame(self.frame)
         assert frame is not None  # noqa: S101  (compare takes frames only)
@@ -200,8 +199,8 @@ class FoldResult:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     warned: tuple[tuple[str, str], ...] = ()
     error: str = ""
-    said: NDArray[np.int32] | None = field(default=None, compare=False, repr=False)
-    probabilities: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    said: Codes | None = field(default=None, compare=False, repr=False)
+    probabilities: Float | None = field(default=None, compare=False, repr=False)
 
     def forget(self) -> None:
         """Let go of the predictions, which have been joined elsewhere."""
@@ -295,8 +294,8 @@ def run_fold(problem: FoldProblem, entrant: Candidate, fold: int, n_rows: int | 
 def _fit_and_score(
     problem: FoldProblem,
     entrant: Candidate,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    train: Places,
+    test: Places,
     keep: bool,
 ) -> FoldResult:
     estimator = entrant.tuned(problem)
@@ -331,14 +330,14 @@ def _fit_and_score(
     )
 
 
-def _scores(y: NDArray[np.int64], said: NDArray[np.int64]) -> dict[str, float]:
+def _scores(y: Counts, said: Counts) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a class that is said and not there
         balanced = float(balanced_accuracy_score(y, said))
     return {"balanced_accuracy": balanced, "accuracy": float(accuracy_score(y, said))}
 
 
-def _codes(said: Any, place: dict[Any, int] | None, n: int | None = None) -> NDArray[np.int64]:
+def _codes(said: Any, place: dict[Any, int] | None, n: int | None = None) -> Counts:
     """Labels as codes of the classes."""
     answers = np.asarray(said)
     if answers.ndim != 1 or (n is not None and len(answers) != n):
@@ -351,7 +350,7 @@ def _codes(said: Any, place: dict[Any, int] | None, n: int | None = None) -> NDA
     return np.array([place[label] for label in answers.tolist()], dtype=np.int64)
 
 
-def _aligned(given: Any, classes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+def _aligned(given: Any, classes: Counts, n_classes: int) -> Float:
     """Probabilities by all classes; one that a fit did not meet has none."""
     shares = np.asarray(given, dtype=np.float64)
     if shares.ndim != 2 or shares.shape[1] != len(classes) or not np.isfinite(shares).all():
@@ -361,7 +360,7 @@ def _aligned(given: Any, classes: NDArray[np.int64], n_classes: int) -> NDArray[
     return aligned
 
 
-def _range(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def _range(shares: Float) -> Counts:
     return np.arange(shares.shape[1])
 
 

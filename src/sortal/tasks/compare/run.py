@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Float, Places
     from sortal.tasks.compare.fold_run import Candidate, FoldProblem, FoldResult
     from sortal.tasks.compare.workers import Worker
 
@@ -441,10 +442,10 @@ class OutOfFold:
     rows where the budget left a part of them only.
     """
 
-    rows: NDArray[np.intp]
-    truth: NDArray[np.int32]
-    said: NDArray[np.int32]
-    probabilities: NDArray[np.float64] | None
+    rows: Places
+    truth: Codes
+    said: Codes
+    probabilities: Float | None
     of: int
     folds: int
     n_folds: int
@@ -483,7 +484,7 @@ def join_out_of_fold(run: Run, problem: FoldProblem) -> OutOfFold | None:
     return OutOfFold(
         rows=rows,
         truth=problem.y[rows].astype(np.int32),
-        said=cast("NDArray[np.int32]", said)[order],
+        said=cast("Codes", said)[order],
         probabilities=None if probabilities is None else probabilities[order],
         of=len(problem.y),
         folds=len(found),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Codes, Counts, Mask
     from sortal.data.sources import DataTable
 
 
@@ -341,7 +342,7 @@ def single_accuracy(column: Profile, labels: NDArray[Any], n_classes: int) -> fl
     return told / max(1, len(labels))
 
 
-def _hits(known: NDArray[np.int64], asked: NDArray[np.int64], *, ordered: bool) -> int:
+def _hits(known: Counts, asked: Counts, *, ordered: bool) -> int:
     """How many rows of one table have the class that the other says for their value."""
     has_rows, said = known.sum(axis=1) > 0, known.argmax(axis=1)
     majority = int(known.sum(axis=0).argmax())
@@ -351,9 +352,7 @@ def _hits(known: NDArray[np.int64], asked: NDArray[np.int64], *, ordered: bool) 
     return int(asked[np.arange(len(asked)), said].sum())
 
 
-def _lent(
-    said: NDArray[np.int64], has_rows: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _lent(said: Counts, has_rows: Mask) -> tuple[Counts, Mask]:
     """A range without rows says what the next one below says that has some, or else above."""
     if not has_rows.any():
         return said, has_rows
@@ -478,7 +477,7 @@ class Profile:
     values: Sequence[Any]
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Counts:
         """How many rows each value has."""
         present = self.codes[self.codes >= 0] if self.n_missing else self.codes
         return np.bincount(present, minlength=len(self.values)).astype(np.int64)
@@ -557,7 +556,7 @@ def profile(table: DataTable, j: int) -> Profile:
     return Profile(name, kind if len(values_) else "nothing", codes, values_)
 
 
-def _seen(codes: NDArray[np.int32], n_values: int) -> tuple[list[int], NDArray[Any]]:
+def _seen(codes: Codes, n_values: int) -> tuple[list[int], NDArray[Any]]:
     """The values that have rows, and codes among them."""
     counts = np.bincount(codes[codes >= 0], minlength=n_values)
     seen = np.flatnonzero(counts)

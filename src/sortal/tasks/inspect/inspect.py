@@ -31,8 +31,7 @@ from sortal.tasks.tables import open_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Mask
     from sortal.tasks.inspect.findings import Profile
 
 # A column that takes away so many of the majority's errors tells the target nearly always.
@@ -228,7 +227,7 @@ def _may_tell(column: Profile, found: Sequence[Finding]) -> bool:
     return not names_rows and column.n_distinct + (column.n_missing > 0) > 1
 
 
-def _known(aim: Profile) -> NDArray[np.bool_]:
+def _known(aim: Profile) -> Mask:
     return np.asarray(aim.codes >= 0)
 
 
@@ -249,7 +248,7 @@ def _leaks(columns: Sequence[Profile], aim: Profile) -> Iterator[Finding]:
             yield Finding("leak", column.name, words, option("--drop", column.name))
 
 
-def _rows_of(column: Profile, rows: NDArray[np.bool_]) -> Profile:
+def _rows_of(column: Profile, rows: Mask) -> Profile:
     return type(column)(column.name, column.kind, column.codes[rows], column.values)
 
 

@@ -23,13 +23,9 @@ from sortal.records.tables import Table, unique
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Float, Mask, Places
     from sortal.records.tables import Cell
     from sortal.tasks.compare.run import OutOfFold
-
-    Float = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 
 # --- What tells some rows from others: the columns in which they differ most ---------------------
@@ -152,7 +148,7 @@ class _Numbers:
 @dataclass(frozen=True, eq=False)
 class _Categories:
     name: str
-    codes: NDArray[np.int32]
+    codes: Codes
     values: Sequence[Any]
 
     def compare(self, some: Places, others: Places, level: float) -> Iterator[Difference]:
@@ -224,8 +220,8 @@ def _shares_differ(
     name: str,
     kind: str,
     value: str,
-    here: NDArray[np.bool_],
-    there: NDArray[np.bool_],
+    here: Mask,
+    there: Mask,
     level: float,
 ) -> Iterator[Difference]:
     """The difference of two shares, if there is one."""

@@ -49,9 +49,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Float
     from sortal.records.tables import Table, Working
-
-    Float = NDArray[np.float64]
 
 
 # --- The cuts of a node as pictures read them: from the tables of an estimator's `working` -------

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float, Places
     from sortal.data.sources import DataTable
     from sortal.trees.conditions import Condition
 
     Side = tuple[float, float]
     Box = tuple[Side, Side]
-    Float = NDArray[np.float64]
 
 
 # --- A tree in the plane of two attributes: the boxes of its leaves and the cuts between them ----
@@ -373,7 +373,7 @@ class PartitionDisplay:
             style: Style = {"facecolors": color(k), "alpha": 0.13, "edgecolors": "none"}
             ax.add_collection(PolyCollection(boxes, zorder=0.5, **style))
 
-    def _draw_points(self, ax: Axes, drawn: NDArray[np.intp], kw: Style) -> list[Any]:
+    def _draw_points(self, ax: Axes, drawn: Places, kw: Style) -> list[Any]:
         handles = []
         for k, entry in enumerate(class_entries(self.rows.classes, self.rows.counts)):
             x, y = self.rows.points[drawn[self.rows.codes[drawn] == k]].T

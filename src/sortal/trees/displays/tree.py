@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.pictures.scene import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Box, Drawing
 
-    Float = NDArray[np.float64]
 
 # A pixel of the drawing is this part of an inch where the figure is made here.
 _PER_INCH = 108

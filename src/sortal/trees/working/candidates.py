@@ -33,12 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Float, Mask
     from sortal.native.trees import Growth
     from sortal.trees.working.node_rows import Attribute, MissingBranch
 
-    Bool = NDArray[np.bool_]
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
     Places = tuple[int, ...]
 
 # Up to so many sets the core tries all of them where it finds none in another way.
@@ -66,10 +64,10 @@ class Candidates:
     """
 
     attribute: Attribute
-    yes: Int64
-    no: Int64
+    yes: Counts
+    no: Counts
     judged: SplitScores
-    fits: Bool
+    fits: Mask
     missing: tuple[str, ...]
     thresholds: Float
     sets: tuple[Places, ...]
@@ -79,7 +77,7 @@ class Candidates:
     untold: float = 0.0
 
     @property
-    def allowed(self) -> Bool:
+    def allowed(self) -> Mask:
         """Which tests the tree may ask."""
         return self.fits & (self.judged.keys > -math.inf)
 
@@ -100,7 +98,7 @@ class Candidates:
 class Search:
     """A node's attributes → their tests, by the rules of a fit."""
 
-    def __init__(self, counts: Int64, total: int, growth: Growth) -> None:
+    def __init__(self, counts: Counts, total: int, growth: Growth) -> None:
         self.criterion, self.policy = CRITERIA[growth.criterion], POLICIES[growth.policy]
         self.counts, self.n = np.ascontiguousarray(counts), int(counts.sum())
         self.growth, self.total = growth, total
@@ -129,7 +127,7 @@ class Search:
         """Whether a test's score is that of the known rows, times their share."""
         return x.has_missing and self.policy in ("majority", "fractional")
 
-    def searched(self, x: Attribute) -> Int64:
+    def searched(self, x: Attribute) -> Counts:
         """The rows that are split: all, or the known ones where missing is beside both sides."""
         return x.known if self._is_apart(x) else self.counts
 
@@ -199,8 +197,8 @@ class Search:
     def _two_sides(
         self,
         x: Attribute,
-        yes: Int64,
-        sizes: Int64,
+        yes: Counts,
+        sizes: Counts,
         missing: tuple[str, ...],
         named: tuple[Float, tuple[Places, ...]],
         sure: tuple[bool, float],
@@ -218,18 +216,18 @@ class Search:
             untold = max(0.0, float(alone.keys[0] - alone.base))
         return Candidates(x, yes, no, judged, fits, missing, *named, *sure, untold=untold)
 
-    def _judge_sides(self, x: Attribute, yes: Int64) -> SplitScores:
+    def _judge_sides(self, x: Attribute, yes: Counts) -> SplitScores:
         if not len(yes):
             return no_scores()
         whole = np.ascontiguousarray(self.searched(x))
         judged = score_tests(whole, yes, self.total, self.growth.criterion)
         return self._apart(x).in_node(judged) if self._is_apart(x) else judged
 
-    def _fits(self, units: Int64, sizes: Int64) -> Bool:
+    def _fits(self, units: Counts, sizes: Counts) -> Mask:
         """Which parts are large enough."""
         return np.asarray((sizes >= self.growth.min_size) & (units >= self.growth.min_units))
 
-    def _missing_go(self, x: Attribute, n_yes: Int64, n_no: Int64) -> tuple[str, ...]:
+    def _missing_go(self, x: Attribute, n_yes: Counts, n_no: Counts) -> tuple[str, ...]:
         """Where missing values go that are on no side: also those that the node has not met."""
         if x.has_missing and self.policy != "majority":
             return (OWN_BRANCH if self.policy == "branch" else EVERY_BRANCH,) * len(n_yes)
@@ -284,7 +282,7 @@ class Search:
         sides = parts, parts[:0], judged, fits[:one], (missing,)
         return Candidates(x, *sides, *none, exact=True, candidates=one, joined=joined)
 
-    def _judge_parts(self, x: Attribute, parts: Int64) -> SplitScores:
+    def _judge_parts(self, x: Attribute, parts: Counts) -> SplitScores:
         judged = score_branches(np.ascontiguousarray(parts), self.total, self.growth.criterion)
         return self._apart(x).in_node(judged) if self.known_alone(x) else judged
 
@@ -310,7 +308,9 @@ def _side_of_missing(x: Attribute, V: Places) -> str:
     return "yes" if x.m in V else "no"
 
 
-def _on_both_sides(x: Attribute, yes: Int64, sizes: Int64, v: Float) -> tuple[Int64, Int64, Float]:
+def _on_both_sides(
+    x: Attribute, yes: Counts, sizes: Counts, v: Float
+) -> tuple[Counts, Counts, Float]:
     """Each cut with missing values on the yes side, then on the no side; last known | missing."""
     yes, sizes, v = np.repeat(yes, 2, axis=0), np.repeat(sizes, 2), np.repeat(v, 2)
     yes[::2] += x.missing
@@ -331,7 +331,7 @@ def every_set(m: int) -> tuple[Places, ...]:
     )
 
 
-def smaller_side(inside: Bool) -> Places:
+def smaller_side(inside: Mask) -> Places:
     """V as the tree writes it, given either side of its test."""
     twice = 2 * int(np.count_nonzero(inside)) - len(inside)
     turn = twice > 0 or (twice == 0 and not inside[0])
@@ -376,7 +376,7 @@ class Ranking(NamedTuple):
     choice, as not all do by the gain ratio.
     """
 
-    ranks: list[Int64]
+    ranks: list[Counts]
     offers: list[int | None]
     competes: list[bool]
 
@@ -462,7 +462,7 @@ def _first_from(keys: Float, least: float) -> int | None:
     return int(reach[0]) if len(reach) else None
 
 
-def _first(ranks: Int64) -> int | None:
+def _first(ranks: Counts) -> int | None:
     """The place of the smallest rank."""
     allowed = np.flatnonzero(ranks)
     return int(allowed[ranks[allowed].argmin()]) if len(allowed) else None

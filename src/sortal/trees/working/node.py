@@ -39,8 +39,7 @@ from sortal.trees.working.tables import CandidateTables, NodeChoice, whole_cell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Counts
     from sortal.records.tables import Cell
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeOptions, TreeRows
@@ -71,9 +70,7 @@ def refuse_unknown_rows(model: TreeModel, rows: TreeRows) -> None:
         )
 
 
-def refuse_other_rows(
-    model: TreeModel, rows: TreeRows, found: NDArray[np.int64], n_rows: int, t: int
-) -> None:
+def refuse_other_rows(model: TreeModel, rows: TreeRows, found: Counts, n_rows: int, t: int) -> None:
     """Refuse rows whose units by class are not those that the tree has in node t."""
     # the sums of a tree that was taken in are rounded once, and weights with a fraction one by one
     rounding = n_rows if model.exponent else 0

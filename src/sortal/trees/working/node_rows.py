@@ -25,18 +25,13 @@ from sortal.trees.rows import bits_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.schema import ColumnSchema
     from sortal.native.trees import Growth, SplitScores
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
 
-    Bool = NDArray[np.bool_]
-    Codes = NDArray[np.int32]
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
-    Places = NDArray[np.intp]
+    Int64 = Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +41,7 @@ class NodeRows:
     Without `sizes` the units are sizes, too.
     """
 
-    places: NDArray[np.intp]
+    places: Places
     units: Int64 | None
     sizes: Int64 | None
 
@@ -58,7 +53,7 @@ class NodeRows:
         )
 
 
-def hold_whole(rows: TreeRows, places: NDArray[np.intp]) -> NodeRows:
+def hold_whole(rows: TreeRows, places: Places) -> NodeRows:
     """Rows that are in the node with all their weight."""
     units = None if rows.units is None else np.ascontiguousarray(rows.units[places])
     if rows.copies:
@@ -66,7 +61,7 @@ def hold_whole(rows: TreeRows, places: NDArray[np.intp]) -> NodeRows:
     return NodeRows(places, units, sizes_of(rows, places))
 
 
-def sizes_of(rows: TreeRows, places: NDArray[np.intp]) -> Int64:
+def sizes_of(rows: TreeRows, places: Places) -> Int64:
     """How many rows each of these counts for, copies counted."""
     given = rows.units if rows.copies else rows.sizes
     return np.ones(len(places), dtype=np.int64) if given is None else given[places]
@@ -155,7 +150,7 @@ def _read(
     )
 
 
-def is_known(cells: Float | Codes) -> Bool:
+def is_known(cells: Float | Codes) -> Mask:
     """Which cells are no missing values."""
     return np.asarray(~np.isnan(cells) if cells.dtype == np.float64 else cells >= 0)
 

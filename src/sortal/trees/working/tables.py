@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sortal._typing import Counts, Float
     from sortal.data.values import Values
     from sortal.records.tables import Cell
     from sortal.trees.working.candidates import Candidates, NodeTest, Ranking, Search
     from sortal.trees.working.node_rows import Attribute
 
-    Float = NDArray[np.float64]
-    Int64 = NDArray[np.int64]
+    Int64 = Counts
     Column = tuple[str, Sequence[Cell]]
 
 
