@@ -17,9 +17,9 @@ from sortal import (
     TreeClassifier,
     datasets,
 )
-from sortal.data.frames import FrameTable
 from sortal.data.sources import TableSource
-from sortal.engines.protocol import merge_all
+from sortal.data.table import FrameTable
+from sortal.engines import merge_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

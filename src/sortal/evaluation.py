@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import InputError, LabelError
+from sortal.errors import InputError, LabelError, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:

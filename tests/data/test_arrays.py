@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sortal.data.arrays import ArrayTable, days
 from sortal.data.columns import as_categories
 from sortal.data.sources import read_table
+from sortal.data.table import ArrayTable, days
 
 GRID = np.arange(12, dtype=np.float64).reshape(4, 3)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sortal.data.arrays import ArrayTable
 from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Kind, Schema
-from sortal.data.sources import Batch, TableSource, as_read, gather_blocks, with_weight
-from sortal.data.weights import Weights
+from sortal.data.sources import Batch, TableSource, Weights, as_read, gather_blocks, with_weight
+from sortal.data.table import ArrayTable
 
 
 def source(block_rows: int | None = None, weights: Weights | None = None) -> TableSource:

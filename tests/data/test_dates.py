@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal import TreeClassifier
-from sortal.data.values import PER_DAY, brief_moments
+from sortal.data.columns import PER_DAY, brief_moments
 
 days = st.floats(-40_000, 40_000)
 

@@ -10,13 +10,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sortal.data.arrays import ArrayTable, check_matrix
 from sortal.data.columns import as_categories
-from sortal.data.frames import FrameTable
 from sortal.data.schema import Schema
 from sortal.data.sources import DataTable as Table
-from sortal.data.sources import TableSource, read_table, with_weight
-from sortal.data.weights import read_weights
+from sortal.data.sources import TableSource, read_table, read_weights, with_weight
+from sortal.data.table import ArrayTable, FrameTable, check_matrix
 from sortal.errors import InputError
 
 

@@ -10,10 +10,10 @@ from sortal.data.columns import (
     CategoryColumn,
     Column,
     IntegerColumn,
+    Values,
     as_categories,
     recode_columns,
 )
-from sortal.data.values import Values
 
 CLOSE = st.integers(-5, 5)
 FAR = st.integers(-(2**63), 2**63 - 1)

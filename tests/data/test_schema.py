@@ -6,10 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.arrays import ArrayTable
-from sortal.data.columns import MISSING, as_categories
+from sortal.data.columns import MISSING, Value, as_categories, order_of, sort_values
 from sortal.data.schema import ColumnSchema, Kind, Schema
-from sortal.data.values import Value, order_of, sort_values
+from sortal.data.table import ArrayTable
 
 WORDS = st.text("abcdef", max_size=2)
 VALUES = st.one_of(WORDS, st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, -1.5]))

@@ -8,11 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sortal.data.arrays import ArrayTable
 from sortal.data.columns import CategoryColumn, NumberColumn, as_categories
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import Batch, TableSource, read_table
-from sortal.data.weights import Weights
+from sortal.data.sources import Batch, TableSource, Weights, read_table
+from sortal.data.table import ArrayTable
 
 N = 30
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.values import Value, as_value, is_missing, kept, order_of, sort_values, union
+from sortal.data.columns import Value, as_value, is_missing, kept, order_of, sort_values, union
 
 FRACTIONS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: not x.is_integer())
 VALUES = st.one_of(st.text(max_size=3), st.booleans(), st.integers(), FRACTIONS)

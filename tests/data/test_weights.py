@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sortal.data.weights import Weights, read_weights
+from sortal.data.sources import Weights, read_weights
 
 WHOLE = st.lists(st.integers(0, 2**40), min_size=1, max_size=20).filter(any)
 # at most 1e12 times apart: more would not fit beside each other

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sortal.engines.local import one_blas_thread
+from sortal.engines import one_blas_thread
 
 
 def blas_threads() -> set[int]:

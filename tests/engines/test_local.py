@@ -15,11 +15,11 @@ import pytest
 from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky import get_reusable_executor
 
-from sortal.data.arrays import ArrayTable
+from sortal import engines
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import Batch, TableSource
-from sortal.engines import local
-from sortal.engines.local import LocalEngine, n_threads
+from sortal.data.table import ArrayTable
+from sortal.engines import LocalEngine, n_threads
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def test_blocks_that_wait_are_not_begun_after_an_error(monkeypatch: pytest.Monke
         assert cancelled.wait(600)
         return Expression("")
 
-    monkeypatch.setattr(local, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(engines, "ThreadPoolExecutor", Pool)
     source = Counting(10)
     with pytest.raises(ZeroDivisionError):
         LocalEngine(2).reduce(source, summarize)
@@ -189,7 +189,7 @@ def test_blocks_that_wait_are_not_begun_after_an_error(monkeypatch: pytest.Monke
 INTERRUPTED = """
 import signal, threading
 from sortal.data.sources import Batch
-from sortal.engines.local import LocalEngine
+from sortal.engines import LocalEngine
 
 opened = []
 class Endless:
@@ -211,7 +211,7 @@ except KeyboardInterrupt:
 FORKED = """
 import os
 from sortal.data.sources import Batch
-from sortal.engines.local import LocalEngine
+from sortal.engines import LocalEngine
 
 class Source:
     n_blocks = 50

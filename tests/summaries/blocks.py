@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from sortal.data.arrays import categories_of
-from sortal.data.columns import CategoryColumn, Column, NumberColumn, as_categories
-from sortal.data.sources import Batch
-from sortal.data.values import sort_values
-from sortal.data.weights import Weights, read_weights
+from sortal.data.columns import CategoryColumn, Column, NumberColumn, as_categories, sort_values
+from sortal.data.sources import Batch, Weights, read_weights
+from sortal.data.table import categories_of
 from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:

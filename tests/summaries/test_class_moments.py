@@ -26,8 +26,7 @@ from tests.summaries.blocks import (
     try_to_measure,
 )
 
-from sortal.data.columns import CategoryColumn
-from sortal.data.values import sort_values
+from sortal.data.columns import CategoryColumn, sort_values
 from sortal.errors import TrainingRowsError
 from sortal.summaries import moments as measuring
 from sortal.summaries.class_moments import ClassMoments

@@ -9,11 +9,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.arrays import ArrayTable
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import TableSource
-from sortal.data.weights import read_weights
-from sortal.engines.local import LocalEngine
+from sortal.data.sources import TableSource, read_weights
+from sortal.data.table import ArrayTable
+from sortal.engines import LocalEngine
 from sortal.native.neighbors import Searcher
 from sortal.summaries.protocol import Summary
 from sortal.summaries.rows import SummarizeNearest, TopK

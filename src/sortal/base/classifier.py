@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.labels import labels_of, read_target, read_truth, split_target
 from sortal.base.save import OptionalAttribute, SaveMixin, label_array
+from sortal.data.columns import union
 from sortal.data.schema import Schema
-from sortal.data.sources import DataTable, TableSource, read_frame, read_table
-from sortal.data.text import counted
-from sortal.data.values import union
-from sortal.data.weights import read_weights
+from sortal.data.sources import DataTable, TableSource, read_frame, read_table, read_weights
 from sortal.decision.class_options import costs_for, priors_for
-from sortal.engines.local import LocalEngine
+from sortal.engines import LocalEngine
 from sortal.errors import (
     ColumnError,
     FormatError,
@@ -33,6 +31,7 @@ from sortal.errors import (
     UnknownCategoryError,
     UnknownCategoryWarning,
     brief,
+    counted,
     listed,
     warn,
 )
@@ -55,9 +54,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Counts, Float, Mask
+    from sortal.data.columns import Values
     from sortal.data.schema import ColumnSchema, Kind
-    from sortal.data.values import Values
-    from sortal.engines.protocol import Engine
+    from sortal.engines import Engine
 
 
 # Which columns of a table are used, and as what: `categorical_features`, names and positions.

@@ -10,20 +10,17 @@ import narwhals as nw
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from sortal.data.arrays import ArrayTable, objects_of, plain_array
-from sortal.data.columns import MISSING, as_categories
-from sortal.data.frames import FrameTable
+from sortal.data.columns import MISSING, as_categories, union
 from sortal.data.schema import Schema
 from sortal.data.sources import AS_TEXT, DataTable, read_frame, refuse_measurements
-from sortal.data.text import counted
-from sortal.data.values import union
-from sortal.errors import ColumnError, LabelError, ManyClassesWarning, listed, warn
+from sortal.data.table import ArrayTable, FrameTable, objects_of, plain_array
+from sortal.errors import ColumnError, LabelError, ManyClassesWarning, counted, listed, warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Codes
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.data.files.csv_reader import is_delimiter
-from sortal.engines.local import n_threads
+from sortal.engines import n_threads
 from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
 from sortal.modelfile.archive import FORMAT, VERSION, ArchiveMembers, write_archive
 from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, RecordField

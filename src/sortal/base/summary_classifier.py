@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.base.classifier import FitReport, TableClassifier, merge_declared, note_classes
 from sortal.base.labels import class_array, common_dtype, warn_of_measurements, with_classes
 from sortal.base.save import OptionalAttribute
+from sortal.data.columns import union
 from sortal.data.schema import Schema
-from sortal.data.values import union
 from sortal.decision.class_options import options_for, read_costs
 from sortal.decision.scores import FromPriors, ScoreTermsBlock, gather_answered, margin
 from sortal.errors import FormatError, LabelError, SortalError, UnavailableError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from sortal.browser import BrowserModel, pack
-from sortal.data.arrays import LARGEST
+from sortal.data.table import LARGEST
 
 if TYPE_CHECKING:
     from sortal.bayes.model import BayesModel, JointTable

@@ -34,12 +34,13 @@ from sortal.bayes.model import (
 )
 from sortal.bayes.working import show_working
 from sortal.data.checks import choose
-from sortal.data.text import agreed, counted
 from sortal.decision.posterior import log_posterior, n_impossible, posterior
 from sortal.decision.scores import public_functions
 from sortal.errors import (
     ImpossibleRowWarning,
     ParameterError,
+    agreed,
+    counted,
     warn,
 )
 from sortal.modelfile.arrays import OptionsField, RecordField, SummaryField

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, Mask
     from sortal.bayes.model import BayesModel, EncodedBayesRows
-    from sortal.data.values import Value, Values
+    from sortal.data.columns import Value, Values
     from sortal.records.tables import Cell
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from sortal.bayes.model import BayesModel, JointTable
 from sortal.data.checks import choose, non_negative
+from sortal.data.columns import union
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.values import union
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.summaries.counts import aligned
 from sortal.summaries.value_tables import SummarizeBayes

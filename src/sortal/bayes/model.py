@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import (
     MISSING,
     UNKNOWN,
@@ -17,6 +16,7 @@ from sortal.data.columns import (
     number_cells,
     recode_columns,
 )
+from sortal.data.table import LARGEST, infinite, too_large
 from sortal.decision.posterior import decide, log_of, n_impossible, posterior
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Places
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sortal.data.arrays import numbers_from_objects
-from sortal.data.values import as_value, is_missing
+from sortal.data.columns import as_value, is_missing
+from sortal.data.table import numbers_from_objects
 from sortal.errors import ParameterError, listed
 from sortal.plotting.axes import short_number as few_digits
 from sortal.records.render import moment_text, number_in_full, number_text, plain, quoted

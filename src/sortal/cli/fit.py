@@ -20,8 +20,7 @@ from sortal.cli.output import (
     wrote,
 )
 from sortal.cli.show_code import Name, Script, call
-from sortal.data.text import counted
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, counted
 from sortal.tasks.registry import find
 
 EXAMPLES = (

@@ -20,8 +20,7 @@ import typer
 
 from sortal.cli import INTERRUPTED, was_interrupted
 from sortal.data.atomic_write import replace_file
-from sortal.data.text import printable
-from sortal.errors import InputError, ParameterError, SortalError, SortalWarning
+from sortal.errors import InputError, ParameterError, SortalError, SortalWarning, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +138,7 @@ def wrote(output: str, more: str = "") -> None:
 
 def json_text(value: Any) -> str:
     """One JSON document."""
-    from sortal.data.values import dump_json
+    from sortal.data.columns import dump_json
 
     text = dump_json(value, indent=2)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sortal.data.columns import as_numbers, recode_columns
-from sortal.data.text import counted
-from sortal.data.values import Values, sort_values, union
-from sortal.errors import ColumnError
+from sortal.data.columns import Values, as_numbers, recode_columns, sort_values, union
+from sortal.errors import ColumnError, counted
 
 if TYPE_CHECKING:
     from sortal._typing import Codes, Float, Places

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import choose, is_whole, numbers
-from sortal.data.text import counted
-from sortal.errors import ParameterError, brief, listed
+from sortal.errors import ParameterError, brief, counted, listed
 
 if TYPE_CHECKING:
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
 
 
 # Class weights from the first to the second: sums of squares times these can be written down.

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
-from sortal.data.text import counted
-from sortal.errors import InputError, ParameterError, brief
+from sortal.errors import InputError, ParameterError, brief, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

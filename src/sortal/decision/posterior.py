@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import InputError
+from sortal.errors import InputError, counted
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Places

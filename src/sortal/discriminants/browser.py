@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from sortal.browser import BrowserModel, pack, pack_lower
-from sortal.data.arrays import LARGEST
+from sortal.data.table import LARGEST
 from sortal.discriminants.gaussian import GaussianClasses
 
 if TYPE_CHECKING:

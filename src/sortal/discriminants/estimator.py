@@ -18,7 +18,6 @@ from sortal.base.summary_classifier import (
 )
 from sortal.data.checks import choose
 from sortal.data.schema import Design
-from sortal.data.text import agreed, counted
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import Decisions, log_of
 from sortal.discriminants.classical.assumptions import Assumptions
@@ -44,6 +43,8 @@ from sortal.errors import (
     ParameterError,
     PerfectSeparationWarning,
     SortalError,
+    agreed,
+    counted,
     listed,
     warn,
 )
@@ -58,7 +59,7 @@ from sortal.modelfile.fields import (
     ValuesField,
 )
 from sortal.records.tables import Explanations
-from sortal.summaries.labeled_moments import DiscriminantSummary, Fill, SummarizeDiscriminant
+from sortal.summaries.counts import DiscriminantSummary, Fill, SummarizeDiscriminant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from sortal.discriminants.leave_one_out.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table
-    from sortal.summaries.labeled_moments import DiscriminantSummary, SummarizeDiscriminant
+    from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
 
 
 class LeaveOneOutMixin(DiscriminantClassifier):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, infinite, too_large, two_sum
 from sortal.data.columns import MISSING, UNKNOWN, as_numbers, given_values
+from sortal.data.table import LARGEST, infinite, too_large, two_sum
 from sortal.decision.geometry import survey
 from sortal.decision.posterior import across
 from sortal.decision.scores import Mapped
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.decision.scores import RowFunctions
 
 

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.arrays import two_sum
 from sortal.data.checks import numbers
+from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
-from sortal.data.values import as_value, sort_values, union
+from sortal.data.table import two_sum
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
 from sortal.discriminants.linear_functions import ConditionalMean, Means
 from sortal.errors import InputError, MissingValueError, ParameterError, listed
 from sortal.modelfile.fields import check_scatter, check_squares, need
-from sortal.summaries.labeled_moments import Fill, SummarizeDiscriminant
+from sortal.summaries.counts import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
     from sortal.summaries.value_tables import BayesSummary
 
 

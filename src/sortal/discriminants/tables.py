@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.records.tables import Cell
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from sortal.data.columns import UNKNOWN, CategoryColumn
 from sortal.errors import InputError
 from sortal.kernels.landmark_space import SummarizeLandmarks
-from sortal.summaries.counts import count_rows
-from sortal.summaries.labeled_moments import DiscriminantSummary, sizes_of, whole_rows
+from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of, whole_rows
 from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Counts, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.kernels.functions import KernelFunction, KernelInputs
     from sortal.kernels.landmark_space import LandmarkSpace
     from sortal.kernels.model import KernelModel

@@ -25,7 +25,7 @@ from sortal.kernels.working import show_kernel
 from sortal.modelfile.arrays import OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
-from sortal.summaries.labeled_moments import DiscriminantSummary
+from sortal.summaries.counts import DiscriminantSummary
 
 if TYPE_CHECKING:
     import os

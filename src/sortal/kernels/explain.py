@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.data.text import agreed
 from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.discriminants.linear_functions import CenterBlock
+from sortal.errors import agreed
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Float, Mask
+    from sortal.data.columns import Value, Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Value, Values
     from sortal.kernels.model import KernelModel
     from sortal.records.tables import Cell
 

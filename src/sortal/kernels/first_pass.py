@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.arrays import infinite
+from sortal.data.columns import union
 from sortal.data.schema import Design, Schema
-from sortal.data.values import union
+from sortal.data.table import infinite
 from sortal.decision.geometry import EPS
 from sortal.discriminants.statistics import nothing_left, plan_fill, read_fill
 from sortal.errors import ColumnError, InputError, MissingValueError, listed
 from sortal.kernels.functions import KernelFunction, KernelInputs
-from sortal.summaries.counts import count_rows
-from sortal.summaries.labeled_moments import whole_rows
+from sortal.summaries.counts import count_rows, whole_rows
 
 if TYPE_CHECKING:
     from sortal._typing import Float
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
-    from sortal.data.values import Values
     from sortal.kernels.options import KernelOptions
     from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 

@@ -11,7 +11,6 @@ import numpy as np
 from sortal.base.classifier import FitReport
 from sortal.base.summary_classifier import Posteriors, SummaryClassifier
 from sortal.data.checks import choose
-from sortal.data.text import agreed, counted
 from sortal.discriminants.estimator import report_missing, sentence
 from sortal.discriminants.leave_one_out.downdate import (
     LeaveOneOutBlock,
@@ -23,13 +22,14 @@ from sortal.discriminants.leave_one_out.downdate import (
     not_fitted,
     same_rows,
 )
-from sortal.engines.local import n_threads
-from sortal.engines.protocol import merge_all
+from sortal.engines import merge_all, n_threads
 from sortal.errors import (
     ParameterError,
     PerfectSeparationWarning,
     SortalError,
     SortalWarning,
+    agreed,
+    counted,
     listed,
     warn,
 )
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from sortal.kernels.options import KernelOptions, ProgressStage
     from sortal.kernels.primal import ReportProgress
     from sortal.records.tables import Table
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
 
 
 class KernelClassifier(Posteriors, SummaryClassifier):

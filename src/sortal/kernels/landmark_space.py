@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from sortal.data.values import kept
+from sortal.data.columns import kept
 from sortal.decision.class_options import read_class_weight
 from sortal.errors import FormatError
 from sortal.kernels.functions import beyond
 from sortal.kernels.primal import Features, solve_features
 from sortal.summaries.class_moments import moments_of_sums
-from sortal.summaries.counts import ClassCounts, RowCounts, count_rows
-from sortal.summaries.labeled_moments import DiscriminantSummary
+from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts, count_rows
 
 if TYPE_CHECKING:
     from sortal._typing import Counts, Float, Places
-    from sortal.data.columns import CategoryColumn
+    from sortal.data.columns import CategoryColumn, Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.kernels.functions import KernelFunction, KernelInputs
     from sortal.kernels.primal import Solution
     from sortal.summaries.class_moments import ClassMoments

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import Schema
-from sortal.data.text import counted
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.discriminants.leave_one_out.downdate import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless
-from sortal.errors import InputError, ParameterError, brief
+from sortal.errors import InputError, ParameterError, brief, counted
 from sortal.kernels.landmark_space import read_space, solve_landmarks
 from sortal.kernels.model import KernelModel
 from sortal.kernels.primal import Labeled
@@ -22,13 +21,13 @@ from sortal.kernels.solve import solve_dense
 
 if TYPE_CHECKING:
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.discriminants.leave_one_out.downdate import FittedStatistics
     from sortal.kernels.basis import BasisRows, KernelSummary
     from sortal.kernels.landmark_space import SpaceStatistics
     from sortal.kernels.options import KernelOptions
     from sortal.kernels.primal import ReportProgress, Solution
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
 
 
 # The ridge where none is given, over the number of rows: μ is twice the mean of k(x, x).

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow, FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.kernels.landmark_space import LandmarkSpace
     from sortal.kernels.primal import ReportProgress
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
 
     Codes = NDArray[np.integer]
 

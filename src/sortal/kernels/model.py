@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sortal._typing import Counts, Float
+    from sortal.data.columns import Values
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
 
 
 SOLVERS = ("dense", "landmarks")

@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 import numpy as np
 
 from sortal.data.schema import ColumnSchema, Design, Kind, Schema
-from sortal.data.text import counted
-from sortal.errors import FormatError
+from sortal.errors import FormatError, counted
 from sortal.modelfile.values import (
     from_plain,
     number_in,
@@ -43,7 +42,7 @@ from sortal.modelfile.values import (
 
 if TYPE_CHECKING:
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.modelfile.values import Scope
 
 

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sortal.data.columns import crowded, order_of
 from sortal.data.schema import Design
-from sortal.data.text import counted
-from sortal.data.values import crowded, order_of
-from sortal.errors import FormatError
+from sortal.errors import FormatError, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.values import Values
 
 # Numbers without a JSON of their own.
 ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

@@ -13,7 +13,7 @@ from sortal.base.summary_classifier import SummaryClassifier
 from sortal.data.checks import choose, whole_number
 from sortal.data.sources import read_frame
 from sortal.decision.posterior import decide, log_of, shares_of_votes
-from sortal.engines.local import LocalEngine, n_threads
+from sortal.engines import LocalEngine, n_threads
 from sortal.errors import InputError, ParameterError, SortalError
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.data.columns import MISSING
-from sortal.data.text import counted
 from sortal.decision.posterior import expected_costs
+from sortal.errors import counted
 from sortal.records.render import decision_text, moment_text, number_text
 from sortal.records.tables import Table
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Codes, Counts, Float, Places
-    from sortal.data.values import Value, Values
+    from sortal.data.columns import Value, Values
     from sortal.neighbors.model import NeighborsModel
     from sortal.neighbors.votes import FoundNeighbors
     from sortal.records.tables import Cell

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.data.checks import as_real, choose, is_whole, whole_number
-from sortal.data.columns import MISSING
+from sortal.data.columns import MISSING, union
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.values import union
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import involved
-from sortal.engines.local import one_blas_thread
+from sortal.engines import one_blas_thread
 from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, brief, listed
 from sortal.neighbors.metrics import METRICS, MetricFacts
 from sortal.neighbors.model import WEIGHTINGS, MahalanobisMetric, NeighborsModel, inverse_root
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from sortal._typing import Float, Mask
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
 
     Matrix = NDArray[np.floating[Any]]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.data.arrays import LARGEST, check_matrix
 from sortal.data.columns import MISSING, UNKNOWN, recode_columns
+from sortal.data.table import LARGEST, check_matrix
 from sortal.decision.geometry import survey
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind
 

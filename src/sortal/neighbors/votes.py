@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal.data.columns import Value
     from sortal.data.sources import Batch
-    from sortal.data.values import Value
     from sortal.neighbors.model import NeighborsModel
 
     Int64 = Counts

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.data.text import counted
 from sortal.decision.posterior import shares_of_votes
+from sortal.errors import counted
 from sortal.neighbors.explain import column_amounts, counted_columns
 from sortal.neighbors.learn import class_weights, kept_rows
 from sortal.neighbors.model import search

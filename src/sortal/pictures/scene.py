@@ -13,8 +13,7 @@ import matplotlib.style
 import numpy as np
 
 from sortal.data.sources import read_table
-from sortal.data.text import agreed, counted
-from sortal.errors import MissingValueWarning, SortalError
+from sortal.errors import MissingValueWarning, SortalError, agreed, counted
 from sortal.pictures.figures import CELLS, coarsen, has_layout, png_of, svg_of
 from sortal.plotting.axes import detached, legend_columns, open_grid, short_number, shorten
 from sortal.plotting.fitted import column_names, number_terms

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.columns import as_categories
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.pictures.scene import (
     MOST_ROWS,
     Pictures,

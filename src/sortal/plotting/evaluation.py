@@ -11,10 +11,9 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
-from sortal.data.arrays import objects_of
-from sortal.data.text import counted
-from sortal.data.values import union
-from sortal.errors import ParameterError
+from sortal.data.columns import union
+from sortal.data.table import objects_of
+from sortal.errors import ParameterError, counted
 from sortal.evaluation import Confusion, Reliability, Roc, read_probabilities
 from sortal.plotting.axes import (
     COLORS,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Counts, Float, Places
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.evaluation import RocCurve
 
 

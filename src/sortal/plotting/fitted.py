@@ -10,10 +10,9 @@ from scipy.special import logsumexp
 
 from sortal.data.checks import is_whole
 from sortal.data.sources import read_table
-from sortal.data.text import agreed, counted
 from sortal.decision.class_options import read_costs
 from sortal.decision.posterior import decide, log_of
-from sortal.errors import ColumnError, ParameterError, listed
+from sortal.errors import ColumnError, ParameterError, agreed, counted, listed
 from sortal.plotting.rows import PlotRows, choose_columns, read_rows, split_labels
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.data.arrays import as_two_dimensional
 from sortal.data.columns import as_categories
 from sortal.data.sources import read_frame, read_table
+from sortal.data.table import as_two_dimensional
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import equation_text, fixed_text
 from sortal.plotting.fitted import column_names, fixed_terms, number_terms

@@ -10,17 +10,17 @@ import narwhals as nw
 import numpy as np
 from matplotlib.lines import Line2D
 
-from sortal.data.arrays import ArrayTable, objects_of, plain_array, read_values
 from sortal.data.columns import as_categories
-from sortal.data.frames import FrameTable
 from sortal.data.sources import DataTable, read_frame, read_table
-from sortal.data.text import agreed, counted
+from sortal.data.table import ArrayTable, FrameTable, objects_of, plain_array, read_values
 from sortal.errors import (
     ColumnError,
     InputError,
     LabelError,
     MissingValueWarning,
     ParameterError,
+    agreed,
+    counted,
     listed,
     warn,
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float, Mask, Places
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from sortal.data.text import is_printable, printable
-from sortal.data.values import PER_DAY
+from sortal.data.columns import PER_DAY
+from sortal.errors import is_printable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, ove
 import narwhals as nw
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, counted
 from sortal.modelfile.fields import BACKENDS, CellField, Layout, Several, Word
 from sortal.records import render as faces
 from sortal.records.render import page

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.data.values import Values, crowded, order_of
-from sortal.errors import FormatError
+from sortal.data.columns import Values, crowded, order_of
+from sortal.errors import FormatError, counted
 
 VERSION = 1
 

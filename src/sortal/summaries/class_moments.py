@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sortal.data.arrays import LARGEST, two_sum
-from sortal.data.values import Values, kept, places, union
+from sortal.data.columns import Values, kept, places, union
+from sortal.data.table import LARGEST, two_sum
 from sortal.errors import TrainingRowsError
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.protocol import (

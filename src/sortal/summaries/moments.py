@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import LARGEST, infinite, too_large, two_sum
-from sortal.data.columns import as_numbers
-from sortal.data.values import Values, kept, union
+from sortal.data.columns import Values, as_numbers, kept, union
+from sortal.data.table import LARGEST, infinite, too_large, two_sum
 from sortal.errors import TrainingRowsError
 from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments, diagonals, moments_of_sums

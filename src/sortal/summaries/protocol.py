@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import ColumnError, TrainingRowsError, WeightError
+from sortal.errors import ColumnError, TrainingRowsError, WeightError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sized

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sortal.data.arrays import LARGEST, check_matrix
-from sortal.data.columns import MISSING
+from sortal.data.columns import MISSING, kept, union
 from sortal.data.sources import with_weight
-from sortal.data.values import kept, union
+from sortal.data.table import LARGEST, check_matrix
 from sortal.errors import FormatError, InputError, TrainingRowsError, listed
 from sortal.native.neighbors import Searcher
 from sortal.summaries.bytes import pack, unpack
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
 
     Matrix = NDArray[np.floating[Any]]
     Int64 = Counts

@@ -21,8 +21,8 @@ from sortal.summaries.counts import (
 from sortal.summaries.moments import ColumnMoments, measure_columns
 
 if TYPE_CHECKING:
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.summaries.protocol import Summary
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from sortal.base.labels import looks_measured
 from sortal.base.save import DataFile, FitCall
-from sortal.data.text import agreed, counted
-from sortal.errors import LabelError, MissingValueWarning, ParameterError, warn
+from sortal.errors import LabelError, MissingValueWarning, ParameterError, agreed, counted, warn
 from sortal.tasks.registry import check_columns, features_among, find
 from sortal.tasks.tables import open_table
 

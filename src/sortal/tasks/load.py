@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sortal.base.save import DataFile
+    from sortal.data.columns import Value, Values
     from sortal.data.files.read import FileTable
     from sortal.data.schema import ColumnSchema
-    from sortal.data.values import Value, Values
     from sortal.tasks.tables import OpenedTable
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.base.save import SaveMixin, parts_of
-from sortal.data.text import counted
-from sortal.errors import InputTypeError, ParameterError
+from sortal.errors import InputTypeError, ParameterError, counted
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import MOST_TABLES, Table, Working

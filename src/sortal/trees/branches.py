@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Mask
+    from sortal.data.columns import Values
     from sortal.data.schema import ColumnSchema
-    from sortal.data.values import Values
     from sortal.records.tables import Cell
     from sortal.trees.model import TreeModel
 

@@ -16,7 +16,7 @@ from sortal.records.render import moment_text, number_in_full, quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sortal.data.values import Value, Values
+    from sortal.data.columns import Value, Values
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Float, Places
-    from sortal.data.values import Value, Values
+    from sortal.data.columns import Value, Values
     from sortal.records.tables import Cell
     from sortal.trees.conditions import Condition
     from sortal.trees.model import TreeModel

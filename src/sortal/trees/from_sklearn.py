@@ -13,9 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sortal.base.classifier import FitReport
 from sortal.data.checks import is_whole
+from sortal.data.columns import as_value
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.text import counted
-from sortal.data.values import as_value
 from sortal.errors import (
     ColumnError,
     InputError,
@@ -23,6 +22,7 @@ from sortal.errors import (
     LabelError,
     ParameterError,
     WeightError,
+    counted,
     listed,
 )
 from sortal.native.trees import CUT, LEAF
@@ -32,7 +32,7 @@ from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
     from sortal._typing import Codes, Counts, Float, Mask, Places
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
 
     Int32 = Codes
     Int64 = Counts

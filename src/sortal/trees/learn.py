@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
-from sortal.data.columns import as_categories, column_ranges
+from sortal.data.columns import as_categories, brief_moments, column_ranges
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import with_weight
-from sortal.data.values import brief_moments
 from sortal.errors import LabelError, WeightError, listed
 from sortal.native import trees
 from sortal.trees.criteria import CRITERIA_BY_NAME

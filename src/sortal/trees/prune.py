@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sortal.data.checks import choose, non_negative, share
-from sortal.data.text import counted
-from sortal.errors import ParameterError, brief
+from sortal.errors import ParameterError, brief, counted
 from sortal.native import trees
 from sortal.native.trees import added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sortal.base.classifier import TableClassifier
 from sortal.data.checks import choose, whole_number
 from sortal.data.sources import as_read, gather_blocks
-from sortal.data.text import counted
-from sortal.errors import InputError
+from sortal.errors import InputError, counted
 from sortal.records.tables import Explanations
 from sortal.trees.branches import node_table
 from sortal.trees.conditions import check_max_values

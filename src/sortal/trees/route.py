@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sortal import native
-from sortal.data.arrays import infinite
 from sortal.data.columns import MISSING, UNKNOWN, as_numbers, given_values, recode_columns
+from sortal.data.table import infinite
 from sortal.decision.scores import ScoredTerms
 from sortal.native import trees
 from sortal.native.trees import CUT, LEAF, SPREAD

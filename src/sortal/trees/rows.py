@@ -20,8 +20,8 @@ from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
 
 if TYPE_CHECKING:
     from sortal._typing import Codes, Counts, Float
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.values import Values
     from sortal.trees.route import EncodedTreeRows
 
     Int64 = Counts

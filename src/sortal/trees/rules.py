@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from sortal.data.checks import choose
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
@@ -20,7 +20,7 @@ from sortal.trees.branches import Paths, closing_lines, met_missing, tells_missi
 from sortal.trees.conditions import IntervalCondition, SetCondition, check_max_values
 
 if TYPE_CHECKING:
-    from sortal.data.values import Value, Values
+    from sortal.data.columns import Value, Values
     from sortal.records.tables import Cell
     from sortal.trees.conditions import Condition
     from sortal.trees.model import TreeModel

@@ -10,20 +10,16 @@ import numpy as np
 
 from sortal import native
 from sortal.base.labels import read_target
-from sortal.data.columns import MISSING, as_categories
-from sortal.data.sources import refuse_measurements
-from sortal.data.text import counted
-from sortal.data.values import kept
-from sortal.data.weights import read_weights
-from sortal.errors import InputError, LabelError
+from sortal.data.columns import MISSING, as_categories, kept
+from sortal.data.sources import read_weights, refuse_measurements
+from sortal.errors import InputError, LabelError, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Counts
-    from sortal.data.columns import CategoryColumn
-    from sortal.data.values import Values
+    from sortal.data.columns import CategoryColumn, Values
     from sortal.records.tables import Cell
 
 

@@ -14,11 +14,10 @@ import scipy.sparse
 from tests.contract.refusals.table import Refusal
 
 from sortal.data import datasets
-from sortal.data.arrays import ArrayTable, check_matrix
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import TableSource, read_table
-from sortal.data.weights import read_weights
-from sortal.engines.local import LocalEngine
+from sortal.data.sources import TableSource, read_table, read_weights
+from sortal.data.table import ArrayTable, check_matrix
+from sortal.engines import LocalEngine
 from sortal.errors import (
     ColumnError,
     InputError,

@@ -16,10 +16,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sortal.data.columns import dump_json
 from sortal.data.files import write as saving
 from sortal.data.files.read import read_file
 from sortal.data.files.write import format_of, write_table
-from sortal.data.values import dump_json
 
 if TYPE_CHECKING:
     from pathlib import Path

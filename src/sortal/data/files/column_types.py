@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import duckdb
 
-from sortal.data.text import agreed, counted
+from sortal.errors import agreed, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -29,8 +29,7 @@ from sortal.data.files.cells import (
 )
 from sortal.data.files.column_types import ask, duck_for, first_line, quoted
 from sortal.data.files.open import BLOCK, BOM
-from sortal.data.text import counted
-from sortal.errors import InputError, ParameterError
+from sortal.errors import InputError, ParameterError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

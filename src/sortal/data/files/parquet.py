@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import numpy as np
 
-from sortal.data.arrays import days
 from sortal.data.files.cells import (
     ReadResult,
     check_names,
@@ -26,8 +25,8 @@ from sortal.data.files.column_types import (
     means_missing,
     numbers_among,
 )
-from sortal.data.text import agreed, counted
-from sortal.errors import ColumnError, InputError
+from sortal.data.table import days
+from sortal.errors import ColumnError, InputError, agreed, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

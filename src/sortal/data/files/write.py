@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sortal.data.atomic_write import replace_file
 from sortal.data.checks import choose
+from sortal.data.columns import dump_json, is_missing
 from sortal.data.files.column_types import duck_for, quoted
 from sortal.data.files.open import BLOCK, STANDARD_INPUT
 from sortal.data.sources import read_frame
-from sortal.data.values import dump_json, is_missing
 from sortal.errors import ColumnError, InputTypeError, ParameterError
 
 if TYPE_CHECKING:

@@ -17,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import TableClassifier, refuse_empty, refuse_one_class
 from sortal.base.labels import read_target, split_target
-from sortal.data.arrays import LARGEST, infinite, too_large
 from sortal.data.columns import MISSING, UNKNOWN
 from sortal.data.schema import Design, Schema
 from sortal.data.sources import TableSource, read_table
-from sortal.data.text import counted
+from sortal.data.table import LARGEST, infinite, too_large
 from sortal.decision.geometry import survey
 from sortal.discriminants.classical.separability import (
     MOST_PROGRAMS,
@@ -32,15 +31,15 @@ from sortal.discriminants.classical.separability import (
 )
 from sortal.discriminants.classical.statistics import BOX_HEADS, box_cells, box_m, explained
 from sortal.discriminants.statistics import ClassStatistics, without_rounding
-from sortal.errors import LabelError, MissingValueError
+from sortal.errors import LabelError, MissingValueError, counted
 from sortal.records.tables import Table, Working
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.records.tables import Cell
 
 

@@ -13,16 +13,16 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
-from sortal.data.text import agreed, counted
 from sortal.decision.geometry import survey
 from sortal.discriminants.statistics import eigenvectors, oriented
+from sortal.errors import agreed, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell

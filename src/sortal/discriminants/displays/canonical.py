@@ -9,9 +9,8 @@ from matplotlib.lines import Line2D
 from scipy.stats import norm
 
 from sortal.data.checks import is_whole
-from sortal.data.text import agreed, counted
 from sortal.discriminants.displays.directions import ProjectionDisplay
-from sortal.errors import ParameterError, listed
+from sortal.errors import ParameterError, agreed, counted, listed
 from sortal.pictures.scene import Plan, Scene, Words, class_table, plain, several
 from sortal.pictures.shared import add_columns, add_directions, add_regions
 from sortal.plotting.axes import (

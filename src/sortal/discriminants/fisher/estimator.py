@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import TableSource
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Working
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
 
 
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):

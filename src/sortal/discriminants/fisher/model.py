@@ -26,7 +26,7 @@ from sortal.records.tables import Table
 
 if TYPE_CHECKING:
     from sortal._typing import Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.records.tables import Cell
 
 

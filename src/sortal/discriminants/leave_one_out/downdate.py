@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sortal.discriminants.leave_one_out.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
-    from sortal.summaries.labeled_moments import DiscriminantSummary
+    from sortal.summaries.counts import DiscriminantSummary
 
 
 # Numbers taken at a time, and rows. Threads wait for each other between the many small steps of a

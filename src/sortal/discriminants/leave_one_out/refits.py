@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
-from sortal.data.text import counted
 from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.folds import assign_folds
 from sortal.decision.posterior import log_of, log_posterior
 from sortal.discriminants.statistics import multiply, read_statistics
-from sortal.engines.local import one_blas_thread
-from sortal.errors import ParameterError, SortalError, brief
+from sortal.engines import one_blas_thread
+from sortal.errors import ParameterError, SortalError, brief, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sortal._typing import Codes, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, TableSource
-    from sortal.data.values import Values
     from sortal.decision.scores import Mapped, RowFunctions
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.engines.protocol import Engine
-    from sortal.summaries.labeled_moments import DiscriminantSummary, SummarizeDiscriminant
+    from sortal.engines import Engine
+    from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
 
 
 # Rows that are left out one by one between two passes over all others.

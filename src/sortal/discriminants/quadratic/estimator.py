@@ -16,7 +16,6 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.data.text import agreed, counted
 from sortal.decision.scores import identity
 from sortal.discriminants.estimator import GaussianDiscriminant, combination, sentence
 from sortal.discriminants.explain import ExplainQuadratic
@@ -29,6 +28,8 @@ from sortal.errors import (
     CollinearityWarning,
     ColumnError,
     SortalError,
+    agreed,
+    counted,
     warn,
 )
 from sortal.modelfile.arrays import OptionsField, RecordField

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sortal._typing import Counts, Float, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
-    from sortal.data.values import Values
     from sortal.decision.scores import Mapped
 
 

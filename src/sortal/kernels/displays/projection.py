@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from matplotlib.lines import Line2D
 
-from sortal.data.text import counted
 from sortal.discriminants.displays.canonical import spread
-from sortal.errors import ParameterError, listed
+from sortal.errors import ParameterError, counted, listed
 from sortal.plotting.axes import (
     BLACK,
     Style,

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
-from sortal.data.text import counted
-from sortal.errors import InputError, ParameterError
+from sortal.errors import InputError, ParameterError, counted
 from sortal.tasks.compare.comparison import Comparison, ModelResult
 from sortal.tasks.compare.settings import METRICS
 

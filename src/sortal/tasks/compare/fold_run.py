@@ -15,8 +15,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, Strat
 
 from sortal.data.checks import whole_number
 from sortal.data.sources import read_frame
-from sortal.data.text import counted
-from sortal.errors import InputError, LabelError, ParameterError, brief, listed
+from sortal.errors import InputError, LabelError, ParameterError, brief, counted, listed
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import SortalError
+from sortal.errors import SortalError, counted
 from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.compare.workers import WorkerPool, pack
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.tasks.registry import features_among
 
 if TYPE_CHECKING:

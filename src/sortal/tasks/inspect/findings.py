@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sortal.data.columns import as_categories
-from sortal.data.text import counted, printable
+from sortal.errors import counted, printable
 from sortal.records.render import moment_text, number_text
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.sources import read_table
-from sortal.data.text import agreed, counted
-from sortal.errors import ColumnError, InputError
+from sortal.errors import ColumnError, InputError, agreed, counted
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table

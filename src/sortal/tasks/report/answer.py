@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.tasks.compare.settings import METRICS
 from sortal.tasks.report.facts import SummaryTexts
 from sortal.tasks.report.phrases import (

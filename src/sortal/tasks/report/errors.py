@@ -14,7 +14,7 @@ from scipy.stats import hypergeom, mannwhitneyu
 from sortal.base.classifier import declare_schema
 from sortal.data.columns import MISSING, as_categories
 from sortal.data.sources import read_table
-from sortal.data.text import agreed, counted
+from sortal.errors import agreed, counted
 from sortal.evaluation import Confusion
 from sortal.records import render as faces
 from sortal.records.render import fold, moment_text, number_text, page

@@ -12,7 +12,7 @@ import numpy as np
 
 from sortal.data.checks import whole_number
 from sortal.data.sources import read_table
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.records.tables import Working
 from sortal.tasks.compare.compare import run_comparison
 from sortal.tasks.compare.fold_run import one_line

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.data.text import counted
-from sortal.errors import SortalWarning
+from sortal.errors import SortalWarning, counted
 from sortal.evaluation import Confusion, Reliability, Roc
 from sortal.records.tables import Table
 from sortal.tasks.compare.fold_run import one_line

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 import sortal
 from sortal.browser import bare, environment, join_files, read_static
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.records.render import cell_text, is_words
 from sortal.tasks.report import decide as part
 from sortal.trees.drawing import html as tree_html

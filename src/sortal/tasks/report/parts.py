@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.data.values import is_missing
+from sortal.data.columns import is_missing
 from sortal.errors import SortalError
 from sortal.tasks.compare.fold_run import one_line
 from sortal.trees.model import TreeModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.text import printable
+from sortal.errors import printable
 from sortal.tasks.compare.choose import MAJORITY
 from sortal.tasks.compare.settings import METRICS
 

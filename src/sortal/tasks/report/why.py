@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.tasks.compare.choose import MAJORITY
 from sortal.tasks.compare.settings import METRICS
 from sortal.tasks.report.phrases import (

@@ -9,8 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.data.columns import as_categories
-from sortal.data.text import counted
-from sortal.errors import InputTypeError, ParameterError
+from sortal.errors import InputTypeError, ParameterError, counted
 from sortal.pictures.scene import Plan, Scene, Words, class_places, cut_table, plain, several
 from sortal.plotting.axes import (
     BLACK,

@@ -11,7 +11,7 @@ from unicodedata import category, east_asian_width
 
 import numpy as np
 
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.native.trees import LEAF
 from sortal.plotting.axes import COLORS, color, shorten
 from sortal.records.render import number_text, plain
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.trees.conditions import Condition
     from sortal.trees.model import TreeModel
 

@@ -27,8 +27,7 @@ from sortal.browser import (
     read_static,
     refuse_unnamed,
 )
-from sortal.data.text import counted
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, counted
 from sortal.native.trees import CUT, LEAF
 from sortal.plotting.axes import color, shorten
 from sortal.records.render import PagePart, number_text, plain

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sortal.data.checks import choose, whole_number
-from sortal.data.text import counted
+from sortal.errors import counted
 from sortal.native.trees import LEAF
 from sortal.trees.drawing.boxes import (
     SMALL,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sortal import native
-from sortal.data.values import brief_moments
+from sortal.data.columns import brief_moments
 from sortal.native.trees import (
     CRITERIA,
     CUT,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.checks import is_whole
-from sortal.data.text import agreed, counted
-from sortal.errors import InputError, ParameterError, listed
+from sortal.errors import InputError, ParameterError, agreed, counted, listed
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 from sortal.records.render import number_text
 from sortal.records.tables import Table, Working, unique

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sortal.data.text import agreed
+from sortal.errors import agreed
 from sortal.native.trees import CUT, MULTIWAY, NO_BOUND, SUBSET
 from sortal.records.tables import Table, unique
 from sortal.trees.branches import threshold_text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Counts, Float
-    from sortal.data.values import Values
+    from sortal.data.columns import Values
     from sortal.records.tables import Cell
     from sortal.trees.working.candidates import Candidates, NodeTest, Ranking, Search
     from sortal.trees.working.node_rows import Attribute

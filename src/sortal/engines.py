@@ -1,4 +1,4 @@
-"""The local engine: this machine's threads. Compiled loops release the GIL, so threads suffice."""
+"""Engines: where passes over the rows run. A fit reaches rows through `reduce` and `map` only."""
 
 from __future__ import annotations
 
@@ -10,20 +10,59 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
 from threading import local
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from sortal.engines.protocol import merge_all
 from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from sortal.data.sources import Batch, Source
     from sortal.summaries.protocol import Summary
+
+
+S = TypeVar("S", bound="Summary")
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Runs a function on every block. Results depend on the source only, never on the engine."""
+
+    def reduce(self, source: Source, summarize: Callable[[Batch], S]) -> S:
+        """The merged summary of all blocks."""
+
+    def map(self, source: Source, function: Callable[[Batch], T]) -> Iterator[T]:
+        """The results block by block, in order."""
+
+
+# --- The one order in which summaries of blocks are merged ---------------------------------------
+
+
+def merge_all(summaries: Iterable[S]) -> S:
+    """Merge as a balanced tree over the order of blocks, holding a logarithm of them at a time.
+
+    Like counting in binary: two summaries of equally many blocks become one of twice as many.
+    A balanced tree keeps rounding small, and the shape depends on the number of blocks alone.
+    """
+    open_levels: list[tuple[int, S]] = []
+    for summary in summaries:
+        level, merged = 0, summary
+        while open_levels and open_levels[-1][0] == level:
+            merged = open_levels.pop()[1].merge(merged)
+            level += 1
+        open_levels.append((level, merged))
+    merged = open_levels.pop()[1]
+    while open_levels:
+        merged = open_levels.pop()[1].merge(merged)
+    return merged
+
+
+# --- The local engine: this machine's threads. Compiled loops release the GIL, so threads suffice -
 
 
 # --- BLAS runs one thread inside a block: the engine's own threads have the cores already --------
@@ -60,11 +99,6 @@ def one_blas_thread() -> Iterator[None]:
         _passes.n_open -= 1
         if _passes.n_open == 0:
             _passes.limiter.restore_original_limits()
-
-
-S = TypeVar("S", bound="Summary")
-
-T = TypeVar("T")
 
 
 # More threads than cores do no more work; so many can be asked for on any machine.
