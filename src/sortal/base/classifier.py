@@ -17,7 +17,7 @@ from sortal.base.save import OptionalAttribute, SaveMixin, label_array
 from sortal.data.columns import union
 from sortal.data.schema import Schema
 from sortal.data.sources import DataTable, TableSource, read_frame, read_table, read_weights
-from sortal.decision.class_options import costs_for, priors_for
+from sortal.decision.options import costs_for, priors_for
 from sortal.engines import LocalEngine
 from sortal.errors import (
     ColumnError,

@@ -14,7 +14,7 @@ from sortal.base.labels import class_array, common_dtype, warn_of_measurements, 
 from sortal.base.save import OptionalAttribute
 from sortal.data.columns import union
 from sortal.data.schema import Schema
-from sortal.decision.class_options import options_for, read_costs
+from sortal.decision.options import options_for, read_costs
 from sortal.decision.scores import FromPriors, ScoreTermsBlock, gather_answered, margin
 from sortal.errors import FormatError, LabelError, SortalError, UnavailableError
 from sortal.modelfile.fields import LabelType, Layout, SchemaField

@@ -33,13 +33,13 @@ from sortal.bayes.model import (
     linear_functions,
 )
 from sortal.bayes.working import show_working
-from sortal.data.checks import choose
 from sortal.decision.posterior import log_posterior, n_impossible, posterior
 from sortal.decision.scores import public_functions
 from sortal.errors import (
     ImpossibleRowWarning,
     ParameterError,
     agreed,
+    choose,
     counted,
     warn,
 )

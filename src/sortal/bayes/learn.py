@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.bayes.model import BayesModel, JointTable
-from sortal.data.checks import choose, non_negative
 from sortal.data.columns import union
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.decision.class_options import read_class_weight, read_priors
+from sortal.decision.options import non_negative, read_class_weight, read_priors
+from sortal.errors import choose
 from sortal.summaries.counts import aligned
 from sortal.summaries.value_tables import SummarizeBayes
 

@@ -17,7 +17,7 @@ from sortal.bayes.learn import (
     pooled,
 )
 from sortal.bayes.model import cell_weight, joint_log_likelihood, number_term
-from sortal.decision.class_options import read_class_weight
+from sortal.decision.options import read_class_weight
 from sortal.errors import TrainingRowsError
 
 if TYPE_CHECKING:

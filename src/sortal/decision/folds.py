@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, brief, counted
 
 if TYPE_CHECKING:

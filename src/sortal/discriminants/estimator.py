@@ -16,9 +16,8 @@ from sortal.base.summary_classifier import (
     ScoringClassifier,
     no_probabilities,
 )
-from sortal.data.checks import choose
 from sortal.data.schema import Design
-from sortal.decision.class_options import read_costs
+from sortal.decision.options import read_costs
 from sortal.decision.posterior import Decisions, log_of
 from sortal.discriminants.classical.assumptions import Assumptions
 from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
@@ -44,6 +43,7 @@ from sortal.errors import (
     PerfectSeparationWarning,
     SortalError,
     agreed,
+    choose,
     counted,
     listed,
     warn,

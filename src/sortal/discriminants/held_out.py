@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.decision.class_options import read_priors
+from sortal.decision.options import read_priors
 from sortal.discriminants.estimator import DiscriminantClassifier
 from sortal.discriminants.leave_one_out.downdate import (
     BLOCK_ROWS,

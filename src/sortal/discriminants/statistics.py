@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import numbers
 from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
 from sortal.data.table import two_sum
-from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
+from sortal.decision.options import numbers, read_class_weight, read_priors
 from sortal.discriminants.linear_functions import ConditionalMean, Means
 from sortal.errors import InputError, MissingValueError, ParameterError, listed
 from sortal.modelfile.fields import check_scatter, check_squares, need

@@ -10,8 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.base.classifier import refuse_one_class
 from sortal.base.summary_classifier import incremental_method
-from sortal.data.checks import check_progress, read_seed, whole_number
-from sortal.decision.class_options import read_class_weight
+from sortal.decision.options import check_progress, read_class_weight, read_seed, whole_number
 from sortal.decision.scores import identity
 from sortal.errors import FormatError, ParameterError, SortalError
 from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of

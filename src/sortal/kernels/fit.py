@@ -10,7 +10,6 @@ import numpy as np
 
 from sortal.base.classifier import FitReport
 from sortal.base.summary_classifier import Posteriors, SummaryClassifier
-from sortal.data.checks import choose
 from sortal.discriminants.estimator import report_missing, sentence
 from sortal.discriminants.leave_one_out.downdate import (
     LeaveOneOutBlock,
@@ -29,6 +28,7 @@ from sortal.errors import (
     SortalError,
     SortalWarning,
     agreed,
+    choose,
     counted,
     listed,
     warn,

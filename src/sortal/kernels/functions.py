@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.spatial.distance import cdist
 
-from sortal.data.checks import numbers
+from sortal.decision.options import numbers
 from sortal.discriminants.linear_functions import TermBlock
 from sortal.errors import InputError
 from sortal.modelfile.arrays import Array

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sortal.data.columns import kept
-from sortal.decision.class_options import read_class_weight
+from sortal.decision.options import read_class_weight
 from sortal.errors import FormatError
 from sortal.kernels.functions import beyond
 from sortal.kernels.primal import Features, solve_features

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.data.schema import Schema
-from sortal.decision.class_options import read_class_weight, read_priors
+from sortal.decision.options import read_class_weight, read_priors
 from sortal.discriminants.leave_one_out.downdate import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless

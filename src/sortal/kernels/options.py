@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sortal.data.checks import as_real, choose, is_whole, non_negative, whole_number
-from sortal.errors import InputError, ParameterError, agreed, brief, counted
+from sortal.decision.options import as_real, is_whole, non_negative, whole_number
+from sortal.errors import InputError, ParameterError, agreed, brief, choose, counted
 from sortal.kernels.basis import MOST_SAMPLED
 from sortal.kernels.functions import KEPT as KERNELS
 from sortal.kernels.model import PENALTIES, SOLVERS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
 from sortal.neighbors.metrics import METRICS

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import FitReport
 from sortal.base.summary_classifier import SummaryClassifier
-from sortal.data.checks import choose, whole_number
 from sortal.data.sources import read_frame
+from sortal.decision.options import whole_number
 from sortal.decision.posterior import decide, log_of, shares_of_votes
 from sortal.engines import LocalEngine, n_threads
-from sortal.errors import InputError, ParameterError, SortalError
+from sortal.errors import InputError, ParameterError, SortalError, choose
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 from sortal.neighbors.explain import ExplainNeighbors, NeighborsExplanation

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sortal.data.checks import as_real, choose, is_whole, whole_number
 from sortal.data.columns import MISSING, union
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.geometry import involved
+from sortal.decision.options import as_real, is_whole, read_class_weight, read_priors, whole_number
 from sortal.engines import one_blas_thread
-from sortal.errors import ColumnError, InputError, MissingValueError, ParameterError, brief, listed
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    MissingValueError,
+    ParameterError,
+    brief,
+    choose,
+    listed,
+)
 from sortal.neighbors.metrics import METRICS, MetricFacts
 from sortal.neighbors.model import WEIGHTINGS, MahalanobisMetric, NeighborsModel, inverse_root
 from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.decision.class_options import read_costs
+from sortal.decision.options import read_costs
 from sortal.decision.posterior import decide, shares_of_votes
 from sortal.errors import TrainingRowsError
 from sortal.neighbors.learn import (

@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon
 
-from sortal.data.checks import is_whole
-from sortal.decision.class_options import read_priors
+from sortal.decision.options import is_whole, read_priors
 from sortal.errors import ParameterError
 from sortal.plotting.axes import (
     BLACK,

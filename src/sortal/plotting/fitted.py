@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp
 
-from sortal.data.checks import is_whole
 from sortal.data.sources import read_table
-from sortal.decision.class_options import read_costs
+from sortal.decision.options import is_whole, read_costs
 from sortal.decision.posterior import decide, log_of
 from sortal.errors import ColumnError, ParameterError, agreed, counted, listed
 from sortal.plotting.rows import PlotRows, choose_columns, read_rows, split_labels

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.records.tables import Explanations, unique
 from sortal.tasks.fit import make_estimator, training_rows

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sortal.data.checks import whole_number
+from sortal.decision.options import whole_number
 from sortal.records.render import moment_text, number_in_full, quoted
 
 if TYPE_CHECKING:

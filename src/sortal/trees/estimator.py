@@ -15,12 +15,11 @@ from sortal.base.classifier import FitReport, note_classes
 from sortal.base.labels import class_array, warn_of_measurements
 from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
-from sortal.data.checks import check_progress, choose
 from sortal.data.sources import as_read, gather_blocks
-from sortal.decision.class_options import options_for
+from sortal.decision.options import check_progress, options_for
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import gather_answered
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, choose
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 from sortal.native.trees import LEAF

@@ -12,9 +12,9 @@ from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
 from sortal.base.classifier import FitReport
-from sortal.data.checks import is_whole
 from sortal.data.columns import as_value
 from sortal.data.schema import ColumnSchema, Schema
+from sortal.decision.options import is_whole
 from sortal.errors import (
     ColumnError,
     InputError,

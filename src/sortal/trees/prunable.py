@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import FitReport
-from sortal.data.checks import is_whole, read_seed, share
 from sortal.data.sources import read_weights
 from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
+from sortal.decision.options import is_whole, read_seed, share
 from sortal.engines import n_threads
 from sortal.errors import InputError, OneLeafWarning, ParameterError, agreed, brief, counted, warn
 from sortal.trees.cost_complexity import complexity_path, cross_validate, take_rows

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sortal.data.checks import choose, non_negative, share
-from sortal.errors import ParameterError, brief, counted
+from sortal.decision.options import non_negative, share
+from sortal.errors import ParameterError, brief, choose, counted
 from sortal.native import trees
 from sortal.native.trees import added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (

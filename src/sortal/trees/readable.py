@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.classifier import TableClassifier
-from sortal.data.checks import choose, whole_number
 from sortal.data.sources import as_read, gather_blocks
-from sortal.errors import InputError, counted
+from sortal.decision.options import whole_number
+from sortal.errors import InputError, choose, counted
 from sortal.records.tables import Explanations
 from sortal.trees.branches import node_table
 from sortal.trees.conditions import check_max_values

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal import native
-from sortal.data.checks import choose, is_whole, non_negative, share, whole_number
-from sortal.decision.class_options import read_class_weight, read_costs, read_priors
-from sortal.errors import ParameterError, WeightError, brief, listed
+from sortal.decision.options import (
+    is_whole,
+    non_negative,
+    read_class_weight,
+    read_costs,
+    read_priors,
+    share,
+    whole_number,
+)
+from sortal.errors import ParameterError, WeightError, brief, choose, listed
 from sortal.native import trees
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel

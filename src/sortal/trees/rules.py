@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from sortal.data.checks import choose
-from sortal.errors import counted
+from sortal.errors import choose, counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text

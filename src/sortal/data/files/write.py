@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sortal.data.atomic_write import replace_file
-from sortal.data.checks import choose
 from sortal.data.columns import dump_json, is_missing
 from sortal.data.files.column_types import duck_for, quoted
 from sortal.data.files.open import BLOCK, STANDARD_INPUT
 from sortal.data.sources import read_frame
-from sortal.errors import ColumnError, InputTypeError, ParameterError
+from sortal.errors import ColumnError, InputTypeError, ParameterError, choose
 
 if TYPE_CHECKING:
     import narwhals as nw

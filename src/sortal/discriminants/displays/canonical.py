@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.stats import norm
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.discriminants.displays.directions import ProjectionDisplay
 from sortal.errors import ParameterError, agreed, counted, listed
 from sortal.pictures.scene import Plan, Scene, Words, class_table, plain, several

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.base.save import OptionalAttribute
-from sortal.data.checks import choose, numbers
+from sortal.decision.options import numbers
 from sortal.decision.posterior import Decisions, leading
 from sortal.decision.scores import (
     ScoreTermsBlock,
@@ -29,7 +29,7 @@ from sortal.discriminants.fisher.learn import (
 from sortal.discriminants.fisher.model import DirectionEvaluation, FisherModel, evaluate_direction
 from sortal.discriminants.fisher.working import ShownRows, show_fisher
 from sortal.discriminants.linear_functions import ProjectTraining
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, choose
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import choose
-from sortal.decision.class_options import n_directions
 from sortal.decision.geometry import EPS, survey
+from sortal.decision.options import n_directions
 from sortal.discriminants.fisher.model import Criterion, FisherModel
 from sortal.discriminants.gaussian import linear_functions
 from sortal.discriminants.linear.learn import nearest
@@ -21,6 +20,7 @@ from sortal.discriminants.statistics import (
     refuse_constant,
     within_lengths,
 )
+from sortal.errors import choose
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.data.checks import non_negative
 from sortal.decision.geometry import Geometry, survey
+from sortal.decision.options import non_negative
 from sortal.decision.posterior import leading
 from sortal.discriminants.linear_functions import LinearMap
 from sortal.discriminants.statistics import refuse_constant

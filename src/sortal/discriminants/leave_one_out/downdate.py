@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sortal.decision.class_options import read_class_weight
+from sortal.decision.options import read_class_weight
 from sortal.decision.posterior import log_of, posterior
 from sortal.discriminants.linear_functions import TermBlock, in_loops
 from sortal.discriminants.statistics import multiply, multiply_rows

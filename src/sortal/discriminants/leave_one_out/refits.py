@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import is_whole
-from sortal.decision.class_options import read_class_weight, read_priors
 from sortal.decision.folds import assign_folds
+from sortal.decision.options import is_whole, read_class_weight, read_priors
 from sortal.decision.posterior import log_of, log_posterior
 from sortal.discriminants.statistics import multiply, read_statistics
 from sortal.engines import one_blas_thread

@@ -17,7 +17,6 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.data.checks import choose
 from sortal.decision.scores import identity, public_functions
 from sortal.discriminants.estimator import GaussianDiscriminant
 from sortal.discriminants.held_out import LeaveOneOutMixin
@@ -25,6 +24,7 @@ from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear.working import show_linear
 from sortal.discriminants.linear_functions import boundary
+from sortal.errors import choose
 from sortal.modelfile.arrays import OptionsField, RecordField
 from sortal.modelfile.fields import Layout
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sortal.data.checks import choose, share
-from sortal.decision.class_options import n_directions, read_priors
 from sortal.decision.geometry import Geometry
+from sortal.decision.options import n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import GaussianClasses, linear_functions
 from sortal.discriminants.linear_functions import LinearMap, Nearest
 from sortal.discriminants.statistics import eigenvectors, oriented, refuse_constant, within_lengths
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, choose
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, Number, OptionalField, check_prior, need
 from sortal.records.tables import Table

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import share
-from sortal.decision.class_options import read_priors
 from sortal.decision.geometry import EPS, involved, survey
+from sortal.decision.options import read_priors, share
 from sortal.discriminants.gaussian import GaussianClasses
 from sortal.discriminants.linear.learn import check_covariance, pooled_divisor, shrunk
 from sortal.discriminants.quadratic.model import (

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.kernels.displays.projection import KernelProjectionDisplay
 from sortal.pictures.figures import CELLS

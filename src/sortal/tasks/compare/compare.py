@@ -12,8 +12,8 @@ import numpy as np
 
 from sortal.base.classifier import refuse_one_class
 from sortal.base.labels import class_array, read_target
-from sortal.data.checks import choose as choose_word
 from sortal.data.columns import as_categories
+from sortal.decision.options import choose as choose_word
 from sortal.engines import n_cores, n_threads
 from sortal.errors import InputError, ParameterError, listed
 from sortal.tasks.compare.baselines import baselines as all_baselines

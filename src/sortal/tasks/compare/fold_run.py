@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
 
-from sortal.data.checks import whole_number
 from sortal.data.sources import read_frame
+from sortal.decision.options import whole_number
 from sortal.errors import InputError, LabelError, ParameterError, brief, counted, listed
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import narwhals as nw
 import numpy as np
 
-from sortal.data.checks import whole_number
 from sortal.data.sources import read_table
+from sortal.decision.options import whole_number
 from sortal.errors import counted
 from sortal.records.tables import Working
 from sortal.tasks.compare.compare import run_comparison

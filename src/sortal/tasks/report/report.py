@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.atomic_write import replace_file
-from sortal.data.checks import choose
-from sortal.errors import ParameterError
+from sortal.errors import ParameterError, choose
 from sortal.records.render import fold
 from sortal.tasks.report.facts import plain_facts
 from sortal.tasks.report.gather import gather

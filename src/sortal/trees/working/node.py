@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.checks import is_whole
+from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, agreed, counted, listed
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 from sortal.records.render import number_text
