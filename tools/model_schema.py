@@ -35,9 +35,10 @@ def schema() -> dict[str, Any]:
     defs = dict(COMMON)
     cases = []
     for name in ESTIMATORS:
-        kept = kept_layout(estimator_named(name))
-        state = Layout(**{file_name(a): kept[a] for a in kept if a != "_model"})
-        then = {"state": _object(state, defs), "model": _schema_of(kept["_model"], defs)}
+        whole = kept_layout(estimator_named(name))
+        kept = {file_name(attribute): kind for attribute, kind in whole.items()}
+        model = kept.pop("model")
+        then = {"state": _object(Layout(**kept), defs), "model": _schema_of(model, defs)}
         condition = {"properties": {"estimator": {"const": name}}}
         cases.append({"if": condition, "then": {"properties": then}})
     plain = {"$ref": "#/$defs/plain"}

@@ -15,7 +15,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.base.classifier import TableClassifier
+from sortal.base.ladder import TableClassifier
 from sortal.base.save import file_name, kept_layout
 from sortal.modelfile import fields
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sortal import displays, errors
-    from sortal.base.classifier import FitReport
+    from sortal.base.learner import FitReport
     from sortal.bayes.estimator import DiscreteBayes
     from sortal.bayes.explain import BayesExplanation
     from sortal.data import datasets
@@ -109,7 +109,7 @@ _HOMES = {
     "Explanations": "sortal.records.tables",
     "Finding": "sortal.tasks.inspect.findings",
     "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
-    "FitReport": "sortal.base.classifier",
+    "FitReport": "sortal.base.learner",
     "IndicatorRegression": "sortal.discriminants.indicator.estimator",
     "Inspection": "sortal.tasks.inspect.inspect",
     "KernelDiscriminant": "sortal.kernels.estimator",

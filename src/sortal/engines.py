@@ -6,12 +6,13 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from numbers import Integral
 from threading import local
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
@@ -19,7 +20,9 @@ from threadpoolctl import ThreadpoolController
 from sortal.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from _typeshed import DataclassInstance
 
     from sortal.data.sources import Batch, Source
     from sortal.summaries.protocol import Summary
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="Summary")
 
 T = TypeVar("T")
+
+R = TypeVar("R", bound="DataclassInstance")
 
 
 class Engine(Protocol):
@@ -60,6 +65,44 @@ def merge_all(summaries: Iterable[S]) -> S:
     while open_levels:
         merged = open_levels.pop()[1].merge(merged)
     return merged
+
+
+# --- The results of a pass as one ----------------------------------------------------------------
+
+
+def total() -> Any:
+    """A field of a record that a pass gives for each block: added up over blocks."""
+    return field(metadata={"gather": None})
+
+
+def along(axis: int) -> Any:
+    """The same: an array whose rows lie along another axis than the first."""
+    return field(metadata={"gather": axis})
+
+
+def gather(blocks: Iterable[R]) -> R:
+    """The records of all blocks as one: arrays end to end, totals added up."""
+    parts = list(blocks)
+    if len(parts) == 1:
+        return parts[0]
+    joined = {
+        one.name: _joined([getattr(part, one.name) for part in parts], one.metadata)
+        for one in fields(parts[0])
+    }
+    return type(parts[0])(**joined)
+
+
+def _joined(parts: list[Any], how: Mapping[str, int | None]) -> object:
+    axis, first = how.get("gather", 0), parts[0]
+    if first is None:
+        return None
+    if axis is None:
+        return sum(parts[1:], start=first)
+    if is_dataclass(first):
+        return gather(parts)
+    if isinstance(first, list | tuple):
+        return type(first)(one for part in parts for one in part)
+    return np.concatenate(parts, axis=axis)
 
 
 # --- The local engine: this machine's threads. Compiled loops release the GIL, so threads suffice -

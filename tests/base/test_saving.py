@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from tests.base.saving_cases import CASES, DISCRIMINANTS, EVERY, LABELS, case, mixed, numbers
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
-from sortal.base.classifier import TableClassifier
+from sortal.base.ladder import TableClassifier
 from sortal.base.save import DataFile, FitCall, parts_of, restore
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.modelfile.arrays import Array, RecordField
@@ -120,9 +120,9 @@ def test_options_set_since_the_fit_are_kept_beside_those_of_the_fit() -> None:
     estimator, _ = case("set later")
     again = restore(DiscreteBayes, parts_of(estimator))
     assert again.get_params() == estimator.get_params()
-    assert again._fitted == estimator._fitted
+    assert vars(again._fitted.options) == vars(estimator._fitted.options)
     assert again.alpha == 2.0
-    assert again._fitted.alpha == 0.5
+    assert again._fitted.options.alpha == 0.5
 
 
 @pytest.mark.parametrize("labels", LABELS)

@@ -11,7 +11,7 @@ import pytest
 
 import sortal
 from sortal import datasets
-from sortal.base.classifier import FitReport, TableClassifier
+from sortal.base.ladder import FitReport, TableClassifier
 from sortal.data.columns import as_categories, as_numbers
 from sortal.data.schema import Schema
 from sortal.modelfile.arrays import Array, RecordField

@@ -1,349 +1,313 @@
-"""The base of every estimator: tables and labels read, columns matched, a fit reported."""
+"""The base of every estimator: fit a learner to a table, ask the model about rows, save it.
+
+What differs between learners is a value, a `Learner`: a few functions from options and summaries to
+models, and from models to answers. Nothing is overridden. A fit leaves one attribute, `_fitted`,
+which is set whole or not at all; all that is public of a fitted estimator is read from it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeVar,
+)
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.labels import labels_of, read_target, read_truth, split_target
-from sortal.base.save import OptionalAttribute, SaveMixin, label_array
+from sortal.base.columns import (
+    add_unused,
+    adopt_kinds,
+    check_kinds,
+    declare_schema,
+    match_columns,
+    merge_declared,
+    refuse_empty,
+)
+from sortal.base.labels import (
+    class_array,
+    common_dtype,
+    read_target,
+    read_truth,
+    split_target,
+    warn_of_measurements,
+    with_classes,
+)
+from sortal.base.learner import (
+    AskedRows,
+    FitReport,
+    Fitted,
+    InputNames,
+    Learner,
+    Model,
+    RowSummary,
+    Training,
+    note_classes,
+    offered,
+)
+from sortal.base.options import with_parameters
+from sortal.base.save import save
 from sortal.data.columns import union
 from sortal.data.schema import Schema
-from sortal.data.sources import DataTable, TableSource, read_frame, read_table, read_weights
-from sortal.decision.options import costs_for, priors_for
-from sortal.engines import LocalEngine
+from sortal.data.sources import TableSource, read_table, read_weights
+from sortal.decision.options import options_for, read_costs
+from sortal.decision.scores import Question, margin
+from sortal.engines import LocalEngine, gather
 from sortal.errors import (
-    ColumnError,
-    FormatError,
     InputError,
     LabelError,
     MissingValueError,
     MissingValueWarning,
-    OneClassWarning,
-    ParameterError,
+    SortalError,
     UnknownCategoryError,
     UnknownCategoryWarning,
-    brief,
+    agreed,
     counted,
-    listed,
     warn,
-)
-from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import (
-    BACKENDS,
-    Flag,
-    LabelType,
-    Layout,
-    Named,
-    Several,
-    ValuesField,
-    Whole,
-    Word,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import os
+    from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Counts, Float, Mask
-    from sortal.data.columns import Values
-    from sortal.data.schema import ColumnSchema, Kind
+    from sortal._typing import (
+        CostsLike,
+        Counts,
+        Float,
+        LabelsLike,
+        PriorsLike,
+        TableLike,
+    )
+    from sortal.base.save import FitCall
+    from sortal.data.sources import Batch, DataTable
+    from sortal.decision.scores import ScoredTerms
     from sortal.engines import Engine
 
 
-# Which columns of a table are used, and as what: `categorical_features`, names and positions.
+Opt = TypeVar("Opt")
+S = TypeVar("S", bound=RowSummary)
+M = TypeVar("M", bound=Model)
+R = TypeVar("R")
+Asked = TypeVar("Asked", bound=AskedRows)
 
 
-def declare_schema(table: DataTable, categorical_features: Any) -> Schema:
-    """The columns of a table before its rows are read: names, kinds, declared values."""
-    columns = [table.column_schema(j) for j in range(len(table.names))]
-    for j in _chosen(categorical_features, table):
-        if columns[j].kind == "date":
-            raise ParameterError(
-                f"categorical_features names {columns[j].name!r}, which holds dates: convert the "
-                "column to strings to use it as a category."
-            )
-        if columns[j].kind == "number":
-            columns[j] = replace(columns[j], kind="category")
-    return Schema(tuple(columns))
+class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
+    """A classifier of tables, by a learner."""
 
-
-def adopt_kinds(schema: Schema, declared: Schema) -> Schema:
-    """A schema whose columns without any value so far take the kind a new table declares."""
-    pairs = zip(schema.columns, declared.columns, strict=True)
-    columns = tuple(new if old.kind == "empty" else old for old, new in pairs)
-    return Schema(columns, schema.classes)
-
-
-def merge_declared(declared: Schema, met: Schema) -> Schema:
-    """What a later block declares joins what was declared before; kinds do not change."""
-    columns = []
-    for old, new in zip(declared.columns, met.columns, strict=True):
-        mergeable = "empty" in (old.kind, new.kind) or old.kind == new.kind
-        columns.append(old.merge(replace(new, name=old.name)) if mergeable else old)
-    return Schema(tuple(columns), union(declared.classes, met.classes)[0])
-
-
-def _chosen(given: Any, table: DataTable) -> list[int]:
-    """The columns that the user declares to be categories."""
-    n = len(table.names)
-    if given is None or (isinstance(given, str) and given == "from_dtype"):
-        return []
-    if isinstance(given, str):
-        if given != "all":
-            raise _unreadable(given)
-        return list(range(n))
-    try:
-        listed = np.asarray(given)
-    except ValueError:  # lists of different lengths
-        raise _unreadable(given) from None
-    if listed.ndim != 1:
-        raise _unreadable(given)
-    if listed.size == 0:
-        return []
-    if listed.dtype.kind == "b":
-        return _from_mask(listed, n)
-    if listed.dtype.kind in "iu":
-        return [_position(int(j), n) for j in listed]
-    if all(isinstance(name, str) for name in listed.tolist()):
-        return [_named(str(name), table) for name in listed.tolist()]
-    raise _unreadable(given)
-
-
-def _from_mask(mask: np.ndarray[Any, Any], n: int) -> list[int]:
-    if len(mask) != n:
-        raise ParameterError(
-            f"categorical_features is a mask of length {len(mask)}, and the table has "
-            f"{counted(n, 'column')}."
-        )
-    return [int(j) for j in np.flatnonzero(mask)]
-
-
-def _position(j: int, n: int) -> int:
-    if not -n <= j < n:
-        raise ParameterError(
-            f"categorical_features names column {j}, and the table has {counted(n, 'column')}."
-        )
-    return j % n
-
-
-def _named(name: str, table: DataTable) -> int:
-    if name not in table.names:
-        raise ParameterError(
-            f"categorical_features names {name!r}, which is no column of this table: "
-            f"it has {listed(table.names)}."
-        )
-    return table.names.index(name)
-
-
-def _unreadable(given: Any) -> ParameterError:
-    return ParameterError(
-        f"categorical_features={brief(given)} cannot be read: give 'from_dtype', 'all', None, a "
-        "mask, a list of positions or a list of names."
-    )
-
-
-def match_columns(table: DataTable, schema: Schema, by_name: bool, owner: str) -> tuple[int, ...]:
-    """Where each column of a fitted schema stands in a table; a missing one is an error."""
-    if not (by_name and table.has_names):
-        if len(table.names) != len(schema.columns):
-            raise InputError(
-                f"X has {len(table.names)} features, but {owner} is expecting "
-                f"{len(schema.columns)} features as input."
-            )
-        return tuple(range(len(schema.columns)))
-    place = {name: j for j, name in enumerate(table.names)}
-    absent = [name for name in schema.names if name not in place]
-    if absent:
-        raise _lacks(owner, absent, table.names)
-    return tuple(place[name] for name in schema.names)
-
-
-def _lacks(owner: str, absent: Sequence[str], names: Sequence[str]) -> ColumnError:
-    return ColumnError(
-        f"{owner} was fitted with the columns {listed(absent)}, which this table lacks: it has "
-        f"{listed(names)}."
-    )
-
-
-def add_unused(X: Any, schema: Schema, unused: Mapping[int, Any], owner: str) -> Any:
-    """A data frame with the columns that it lacks and a model does not use.
-
-    All cells of such a column are the value in `unused`, or missing where the fit had none, too.
-    """
-    frame = read_frame(X)
-    if frame is None or not frame.columns:
-        return X
-    names = tuple(str(name) for name in frame.columns)
-    lacking = {j: column for j, column in enumerate(schema.columns) if column.name not in names}
-    if absent := [c.name for j, c in lacking.items() if j not in unused and c.kind != "empty"]:
-        raise _lacks(owner, absent, names)
-    added = [
-        nw.lit(_EPOCH if column.kind == "date" else unused.get(j)).alias(column.name)
-        for j, column in lacking.items()
-    ]
-    return frame.with_columns(*added).to_native() if added else X
-
-
-_EPOCH = datetime(1970, 1, 1)  # from which days are counted
-
-
-def check_kinds(table: DataTable, schema: Schema, places: tuple[int, ...]) -> None:
-    """Words where numbers were fitted, or the reverse, are an error, not a surprise."""
-    for column, j in zip(schema.columns, places, strict=True):
-        given = table.column_schema(j).kind
-        if not _agree(column, given) and not _is_all_missing(table, j, given):
-            example = f" (such as {column.values[0]!r})" if column.values else ""
-            raise ColumnError(
-                f"Column {column.name!r} was fitted with {_CONTENTS[column.kind]}{example}, and "
-                f"now holds {_CONTENTS[given]}: convert it to what was fitted, or fit again."
-            )
-
-
-_CONTENTS = {"number": "numbers", "date": "dates", "category": "words or truth values"}
-
-
-def _agree(column: ColumnSchema, given: Kind) -> bool:
-    if "empty" in (column.kind, given):
-        return True
-    if column.is_number:
-        return given == column.kind
-    words = bool(column.values) and all(isinstance(value, str) for value in column.values)
-    return given == "category" or not words
-
-
-def _is_all_missing(table: DataTable, j: int, kind: Kind) -> bool:
-    """An empty column says nothing, whatever type its library gives it."""
-    read = table.categories if kind == "category" else table.numbers
-    return bool(read(j, 0, table.n_rows).missing().all())
-
-
-@dataclass(frozen=True)
-class FitReport:
-    """What a fit met: rows, missing values by column where there are any, and what was done."""
-
-    rows: int
-    missing: dict[str, int]
-    notes: tuple[str, ...] = ()
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        rows=Whole(least=0), missing=Named(Whole(least=0)), notes=Several(Word())
-    )
-
-    def __str__(self) -> str:
-        missing = ", ".join(f"{name} {count}" for name, count in self.missing.items()) or "none"
-        return "\n".join([f"{counted(self.rows, 'row')}; missing values: {missing}", *self.notes])
-
-
-@dataclass(frozen=True)
-class Training:
-    """The rows of a fit, what their table declares, and the type in which their labels came."""
-
-    source: TableSource
-    declared: Schema
-    label_dtype: np.dtype[Any]
-
-    def classes(self, present: Values, *, dropped: bool = False) -> Values:
-        """Those of rows that count, and of rows that do not: without weight, or `dropped`."""
-        units = None if self.source.weights is None else self.source.weights.units
-        if not dropped and (units is None or units.all()):
-            return present
-        assert self.source.target is not None  # noqa: S101  (rows of a fit have labels)
-        return union(present, labels_of(self.source.target))[0]
-
-
-class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
-    """Reading and matching of tables, common to all classifiers."""
-
-    _kept: ClassVar[Layout] = Layout(
-        _labels=LabelType(),
-        _weightless=ValuesField(),
-        _named=Flag(),
-        _by_name=Flag(),
-        _backend=Word(BACKENDS),
-        fit_report_=OptionalAttribute(RecordField(FitReport)),
-    )
-
+    learner: ClassVar[Learner[Any, Any, Any]]
     n_jobs: int | None
     categorical_features: Any
-    missing: str
-    unknown: str
-    classes_: NDArray[Any]
-    _schema: Schema
-    _model: Any
-    # what becomes of missing and unknown values at predict, and what else to do about them
-    _missing_words = "they are left out"
-    _missing_remedy = "Fill them, or set missing='skip' to leave them out."
-    _unknown_remedy = "Map them to known values, or set unknown='skip' to leave them out."
+    missing: Any  # the policies, each learner's own words
+    unknown: Any
+    _fitted: Fitted[Opt, S, M]
+
+    def __init_subclass__(cls, **given: object) -> None:
+        super().__init_subclass__(**given)
+        if "learner" in vars(cls) and cls.__doc__:
+            cls.__doc__ = with_parameters(cls.__doc__, cls.learner.options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
-    @property
-    def n_parameters_(self) -> int:
-        """How many numbers predict needs of the fitted model."""
-        return int(self._fitted_model().size)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
 
-    def _fitted_model(self) -> Any:
-        check_is_fitted(self)
-        return self._model
+    # --- Fitting --------------------------------------------------------------------------------
 
-    # --- Classes: a model knows those that have weight, `classes_` has all ------------------------
+    def fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to a table and its labels.
 
-    @property
-    def _classes(self) -> Values:
-        """All classes of y."""
-        return tuple(self.classes_.tolist())
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or str
+            The labels, or the name of the column of X that holds them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers are copies of a row; 0 leaves a row out, but not its class out of
+            `classes_`. As soon as one has a fraction, weights are importances: those below 2**-49
+            of their total are 0.
 
-    @property
-    def _weightless(self) -> Values:
-        """Those that the model does not know."""
-        known = set(self._schema.classes)
-        return tuple(label for label in self._classes if label not in known)
+        Returns
+        -------
+        self
+        """
+        learner, options = self.learner, self.learner.read(self)
+        training = self._open_training(X, y, sample_weight)
+        plan = learner.plan(training, options)
+        summary = self._summarize(training, plan, options)
+        self._refuse_no_rows(summary)
+        declared = self._declaring(training, summary)
+        names = self._names(training, options)
+        self._set(summary, plan, options, declared, training.label_dtype, names, training)
+        warn_of_measurements(training.source.target, len(self._fitted.labels))
+        return self
 
-    def _with_weight(self) -> Mask:
-        """Which of `classes_` the model knows."""
-        others = set(self._weightless)
-        return np.array([label not in others for label in self._classes])
+    @offered
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: LabelsLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows. Blocks in any order give the model of one `fit` on all rows.
 
-    def _predicted(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """The labels of classes of the model."""
-        return np.asarray(self.classes_[self._with_weight()][codes])
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As in `fit`. Columns are matched to those of the first call.
+        classes : array-like, default=None
+            Classes to know of before their first row comes; not needed otherwise.
 
-    def _spread(self, answers: NDArray[Any], fill: float = 0.0, axis: int = 1) -> NDArray[Any]:
-        """Numbers by class of the model, along an axis, as numbers by class of `classes_`."""
-        known = self._with_weight()
-        if known.all():
-            return answers
-        shape = list(answers.shape)
-        shape[axis] = len(known)
-        spread = np.full(shape, fill, dtype=np.result_type(answers, type(fill)))
-        np.moveaxis(spread, axis, 0)[known] = np.moveaxis(answers, axis, 0)
-        return spread
+        Returns
+        -------
+        self
+        """
+        learner, options = self.learner, self.learner.read(self)
+        if not hasattr(self, "_fitted"):
+            training = replace(self._open_training(X, y, sample_weight), more=True)
+            plan = learner.plan(training, options)
+            summary = self._summarize(training, plan, options)
+            declared, dtype = self._declaring(training, summary), training.label_dtype
+            names = self._names(training, options)
+        else:
+            before = self._fitted
+            training = self._open_more(X, y, sample_weight, options)
+            plan = learner.later_plan(training.source.schema, options, before)
+            added = self._summarize(training, plan, options)
+            summary = learner.join(before, plan).merge(added)
+            declared = merge_declared(before.declared, self._declaring(training, summary))
+            dtype = common_dtype(before.label_dtype, training.label_dtype)
+            names = before.names
+        declared, dtype = with_classes(declared, dtype, classes)
+        self._set(summary, plan, options, declared, dtype, names, waits=learner.waits)
+        return self
 
-    def _read_costs(self, given: Any) -> Float | None:
-        """Costs given for `classes_`, among the classes of the model."""
-        return costs_for(given, self._classes, self._schema.classes)
+    @offered
+    def forget(
+        self,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: ArrayLike | None = None,
+    ) -> Self:
+        """Take rows out again: the model becomes that of a fit without them.
 
-    def _read_priors(self, given: Any) -> Float | None:
-        """Priors given for `classes_`, of the classes of the model."""
-        return priors_for(given, self._classes, self._schema.classes)
+        Counts are exact. Where number columns are involved and the rows carry nearly all the
+        spread of one, the loss of digits is refused by name. Kinds of columns stay known. A class
+        without rows does not (unless `partial_fit` was told of it), so that priors, class weights
+        and costs must then fit the classes that stay. What is refused leaves the model as it was.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            Rows that were fitted, with their labels and weights.
+        ids : int or array-like of int
+            Instead of these, of nearest neighbors: the ids of rows that are kept (`ids_`). The
+            other rows keep theirs.
+
+        Returns
+        -------
+        self
+        """
+        before, learner, options = self._get_fitted(), self.learner, self.learner.read(self)
+        if (ids is None) != (learner.take is None) or (ids is not None and X is not None):
+            wanted = "X and y, the rows" if learner.take is None else "ids, those of rows"
+            raise InputError(f"forget of a {type(self).__name__} takes {wanted} to take out.")
+        if learner.take is not None and ids is not None:
+            learner.refuse_more(before, options)
+            plan = learner.later_plan(before.schema, options, before)
+            summary = learner.take(before, ids)
+        else:
+            training = self._open_more(X, y, sample_weight, options)
+            plan = learner.later_plan(training.source.schema, options, before)
+            summary = before.summary.subtract(self._summarize(training, plan, options))  # type: ignore[attr-defined]
+        self._refuse_no_rows(summary)
+        self._set(summary, plan, options, before.declared, before.label_dtype, before.names)
+        return self
+
+    def _summarize(self, training: Training, plan: Any, options: Opt) -> S:
+        summary: S = self.learner.summarize(training, plan, options)
+        if self.missing == "error":
+            schema = training.source.schema
+            missing = self.learner.missing(summary, schema, options)
+            self._report_cells(schema.names, missing, np.zeros_like(missing))
+        return summary
+
+    def _refuse_no_rows(self, summary: S) -> None:
+        if not summary.labels:
+            raise LabelError(
+                f"{type(self).__name__} has no row left to learn from: keep some, or fit others."
+            )
+
+    def _declaring(self, training: Training, summary: S) -> Schema:
+        """What a table declares, and as classes those of its rows that do not count."""
+        schema = training.source.schema
+        dropped = self.missing == "drop_rows" and bool(
+            self.learner.missing(summary, schema, None).any()
+        )
+        everything = training.classes(summary.labels, dropped=dropped)
+        absent = tuple(label for label in everything if label not in summary.labels)
+        declared = training.declared
+        return Schema(declared.columns, union(declared.classes, absent)[0])
+
+    def _set(
+        self,
+        summary: S,
+        plan: Any,
+        options: Opt,
+        declared: Schema,
+        label_dtype: np.dtype[Any],
+        names: InputNames,
+        training: Training | None = None,
+        *,
+        waits: bool = False,
+    ) -> None:
+        """Everything that follows from a summary; nothing is set unless all of it could be made."""
+        learner = self.learner
+        read = learner.schema(declared, summary, options)
+        schema, classes = Schema(read.columns, summary.labels), read.classes
+        found, waiting = None, None
+        try:
+            read_costs(getattr(self, "costs", None), classes)
+            options = options_for(options, classes, schema.classes)
+            found = learner.model(summary, schema, options, training)
+        except SortalError as reason:
+            if not waits:
+                raise
+            waiting = reason
+        report = learner.report(summary, schema, found, options)
+        if found is not None:
+            report = note_classes(report, classes, schema.classes)
+        labels = class_array(classes, label_dtype)
+        self._fitted = Fitted(
+            options, declared, schema, labels, label_dtype, names, plan, summary, report, found,
+            waiting,
+        )  # fmt: skip
+
+    # --- Reading tables -------------------------------------------------------------------------
 
     def _engine(self) -> Engine:
         return LocalEngine(self.n_jobs)
 
     def _open_training(
-        self, X: Any, y: Any, sample_weight: Any, exponent: int | None = None
+        self,
+        X: TableLike | None,
+        y: LabelsLike | None,
+        sample_weight: ArrayLike | None,
+        exponent: int | None = None,
     ) -> Training:
         """The rows of a fit. With `exponent`, by the schema and the unit of an earlier one."""
         X, y = split_target(X, y, type(self).__name__)
@@ -356,109 +320,253 @@ class TableClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         else:
             places = self._places(table)
             declared = Schema(tuple(declared.columns[j] for j in places))
-            schema = adopt_kinds(self._schema, declared)
+            schema = adopt_kinds(self._fitted.schema, declared)
         weights = read_weights(sample_weight, table.n_rows, exponent)
         source = TableSource(table, schema, places, target.table, weights)
-        return Training(source, declared, target.dtype)
+        return Training(source, declared, target.dtype, self._engine())
 
-    def _set_input_names(self, training: Training) -> None:
-        """The names of columns, set when all else has succeeded."""
+    def _open_more(
+        self,
+        X: TableLike | None,
+        y: LabelsLike | None,
+        sample_weight: ArrayLike | None,
+        options: Opt,
+    ) -> Training:
+        """Rows to be added to a fit, or taken out of it, or of it again."""
+        before: Any = self._get_fitted()
+        self.learner.refuse_more(before, options)
+        return self._open_training(X, y, sample_weight, before.summary.exponent)
+
+    def _names(self, training: Training, options: Opt) -> InputNames:
         table = training.source.table
-        self.n_features_in_ = len(table.names)
-        self._by_name = table.has_names
-        if table.string_names:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self._backend = table.backend or "pandas"
-        self.__dict__.pop("_fit_call", None)  # whoever called for the fit says so again
+        by_name = table.has_names and not self.learner.by_position(options)
+        return InputNames(by_name, table.string_names, table.backend or "pandas")
 
-    @property
-    def _labels(self) -> np.dtype[Any]:
-        """The type of the labels."""
-        return self.classes_.dtype
-
-    @property
-    def _named(self) -> bool:
-        """Whether the columns of the fit had names."""
-        return hasattr(self, "feature_names_in_")
-
-    def _restore(self, kept: dict[str, Any]) -> None:
-        labels, named, others = kept.pop("_labels"), kept.pop("_named"), kept.pop("_weightless")
-        if set(others) & set(self._schema.classes):
-            raise FormatError("A class is both with and without weight: damaged?")
-        self.classes_ = label_array(union(self._schema.classes, others)[0], labels)
-        super()._restore(kept)
-        self.n_features_in_ = len(self._schema.columns)
-        if named:
-            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
-
-    def _open(self, X: Any) -> TableSource:
+    def _open(self, X: TableLike) -> TableSource:
         """The source of rows to be predicted; columns that the model does not use may be absent."""
-        check_is_fitted(self)
-        if self._by_name:
-            unused = getattr(self._model, "unused", {})
-            X = add_unused(X, self._schema, unused, type(self).__name__)
+        fitted = self._get_fitted()
+        if fitted.names.by_name:
+            unused = getattr(fitted.found, "unused", {})
+            X = add_unused(X, fitted.schema, unused, type(self).__name__)
         table = read_table(X)
         refuse_empty(table)
-        return TableSource(table, self._schema, self._places(table))
+        source = TableSource(table, fitted.schema, self._places(table))
+        return self.learner.rows(source, fitted)
 
     def _places(self, table: DataTable) -> tuple[int, ...]:
-        owner = type(self).__name__
-        if hasattr(self, "feature_names_in_") and not table.has_names:
+        fitted, owner = self._fitted, type(self).__name__
+        if fitted.names.strings and not table.has_names:
             warn(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
                 "its columns are taken in the order of the fit.",
                 UserWarning,
             )
-        places = match_columns(table, self._schema, self._by_name, owner)
-        check_kinds(table, self._schema, places)
+        places = match_columns(table, fitted.schema, fitted.names.by_name, owner)
+        check_kinds(table, fitted.schema, places)
         return places
 
-    def _report_cells(
-        self, missing: dict[str, int], unknown: dict[str, int], words: str | None = None
-    ) -> None:
-        """Says once, with the counts, what predict met; or raises where the policy forbids it."""
-        words = words or self._missing_words
-        if sum(missing.values()):
-            _say(
-                self.missing,
-                f"{counted_cells(missing)} {_verb(missing, 'has', 'have')} no value",
-                MissingValueError,
-                MissingValueWarning,
-                self._missing_remedy,
-                words,
-            )
-        if sum(unknown.values()):
-            _say(
-                self.unknown,
-                f"{counted_cells(unknown)} {_verb(unknown, 'holds a value', 'hold values')} "
-                "never seen at fit",
-                UnknownCategoryError,
-                UnknownCategoryWarning,
-                self._unknown_remedy,
-                words,
-            )
+    # --- Asking ---------------------------------------------------------------------------------
 
-    def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
-        """The same, of counts by column of the schema."""
-        names = self._schema.names
-        self._report_cells(
-            dict(zip(names, missing.tolist(), strict=True)),
-            dict(zip(names, unknown.tolist(), strict=True)),
-            words,
-        )
+    def predict(
+        self, X: TableLike, *, priors: PriorsLike = None, costs: CostsLike = None
+    ) -> NDArray[Any]:
+        """The class of each row: the most probable, or of least expected cost; the first of equals.
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        Parameters
+        ----------
+        X : table
+        priors, costs :
+            Instead of those of the fit.
+        """
+        fitted = self._get_fitted()
+        given = getattr(self, "costs", None) if costs is None else costs
+        question = Question("label", fitted.read_priors(priors), fitted.read_costs(given))
+        return fitted.predicted(self._ask(X, question).answer)
+
+    @offered
+    def predict_proba(self, X: TableLike, *, priors: PriorsLike = None) -> Float:
+        """P(k|x) of each row, classes in the order of `classes_`; with other priors, if given."""
+        return self._get_fitted().over_classes(self._answer(X, "proba", priors))
+
+    @offered
+    def predict_log_proba(self, X: TableLike, *, priors: PriorsLike = None) -> Float:
+        """ln P(k|x) of each row, also where P(k|x) is too small to be written down."""
+        return self._get_fitted().over_classes(self._answer(X, "log_proba", priors), -np.inf)
+
+    @offered
+    def decision_function(self, X: TableLike) -> Float:
+        """Two classes: the function of the second less that of the first. More: one a class."""
+        return margin(self._get_fitted().over_classes(self._answer(X, "functions"), -np.inf))
+
+    @offered
+    def loo_proba(
+        self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None
+    ) -> Float:
+        """P(k|x) of each row by the model without this row, computed without refitting.
+
+        A row goes with all its weight. What was given stays, and so does what a fit has chosen by
+        leaving out rows; empirical priors, class weights and moments are those of the other rows. A
+        row that was not in the fit (it was dropped, or has no weight) gets what `predict_proba`
+        says.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The rows of the fit again.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        fitted = self._get_fitted()
+        fitted.model  # noqa: B018  (an error where rows are awaited)
+        assert self.learner.leave_out is not None  # noqa: S101  (else there is no such method)
+        training = self._open_more(X, y, sample_weight, fitted.options)
+        made, outside = self.learner.leave_out(fitted, training)
+        if outside is not None and outside.any():
+            rows, _ = split_target(X, y, type(self).__name__)
+            made[outside] = self._answer(rows, "proba")[outside]
+        return fitted.over_classes(made)
+
+    def score(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows that are predicted rightly; y may be the name of a column of X."""
         X, y = split_target(X, y, type(self).__name__)
         predicted = self.predict(X)
-        truth = read_truth(y, self._classes, len(predicted))
+        truth = read_truth(y, self._fitted.classes, len(predicted))
         right = (truth >= 0) & (self.classes_[truth.clip(0)] == predicted)
         return float(accuracy_score(right, np.ones_like(right), sample_weight=sample_weight))
 
+    def _answer(self, X: TableLike, what: Any, priors: PriorsLike = None) -> Float:
+        question = Question(what, self._get_fitted().read_priors(priors))
+        return self._ask(X, question).answer
 
-def counted_cells(cells: dict[str, int], most: int = 5) -> str:
+    def _ask(self, X: TableLike, question: Question) -> ScoredTerms:
+        fitted = self._get_fitted()
+        fitted.model  # noqa: B018  (an error where rows are awaited)
+        return self._pass(self._open(X), self.learner.answer(fitted, question))
+
+    def _pass(
+        self, source: TableSource, function: Callable[[Batch], Asked], words: str | None = None
+    ) -> Asked:
+        """The results of a pass over rows as one; says once what became of missing values."""
+        gathered = gather(self._map(source, function))
+        self._report_columns(gathered.missing, gathered.unknown, words)
+        self.learner.notice(gathered)
+        return gathered
+
+    def _map(self, source: TableSource, function: Callable[[Batch], R]) -> Iterator[R]:
+        engine = self._engine()
+        if self.learner.own_threads and isinstance(engine, LocalEngine):
+            engine = LocalEngine(1)
+        return engine.map(source, function)
+
+    def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
+        """Says once, with the counts by column, what became of missing and unknown values."""
+        fitted = self._get_fitted()
+        if self.missing != "error" and fitted.found is not None:
+            met = self.learner.quiet(fitted.found)
+            missing = missing if met is None else np.where(met, 0, missing)
+        self._report_cells(fitted.schema.names, missing, unknown, words)
+
+    def _report_cells(
+        self, names: tuple[str, ...], missing: Counts, unknown: Counts, words: str | None = None
+    ) -> None:
+        """The same by name; or an error, where the policy has it so."""
+        own = self.learner.words
+        if missing.sum():
+            what = f"{_cells(names, missing)} {agreed(missing.sum(), 'has', 'have')} no value"
+            if self.missing == "error":
+                raise MissingValueError(f"{what}, and the policy is 'error'. {own.missing_remedy}")
+            said = words or _by_policy(own.missing, self.missing)
+            warn(f"{what}; {said}.", MissingValueWarning)
+        if unknown.sum():
+            holds = agreed(unknown.sum(), "holds a value", "hold values")
+            what = f"{_cells(names, unknown)} {holds} never seen at fit"
+            if self.unknown == "error":
+                remedy = own.unknown_remedy
+                raise UnknownCategoryError(f"{what}, and the policy is 'error'. {remedy}")
+            said = words or _by_policy(own.unknown or own.missing, self.unknown)
+            warn(f"{what}; {said}.", UnknownCategoryWarning)
+
+    # --- What a fit leaves ----------------------------------------------------------------------
+
+    def _get_fitted(self) -> Fitted[Opt, S, M]:
+        check_is_fitted(self)
+        return self._fitted
+
+    @property
+    def _model(self) -> M:
+        return self._get_fitted().model
+
+    @property
+    def _schema(self) -> Schema:
+        return self._get_fitted().schema
+
+    @property
+    def _summary(self) -> S:
+        return self._get_fitted().summary
+
+    @property
+    def _backend(self) -> str:
+        return self._get_fitted().names.backend
+
+    @property
+    def _fit_call(self) -> FitCall | None:
+        """The call that made the fit, which its maker notes."""
+        return self._get_fitted().call
+
+    @_fit_call.setter
+    def _fit_call(self, call: FitCall | None) -> None:
+        self._fitted = replace(self._get_fitted(), call=call)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, sorted."""
+        return self._get_fitted().labels
+
+    @property
+    def fit_report_(self) -> FitReport:
+        """Rows, missing values by column, notes."""
+        return self._get_fitted().report
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the fit had."""
+        return len(self._get_fitted().schema.columns)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Their names, where all are strings."""
+        fitted = self._get_fitted()
+        if not fitted.names.strings:
+            raise AttributeError("feature_names_in_ exists after a fit to columns with names.")
+        return np.array(fitted.schema.names, dtype=object)
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers predict needs of the fitted model."""
+        return int(self._model.size)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator into a model file, which `sortal.load` reads.
+
+        The file holds data only, as docs/model_file.md has it: parameters, schema, the numbers of
+        the model, and what further fitting needs. A file of that name is replaced when the new one
+        is complete, and not before. Parameters that are no data, such as functions, are replaced by
+        their defaults, with a warning that names them; `progress` without one.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; by custom it ends in ".sortal".
+        """
+        save(self, path)
+
+
+# --- Sentences -----------------------------------------------------------------------------------
+
+
+def counted_cells(cells: Mapping[str, int], most: int = 5) -> str:
     """How many cells, and of which columns."""
     named = [f"{name!r} {n}" for name, n in cells.items() if n]
     more = f", and {counted(len(named) - most, 'more column')}" if len(named) > most else ""
@@ -466,57 +574,9 @@ def counted_cells(cells: dict[str, int], most: int = 5) -> str:
     return f"{counted(n, 'cell')} ({', '.join(named[:most])}{more})"
 
 
-def _verb(cells: dict[str, int], one: str, several: str) -> str:
-    return one if sum(cells.values()) == 1 else several
+def _cells(names: tuple[str, ...], counts: Counts) -> str:
+    return counted_cells(dict(zip(names, counts.tolist(), strict=True)))
 
 
-def _say(
-    policy: str,
-    what: str,
-    error: type[Exception],
-    warning: type[Warning],
-    remedy: str,
-    words: str,
-) -> None:
-    if policy == "error":
-        raise error(f"{what}, and the policy is 'error'. {remedy}")
-    warn(f"{what}; {words}.", warning)
-
-
-def refuse_empty(table: DataTable) -> None:
-    """One column and one row at least."""
-    if len(table.names) == 0:
-        raise InputError(
-            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "
-            "required: the table has no columns."
-        )
-    if table.n_rows == 0:
-        raise InputError(
-            f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is "
-            "required: the table has no rows."
-        )
-
-
-def note_classes(report: FitReport, classes: Values, present: Values) -> FitReport:
-    """What to know of the classes beside a report; of one class only, warned of, too."""
-    notes, counted = list(report.notes), set(present)
-    if absent := [label for label in classes if label not in counted]:
-        notes.append(f"no row that counts is of {listed(absent)}: never predicted, probability 0")
-    if len(present) == 1:
-        notes.append(f"all rows that count are of the class {present[0]!r}: it is always predicted")
-        warn(
-            f"There is 1 class only ({present[0]!r}) in the rows that count: it is predicted "
-            "whatever a row holds. Check the labels and weights, or give rows of another class.",
-            OneClassWarning,
-        )
-    return replace(report, notes=tuple(notes))
-
-
-def refuse_one_class(classes: Values, owner: str) -> None:
-    """Two classes at least."""
-    if len(classes) < 2:
-        only = f"1 class only ({classes[0]!r})" if classes else "no class"
-        raise LabelError(
-            f"{owner} needs at least two classes, and there is {only}: there is nothing to tell "
-            "apart. Check the labels, or keep rows of another class."
-        )
+def _by_policy(words: str | Mapping[str, str], policy: str) -> str:
+    return words if isinstance(words, str) else words.get(policy, "")

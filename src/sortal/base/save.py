@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,15 +17,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sortal.base.learner import FitReport, Fitted, InputNames
+from sortal.data.columns import union
 from sortal.data.files.csv_reader import is_delimiter
 from sortal.engines import n_threads
 from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
 from sortal.modelfile.archive import FORMAT, VERSION, ArchiveMembers, write_archive
-from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, RecordField
+from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, OptionsField, RecordField
 from sortal.modelfile.fields import (
+    BACKENDS,
+    Flag,
+    LabelType,
     Layout,
     OptionalField,
+    SchemaField,
     Several,
+    ValuesField,
     Whole,
     Word,
     schema_in,
@@ -37,13 +44,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from sortal.base.classifier import TableClassifier
     from sortal.data.schema import Schema
 
 
 # --- The parameters of an estimator in a model file: plain data, checked when they come back -----
 
 # Parameters that are no part of a model: they are dropped without a word.
-_SILENT = ("progress",)
+_SILENT = ("progress",)  # as declared: Option.in_file
 
 
 def options_out(estimator: Any) -> dict[str, Any]:
@@ -150,6 +158,17 @@ class FitCall:
 
 _CALL = OptionalField(RecordField(FitCall))
 
+_STATE = Layout(
+    backend=Word(BACKENDS),
+    by_name=Flag(),
+    declared=SchemaField(),
+    fit_report=RecordField(FitReport),
+    label_dtype=LabelType(),
+    labels=LabelType(),
+    named=Flag(),
+    weightless=ValuesField(),
+)
+
 
 class OptionalAttribute(OptionalField):
     """An attribute that may not be there, which is null in JSON."""
@@ -191,9 +210,45 @@ class SaveMixin:
 # --- Out -----------------------------------------------------------------------------------------
 
 
+def save(estimator: TableClassifier[Any, Any, Any], path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator into a model file; what could not be read again is not written."""
+    parts = parts_of(estimator)
+    restore(type(estimator), parts)
+    write_archive(path, parts)
+
+
+def kept_of(cls: type[TableClassifier[Any, Any, Any]]) -> Layout:
+    """All that a model file holds of an estimator beside its parameters, the model last."""
+    learner = cls.learner
+    own = {name: kind for name, kind in learner.kept.items() if name != "model"}
+    return Layout(
+        **_STATE,
+        fitted=OptionsField(learner.options, learner.read),
+        **own,
+        model=learner.kept["model"],
+    )
+
+
+def _state_of(fitted: Any) -> dict[str, Any]:
+    """What is kept of every fit."""
+    return {
+        "backend": fitted.names.backend,
+        "by_name": fitted.names.by_name,
+        "named": fitted.names.strings,
+        "labels": fitted.labels.dtype,
+        "label_dtype": fitted.label_dtype,
+        "weightless": fitted.weightless,
+        "declared": fitted.declared,
+        "fit_report": fitted.report,
+        "fitted": fitted.options,
+    }
+
+
 def parts_of(estimator: Any) -> ArchiveMembers:
     """A fitted estimator as the parts of a model file."""
     check_is_fitted(estimator)
+    if hasattr(type(estimator), "learner"):
+        return _parts_of(estimator)
     model = estimator._model
     if isinstance(model, SortalError):  # why the rows so far do not make a model
         raise type(model)(*model.args)
@@ -221,8 +276,58 @@ def parts_of(estimator: Any) -> ArchiveMembers:
     return ArchiveMembers(manifest, dict(arrays_first))
 
 
+def _parts_of(estimator: TableClassifier[Any, Any, Any]) -> ArchiveMembers:
+    fitted, store = estimator._fitted, ArrayWriter()
+    values = _state_of(fitted) | estimator.learner.pack(fitted)
+    fields = {
+        name: kind.write(values[name], Scope.of(fitted.schema, store, name))
+        for name, kind in kept_of(type(estimator)).items()
+    }
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": version("sortal"),
+        "estimator": type(estimator).__name__,
+        "options": options_out(estimator),
+        "schema": schema_out(fitted.schema),
+        "state": {name: item for name, item in fields.items() if name != "model"},
+        "data": None,
+        "model": fields["model"],
+        "arrays": store.entries,
+    }
+    origin = estimator.learner.origin(fitted)
+    manifest["data"] = _data_of(fitted, origin, manifest, store.members)
+    arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
+    return ArchiveMembers(manifest, dict(arrays_first))
+
+
+def _data_of(
+    fitted: Any,
+    origin: tuple[str, Any] | None,
+    manifest: Mapping[str, Any],
+    members: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the model was learned from: how many rows, and a fingerprint of them."""
+    if "summary" in members:
+        of, digest = "summary", sha256(members["summary"]).hexdigest()
+    elif origin is not None:
+        of, digest = origin[0], _digest([manifest["schema"], origin[1]])
+    else:
+        names = [FOLDER + entry["name"] for entry in manifest["arrays"]]  # however they were packed
+        numbers = {name: sha256(members[name]).hexdigest() for name in names}
+        of, digest = "model", _digest([manifest["schema"], numbers])
+    return {
+        "rows": fitted.report.rows,
+        "fingerprint": f"sha256:{digest}",
+        "of": of,
+        "fit": _CALL.write(fitted.call, Scope.of(fitted.schema, ArrayWriter(), "data.fit")),
+    }
+
+
 def kept_layout(cls: type[Any]) -> Layout:
     """All that a class keeps, its bases' first and the model last."""
+    if hasattr(cls, "learner"):
+        return kept_of(cls)
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         fields |= vars(base).get("_kept", {})
@@ -279,6 +384,8 @@ def restore(cls: type[Any], parts: ArchiveMembers) -> Any:
     schema = schema_in(manifest["schema"])
     store = ArrayReader(manifest["arrays"], parts.members)
     made = cls(**options_in(cls, manifest["options"]))
+    if hasattr(cls, "learner"):
+        return _restore_fitted(made, manifest, schema, store, parts.members)
     with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
         kept = _read_kept(cls, manifest, schema, store)
     store.check_all_used()
@@ -288,6 +395,67 @@ def restore(cls: type[Any], parts: ArchiveMembers) -> Any:
     check_options(made)
     _restore_data(made, manifest, parts.members)
     return made
+
+
+def _restore_fitted(
+    made: Any, manifest: Mapping[str, Any], schema: Schema, store: ArrayReader, members: Any
+) -> Any:
+    cls, learner = type(made), type(made).learner
+    layout = kept_of(cls)
+    given = {**manifest["state"], "model": manifest["model"]}
+    if set(given) != set(layout) or "model" in manifest["state"]:
+        raise FormatError(f"The state of a {cls.__name__} has {listed(sorted(layout))}: damaged?")
+    with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
+        kept = {
+            name: kind.read(given[name], Scope.of(schema, store, name))
+            for name, kind in layout.items()
+        }
+        store.check_all_used()
+        fitted = _fitted_of(learner, schema, kept)
+    _check_library(manifest["library"])
+    try:
+        learner.read(made)
+        n_threads(made.n_jobs)
+    except (SortalError, TypeError, ValueError, OverflowError) as error:
+        raise FormatError(f"The options of this model cannot be used: {error}") from None
+    data = manifest["data"]
+    if not isinstance(data, dict) or "fit" not in data:
+        raise FormatError("The manifest does not say what the model was learned from: damaged?")
+    call = _CALL.read(data["fit"], Scope.of(schema, ArrayWriter(), "data.fit"))
+    made._fitted = replace(fitted, call=call)
+    if data != _data_of(made._fitted, learner.origin(fitted), manifest, members):
+        raise FormatError("What the manifest says of the data is not so: damaged?")
+    return made
+
+
+def _fitted_of(learner: Any, schema: Schema, kept: dict[str, Any]) -> Any:
+    """What a fit left, of what was kept of it, which must agree."""
+    if set(kept["weightless"]) & set(schema.classes):
+        raise FormatError("A class is both with and without weight: damaged?")
+    labels = label_array(union(schema.classes, kept["weightless"])[0], kept["labels"])
+    names = InputNames(kept["by_name"], kept["named"], kept["backend"])
+    declared, options = kept["declared"], kept["fitted"]
+    try:
+        plan, summary, model = learner.unpack(learner, kept, declared, options)
+        fitted = Fitted(
+            options, declared, schema, labels, kept["label_dtype"], names, plan, summary,
+            kept["fit_report"], model,
+        )  # fmt: skip
+        agrees = learner.agrees(fitted) and _has_schema(learner, fitted)
+    except (SortalError, LookupError, ValueError) as error:
+        raise FormatError(f"The summary does not fit the schema ({error}).") from None
+    if not agrees:
+        raise FormatError("The summary does not fit the schema: damaged?")
+    return fitted
+
+
+def _has_schema(learner: Any, fitted: Any) -> bool:
+    """Whether the schema is that of the summary."""
+    if fitted.summary is None:
+        return True
+    made = learner.schema(fitted.declared, fitted.summary, fitted.options)
+    same = (made.columns, made.classes) == (fitted.schema.columns, fitted.classes)
+    return same and set(fitted.summary.labels) <= set(fitted.schema.classes)
 
 
 def _read_kept(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import FitReport, TableClassifier, merge_declared, note_classes
 from sortal.base.labels import class_array, common_dtype, warn_of_measurements, with_classes
+from sortal.base.ladder import FitReport, TableClassifier, merge_declared, note_classes
 from sortal.base.save import OptionalAttribute
 from sortal.data.columns import union
 from sortal.data.schema import Schema
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float
-    from sortal.base.classifier import Training
+    from sortal.base.ladder import Training
     from sortal.data.sources import TableSource
     from sortal.decision.scores import RowFunctions
 

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import refuse_one_class
+from sortal.base.learner import refuse_one_class
 from sortal.errors import ColumnError, InputError, LabelError, ParameterError, listed
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ AGREED = 1e-9
 _AROUND = 16
 
 
-def refuse_others(model: TableClassifier, costs: Any) -> None:
+def refuse_others(model: TableClassifier[Any, Any, Any], costs: Any) -> None:
     """A fitted model of numbers, which predicts the most probable class."""
     check_is_fitted(model)
     owner = type(model).__name__
@@ -50,7 +50,7 @@ def refuse_others(model: TableClassifier, costs: Any) -> None:
 def refuse_absent(model: Any) -> None:
     """Two classes at least, each with a prior above 0."""
     refuse_one_class(model._schema.classes, "to_sklearn")
-    priors = model._spread(model._model.prior, axis=0)
+    priors = model._fitted.over_classes(model._model.prior, axis=0)
     if absent := model.classes_[priors == 0].tolist():
         raise LabelError(
             f"The prior of {listed(absent)} is 0, and scikit-learn takes the logarithm of each: "
@@ -60,10 +60,10 @@ def refuse_absent(model: Any) -> None:
 
 def given_priors(model: Any) -> Float | None:
     """Priors for the constructor, in the order of the classes; None where rows gave them."""
-    return None if model.priors is None else model._spread(model._model.prior, axis=0)
+    return None if model.priors is None else model._fitted.over_classes(model._model.prior, axis=0)
 
 
-def wear_names(model: TableClassifier, theirs: Any) -> None:
+def wear_names(model: TableClassifier[Any, Any, Any], theirs: Any) -> None:
     """Classes and columns, as scikit-learn's `fit` leaves them."""
     theirs.classes_ = model.classes_.copy()
     theirs.n_features_in_ = model.n_features_in_

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    number,
+    one_of,
+    priors,
+)
 from sortal.bayes.model import BayesModel, JointTable
 from sortal.data.columns import union
 from sortal.data.schema import ColumnSchema, Schema
-from sortal.decision.options import non_negative, read_class_weight, read_priors
-from sortal.errors import choose
+from sortal.decision.options import read_class_weight, read_priors
 from sortal.summaries.counts import aligned
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
-    from sortal._typing import Float, Mask
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        CostsLike,
+        Float,
+        Mask,
+        PriorsLike,
+    )
     from sortal.summaries.moments import ColumnMoments
     from sortal.summaries.value_tables import BayesSummary
 
@@ -26,20 +41,52 @@ if TYPE_CHECKING:
 VARIANCE_FLOOR = 1e-9
 
 
-@dataclass(frozen=True)
+Structure = Literal["naive", "joint"]
+Numeric = Literal["gaussian"]
+Policy = Literal["skip", "error"]
+
+
+@dataclass(eq=False, repr=False)
 class BayesOptions:
-    """Checked options."""
+    """The parameters of discrete Bayes."""
 
-    structure: str = "naive"
-    alpha: float = 1.0
-    numeric: str = "gaussian"
-    priors: Any = None
-    class_weight: Any = None
-
-    def __post_init__(self) -> None:
-        choose("structure", self.structure, ("naive", "joint"))
-        choose("numeric", self.numeric, ("gaussian",))
-        non_negative("alpha", self.alpha)
+    structure: Structure = one_of(
+        Structure,
+        "naive",
+        """"naive" takes attributes as independent given the class. "joint" keeps the full table
+        P(x|c) over the category columns, of which only the cells seen are stored.""",
+    )
+    alpha: float = number(
+        1.0,
+        """Pseudo-count. Naive: P(v|c) = (n(v,c) + alpha) / (n(c) + alpha * V) with V values and
+        n(c) the weight of class c's rows that have a value there. Joint:
+        P(x|c) = (n(x,c) + alpha * Pb(x|c)) / (n(c) + alpha) with Pb the naive product. With 0,
+        a value never seen in a class excludes the class; in the joint structure a cell that no
+        class has seen falls back to the naive product.""",
+    )
+    numeric: Numeric = one_of(
+        Numeric,
+        "gaussian",
+        """Number columns enter by a normal density per class, with variance M2 / n. A variance is
+        at least 1e-9 of the column's variance over all rows, so that a class whose values all
+        agree does not get an infinite density. A column that never varies is left out.""",
+    )
+    _: KW_ONLY
+    priors: PriorsLike = priors()
+    class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs()
+    categorical_features: CategoricalFeatures = categorical_features()
+    missing: Policy = one_of(
+        Policy,
+        "skip",
+        """A missing value is left out of the counts and of the product (nothing is known, so
+        nothing is said), or is an error. At predict missing values are warned of once, with their
+        number.""",
+    )
+    unknown: Policy = one_of(
+        Policy, "skip", "The same for a value at predict that was never seen at fit."
+    )
+    n_jobs: int | None = n_jobs()
 
 
 def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:

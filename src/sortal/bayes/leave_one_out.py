@@ -14,22 +14,46 @@ from sortal.bayes.learn import (
     is_constant,
     joint_table,
     log_smoothed,
+    plan,
     pooled,
 )
-from sortal.bayes.model import cell_weight, joint_log_likelihood, number_term
+from sortal.bayes.model import (
+    cell_weight,
+    joint_log_likelihood,
+    number_term,
+    read_fitted,
+    warn_of_impossible,
+)
 from sortal.decision.options import read_class_weight
+from sortal.decision.posterior import n_impossible, posterior
+from sortal.engines import gather
 from sortal.errors import TrainingRowsError
 
 if TYPE_CHECKING:
     from sortal._typing import Codes, Float, Mask
+    from sortal.base.learner import Fitted, Training
     from sortal.bayes.learn import BayesOptions
-    from sortal.bayes.model import FittedRows
+    from sortal.bayes.model import BayesModel, FittedRows
     from sortal.data.schema import Schema
     from sortal.summaries.value_tables import BayesSummary
+
+    BayesFit = Fitted[BayesOptions, BayesSummary, BayesModel]
 
 
 # Where taking a row out leaves less than this share of M2, the rest is measured again.
 _LEAST_REMAINDER = 1e-3
+
+
+def leave_out(fitted: BayesFit, training: Training) -> tuple[Float, None]:
+    """P(c|x) of each row of the fit by the model without it."""
+    options, source = fitted.options, training.source
+    summary = training.engine.reduce(source, plan(source.schema, options))
+    if not same_rows(summary, fitted.summary):
+        raise not_fitted()
+    rows = gather(training.engine.map(source, read_fitted(fitted.model)))
+    log_joint, prior = loo_scores(fitted.summary, fitted.schema, options, rows)
+    warn_of_impossible(n_impossible(log_joint))
+    return posterior(log_joint, prior), None
 
 
 def loo_scores(

@@ -1,8 +1,8 @@
-"""The fitted discrete Bayes model: tables of log probabilities, read only; passes over blocks."""
+"""The fitted discrete Bayes model: tables of log probabilities, and passes over rows by them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,9 @@ from sortal.data.columns import (
 )
 from sortal.data.table import LARGEST, infinite, too_large
 from sortal.decision.posterior import decide, log_of, n_impossible, posterior
+from sortal.decision.scores import Question, ScoredTerms
+from sortal.engines import along, total
+from sortal.errors import ImpossibleRowWarning, agreed, counted, warn
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (
     INF,
@@ -33,7 +36,7 @@ from sortal.modelfile.fields import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -155,21 +158,15 @@ class BayesModel:
 class EncodedBayesRows:
     """A block in a model's terms: codes[place, i] by its values, numbers[place, i] as they are.
 
-    `words` are the category cells as given, where somebody will read them.
+    `missing` and `unknown` count cells by column. `words` are the category cells as given, where
+    somebody will read them.
     """
 
-    codes: Codes
-    numbers: Float
-    words: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0), dtype=object))
-
-    def missing(self) -> Counts:
-        """Cells without a value, by column: categories first, then numbers."""
-        by_code, by_number = (self.codes == MISSING).sum(axis=1), np.isnan(self.numbers).sum(axis=1)
-        return np.concatenate([by_code, by_number]).astype(np.int64)
-
-    def unknown(self) -> Counts:
-        """Cells with a value that was never fitted, by category column."""
-        return np.asarray((self.codes == UNKNOWN).sum(axis=1), dtype=np.int64)
+    codes: Codes = along(1)
+    numbers: Float = along(1)
+    missing: Counts = total()
+    unknown: Counts = total()
+    words: NDArray[Any] = along(1)
 
 
 def encode(model: BayesModel, batch: Batch) -> EncodedBayesRows:
@@ -185,7 +182,11 @@ def encode(model: BayesModel, batch: Batch) -> EncodedBayesRows:
         if (np.abs(numbers[place]) > LARGEST).any():
             name = model.schema.columns[j].name
             raise infinite(name) if np.isinf(numbers[place]).any() else too_large(name)
-    return EncodedBayesRows(codes, numbers)
+    missing, unknown = np.zeros((2, len(batch.columns)), dtype=np.int64)
+    missing[list(model.categories)] = (codes == MISSING).sum(axis=1)
+    missing[list(model.numbers)] = np.isnan(numbers).sum(axis=1)
+    unknown[list(model.categories)] = (codes == UNKNOWN).sum(axis=1)
+    return EncodedBayesRows(codes, numbers, missing, unknown, np.empty((0, batch.n_rows), object))
 
 
 def category_term(table: Float, codes: Codes) -> Float:
@@ -305,43 +306,43 @@ def linear_functions(model: BayesModel) -> tuple[Float, Float] | None:
     return weights, offsets
 
 
-# --- What a pass over blocks does with a Bayes model: picklable values that can run anywhere -----
+# --- Passes over blocks --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class BayesScores:
-    """What was asked of a block's rows; cells left out, by column; rows that are impossible."""
+class BayesScores(ScoredTerms):
+    """What was asked of a block's rows, and how many of them no class can produce."""
 
-    answer: NDArray[Any]
-    missing: Counts
-    unknown: Counts
-    n_impossible: int
+    n_impossible: int = total()
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreBlock:
-    """Block → Scored. `ask` turns ln P(x|c)P(c) and the prior into the answer."""
+def answer(model: BayesModel, question: Question) -> Callable[[Batch], BayesScores]:
+    """A pass: what is asked of a block's rows, by ln P(x|c)P(c)."""
+    prior = model.prior if question.prior is None else question.prior
 
-    model: BayesModel
-    ask: Callable[[Float, Float], NDArray[Any]] = posterior
+    def score(batch: Batch) -> BayesScores:
+        encoded = encode(model, batch)
+        log_joint = log_of(prior) + log_likelihood(model, encoded)
+        impossible = n_impossible(log_joint)
+        if question.what == "label":  # of rows that no class can produce, by the prior
+            answered: NDArray[Any] = decide(posterior(log_joint, prior), question.costs)
+        else:
+            answered = question.answer(log_joint, prior)
+        return BayesScores(answered, encoded.missing, encoded.unknown, impossible)
 
-    def __call__(self, batch: Batch) -> BayesScores:
-        """Score one block."""
-        encoded = encode(self.model, batch)
-        log_joint = self.model.log_prior + log_likelihood(self.model, encoded)
-        answer = self.ask(log_joint, self.model.prior)
-        return BayesScores(answer, encoded.missing(), encoded.unknown(), n_impossible(log_joint))
+    return score
 
 
-@dataclass(frozen=True, eq=False)
-class DecideLogJoint:
-    """ln P(x|c)P(c) → the class to say, so that no block's posteriors are kept."""
+def read_given(model: BayesModel) -> Callable[[Batch], EncodedBayesRows]:
+    """A pass: rows in the model's terms, with the words as they were given."""
 
-    costs: Float | None = None
+    def read(batch: Batch) -> EncodedBayesRows:
+        encoded = encode(model, batch)
+        given = [given_values(batch.columns[j]) for j in model.categories]
+        words = np.array(given, dtype=object).reshape(len(given), batch.n_rows)
+        return replace(encoded, words=words)
 
-    def __call__(self, log_joint: Float, prior: Float) -> Places:
-        """Decide on one block."""
-        return decide(posterior(log_joint, prior), self.costs)
+    return read
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,58 +360,25 @@ class FittedRows:
         return weights
 
 
-@dataclass(frozen=True, eq=False)
-class EncodeBlock:
-    """Block → Encoded, with the words as they were given."""
+def read_fitted(model: BayesModel) -> Callable[[Batch], FittedRows]:
+    """A pass: rows of the fit, with their labels."""
+    place = {label: k for k, label in enumerate(model.classes)}
 
-    model: BayesModel
-
-    def __call__(self, batch: Batch) -> EncodedBayesRows:
-        """Encode one block."""
-        given = [given_values(batch.columns[j]) for j in self.model.categories]
-        shape = len(given), batch.n_rows
-        words = np.array(given, dtype=object).reshape(shape)
-        return replace(encode(self.model, batch), words=words)
-
-
-@dataclass(frozen=True, eq=False)
-class ReadFittedBlock:
-    """Block with labels → FittedRows."""
-
-    model: BayesModel
-
-    def __call__(self, batch: Batch) -> FittedRows:
-        """Read one block."""
-        place = {label: k for k, label in enumerate(self.model.classes)}
+    def read(batch: Batch) -> FittedRows:
         weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
         # a row of a class without weight has none itself: whose it is does not matter
         y = np.maximum(batch.labels().recode(place), 0)
-        return FittedRows(encode(self.model, batch), y, weights)
+        return FittedRows(encode(model, batch), y, weights)
+
+    return read
 
 
-def gather_encoded(blocks: Sequence[EncodedBayesRows]) -> EncodedBayesRows:
-    """Blocks as one."""
-    return EncodedBayesRows(
-        np.concatenate([block.codes for block in blocks], axis=1),
-        np.concatenate([block.numbers for block in blocks], axis=1),
-        np.concatenate([block.words for block in blocks], axis=1),
-    )
-
-
-def gather_scored(blocks: Sequence[BayesScores]) -> BayesScores:
-    """Blocks as one."""
-    return BayesScores(
-        np.concatenate([block.answer for block in blocks]),
-        np.sum([block.missing for block in blocks], axis=0),
-        np.sum([block.unknown for block in blocks], axis=0),
-        sum(block.n_impossible for block in blocks),
-    )
-
-
-def gather_fitted(blocks: Sequence[FittedRows]) -> FittedRows:
-    """Blocks as one."""
-    return FittedRows(
-        gather_encoded([block.encoded for block in blocks]),
-        np.concatenate([block.y for block in blocks]),
-        np.concatenate([block.w for block in blocks]),
-    )
+def warn_of_impossible(n: int) -> None:
+    """Rows that no class can produce, at predict."""
+    if n:
+        warn(
+            f"{counted(n, 'row')} {agreed(n, 'has', 'have')} probability zero in every class (a "
+            f"value was never seen in it, and alpha is 0): {agreed(n, 'it gets', 'they get')} the "
+            "prior. Set alpha above 0 to tell them apart.",
+            ImpossibleRowWarning,
+        )

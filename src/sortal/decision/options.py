@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 LARGEST = 1e100
 
 
-def check_progress(given: Any) -> None:
+def check_progress(name: str, given: Any) -> Any:
     """A function to be told how far a fit is, or None."""
     if given is not None and not callable(given):
         raise ParameterError(
-            f"progress={brief(given)} cannot be used: give a function of two numbers, (done, of "
-            "how "
+            f"{name}={brief(given)} cannot be used: give a function of two numbers, (done, of how "
             "many), or None."
         )
+    return given
 
 
 def as_real(given: Any) -> float:
@@ -64,10 +64,10 @@ def is_whole(given: Any) -> bool:
     return isinstance(given, Integral) and not isinstance(given, bool | np.timedelta64)
 
 
-def whole_number(name: str, given: Any, least: int, none: str = "") -> None:
+def whole_number(name: str, given: Any, least: int, none: str = "") -> Any:
     """A whole number of at least so much, or None where that has a meaning."""
     if (is_whole(given) and given >= least) or (given is None and none):
-        return
+        return given
     otherwise = f", or None for {none}" if none else ""
     raise ParameterError(
         f"{name}={brief(given)} cannot be used: give a whole number of at least {least}{otherwise}."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from sortal.decision.posterior import decide, leading, log_of, log_posterior, posterior
+from sortal.engines import total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,14 +19,60 @@ if TYPE_CHECKING:
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
 
+RowPass: TypeAlias = "Callable[[Batch], ScoredTerms]"
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredTerms:
     """What was asked of a block's rows; cells without a usable value, by column."""
 
     answer: NDArray[Any]
-    missing: Counts
-    unknown: Counts
+    missing: Counts = total()
+    unknown: Counts = total()
+
+
+What = Literal["label", "proba", "log_proba", "functions"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of rows, with other priors than the model's if given, and with costs if any."""
+
+    what: What
+    prior: Float | None = None
+    costs: Float | None = None
+
+    def answer(self, log_joint: Float, prior: Float) -> NDArray[Any]:
+        """Of ln P(x|c)P(c) of some rows, by these priors."""
+        if self.what == "functions":
+            return log_joint
+        if self.what == "label" and self.costs is None:
+            return leading(log_joint)
+        if self.what == "log_proba":
+            return log_posterior(log_joint, prior)
+        shares = posterior(log_joint, prior)
+        return decide(shares, self.costs) if self.what == "label" else shares
+
+
+def ask(function: RowFunctions, answer: Callable[[Float], NDArray[Any]]) -> RowPass:
+    """A pass: functions of the rows of a block, and what is answered by them."""
+
+    def score(batch: Batch) -> ScoredTerms:
+        mapped = function(batch)
+        return ScoredTerms(answer(mapped.values), mapped.missing, mapped.unknown)
+
+    return score
+
+
+def ask_densities(function: RowFunctions, prior: Float, question: Question) -> RowPass:
+    """A pass: ln f_k(x) up to a common term, and what is answered by them and priors. (Bar *)"""
+    prior = prior if question.prior is None else question.prior
+
+    def answer(log_density: Float) -> NDArray[Any]:
+        log_density += log_of(prior)
+        return question.answer(log_density, prior)
+
+    return ask(function, answer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from sortal.base.classifier import FitReport, counted_cells, refuse_one_class
 from sortal.base.labels import class_array
+from sortal.base.ladder import FitReport, counted_cells, refuse_one_class
 from sortal.base.save import OptionalAttribute
 from sortal.base.summary_classifier import (
     ForgettingClassifier,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float
-    from sortal.base.classifier import Training
+    from sortal.base.ladder import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.discriminants.linear_functions import CenteredRows

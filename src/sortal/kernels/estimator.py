@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.base.classifier import refuse_one_class
+from sortal.base.learner import refuse_one_class
 from sortal.base.summary_classifier import incremental_method
 from sortal.decision.options import check_progress, read_class_weight, read_seed, whole_number
 from sortal.decision.scores import identity
@@ -441,7 +441,7 @@ class KernelDiscriminant(SavedKernel):
 
     def _options(self) -> KernelOptions:
         self._policies()
-        check_progress(self.progress)
+        check_progress("progress", self.progress)
         return KernelOptions(
             self.kernel,
             self.gamma,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sortal.base.classifier import FitReport
+from sortal.base.ladder import FitReport
 from sortal.base.summary_classifier import Posteriors, SummaryClassifier
 from sortal.discriminants.estimator import report_missing, sentence
 from sortal.discriminants.leave_one_out.downdate import (
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Counts, Float, Places
-    from sortal.base.classifier import Training
+    from sortal.base.ladder import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.discriminants.leave_one_out.downdate import GridScores

@@ -12,10 +12,10 @@ import numpy as np
 
 from sortal.errors import FormatError, SortalError
 from sortal.modelfile.fields import INF, TYPES, Layout
-from sortal.modelfile.values import from_plain, to_plain
+from sortal.modelfile.values import NotPlainError, from_plain, to_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -123,14 +123,20 @@ class OneOf:
 
 
 class OptionsField:
-    """Options that a class checks when it is made: plain data by name."""
+    """Options, checked when they are read: plain data by name; what is no data has its default."""
 
-    def __init__(self, cls: type[Any]) -> None:
-        self.cls = cls
+    def __init__(self, cls: type[Any], check: Callable[[Any], Any] = lambda made: made) -> None:
+        self.cls, self.check = cls, check
 
     def write(self, value: Any, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
         """An object."""
-        return {name: to_plain(getattr(value, name)) for name in self._names()}
+        plain = {}
+        for one in fields(self.cls):
+            try:
+                plain[one.name] = to_plain(getattr(value, one.name))
+            except NotPlainError:
+                plain[one.name] = to_plain(one.default)
+        return plain
 
     def read(self, data: Any, scope: Scope) -> Any:
         """The options, as the class allows them."""
@@ -138,7 +144,8 @@ class OptionsField:
         is_object = isinstance(data, dict) and set(data) == set(names)
         scope.need(is_object, f"does not have the options {', '.join(names)}")
         try:
-            return self.cls(**{name: from_plain(item) for name, item in data.items()})
+            made = self.cls(**{name: from_plain(item) for name, item in data.items()})
+            return self.check(made)
         except (SortalError, TypeError, ValueError, OverflowError) as error:
             raise scope.wrong(f"cannot be used ({error})") from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import FitReport
+from sortal.base.ladder import FitReport
 from sortal.base.summary_classifier import SummaryClassifier
 from sortal.data.sources import read_frame
 from sortal.decision.options import whole_number
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Counts, Float
-    from sortal.base.classifier import Training
+    from sortal.base.ladder import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.neighbors.model import Near

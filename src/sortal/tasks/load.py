@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sortal.base.save import SaveMixin, restore
+from sortal.base.save import restore
 from sortal.data.files.cells import Written
 from sortal.data.files.open import check_path
 from sortal.errors import FormatError, ParameterError, ReadingWarning, SortalError, listed, warn
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FormatError(
             f"The model is of an estimator that is not known here: {str(error)[:300]}"
         ) from None
-    if not (isinstance(cls, type) and issubclass(cls, SaveMixin)):
+    if not hasattr(cls, "save"):
         raise FormatError(f"{name} does not say how it is kept in a model file.")
     return restore(cls, parts)
 

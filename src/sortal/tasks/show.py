@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.base.save import SaveMixin, parts_of
+from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted
 from sortal.records import render as faces
 from sortal.records.render import fold, page
@@ -252,7 +252,7 @@ def _origin(estimator: Any) -> list[tuple[str, Cell]]:
         file = call.file
         rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
         rows.append(("read as", _read_as(file)))
-    if isinstance(estimator, SaveMixin):
+    if hasattr(estimator, "save"):
         rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
         rows.append(("holds", held(estimator)))
     return rows

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import FitReport, note_classes
 from sortal.base.labels import class_array, warn_of_measurements
+from sortal.base.ladder import FitReport, note_classes
 from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
 from sortal.data.sources import as_read, gather_blocks
@@ -532,7 +532,7 @@ class TreeClassifier(PrunedTree):
 
     def _options(self) -> TreeOptions:
         choose("unknown", self.unknown, ("majority", "error"))
-        check_progress(self.progress)
+        check_progress("progress", self.progress)
         return TreeOptions(
             self.criterion,
             self.purity,

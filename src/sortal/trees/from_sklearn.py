@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
-from sortal.base.classifier import FitReport
+from sortal.base.ladder import FitReport
 from sortal.data.columns import as_value
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.options import is_whole

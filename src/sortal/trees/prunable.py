@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import FitReport
+from sortal.base.ladder import FitReport
 from sortal.data.sources import read_weights
 from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.decision.options import is_whole, read_seed, share

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import TableClassifier
+from sortal.base.ladder import TableClassifier
 from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.options import whole_number
 from sortal.errors import InputError, choose, counted

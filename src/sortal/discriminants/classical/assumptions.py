@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import chdtrc, ndtr
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import TableClassifier, refuse_empty, refuse_one_class
 from sortal.base.labels import read_target, split_target
+from sortal.base.ladder import TableClassifier, refuse_empty, refuse_one_class
 from sortal.data.columns import MISSING, UNKNOWN
 from sortal.data.schema import Design, Schema
 from sortal.data.sources import TableSource, read_table

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from sortal.base.classifier import declare_schema
+from sortal.base.columns import declare_schema
 from sortal.data.columns import as_categories
 from sortal.data.sources import read_table
 from sortal.errors import ParameterError, listed

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
-from sortal.base.save import SaveMixin, parts_of
+from sortal.base.save import parts_of
 from sortal.records.tables import Table
 from sortal.tasks.report.facts import Reproduction
 
@@ -232,6 +232,6 @@ def versions() -> Table:
 
 def _fingerprint(estimator: Any) -> str:
     """Of the rows that were learned from."""
-    if not isinstance(estimator, SaveMixin):
+    if not hasattr(estimator, "save"):
         return ""
     return str(parts_of(estimator).manifest["data"]["fingerprint"])
