@@ -284,10 +284,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         schema, classes = Schema(read.columns, summary.labels), read.classes
         found, waiting = None, None
         try:
-            if waits:
-                self._refuse_no_rows(summary, schema)
             read_costs(getattr(self, "costs", None), classes)
             options = options_for(options, classes, schema.classes)
+            if waits:
+                self._refuse_no_rows(summary, schema)
             found = learner.model(summary, schema, options, training)
         except SortalError as reason:
             if not waits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal._typing import ClassWeight, Codes, Counts, Float, Mask, Places
     from sortal.data.sources import Batch
-    from sortal.discriminants.refits import FoldModel
+    from sortal.discriminants.held_out import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
     from sortal.summaries.counts import DiscriminantSummary
@@ -91,7 +91,7 @@ class FittedStatistics:
     """
 
     stats: ClassStatistics
-    class_weight: Any
+    class_weight: ClassWeight
     prior: Float | None
     whole: bool
 
@@ -141,7 +141,7 @@ class FittedStatistics:
 
 
 def read_fitted(
-    stats: ClassStatistics, class_weight: Any, prior: Float | None, exponent: int
+    stats: ClassStatistics, class_weight: ClassWeight, prior: Float | None, exponent: int
 ) -> FittedStatistics:
     """Statistics of a fit, ready to lose a row."""
     design = stats.design
@@ -157,14 +157,17 @@ def read_fitted(
     return FittedStatistics(looped, class_weight, prior, exponent == 0)
 
 
-class LeaveOneOutDensity(Protocol):
+B = TypeVar("B")
+
+
+class LeaveOneOutDensity(Protocol[B]):
     """Log densities of rows by the statistics without them, for one or several settings."""
 
-    def prepare(self, stats: ClassStatistics) -> Any:
+    def prepare(self, stats: ClassStatistics) -> B:
         """What depends on all rows only; statistics in the order of the loops."""
 
     def densities(
-        self, base: Any, g: int, u: Float, left: ClassesWithoutRow
+        self, base: B, g: int, u: Float, left: ClassesWithoutRow
     ) -> list[tuple[Float, Mask]]:
         """Of rows u of class g, less its mean: ln f_k up to a common term, and what is not safe.
 
@@ -182,7 +185,7 @@ class Tile:
     u: Float
     weight: Float
     left: ClassesWithoutRow
-    base: Any
+    base: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +193,12 @@ class Tiles:
     """How a block is dealt. Rows with missing values (if there can be some) or no weight stay."""
 
     fitted: FittedStatistics
-    kernel: LeaveOneOutDensity
+    kernel: LeaveOneOutDensity[Any]
     missing: bool
-    common: Any = None
+    common: object = None
 
     @classmethod
-    def of(cls, fitted: FittedStatistics, kernel: LeaveOneOutDensity, missing: bool) -> Tiles:
+    def of(cls, fitted: FittedStatistics, kernel: LeaveOneOutDensity[Any], missing: bool) -> Tiles:
         """What depends on all rows is made once, where that is possible."""
         common = None if fitted.by_weight else kernel.prepare(fitted.base(0, 0.0))
         return cls(fitted, kernel, missing, common)
@@ -372,7 +375,10 @@ def best(settings: Sequence[tuple[float, ...]], tried: GridScores) -> tuple[floa
 
 
 def curve(
-    names: Sequence[str], settings: Sequence[tuple[float, ...]], tried: GridScores, chosen: Any
+    names: Sequence[str],
+    settings: Sequence[tuple[float, ...]],
+    tried: GridScores,
+    chosen: tuple[float, ...],
 ) -> Table:
     """What was tried, as a table."""
     mean = tried.sums / (tried.weight or 1.0)

@@ -18,7 +18,7 @@ from sortal.discriminants.leave_one_out import (
     read_fitted,
     same_rows,
 )
-from sortal.discriminants.refits import read_folds, without_each
+from sortal.discriminants.held_out import read_folds, without_each
 from sortal.discriminants.linear.leave_one_out import (
     LinearBase,
     _fourth_change,
