@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sortal.data import datasets
     from sortal.discriminants.explain import LinearExplanation
     from sortal.discriminants.fisher.estimator import FisherDiscriminant
-    from sortal.discriminants.fisher.model import DirectionEvaluation
-    from sortal.discriminants.indicator.estimator import IndicatorRegression
+    from sortal.discriminants.fisher.learn import DirectionEvaluation
+    from sortal.discriminants.indicator import IndicatorRegression
     from sortal.discriminants.linear.estimator import LinearDiscriminant
     from sortal.discriminants.linear_functions import Boundary, QuadraticBoundary
     from sortal.discriminants.quadratic.estimator import QuadraticDiscriminant
@@ -103,14 +103,14 @@ _HOMES = {
     "Comparison": "sortal.tasks.compare.comparison",
     "Confusion": "sortal.evaluation",
     "CostComplexityPath": "sortal.trees.cost_complexity",
-    "DirectionEvaluation": "sortal.discriminants.fisher.model",
+    "DirectionEvaluation": "sortal.discriminants.fisher.learn",
     "DiscreteBayes": "sortal.bayes.estimator",
     "Drawing": "sortal.trees.drawing.layout",
     "Explanations": "sortal.records.tables",
     "Finding": "sortal.tasks.inspect.findings",
     "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
     "FitReport": "sortal.base.learner",
-    "IndicatorRegression": "sortal.discriminants.indicator.estimator",
+    "IndicatorRegression": "sortal.discriminants.indicator",
     "Inspection": "sortal.tasks.inspect.inspect",
     "KernelDiscriminant": "sortal.kernels.estimator",
     "KernelExplanation": "sortal.kernels.explain",

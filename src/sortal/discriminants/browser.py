@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.browser import Ends
     from sortal.data.schema import Design
-    from sortal.discriminants.fisher.model import FisherModel
-    from sortal.discriminants.indicator.learn import IndicatorModel
+    from sortal.discriminants.fisher.learn import FisherModel
+    from sortal.discriminants.indicator import IndicatorModel
     from sortal.discriminants.linear.learn import LinearModel
     from sortal.discriminants.linear_functions import LinearMap, MissingRule, Nearest
-    from sortal.discriminants.quadratic.model import QuadraticModel
+    from sortal.discriminants.quadratic.learn import QuadraticModel
 
 
 _MISSING: Final = "missing: the other columns speak for it"

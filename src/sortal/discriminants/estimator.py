@@ -1,51 +1,61 @@
-"""The base of the discriminants: policies, passes, explanations, given moments, saving."""
+"""The base of the discriminants: what learners share, explanations, moments that are given."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from sortal.base.labels import class_array
-from sortal.base.ladder import FitReport, counted_cells, refuse_one_class
-from sortal.base.save import OptionalAttribute
-from sortal.base.summary_classifier import (
-    ForgettingClassifier,
-    Posteriors,
-    ScoringClassifier,
-    no_probabilities,
+from sortal.base.classifier import TableClassifier
+from sortal.base.columns import refuse_empty
+from sortal.base.labels import class_array, read_target, split_target
+from sortal.base.learner import (
+    CellWords,
+    FitReport,
+    Fitted,
+    InputNames,
+    Learner,
+    offered,
+    refuse_one_class,
 )
 from sortal.data.schema import Design
-from sortal.decision.options import read_costs
-from sortal.decision.posterior import Decisions, log_of
-from sortal.discriminants.classical.assumptions import Assumptions
+from sortal.data.sources import TableSource, read_table
+from sortal.decision.options import options_for
+from sortal.decision.posterior import Decisions, leading, log_of
+from sortal.decision.scores import ask, ask_densities, identity
+from sortal.discriminants.classical.assumptions import (
+    present_classes,
+    read_rows,
+    refuse_none_left,
+    show_assumptions,
+)
 from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
-from sortal.discriminants.linear_functions import CenterBlock, cost_shift, gather_centered
+from sortal.discriminants.held_out import refuse_leaving
+from sortal.discriminants.linear_functions import cost_shift, read_centered
 from sortal.discriminants.statistics import (
     ClassStatistics,
+    class_statistics,
+    combination,
     describe,
     plan,
     plan_fill,
     read_fill,
     read_moments,
     read_schema,
-    read_statistics,
     refuse_no_rows,
+    report_missing,
+    sentence,
     weakest_columns,
     weigh_classes,
 )
+from sortal.engines import gather
 from sortal.errors import (
     CollinearityWarning,
     FormatError,
-    MissingValueWarning,
     ParameterError,
     PerfectSeparationWarning,
-    SortalError,
-    agreed,
-    choose,
-    counted,
-    listed,
     warn,
 )
 from sortal.modelfile.arrays import Array, RecordField, SummaryField
@@ -59,20 +69,67 @@ from sortal.modelfile.fields import (
     ValuesField,
 )
 from sortal.records.tables import Explanations
-from sortal.summaries.counts import DiscriminantSummary, Fill, SummarizeDiscriminant
+from sortal.summaries.counts import DiscriminantSummary, Fill
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
+
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float
-    from sortal.base.ladder import Training
+    from sortal._typing import CostsLike, Float, Label, LabelsLike, PriorsLike, TableLike
+    from sortal.base.learner import Training
+    from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.sources import TableSource
-    from sortal.discriminants.linear_functions import CenteredRows
-    from sortal.summaries.counts import ClassCounts, RowCounts
+    from sortal.decision.geometry import Geometry
+    from sortal.decision.scores import Question, RowPass
+    from sortal.discriminants.held_out import HeldOut
+    from sortal.discriminants.linear_functions import LinearMap
+    from sortal.discriminants.quadratic.learn import QuadraticMap
+    from sortal.records.tables import Working
+    from sortal.summaries.counts import SummarizeDiscriminant
+
+    Rows: TypeAlias = DiscriminantSummary | ClassStatistics
+    AnyFit: TypeAlias = Fitted[Any, Rows, Any]
 
 
-# --- What a discriminant keeps in a model file: its summary, or the moments that were given ------
+class DiscriminantModel(Protocol):
+    """What models of the discriminants have in common."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs."""
+
+    @property
+    def classes(self) -> Values:
+        """The classes that have weight."""
+
+    @property
+    def center(self) -> Float:
+        """What rows are compared with."""
+
+    @property
+    def gap(self) -> Float:
+        """From there to the class means."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """What varies, and what tells classes apart."""
+
+    @property
+    def condition(self) -> float:
+        """The condition number of what was inverted."""
+
+    @property
+    def scores(self) -> LinearMap | QuadraticMap:
+        """Functions of rows, one a class."""
+
+
+Opt = TypeVar("Opt")
+M = TypeVar("M", bound=DiscriminantModel)
+
+
+# --- Learners of discriminants -------------------------------------------------------------------
 
 _FILL = Layout(
     numbers=Several(Number(), "numbers"),
@@ -94,72 +151,304 @@ _MOMENTS = Layout(
 )
 
 
-class SavedDiscriminant(ForgettingClassifier):
-    """The state of a discriminant, out and in."""
+@dataclass(frozen=True, kw_only=True)
+class DiscriminantLearner(
+    Learner[Opt, "DiscriminantSummary | ClassStatistics", M], Generic[Opt, M]
+):
+    """A learner whose summary are class moments: of rows, or given instead of rows.
 
-    _kept: ClassVar[Layout] = Layout(
-        _summary=OptionalField(SummaryField(DiscriminantSummary)),
-        _fill=OptionalField(RecordField(Fill, _FILL)),
-        _given=OptionalAttribute(RecordField(ClassStatistics, _MOMENTS)),
+    Parameters
+    ----------
+    decide : (model, functions of rows, costs) → what is said of them
+    notes : (model) → what to know of the columns, where they tell classes apart; warned of, too
+    explaining : what explains a row
+    held_out : what is asked of rows by models without them, where classes are Gaussian
+    """
+
+    decide: Callable[[M, Float, Float | None], Decided]
+    notes: Callable[[M], list[str]]
+    explaining: type[Explain] = ExplainLinear
+    held_out: HeldOut[Any, Any] | None = None
+
+
+def gaussian_learner(
+    owner: str,
+    options: type[Opt],
+    record: type[M],
+    held_out: HeldOut[Any, Any],
+    *,
+    notes: Callable[[M], list[str]],
+    explaining: type[Explain] = ExplainLinear,
+) -> DiscriminantLearner[Opt, M]:
+    """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
+    return _learner(
+        owner,
+        options,
+        record,
+        model=held_out.model,
+        answer=lambda fitted, question: ask_densities(
+            fitted.model.scores, fitted.model.prior, question
+        ),
+        decide=_decide_by_priors,
+        notes=notes,
+        missing="they are integrated out",
+        whole=held_out.whole,
+        explaining=explaining,
+        held_out=held_out,
     )
 
-    @property
-    def _fill(self) -> Fill | None:
-        """What stands for a missing value."""
-        found: Fill | None = None if self._summary is None else self._plan.fill
-        return found
 
-    def _restore(self, kept: dict[str, Any]) -> None:
-        fill = kept.pop("_fill")
-        if (kept["_summary"] is None) != ("_given" in kept):
-            raise FormatError("The model has neither rows nor moments, or both: damaged?")
-        if kept["_summary"] is not None:
-            self._plan = SummarizeDiscriminant(self._schema, (), (), fill)
-        super()._restore(kept)
+def scored_learner(
+    owner: str,
+    options: type[Opt],
+    record: type[M],
+    model: Callable[[Rows, Schema, Opt, Training | None], M],
+    *,
+    notes: Callable[[M], list[str]],
+    whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
+) -> DiscriminantLearner[Opt, M]:
+    """Functions of rows of which the largest decides, without probabilities.
 
-    def _agrees(self, summary: DiscriminantSummary) -> bool:
-        design, names = Design(self._declared), self._declared.names
-        moments, fill = summary.moments, self._plan.fill
-        same = moments.numbers == tuple(names[j] for j in design.numbers)
-        same = same and moments.categories == tuple(names[j] for j in design.categories)
-        if fill is not None:
-            pairs = zip(fill.values, fill.shares, strict=True)
-            same = same and all(len(values) == len(shares) for values, shares in pairs)
-        return same and super()._agrees(summary)
+    A model's `unit` is the size of differences between them, and `anchor` where classes stand.
+    """
+    nothing = f"{owner} assumes no distribution"
+    no_probabilities = (
+        f"{nothing} and has no probabilities: use decision_function, voting='hard' where models "
+        "vote, or fit it within scikit-learn's CalibratedClassifierCV."
+    )
+    of_proba = ("predict_proba", "predict_log_proba", "loo_proba", "cv_proba")
+
+    def answer(fitted: AnyFit, question: Question) -> RowPass:
+        if question.prior is not None or question.costs is not None:
+            raise ParameterError(
+                f"{nothing} and has no probabilities, which priors and costs would weigh: leave "
+                "them out."
+            )
+        unit = fitted.model.unit
+        said = partial(leading, unit=unit) if question.what == "label" else identity
+        return ask(fitted.model.scores, said)
+
+    return _learner(
+        owner,
+        options,
+        record,
+        model=model,
+        answer=answer,
+        decide=_decide_by_functions,
+        notes=notes,
+        missing="they take their mean given what is known of the row",
+        whole=whole,
+        absent={
+            **dict.fromkeys(of_proba, no_probabilities),
+            "check_assumptions": f"{nothing}: there is nothing to check.",
+        },
+    )
 
 
-class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
-    """Linear functions from class moments."""
+def _learner(
+    owner: str,
+    options: type[Opt],
+    record: type[M],
+    *,
+    model: Callable[[Rows, Schema, Opt, Training | None], M],
+    answer: Callable[[AnyFit, Question], RowPass],
+    decide: Callable[[M, Float, Float | None], Decided],
+    notes: Callable[[M], list[str]],
+    missing: str,
+    whole: Callable[[Any], str],
+    absent: Mapping[str, str] | None = None,
+    explaining: type[Explain] = ExplainLinear,
+    held_out: HeldOut[Any, Any] | None = None,
+) -> DiscriminantLearner[Opt, M]:
+    def report(summary: Rows, schema: Schema, model: M | None, options: Opt) -> FitReport:  # noqa: ARG001
+        assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (of rows)
+        met, said = report_missing(summary, schema)
+        more = [] if model is None else notes(model)
+        return FitReport(summary.rows.rows, met, (*said, *more))
 
-    _missing_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
-    _separation_words = ""
-    _allows_incomplete = True  # blocks that do not make a model yet are kept until more come
-    _given: ClassStatistics  # where moments were given instead of rows
+    def refuse_more(fitted: AnyFit, options: Any) -> None:
+        if isinstance(fitted.summary, ClassStatistics):
+            raise ParameterError(
+                f"This {owner} was built from given moments, to which rows cannot be "
+                "added: fit a new one to the rows."
+            )
+        if (fitted.plan.fill is not None) != (options.missing == "mean"):
+            raise ParameterError(
+                f"missing={options.missing!r} was set after a fit with another policy, whose "
+                "summary it cannot use: set it back, or fit again."
+            )
 
-    predict_proba = no_probabilities()
+    return DiscriminantLearner(
+        options=options,
+        kept=Layout(
+            summary=OptionalField(SummaryField(DiscriminantSummary)),
+            fill=OptionalField(RecordField(Fill, _FILL)),
+            given=OptionalField(RecordField(ClassStatistics, _MOMENTS)),
+            model=RecordField(record),
+        ),
+        plan=_plan,
+        later_plan=lambda schema, options, fitted: plan(schema, fitted.plan.fill),  # noqa: ARG005
+        schema=_read_schema,
+        model=model,
+        report=report,
+        answer=answer,
+        refuse_rows=_refuse_rows,
+        refuse_more=refuse_more,
+        refuse_leaving=partial(refuse_leaving, owner=owner),
+        leave_out=None if held_out is None else held_out.leave_out,
+        whole=whole,
+        absent=absent or {},
+        words=CellWords(
+            missing, missing_remedy="Fill them, or set missing='drop_rows' or missing='mean'."
+        ),
+        agrees=_agrees,
+        pack=_pack,
+        unpack=_unpack,
+        waits=True,
+        decide=decide,
+        notes=notes,
+        explaining=explaining,
+        held_out=held_out,
+    )
 
-    @abstractmethod
-    def _learn(self, stats: ClassStatistics, options: Any) -> Any:
-        """The model of class statistics."""
+
+def _plan(training: Training, options: Any) -> SummarizeDiscriminant:
+    schema = training.source.schema
+    if options.missing != "mean":
+        return plan(schema, None)
+    means = training.engine.reduce(training.source, plan_fill(schema))
+    return plan(schema, read_fill(means, schema))
+
+
+def _read_schema(declared: Schema, summary: Rows, options: object) -> Schema:  # noqa: ARG001
+    if isinstance(summary, ClassStatistics):
+        return declared
+    return read_schema(declared, summary)
+
+
+def _refuse_rows(summary: Rows, schema: Schema) -> None:
+    if isinstance(summary, DiscriminantSummary):
+        refuse_no_rows(summary, schema)
+
+
+def _pack(fitted: AnyFit) -> dict[str, object]:
+    given = isinstance(fitted.summary, ClassStatistics)
+    return {
+        "model": fitted.model,
+        "summary": None if given else fitted.summary,
+        "fill": fitted.plan.fill,
+        "given": fitted.summary if given else None,
+    }
+
+
+def _unpack(
+    learner: object,  # noqa: ARG001
+    kept: Mapping[str, Any],
+    declared: Schema,
+    options: object,  # noqa: ARG001
+) -> tuple[SummarizeDiscriminant, Rows, Any]:
+    rows, given = kept["summary"], kept["given"]
+    if (rows is None) == (given is None):
+        raise FormatError("The model has neither rows nor moments, or both: damaged?")
+    return plan(declared, kept["fill"]), given if rows is None else rows, kept["model"]
+
+
+def _agrees(fitted: AnyFit) -> bool:
+    """Whether a summary from a file has the columns of the schema, and values of its fill."""
+    summary, fill = fitted.summary, fitted.plan.fill
+    if isinstance(summary, ClassStatistics):
+        return True
+    design, names = Design(fitted.declared), fitted.declared.names
+    same = summary.moments.numbers == tuple(names[j] for j in design.numbers)
+    same = same and summary.moments.categories == tuple(names[j] for j in design.categories)
+    if fill is not None:
+        pairs = zip(fill.values, fill.shares, strict=True)
+        same = same and all(len(values) == len(shares) for values, shares in pairs)
+    return same and len(summary.rows.missing) == len(fitted.schema.columns)
+
+
+def _decide_by_priors(model: Any, values: Float, costs: Float | None) -> Decided:
+    functions = values + model.log_prior
+    return Decided(
+        functions, Decisions.of(functions, model.prior, costs), model.log_prior, model.gap
+    )
+
+
+def _decide_by_functions(model: Any, values: Float, costs: Float | None) -> Decided:  # noqa: ARG001
+    verdicts = Decisions(values, leading(values, model.unit))
+    return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
+
+
+def note_columns(model: DiscriminantModel, separation: str = "") -> list[str]:
+    """What to know of the columns, where they tell classes apart; warned of, too."""
+    if len(model.classes) == 1:
+        return []
+    geometry, design = model.geometry, model.scores.design
+    tied, apart = describe(geometry, design)
+    notes = []
+    if tied:
+        notes.append(
+            f"{combination(tied)} is the same in all rows, as far as digits go: it says "
+            "nothing and is left out"
+        )
+        warn(f"{sentence(notes[-1])}.", CollinearityWarning)
+    if apart:
+        notes.append(
+            f"{combination(apart)} is constant within classes and differs between them: it "
+            f"separates them without error{separation}"
+        )
+        warn(f"{sentence(notes[-1])}.", PerfectSeparationWarning)
+    weak = weakest_columns(geometry, design)
+    if weak:
+        notes.append(
+            f"{combination(weak)} hardly varies within classes (condition "
+            f"{geometry.condition:.1e}): coefficients hold few digits"
+        )
+        warn(f"{sentence(notes[-1])}.", CollinearityWarning)
+    return notes
+
+
+def log_priors(fitted: AnyFit, priors: PriorsLike) -> Float:
+    """ln π_k, as given or of the fit."""
+    given = fitted.read_priors(priors)
+    return log_of(fitted.model.prior if given is None else given)
+
+
+def shift_by_costs(fitted: AnyFit, first: Label, second: Label, costs: CostsLike) -> float:
+    """What costs add to the log-odds of two classes."""
+    given = fitted.read_costs(costs)
+    return 0.0 if given is None else cost_shift(given, fitted.model.classes, first, second)
+
+
+# --- The estimator -------------------------------------------------------------------------------
+
+
+class DiscriminantClassifier(
+    TableClassifier[Opt, "DiscriminantSummary | ClassStatistics", M], Generic[Opt, M]
+):
+    """Functions of rows, from class moments."""
+
+    learner: ClassVar[DiscriminantLearner[Any, Any]]
 
     @property
     def terms_(self) -> NDArray[Any]:
         """Names of the columns that the model calculates with: a number's own, or column=value."""
-        return np.array(self._design().terms, dtype=object)
+        return np.array(self._model.scores.design.terms, dtype=object)
 
     @property
     def means_(self) -> Float:
         """Class means, a row a class and a column a term; NaN for a class without rows."""
-        model = self._fitted_model()
-        return self._spread(model.center + model.gap, np.nan, axis=0)
+        model = self._model
+        return self._fitted.over_classes(model.center + model.gap, np.nan, axis=0)
 
     @property
     def condition_(self) -> float:
-        """The condition number of the matrix that was inverted, scaled to a diagonal of ones.
+        """The condition number of what was inverted, scaled to a diagonal of ones.
 
-        Coefficients hold about 1e-15 times this number, relative to the largest.
+        Coefficients hold about 1e-15 times this number, relative to the largest. Of one matrix a
+        class, the largest of them.
         """
-        return float(self._fitted_model().geometry.condition)
+        return float(self._model.condition)
 
     @classmethod
     def from_moments(
@@ -170,7 +459,7 @@ class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
         scatters: ArrayLike | None = None,
         counts: ArrayLike | None = None,
         classes: ArrayLike | None = None,
-        names: ArrayLike | None = None,
+        names: Iterable[str] | None = None,
         **params: Any,
     ) -> Self:
         """A fitted estimator from known moments, without rows.
@@ -197,10 +486,10 @@ class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
         -------
         An estimator that predicts; it cannot be fitted further.
         """
-        made = cls(**params)
-        if made._not_incremental():
-            raise ParameterError(made._not_incremental())
-        options = made._options()
+        made, learner = cls(**params), cls.learner
+        if reason := learner.whole(made):
+            raise ParameterError(reason)
+        options = learner.read(made)
         stats = read_moments(
             means,
             covariances=covariances,
@@ -208,224 +497,129 @@ class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
             counts=counts,
             classes=classes,
             names=names,
-            priors=made._priors(),
-            unbiased=made._unbiased(),
+            priors=getattr(made, "priors", None),
+            unbiased=getattr(made, "covariance", None) == "unbiased",
         )
         schema = stats.design.schema
-        read_costs(getattr(made, "costs", None), schema.classes)
-        made._given = weigh_classes(stats, getattr(options, "class_weight", None))
-        model = made._learn(made._given, options)
-        made._schema, made._model, made._summary = schema, model, None
-        made.classes_ = class_array(schema.classes, np.asarray(schema.classes).dtype)
-        made.n_features_in_, made._by_name = len(schema.columns), names is not None
-        if names is not None:
-            made.feature_names_in_ = np.array(schema.names, dtype=object)
-        made._backend = "pandas"
-        notes = ("built from given moments, without rows", *made._notes(model))
-        made.fit_report_ = FitReport(int(stats.rows.sum()), {}, notes)
+        options = options_for(options, schema.classes, schema.classes)
+        given = weigh_classes(stats, getattr(options, "class_weight", None))
+        model = learner.model(given, schema, options, None)
+        notes = ("built from given moments, without rows", *learner.notes(model))
+        dtype = np.asarray(schema.classes).dtype
+        made._fitted = Fitted(
+            options,
+            declared=schema,
+            schema=schema,
+            labels=class_array(schema.classes, dtype),
+            label_dtype=dtype,
+            names=InputNames(names is not None, names is not None, "pandas"),
+            plan=plan(schema, None),
+            summary=given,
+            report=FitReport(int(stats.rows.sum()), {}, notes),
+            found=model,
+        )
         return made
 
-    def explain(self, X: Any) -> Explanations[LinearExplanation]:
+    def explain(self, X: TableLike) -> Explanations[LinearExplanation]:
         """Why: each attribute's part in the difference of the two leading functions.
 
         The parts and the offset add up to function of the class said - function of the next. With
         costs, what they add to the log-odds is a part of its own.
         """
-        model, source = self._fitted_model(), self._open(X)
+        model, source = self._model, self._open(X)
         refuse_one_class(self._schema.classes, "explain")
-        rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
+        rows = gather(self._map(source, read_centered(model.scores)))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
-        made = self._explain(rows, self._decide(rows.values))
+        made = self.learner.explaining(
+            self._schema.classes, rows, self._decide(rows.values), model.scores
+        )
         return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
 
-    def _explain(self, rows: CenteredRows, decided: Decided) -> Explain:
-        """What explains a row."""
-        return ExplainLinear(self._schema.classes, rows, decided, self._fitted_model().scores)
-
-    @abstractmethod
-    def _decide(self, values: Float) -> Decided:
-        """What is said of rows, given the functions of them."""
-
-    def _priors(self) -> Any:
-        """The priors, where the estimator has them."""
-        return None
-
-    def _unbiased(self) -> bool:
-        """Whether covariances divide by n - 1."""
-        return False
-
-    def _policies(self) -> None:
-        choose("missing", self.missing, ("drop_rows", "mean", "error"))
-        choose("unknown", self.unknown, ("skip", "error"))
-
-    def _open_more(self, X: Any, y: Any, sample_weight: Any, options: Any) -> Training:
-        if self._summary is None:
-            raise ParameterError(
-                f"This {type(self).__name__} was built from given moments, to which rows cannot be "
-                "added: fit a new one to the rows."
-            )
-        if (self._plan.fill is not None) != (self.missing == "mean"):
-            raise ParameterError(
-                f"missing={self.missing!r} was set after a fit with another policy, whose summary "
-                "it cannot use: set it back, or fit again."
-            )
-        return super()._open_more(X, y, sample_weight, options)
-
-    def _plan_first(self, source: TableSource, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
-        if self.missing != "mean":
-            return plan(source.schema, None)
-        means = self._engine().reduce(source, plan_fill(source.schema))
-        return plan(source.schema, read_fill(means, source.schema))
-
-    def _later_plan(self, schema: Schema, options: Any) -> SummarizeDiscriminant:  # noqa: ARG002
-        return plan(schema, self._plan.fill)
-
-    def _read_schema(
+    @offered
+    def cv_proba(
         self,
-        declared: Schema,
-        summary: DiscriminantSummary,
-        options: Any,  # noqa: ARG002
-    ) -> Schema:
-        return read_schema(declared, summary)
+        X: TableLike,
+        y: LabelsLike,
+        cv: int | Iterable[Label] = 10,
+        sample_weight: ArrayLike | None = None,
+    ) -> Float:
+        """P(k|x) of each row by the model without the rows of its fold.
 
-    def _build(
-        self,
-        summary: DiscriminantSummary,
-        schema: Schema,
-        options: Any,
-        source: TableSource | None,  # noqa: ARG002
-    ) -> Any:
-        self._refuse_unfit(summary, schema)
-        stats = read_statistics(summary, schema)
-        return self._learn(weigh_classes(stats, getattr(options, "class_weight", None)), options)
+        What is kept from the fit, and what is not, is as in `loo_proba`.
 
-    def _refuse_unfit(self, summary: DiscriminantSummary, schema: Schema) -> None:
-        refuse_no_rows(summary, schema)
-        super()._refuse_unfit(summary, schema)
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The rows of the fit again.
+        cv : int or one label a row, default=10
+            So many folds, to which the rows of each class are dealt at random, always in the same
+            way (rows without weight get what `predict_proba` says); or the fold of each row.
 
-    def _report_fit(self, summary: DiscriminantSummary, schema: Schema, model: Any) -> FitReport:
-        missing, notes = report_missing(summary, schema)
-        return FitReport(summary.rows.rows, missing, (*notes, *self._notes(model)))
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        fitted, learner = self._get_fitted(), self.learner
+        fitted.model  # noqa: B018  (an error where rows are awaited)
+        assert learner.held_out is not None  # noqa: S101  (else there is no such method)
+        learner.refuse_leaving(fitted, "cv_proba")
+        training = self._open_more(X, y, sample_weight, fitted.options)
+        found = learner.held_out.by_folds(fitted, training, cv)
+        self._report_columns(found.missing, found.unknown)
+        return fitted.over_classes(found.answer)
 
-    def _notes(self, model: Any) -> list[str]:
-        """What to know of the columns, where they tell classes apart; warned of, too."""
-        if isinstance(model, SortalError) or len(model.classes) == 1:
-            return []
-        tied, apart = describe(model.geometry, model.scores.design)
-        notes = []
-        if tied:
-            notes.append(
-                f"{combination(tied)} is the same in all rows, as far as digits go: it says "
-                "nothing and is left out"
-            )
-            warn(f"{sentence(notes[-1])}.", CollinearityWarning)
-        if apart:
-            notes.append(
-                f"{combination(apart)} is constant within classes and differs between them: it "
-                f"separates them without error{self._separation_words}"
-            )
-            warn(f"{sentence(notes[-1])}.", PerfectSeparationWarning)
-        weak = weakest_columns(model.geometry, model.scores.design)
-        if weak:
-            notes.append(
-                f"{combination(weak)} hardly varies within classes (condition "
-                f"{model.geometry.condition:.1e}): coefficients hold few digits"
-            )
-            warn(f"{sentence(notes[-1])}.", CollinearityWarning)
-        return notes
+    @offered
+    def check_assumptions(self, X: TableLike, y: LabelsLike) -> Working:
+        """Tests of what Gaussian discriminants assume of rows.
 
-    def _design(self) -> Design:
-        design: Design = self._fitted_model().scores.design
-        return design
+        Tables: "rows"; "covariances", Box's M for equal covariances; "normality", Mardia's skewness
+        and kurtosis of each class; "columns", the test of D'Agostino and Pearson of each number
+        column in each class; "separability", whether a plane lies between each two classes, and
+        one linear function a class tells all rows.
 
+        Rows with missing values or values never seen at fit are left out and counted. Categories
+        are not tested for normality. What is too small or too large for a test is said beside it.
 
-class FitCounts(Protocol):
-    """Rows of a fit, as counted."""
+        Parameters
+        ----------
+        X : table
+            With the columns of the fit: its rows, or others.
+        y : array-like of shape (n_samples,), or str
+            The labels, or the name of the column of X that holds them.
 
-    @property
-    def rows(self) -> RowCounts:
-        """All rows and their missing values."""
-
-    @property
-    def sizes(self) -> ClassCounts:
-        """By class, the rows that take part."""
-
-
-def report_missing(summary: FitCounts, schema: Schema) -> tuple[dict[str, int], list[str]]:
-    """Missing values by column, and what became of them; warned of, too."""
-    missing = dict(zip(schema.names, summary.rows.missing.tolist(), strict=True))
-    missing = {name: n for name, n in missing.items() if n}
-    notes = []
-    dropped = summary.rows.rows - int(summary.sizes.units.sum())
-    if dropped:
-        notes.append(
-            f"{dropped} of {counted(summary.rows.rows, 'row')} "
-            f"{agreed(dropped, 'has a missing value and is', 'have a missing value and are')} left "
-            "out"
-        )
-    elif missing:
-        notes.append("missing values are filled with the mean of their column")
-    if missing:
-        warn(
-            f"Missing values: {counted_cells(missing)}. {sentence(notes[0])}.", MissingValueWarning
-        )
-    return missing, notes
-
-
-def combination(names: list[str]) -> str:
-    """Columns in a sentence."""
-    return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
-
-
-def sentence(words: str) -> str:
-    """Words with a capital letter."""
-    return words[0].upper() + words[1:]
-
-
-# --- What the discriminants of Gaussian classes share: statistics, decisions and costs -----------
-
-
-class GaussianDiscriminant(Posteriors, Assumptions, DiscriminantClassifier):
-    """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
-
-    covariance: str
-    shrinkage: Any
-    class_weight: Any
-    _missing_words = "they are integrated out"
-
-    @property
-    def shrinkage_(self) -> float:
-        """The share of the scaled identity in covariances."""
-        return float(self._fitted_model().shrinkage)
-
-    def _log_prior(self, priors: Any) -> Float:
-        """ln π_k, as given or of the fit."""
-        given = self._read_priors(priors)
-        return log_of(self._fitted_model().prior if given is None else given)
-
-    def _cost_shift(self, first: Any, second: Any, costs: Any) -> float:
-        """What costs add to the log-odds of two classes."""
-        classes = self._fitted_model().classes
-        given = self._read_costs(costs)
-        return 0.0 if given is None else cost_shift(given, classes, first, second)
+        Returns
+        -------
+        Working
+        """
+        schema = self._get_fitted().schema
+        X, y = split_target(X, y, type(self).__name__)
+        table = read_table(X)
+        refuse_empty(table)
+        target = read_target(y, table.n_rows)
+        source = TableSource(table, schema, self._places(table), target.table)
+        design = Design(schema)
+        rows = gather(self._map(source, read_rows(design)))
+        self._report_columns(rows.missing, rows.unknown, "rows with such cells are left out")
+        refuse_none_left(rows)
+        here = present_classes(rows, schema.classes)
+        refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
+        return show_assumptions(rows, design, table.backend or self._backend)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""
-        if self._summary is None:
-            return self._given
-        stats = read_statistics(self._summary, self._schema)
-        return weigh_classes(stats, self._fitted.class_weight)
+        fitted = self._get_fitted()
+        class_weight = getattr(fitted.options, "class_weight", None)
+        return class_statistics(fitted.summary, fitted.schema, class_weight)
 
-    def _priors(self) -> Any:
-        return self.priors
-
-    def _unbiased(self) -> bool:
-        return self.covariance == "unbiased"
+    def _decided(self, X: TableLike | None) -> Decided | None:
+        """What is said of rows, if there are any."""
+        if X is None:
+            return None
+        return self._decide(self._pass(self._open(X), ask(self._model.scores, identity)).answer)
 
     def _decide(self, values: Float) -> Decided:
-        model = self._fitted_model()
-        functions = values + model.log_prior
-        costs = self._read_costs(self.costs)
-        verdicts = Decisions.of(functions, model.prior, costs)
-        return Decided(functions, verdicts, model.log_prior, model.gap)
+        """What is said of rows, given the functions of them."""
+        fitted = self._fitted
+        costs = fitted.read_costs(getattr(self, "costs", None))
+        return self.learner.decide(fitted.model, values, costs)

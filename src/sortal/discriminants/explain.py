@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sortal.data.schema import Design
     from sortal.decision.posterior import Decisions
     from sortal.discriminants.linear_functions import CenteredRows, LinearMap
-    from sortal.discriminants.quadratic.model import QuadraticMap
+    from sortal.discriminants.quadratic.learn import QuadraticMap
     from sortal.records.tables import Cell
 
 
@@ -53,7 +53,7 @@ class LinearExplanation:
     equation: str = "S 19"
     costs: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
         parts = [
             {"attribute": p.attribute, "value": p.value, "amount": p.amount, "mark": p.mark}
@@ -107,12 +107,13 @@ class Explain(ABC):
     classes: Values
     rows: CenteredRows
     decided: Decided
+    function: LinearMap | QuadraticMap
     equation: ClassVar[str]
 
     @property
-    @abstractmethod
     def design(self) -> Design:
         """The terms of a row."""
+        return self.function.design
 
     @abstractmethod
     def difference(self, i: int, k: int, l: int) -> tuple[float, Float]:  # noqa: E741
@@ -156,11 +157,6 @@ class ExplainLinear(Explain):
     function: LinearMap
     equation = "S 19"
 
-    @property
-    def design(self) -> Design:
-        """The terms of a row."""
-        return self.function.design
-
     def difference(self, i: int, k: int, l: int) -> tuple[float, Float]:  # noqa: E741
         """(x - middle)ᵀ(w_k - w_l), term by term. (S 19)"""
         anchor, known = self.decided.anchor, self.known(i)
@@ -193,11 +189,6 @@ class ExplainQuadratic(Explain):
 
     function: QuadraticMap
     equation = "S 50"
-
-    @property
-    def design(self) -> Design:
-        """The terms of a row."""
-        return self.function.design
 
     def difference(self, i: int, k: int, l: int) -> tuple[float, Float]:  # noqa: E741
         """½ z_l ∘ Σ_l⁻¹z_l - ½ z_k ∘ Σ_k⁻¹z_k, term by term, z = x - μ. (S 50)

@@ -30,11 +30,11 @@ from sortal.modelfile.arrays import Array, OneOf, RecordField
 from sortal.modelfile.fields import INF, FromSchema, Layout, OptionalField, check_scatter, need
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal._typing import Codes, Counts, Float, Label, Mask, Places
     from sortal.data.columns import Values
     from sortal.data.schema import Design
     from sortal.data.sources import Batch
@@ -368,14 +368,14 @@ class QuadraticBoundary(NamedTuple):
 
 
 def boundary(
-    classes: Values, constants: Float, weights: Float, first: Any, second: Any
+    classes: Values, constants: Float, weights: Float, first: Label, second: Label
 ) -> Boundary:
     """Where the functions of two classes are equal: c_k - c_l + xᵀ(w_k - w_l) = 0."""
     k, l = pair_of(classes, constants, first, second)  # noqa: E741  (the books' letters)
     return Boundary(float(constants[k] - constants[l]), np.asarray(weights[k] - weights[l]))
 
 
-def pair_of(classes: Values, constants: Float, first: Any, second: Any) -> tuple[int, int]:
+def pair_of(classes: Values, constants: Float, first: Label, second: Label) -> tuple[int, int]:
     """The places of two classes between which there is a boundary."""
     strangers = [label for label in (first, second) if label not in classes]
     if strangers or first == second:
@@ -392,7 +392,7 @@ def pair_of(classes: Values, constants: Float, first: Any, second: Any) -> tuple
     return classes.index(first), classes.index(second)
 
 
-def cost_shift(costs: Float, classes: Values, first: Any, second: Any) -> float:
+def cost_shift(costs: Float, classes: Values, first: Label, second: Label) -> float:
     """ln((C_kl - C_kk) / (C_lk - C_ll)), by which costs move the log-odds of two classes. (S 57)
 
     Saying k costs less where P(k|x) (C_kl - C_kk) > P(l|x) (C_lk - C_ll).
@@ -408,7 +408,7 @@ def cost_shift(costs: Float, classes: Values, first: Any, second: Any) -> float:
     return float(np.log(saved_k) - np.log(saved_l))
 
 
-# What a pass over blocks does with functions of rows: picklable values that can run anywhere.
+# --- Passes over blocks ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,15 +425,11 @@ class CenteredRows:
     given: NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class CenterBlock:
-    """Block → Centered, for whoever looks at single rows."""
+def read_centered(function: RowFunctions) -> Callable[[Batch], CenteredRows]:
+    """A pass for whoever looks at single rows."""
 
-    function: RowFunctions
-
-    def __call__(self, batch: Batch) -> CenteredRows:
-        """Read one block."""
-        design, rows = self.function.design, np.arange(batch.n_rows)
+    def read(batch: Batch) -> CenteredRows:
+        design, rows = function.design, np.arange(batch.n_rows)
         block = TermBlock.of(design, batch)
         missing, unknown = block.missing(rows), block.unknown(rows)
         given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
@@ -442,40 +438,38 @@ class CenterBlock:
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
-        z = block.known_part(rows, self.function.center)
-        return CenteredRows(self.function(batch).values, z, missing, unknown, given)
+        z = block.known_part(rows, function.center)
+        return CenteredRows(function(batch).values, z, missing, unknown, given)
+
+    return read
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectTraining:
-    """Block with labels → projections of the rows, their classes and weights.
+class ProjectedRows:
+    """Rows of a fit along a direction, their classes and weights."""
+
+    along: Float
+    codes: Codes
+    weight: Float
+
+
+def project_training(
+    function: LinearMap, classes: Values, with_missing: bool
+) -> Callable[[Batch], ProjectedRows]:
+    """A pass: projections of labeled rows.
 
     Rows with missing values are left out, unless the fit used them too.
     """
+    place = {label: k for k, label in enumerate(classes)}
 
-    function: LinearMap
-    classes: Values
-    with_missing: bool
-
-    def __call__(self, batch: Batch) -> tuple[Float, Codes, Float]:
-        """Project one block."""
-        mapped = self.function(batch)
-        place = {label: k for k, label in enumerate(self.classes)}
+    def project(batch: Batch) -> ProjectedRows:
+        mapped = function(batch)
         weights = np.ldexp(batch.row_units().astype(np.float64), -batch.exponent)
         keep = weights > 0
-        if mapped.missing.any() and not self.with_missing:
+        if mapped.missing.any() and not with_missing:
             for column in batch.columns:
                 keep &= ~column.missing()
         codes = batch.labels().recode(place)
-        return mapped.values[keep, 0], codes[keep], weights[keep]
+        return ProjectedRows(mapped.values[keep, 0], codes[keep], weights[keep])
 
-
-def gather_centered(blocks: Sequence[CenteredRows]) -> CenteredRows:
-    """Blocks as one."""
-    return CenteredRows(
-        np.concatenate([block.values for block in blocks]),
-        np.concatenate([block.z for block in blocks]),
-        np.concatenate([block.missing for block in blocks]),
-        np.concatenate([block.unknown for block in blocks]),
-        np.concatenate([block.given for block in blocks]),
-    )
+    return project

@@ -4,28 +4,81 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from sortal.base.classifier import counted_cells
+from sortal.base.options import one_of
 from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
 from sortal.data.table import two_sum
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
 from sortal.decision.options import numbers, read_class_weight, read_priors
 from sortal.discriminants.linear_functions import ConditionalMean, Means
-from sortal.errors import InputError, MissingValueError, ParameterError, listed
+from sortal.errors import (
+    InputError,
+    MissingValueError,
+    MissingValueWarning,
+    ParameterError,
+    agreed,
+    counted,
+    listed,
+    warn,
+)
 from sortal.modelfile.fields import check_scatter, check_squares, need
 from sortal.summaries.counts import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
-    from sortal._typing import Float, Mask
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+    from sortal._typing import ClassWeight, Float, Mask, PriorsLike
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
-    from sortal.summaries.counts import DiscriminantSummary
+    from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts
     from sortal.summaries.value_tables import BayesSummary
 
+
+# --- Policies for missing and unknown values -----------------------------------------------------
+
+MissingPolicy = Literal["drop_rows", "mean", "error"]
+UnknownPolicy = Literal["skip", "error"]
+
+
+def missing_policy(at_predict: str) -> Any:
+    """What becomes of missing values, at fit and at predict."""
+    at_fit = (
+        "Missing values at fit: the row is left out, the missing value takes the mean of its\n"
+        "column (over the rows of the first call), or an error. At predict "
+    )
+    return one_of(MissingPolicy, "drop_rows", at_fit + at_predict)
+
+
+def unknown_policy() -> Any:
+    """What becomes of values that were never seen at fit."""
+    text = (
+        "A value at predict that was never seen at fit is treated as a missing value, or is an\n"
+        "error."
+    )
+    return one_of(UnknownPolicy, "skip", text)
+
+
+# What becomes of them at predict: by Gaussians, and by functions without probabilities.
+INTEGRATED = 'missing values are\nintegrated out of the Gaussians exactly, except with "error".'
+
+FILLED = (
+    "a missing value takes\n"
+    'its mean given what is known of the row, by the scatter of all rows, except with "error".'
+)
+
+# How a category enters.
+INDICATORS = "A category enters as one indicator for each of its values"
+
+
+# --- Class statistics ----------------------------------------------------------------------------
 
 # Beyond this condition number coefficients hold five digits or fewer, which is worth a warning.
 WORST_CONDITION = 1e10
@@ -69,6 +122,11 @@ class ClassStatistics:
     def classes(self) -> Values:
         """The classes."""
         return self.design.schema.classes
+
+    @property
+    def labels(self) -> Values:
+        """The same, as of a summary: moments that were given are one."""
+        return self.classes
 
     @property
     def present(self) -> Mask:
@@ -218,6 +276,15 @@ def read_statistics(summary: DiscriminantSummary, schema: Schema) -> ClassStatis
     return without_rounding(stats)
 
 
+def class_statistics(
+    summary: DiscriminantSummary | ClassStatistics, schema: Schema, class_weight: ClassWeight
+) -> ClassStatistics:
+    """The statistics of rows, weighed by their classes, or the moments that were given."""
+    if isinstance(summary, ClassStatistics):
+        return summary
+    return weigh_classes(read_statistics(summary, schema), class_weight)
+
+
 def without_rounding(stats: ClassStatistics) -> ClassStatistics:
     """The same with scatter 0 in columns in which every class varies by last digits only."""
     varies = np.broadcast_to(stats.varies_alone.any(axis=0), stats.gap.shape)
@@ -230,7 +297,7 @@ def settled(scatter: Float, varies: Mask) -> Float:
     return np.ascontiguousarray(made)  # also where terms were reordered
 
 
-def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
+def weigh_classes(stats: ClassStatistics, class_weight: ClassWeight) -> ClassStatistics:
     """Every row weighs as much more as its class does; where all that is whole, it is copies."""
     if class_weight is None:
         return stats
@@ -240,7 +307,7 @@ def weigh_classes(stats: ClassStatistics, class_weight: Any) -> ClassStatistics:
     return weighed
 
 
-def refuse_weightless(class_weight: Any, before: Float, after: Float) -> None:
+def refuse_weightless(class_weight: ClassWeight, before: Float, after: Float) -> None:
     """Class weights must leave two classes."""
     if (after > 0).sum() < 2 <= (before > 0).sum():
         raise ParameterError(
@@ -331,14 +398,14 @@ def columns_of(design: Design, terms: Mask) -> list[str]:
 
 
 def read_moments(
-    means: Any,
+    means: ArrayLike,
     *,
-    covariances: Any,
-    scatters: Any,
-    counts: Any,
-    classes: Any,
-    names: Any,
-    priors: Any,
+    covariances: ArrayLike | None,
+    scatters: ArrayLike | None,
+    counts: ArrayLike | None,
+    classes: ArrayLike | None,
+    names: Iterable[str] | None,
+    priors: PriorsLike,
     unbiased: bool,
 ) -> ClassStatistics:
     """Checked moments. Without counts they are exact, and the weights are shares.
@@ -368,7 +435,7 @@ def read_moments(
             raise ParameterError("scatters are sums over rows: give counts with them.")
         scatter = _matrices("scatters", scatters, K, p)
     else:
-        unit = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
+        unit: Float = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
         scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
     center = weight @ mu / weight.sum()
     stats = ClassStatistics(
@@ -385,7 +452,7 @@ def read_moments(
     return without_rounding(stats)
 
 
-def _labels(given: Any, K: int) -> Values:
+def _labels(given: ArrayLike | None, K: int) -> Values:
     if given is None:
         return tuple(range(K))
     raw = np.asarray(given, dtype=object).ravel().tolist()
@@ -400,7 +467,7 @@ def _labels(given: Any, K: int) -> Values:
     return labels  # type: ignore[return-value]
 
 
-def _counts(given: Any, K: int) -> Float:
+def _counts(given: ArrayLike, K: int) -> Float:
     counts = numbers("counts", given)
     if counts.shape != (K,) or (counts <= 0).any():
         raise ParameterError(
@@ -409,7 +476,7 @@ def _counts(given: Any, K: int) -> Float:
     return counts
 
 
-def _matrices(name: str, given: Any, K: int, p: int) -> Float:
+def _matrices(name: str, given: ArrayLike | None, K: int, p: int) -> Float:
     matrices = numbers(name, given)
     if matrices.shape == (p, p) and name == "covariances":
         matrices = np.broadcast_to(matrices, (K, p, p))
@@ -429,7 +496,7 @@ def _matrices(name: str, given: Any, K: int, p: int) -> Float:
     return np.asarray((matrices + matrices.transpose(0, 2, 1)) / 2)
 
 
-def _columns(names: Any, p: int) -> tuple[ColumnSchema, ...]:
+def _columns(names: Iterable[str] | None, p: int) -> tuple[ColumnSchema, ...]:
     listed = [f"x{j}" for j in range(p)] if names is None else list(names)
     if len(listed) != p or len(set(listed)) != p or not all(isinstance(n, str) for n in listed):
         raise ParameterError(f"names={names!r} must name the {p} columns of means, each once.")
@@ -468,3 +535,49 @@ def within_lengths(directions: Float, eigenvalues: Float, spread: Float) -> Floa
 def oriented(directions: Float, gap: Float) -> Float:
     """Directions that point from the class that sorts last to the first."""
     return np.asarray(directions * np.where((gap[0] - gap[-1]) @ directions < 0, -1.0, 1.0))
+
+
+# --- What a fit met, in sentences -----------------------------------------------------------------
+
+
+class FitCounts(Protocol):
+    """Rows of a fit, as counted."""
+
+    @property
+    def rows(self) -> RowCounts:
+        """All rows and their missing values."""
+
+    @property
+    def sizes(self) -> ClassCounts:
+        """By class, the rows that take part."""
+
+
+def report_missing(summary: FitCounts, schema: Schema) -> tuple[dict[str, int], list[str]]:
+    """Missing values by column, and what became of them; warned of, too."""
+    missing = dict(zip(schema.names, summary.rows.missing.tolist(), strict=True))
+    missing = {name: n for name, n in missing.items() if n}
+    notes = []
+    dropped = summary.rows.rows - int(summary.sizes.units.sum())
+    if dropped:
+        notes.append(
+            f"{dropped} of {counted(summary.rows.rows, 'row')} "
+            f"{agreed(dropped, 'has a missing value and is', 'have a missing value and are')} left "
+            "out"
+        )
+    elif missing:
+        notes.append("missing values are filled with the mean of their column")
+    if missing:
+        warn(
+            f"Missing values: {counted_cells(missing)}. {sentence(notes[0])}.", MissingValueWarning
+        )
+    return missing, notes
+
+
+def combination(names: list[str]) -> str:
+    """Columns in a sentence."""
+    return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
+
+
+def sentence(words: str) -> str:
+    """Words with a capital letter."""
+    return words[0].upper() + words[1:]

@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh
 
 from sortal.decision.geometry import EPS
 from sortal.decision.posterior import decide, posterior
-from sortal.discriminants.tables import posterior_table
+from sortal.discriminants.working import posterior_table
 from sortal.records.tables import Table, Working, matrix_table, unique
 
 if TYPE_CHECKING:

@@ -302,7 +302,7 @@ for _learner in (
     ),
     Learner(
         "indicator",
-        "sortal.discriminants.indicator.estimator:IndicatorRegression",
+        "sortal.discriminants.indicator:IndicatorRegression",
         "indicator regression",
         LearnerFacts(
             probabilistic=False,

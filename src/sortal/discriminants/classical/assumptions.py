@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import chdtrc, ndtr
-from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.labels import read_target, split_target
-from sortal.base.ladder import TableClassifier, refuse_empty, refuse_one_class
 from sortal.data.columns import MISSING, UNKNOWN
 from sortal.data.schema import Design, Schema
-from sortal.data.sources import TableSource, read_table
 from sortal.data.table import LARGEST, infinite, too_large
 from sortal.decision.geometry import survey
 from sortal.discriminants.classical.separability import (
@@ -31,11 +27,12 @@ from sortal.discriminants.classical.separability import (
 )
 from sortal.discriminants.classical.statistics import BOX_HEADS, box_cells, box_m, explained
 from sortal.discriminants.statistics import ClassStatistics, without_rounding
+from sortal.engines import total
 from sortal.errors import LabelError, MissingValueError, counted
 from sortal.records.tables import Table, Working
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.columns import Values
@@ -63,64 +60,51 @@ class LabeledRows:
     numbers: Float
     categories: Codes
     codes: Places
-    left_out: Counts
-    missing: Counts
-    unknown: Counts
+    left_out: Counts = total()
+    missing: Counts = total()
+    unknown: Counts = total()
 
 
-@dataclass(frozen=True, eq=False)
-class ReadRows:
-    """Block → LabeledRows, of a design with its classes."""
+def read_rows(design: Design) -> Callable[[Batch], LabeledRows]:
+    """A pass: the complete rows, of a design with its classes."""
+    columns = design.schema.columns
 
-    design: Design
-
-    def __call__(self, batch: Batch) -> LabeledRows:
-        """Read one block."""
-        columns = self.design.schema.columns
-        codes = self._classes(batch)
-        numbers = np.column_stack([np.empty((batch.n_rows, 0)), *self.design.number_arrays(batch)])
-        for j, column in zip(self.design.numbers, numbers.T, strict=True):
+    def read(batch: Batch) -> LabeledRows:
+        codes = _classes(design, batch)
+        numbers = np.column_stack([np.empty((batch.n_rows, 0)), *design.number_arrays(batch)])
+        for j, column in zip(design.numbers, numbers.T, strict=True):
             if (np.abs(column) > LARGEST).any():
                 name = columns[j].name
                 raise infinite(name) if np.isinf(column).any() else too_large(name)
-        words = self.design.code_arrays(batch).T
+        words = design.code_arrays(batch).T
         missing = np.zeros((batch.n_rows, len(columns)), dtype=bool)
         unknown = np.zeros_like(missing)
-        missing[:, self.design.numbers] = np.isnan(numbers)
-        missing[:, self.design.categories] = words == MISSING
-        unknown[:, self.design.categories] = words == UNKNOWN
+        missing[:, design.numbers] = np.isnan(numbers)
+        missing[:, design.categories] = words == MISSING
+        unknown[:, design.categories] = words == UNKNOWN
         keep = ~(missing | unknown).any(axis=1)
         return LabeledRows(
             numbers[keep],
             words[keep],
             codes[keep],
-            np.bincount(codes[~keep], minlength=len(self.design.schema.classes)),
+            np.bincount(codes[~keep], minlength=len(design.schema.classes)),
             missing.sum(axis=0),
             unknown.sum(axis=0),
         )
 
-    def _classes(self, batch: Batch) -> Places:
-        classes, labels = self.design.schema.classes, batch.labels()
-        codes = labels.recode({label: k for k, label in enumerate(classes)})
-        if (codes < 0).any():
-            strange = labels.values[labels.codes[codes < 0][0]]
-            raise LabelError(
-                f"y holds {strange!r}, which is no class of the fit ({classes!r}): give the rows "
-                "that were fitted, or others of the same classes."
-            )
-        return codes.astype(np.intp)
+    return read
 
 
-def gather_rows(blocks: Sequence[LabeledRows]) -> LabeledRows:
-    """Blocks as one."""
-    return LabeledRows(
-        np.concatenate([block.numbers for block in blocks]),
-        np.concatenate([block.categories for block in blocks]),
-        np.concatenate([block.codes for block in blocks]),
-        np.sum([block.left_out for block in blocks], axis=0),
-        np.sum([block.missing for block in blocks], axis=0),
-        np.sum([block.unknown for block in blocks], axis=0),
-    )
+def _classes(design: Design, batch: Batch) -> Places:
+    classes, labels = design.schema.classes, batch.labels()
+    codes = labels.recode({label: k for k, label in enumerate(classes)})
+    if (codes < 0).any():
+        strange = labels.values[labels.codes[codes < 0][0]]
+        raise LabelError(
+            f"y holds {strange!r}, which is no class of the fit ({classes!r}): give the rows "
+            "that were fitted, or others of the same classes."
+        )
+    return codes.astype(np.intp)
 
 
 def refuse_none_left(rows: LabeledRows) -> None:
@@ -462,47 +446,3 @@ def _all_at_once(
     if np.triu(shared, 1).any():
         return Separation(separable=False, how="a row of one class equals a row of another")
     return separate(groups, left)
-
-
-# --- Testing what a discriminant assumes, on rows ------------------------------------------------
-
-
-class Assumptions(TableClassifier):
-    """`check_assumptions`, for classifiers of Gaussian classes."""
-
-    def check_assumptions(self, X: Any, y: Any) -> Working:
-        """Tests of what Gaussian discriminants assume of rows.
-
-        Tables: "rows"; "covariances", Box's M for equal covariances; "normality", Mardia's skewness
-        and kurtosis of each class; "columns", the test of D'Agostino and Pearson of each number
-        column in each class; "separability", whether a plane lies between each two classes, and
-        one linear function a class tells all rows.
-
-        Rows with missing values or values never seen at fit are left out and counted. Categories
-        are not tested for normality. What is too small or too large for a test is said beside it.
-
-        Parameters
-        ----------
-        X : table
-            With the columns of the fit: its rows, or others.
-        y : array-like of shape (n_samples,), or str
-            The labels, or the name of the column of X that holds them.
-
-        Returns
-        -------
-        Working
-        """
-        check_is_fitted(self)
-        X, y = split_target(X, y, type(self).__name__)
-        table = read_table(X)
-        refuse_empty(table)
-        target = read_target(y, table.n_rows)
-        source = TableSource(table, self._schema, self._places(table), target.table)
-        design = Design(self._schema)
-        rows = gather_rows(list(self._engine().map(source, ReadRows(design))))
-        self._report_columns(rows.missing, rows.unknown, "rows with such cells are left out")
-        refuse_none_left(rows)
-        here = present_classes(rows, self._schema.classes)
-        labels = tuple(self._schema.classes[k] for k in here)
-        refuse_one_class(labels, "check_assumptions")
-        return show_assumptions(rows, design, table.backend or self._backend)

@@ -3,48 +3,57 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.base.save import OptionalAttribute
 from sortal.decision.options import numbers
-from sortal.decision.posterior import Decisions, leading
-from sortal.decision.scores import (
-    ScoreTermsBlock,
-    gather_answered,
-    identity,
-    margin,
-    public_functions,
-)
-from sortal.discriminants.estimator import DiscriminantClassifier
-from sortal.discriminants.explain import Decided
+from sortal.decision.scores import ask, identity, public_functions
+from sortal.discriminants.estimator import DiscriminantClassifier, note_columns, scored_learner
 from sortal.discriminants.fisher.learn import (
+    DirectionEvaluation,
+    FisherModel,
     FisherOptions,
-    build_fisher,
-    least_error,
-    move_threshold,
+    evaluate_direction,
+    learn_fisher,
 )
-from sortal.discriminants.fisher.model import DirectionEvaluation, FisherModel, evaluate_direction
-from sortal.discriminants.fisher.working import ShownRows, show_fisher
-from sortal.discriminants.linear_functions import ProjectTraining
-from sortal.errors import ParameterError, choose
-from sortal.modelfile.arrays import OptionsField, RecordField
-from sortal.modelfile.fields import Layout
+from sortal.discriminants.working import ShownRows, show_fisher
+from sortal.engines import gather
+from sortal.errors import choose
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from sortal._typing import Float
-    from sortal.data.schema import Schema
-    from sortal.data.sources import TableSource
-    from sortal.discriminants.statistics import ClassStatistics
+    from sortal._typing import Float, TableLike
     from sortal.records.tables import Working
-    from sortal.summaries.counts import DiscriminantSummary
 
 
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantClassifier):
+Scaling = Literal["unit", "within"]
+
+
+def _whole(options: FisherOptions) -> str:
+    if options.threshold != "least_error":
+        return ""
+    return "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
+
+
+FISHER = scored_learner(
+    "FisherDiscriminant",
+    FisherOptions,
+    FisherModel,
+    learn_fisher,
+    notes=partial(note_columns, separation=", J is infinite"),
+    whole=_whole,
+)
+
+
+class FisherDiscriminant(
+    FisherOptions,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    DiscriminantClassifier[FisherOptions, FisherModel],
+):
     """Fisher's discriminant: the directions along which classes lie far apart and narrow.
 
     Two classes: w = S⁻¹(μ_1 - μ_2) maximizes J(w) = (m_1 - m_2)² / (s_1² + s_2²), m and s² being
@@ -59,32 +68,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     direction as long as S is regular. A combination of columns that is constant in all rows is
     named and left out; one that is constant within classes only separates them without error: J
     is infinite, and a warning says so.
-
-    Parameters
-    ----------
-    within : {"scatter", "covariance"}, default="scatter"
-        "scatter": S = S_1 + S_2 + …, as Zaki & Meira (20.7) and Schalkoff (4-8) have it.
-        "covariance": S = Σ_1 + Σ_2 + … with Σ_k = S_k / n_k, Schalkoff's (4-6a), in which every
-        class weighs the same, however many rows it has.
-    n_components : int, default=None
-        How many directions to keep; at most one fewer than classes.
-    threshold : {"midpoint", "least_error"}, default="midpoint"
-        The separating point on w of two classes: the middle between the projected means, or the
-        point with the least training error, halfway between two neighboring rows. The latter
-        needs the rows, so that it exists with `fit` only.
-    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
-        Words, truth values and categorical types are always categories; numbers are categories
-        where named here. A category enters as one indicator for each of its values, with the
-        solution of least norm.
-    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Missing values at fit: the row is left out, the missing value takes the mean of its column
-        (over the rows of the first call), or an error. At predict a missing value takes its mean
-        given what is known of the row, by the scatter of all rows, except with "error".
-    unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a missing value, or is an error.
-    n_jobs : int, default=None
-        Threads; None means all cores (one inside a joblib worker). The result does not depend
-        on it.
 
     Attributes
     ----------
@@ -127,47 +110,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
     [-0.551  0.834] [0.11]
     """
 
-    _missing_words = "they take their mean given what is known of the row"
-    _separation_words = ", J is infinite"
+    learner = FISHER
 
-    _kept: ClassVar[Layout] = Layout(
-        _model=RecordField(FisherModel), _fitted=OptionalAttribute(OptionsField(FisherOptions))
-    )
-
-    def __init__(
-        self,
-        within: str = "scatter",
-        n_components: int | None = None,
-        threshold: str = "midpoint",
-        *,
-        categorical_features: Any = "from_dtype",
-        missing: str = "drop_rows",
-        unknown: str = "skip",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.within = within
-        self.n_components = n_components
-        self.threshold = threshold
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """By the separating point, or the projected mean that is nearest where wᵀSw = 1."""
-        model: FisherModel = self._fitted_model()
-        return self._predicted(self._score_rows(X, model.scores, partial(leading, unit=model.unit)))
-
-    def decision_function(self, X: Any) -> Float:
-        """Two classes: how far a row lies beyond the separating point, on the side of the second.
-
-        More: minus half the squared distance from each projected mean where wᵀSw = 1, up to a term
-        common to all classes.
-        """
-        scores = self._score_rows(X, self._fitted_model().scores, identity)
-        return margin(self._spread(scores, -np.inf))
-
-    def transform(self, X: Any, scaling: str = "unit") -> Float:
+    def transform(self, X: TableLike, scaling: Scaling = "unit") -> Float:
         """The coordinates a = wᵀx along the directions.
 
         Parameters
@@ -180,14 +125,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         -------
         ndarray of shape (n_samples, n_directions)
         """
-        choose("scaling", scaling, ("unit", "within"))
-        model: FisherModel = self._fitted_model()
-        a = self._coordinates(X, model)
-        return a if scaling == "unit" else a / model.lengths
-
-    def _coordinates(self, X: Any, model: FisherModel) -> Float:
-        centered = self._score_rows(X, model.coordinates, identity)
-        return np.asarray(centered + model.center @ model.directions)
+        choose("scaling", scaling, get_args(Scaling))
+        model = self._model
+        centered = self._pass(self._open(X), ask(model.coordinates, identity)).answer
+        a = centered + model.center @ model.directions
+        return np.asarray(a if scaling == "unit" else a / model.lengths)
 
     def evaluate_direction(self, w: ArrayLike) -> DirectionEvaluation:
         """Any direction, judged like the best one: J, projected means, scatters and overlap.
@@ -197,117 +139,74 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Disc
         w : array-like of shape (n_terms,)
             Its length does not matter.
         """
-        return evaluate_direction(self._fitted_model(), numbers("w", w))
+        return evaluate_direction(self._model, numbers("w", w))
 
-    def working(self, X: Any = None) -> Working:
+    def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: B, S_k, S, S⁻¹, λ, w, projections.
 
         Of rows X also their coordinates along the directions of unit length, and what decides: how
         far they lie beyond the separating point, or, of more than two classes, their squared
         distances from the projected means where wᵀSw = 1; and the class predicted.
         """
-        model: FisherModel = self._fitted_model()
+        model = self._model
         if X is None:
             return show_fisher(model, None, self._backend)
         labels = self.predict(X)  # which says what became of missing values
-        blocks = self._engine().map(self._open(X), ScoreTermsBlock(model.coordinates, identity))
-        a = gather_answered(list(blocks)).answer
+        a = gather(self._map(self._open(X), ask(model.coordinates, identity))).answer
         return show_fisher(model, ShownRows(a, labels.tolist()), self._backend)
 
     @property
     def directions_(self) -> Float:
         """Unit directions, a column each."""
-        return np.asarray(self._fitted_model().directions)
+        return self._model.directions
 
     @property
     def eigenvalues_(self) -> Float:
         """λ = J(w) of each direction."""
-        return np.asarray(self._fitted_model().eigenvalues)
+        return self._model.eigenvalues
 
     @property
     def coef_(self) -> Float:
         """Weights of the linear functions, a row a class; of two classes of their difference."""
-        return public_functions(self._spread(self._fitted_model().scores.weights.T, axis=0))
+        weights = self._model.scores.weights.T
+        return public_functions(self._fitted.over_classes(weights, axis=0))
 
     @property
     def intercept_(self) -> Float:
         """Constants of these functions; -inf for a class without rows."""
-        scores = self._fitted_model().scores
-        return public_functions(self._spread(scores.intercepts, -np.inf, axis=0))
+        constants = self._model.scores.intercepts
+        return public_functions(self._fitted.over_classes(constants, -np.inf, axis=0))
 
     @property
     def between_(self) -> Float:
         """B."""
-        return np.asarray(self._fitted_model().criterion.B)
+        return self._model.criterion.B
 
     @property
     def within_(self) -> Float:
         """S."""
-        return np.asarray(self._fitted_model().criterion.within)
+        return self._model.criterion.within
 
     @property
     def class_scatters_(self) -> Float:
         """S_k."""
-        return self._spread(self._fitted_model().scatter, axis=0)
+        return self._fitted.over_classes(self._model.scatter, axis=0)
 
     @property
     def projected_means_(self) -> Float:
         """m_k, a row a class; NaN for a class without rows."""
-        return self._spread(self._fitted_model().means, np.nan, axis=0)
+        return self._fitted.over_classes(self._model.means, np.nan, axis=0)
 
     @property
     def projected_scatters_(self) -> Float:
         """s_k², a row a class."""
-        return self._spread(self._fitted_model().scatters, axis=0)
+        return self._fitted.over_classes(self._model.scatters, axis=0)
 
     @property
     def threshold_(self) -> float | None:
         """The separating point of two classes."""
-        model: FisherModel = self._fitted_model()
-        return model.separating_point()
+        return self._model.separating_point()
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._fitted_model().directions.shape[1])
-
-    def _options(self) -> FisherOptions:
-        self._policies()
-        return FisherOptions(self.within, self.n_components, self.threshold)
-
-    def _learn(self, stats: ClassStatistics, options: FisherOptions) -> FisherModel:
-        return build_fisher(stats, options)
-
-    def _build(
-        self,
-        summary: DiscriminantSummary,
-        schema: Schema,
-        options: FisherOptions,
-        source: TableSource | None,
-    ) -> FisherModel:
-        model: FisherModel = super()._build(summary, schema, options, source)
-        if options.threshold == "midpoint" or len(schema.classes) == 1:
-            return model
-        assert source is not None  # noqa: S101  (pieces were refused)
-        if len(schema.classes) != 2:
-            raise ParameterError(
-                f"threshold='least_error' parts two classes, and there are {len(schema.classes)}: "
-                "set threshold='midpoint'."
-            )
-        if not model.directions.size:
-            return model
-        question = ProjectTraining(model.coordinates, schema.classes, self.missing == "mean")
-        a, codes, weight = map(
-            np.concatenate, zip(*self._engine().map(source, question), strict=True)
-        )
-        midpoint = model.threshold or 0.0
-        return move_threshold(model, least_error(a, codes == 0, weight, midpoint))
-
-    def _decide(self, values: Float) -> Decided:
-        model: FisherModel = self._fitted_model()
-        verdicts = Decisions(values, leading(values, model.unit))
-        return Decided(values, verdicts, np.zeros(len(model.classes)), model.gap)
-
-    def _not_incremental(self) -> str:
-        if self.threshold != "least_error":
-            return ""
-        return "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
+        return int(self._model.directions.shape[1])

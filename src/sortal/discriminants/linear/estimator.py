@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -17,30 +16,47 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.decision.scores import identity, public_functions
-from sortal.discriminants.estimator import GaussianDiscriminant
-from sortal.discriminants.held_out import LeaveOneOutMixin
+from sortal.decision.scores import ask, identity, public_functions
+from sortal.discriminants.estimator import (
+    DiscriminantClassifier,
+    gaussian_learner,
+    log_priors,
+    note_columns,
+    shift_by_costs,
+)
+from sortal.discriminants.held_out import HeldOut, read_curve
 from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_linear
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
-from sortal.discriminants.linear.working import show_linear
 from sortal.discriminants.linear_functions import boundary
+from sortal.discriminants.working import show_linear
 from sortal.errors import choose
-from sortal.modelfile.arrays import OptionsField, RecordField
-from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from sortal._typing import Float
+    from sortal._typing import CostsLike, Float, Label, PriorsLike, TableLike
     from sortal.discriminants.linear_functions import Boundary
-    from sortal.discriminants.statistics import ClassStatistics
-    from sortal.records.tables import Working
+    from sortal.records.tables import Table, Working
+
+
+Scaling = Literal["unit", "within"]
+
+HELD_OUT = HeldOut(
+    build_linear,
+    ("shrinkage",),
+    lambda settings: LinearLeaveOut(
+        settings[0].covariance, tuple(setting.shrinkage for setting in settings)
+    ),
+)
+
+LINEAR = gaussian_learner(
+    "LinearDiscriminant", LinearOptions, LinearModel, HELD_OUT, notes=note_columns
+)
 
 
 class LinearDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LeaveOneOutMixin, GaussianDiscriminant
+    LinearOptions,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    DiscriminantClassifier[LinearOptions, LinearModel],
 ):
     """Linear discriminant analysis: one Gaussian a class, with a common covariance.
 
@@ -51,37 +67,6 @@ class LinearDiscriminant(
     Where Σ is singular: a combination of columns that is constant in all rows is named and left
     out. Along one that is constant within classes only, a variance of 1e-9 of the variance over
     all rows is assumed, which separates the classes; a warning says so.
-
-    Parameters
-    ----------
-    covariance : {"unbiased", "mle"}, default="unbiased"
-        Pooled covariance with divisor N - K or N.
-    shrinkage : None, float from 0 to 1, "ledoit_wolf", "oas" or "loo", default=None
-        λ in (1 - λ) Σ + λ (tr Σ / p) I. The two formulas choose λ for the rows less their class
-        means; "loo" takes that of 14 values under which rows are likeliest when they are left out
-        one by one, which needs all rows at once: `fit` only.
-    n_components : int, default=None
-        How many canonical directions `transform` keeps; at most one fewer than classes.
-    priors : array-like of shape (n_classes,) or dict, default=None
-        π in the order of `classes_`, or by label. By default the share of each class.
-    class_weight : dict or "balanced", default=None
-        Factor on the weight of each row by its class; "balanced" gives every class the same total.
-    costs : array-like of shape (n_classes, n_classes), default=None
-        costs[i, j] is the cost of saying class j when class i is true. With costs, `predict` gives
-        the class of least expected cost.
-    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
-        Words, truth values and categorical types are always categories; numbers are categories
-        where named here. A category enters as one indicator for each of its values, with the
-        solution of least norm.
-    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Missing values at fit: the row is left out, the missing value takes the mean of its column
-        (over the rows of the first call), or an error. At predict missing values are integrated out
-        of the Gaussians exactly, except with "error".
-    unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a missing value, or is an error.
-    n_jobs : int, default=None
-        Threads; None means all cores (one inside a joblib worker). The result does not depend
-        on it.
 
     Attributes
     ----------
@@ -132,38 +117,9 @@ class LinearDiscriminant(
     petal_width = 1.8: +1.83
     """
 
-    _missing_words = "they are integrated out"
+    learner = LINEAR
 
-    _kept: ClassVar[Layout] = Layout(
-        _model=RecordField(LinearModel), _fitted=OptionalAttribute(OptionsField(LinearOptions))
-    )
-
-    def __init__(
-        self,
-        covariance: str = "unbiased",
-        shrinkage: float | str | None = None,
-        n_components: int | None = None,
-        *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        costs: ArrayLike | None = None,
-        categorical_features: Any = "from_dtype",
-        missing: str = "drop_rows",
-        unknown: str = "skip",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.n_components = n_components
-        self.priors = priors
-        self.class_weight = class_weight
-        self.costs = costs
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-
-    def transform(self, X: Any, scaling: str = "within") -> Float:
+    def transform(self, X: TableLike, scaling: Scaling = "within") -> Float:
         """Canonical coordinates of the rows less `xbar_`.
 
         A missing value takes its mean given what is known of the row, by the scatter of all rows.
@@ -178,19 +134,18 @@ class LinearDiscriminant(
         -------
         ndarray of shape (n_samples, n_directions)
         """
-        choose("scaling", scaling, ("unit", "within"))
-        model: LinearModel = self._fitted_model()
-        words = "they take their mean given what is known of the row"
-        a = self._score_rows(X, model.coordinates, identity, words)
+        choose("scaling", scaling, get_args(Scaling))
+        model, words = self._model, "they take their mean given what is known of the row"
+        a = self._pass(self._open(X), ask(model.coordinates, identity), words).answer
         return a if scaling == "within" else a / np.linalg.norm(model.directions, axis=0)
 
     def boundary(
         self,
-        first: Any,
-        second: Any,
+        first: Label,
+        second: Label,
         *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        costs: ArrayLike | None = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
     ) -> Boundary:
         """(β_0, β) of the hyperplane between two classes: positive where the first is likelier.
 
@@ -204,9 +159,9 @@ class LinearDiscriminant(
         costs : array-like, default=None
             Where given, what these costs say of the two classes, as if there were no others.
         """
-        model: LinearModel = self._fitted_model()
-        constants = model.scores.intercepts + self._log_prior(priors)
-        shift = self._cost_shift(first, second, costs)
+        model = self._model
+        constants = model.scores.intercepts + log_priors(self._fitted, priors)
+        shift = shift_by_costs(self._fitted, first, second, costs)
         found = boundary(model.classes, constants, model.scores.weights.T, first, second)
         return found._replace(beta0=found.beta0 + shift)
 
@@ -219,66 +174,67 @@ class LinearDiscriminant(
         """
         return linear_as_sklearn(self)
 
-    def working(self, X: Any = None) -> Working:
+    def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: means, Σ, functions, boundaries; of rows X, posteriors.
 
         Also the classical statistics, of the rows as counted, whatever priors and shrinkage:
         eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
         """
-        model: LinearModel = self._fitted_model()
-        decided = None if X is None else self._decide(self._score_rows(X, model.scores, identity))
-        return show_linear(model, self._statistics(), decided, self._backend)
+        model, stats = self._model, self._statistics()
+        return show_linear(model, stats, self._decided(X), self._backend)
+
+    @property
+    def priors_(self) -> Float:
+        """π_k."""
+        return self._fitted.over_classes(self._model.prior, axis=0)
+
+    @property
+    def shrinkage_(self) -> float:
+        """The share of the scaled identity in covariances."""
+        return self._model.shrinkage
+
+    @property
+    def loo_curve_(self) -> Table:
+        """The mean of ln P(y|x) without each row, for every setting that was tried."""
+        return read_curve(self._get_fitted(), HELD_OUT.shares)
 
     @property
     def coef_(self) -> Float:
         """Weights of the functions g_k, a row a class; of two classes of their difference."""
-        model: LinearModel = self._fitted_model()
-        return public_functions(self._spread(model.functions()[1], axis=0))
+        weights = self._model.functions()[1]
+        return public_functions(self._fitted.over_classes(weights, axis=0))
 
     @property
     def intercept_(self) -> Float:
         """Constants of the functions g_k; of two classes of their difference."""
-        model: LinearModel = self._fitted_model()
-        return public_functions(self._spread(model.functions()[0], -np.inf, axis=0))
+        constants = self._model.functions()[0]
+        return public_functions(self._fitted.over_classes(constants, -np.inf, axis=0))
 
     @property
     def covariance_(self) -> Float:
         """Σ, after shrinkage."""
-        return np.asarray(self._fitted_model().covariance)
+        return self._model.covariance
 
     @property
     def scalings_(self) -> Float:
         """Canonical directions, a column each."""
-        return np.asarray(self._fitted_model().directions)
+        return self._model.directions
 
     @property
     def explained_variance_ratio_(self) -> Float:
         """Shares of the directions in the variance of the class means."""
-        model: LinearModel = self._fitted_model()
+        model = self._model
         shares = model.eigenvalues / model.eigenvalues.sum()
         return np.asarray(shares[: model.directions.shape[1]])
 
     @property
     def xbar_(self) -> Float:
         """Σ π_k μ_k."""
-        return np.asarray(self._fitted_model().center + self._fitted_model().prior_mean)
+        return np.asarray(self._model.center + self._model.prior_mean)
 
     @property
     def _n_features_out(self) -> int:
-        return int(self._fitted_model().directions.shape[1])
-
-    def _options(self) -> LinearOptions:
-        self._policies()
-        return LinearOptions(
-            self.covariance, self.shrinkage, self.n_components, self.priors, self.class_weight
-        )
-
-    def _kernel(self, settings: Sequence[LinearOptions]) -> LinearLeaveOut:
-        shrinkages = tuple(setting.shrinkage for setting in settings)
-        return LinearLeaveOut(settings[0].covariance, shrinkages)
-
-    def _learn(self, stats: ClassStatistics, options: LinearOptions) -> LinearModel:
-        return build_linear(stats, options)
+        return int(self._model.directions.shape[1])
 
 
 def linear_as_sklearn(model: LinearDiscriminant) -> LinearDiscriminantAnalysis:

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    one_of,
+    option,
+    priors,
+)
 from sortal.decision.geometry import Geometry
 from sortal.decision.options import n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import GaussianClasses, linear_functions
 from sortal.discriminants.linear_functions import LinearMap, Nearest
-from sortal.discriminants.statistics import eigenvectors, oriented, refuse_constant, within_lengths
-from sortal.errors import ParameterError, choose
+from sortal.discriminants.statistics import (
+    INDICATORS,
+    INTEGRATED,
+    eigenvectors,
+    missing_policy,
+    oriented,
+    refuse_constant,
+    unknown_policy,
+    within_lengths,
+)
+from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, Number, OptionalField, check_prior, need
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from sortal._typing import Float
+    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
     from sortal.data.columns import Values
-    from sortal.discriminants.statistics import ClassStatistics
+    from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +100,11 @@ class LinearModel:
         """ln π_k."""
         return log_of(self.prior)
 
+    @property
+    def condition(self) -> float:
+        """The condition number of Σ, scaled to a diagonal of ones."""
+        return self.geometry.condition
+
     def functions(self) -> tuple[Float, Float]:
         """(constants, weights) of g_k(x) = w_k0 + w_kᵀx, a row of weights a class. (Sch LDF)"""
         return self.scores.intercepts + self.log_prior, self.scores.weights.T
@@ -95,28 +118,50 @@ class LinearModel:
 _FAR_APART = 1e6
 
 
-@dataclass(frozen=True)
+Covariance = Literal["unbiased", "mle"]
+Formula = Literal["ledoit_wolf", "oas", "loo"]
+Shrinkage = float | Formula | None
+
+
+def _read_shrinkage(name: str, given: object) -> object:
+    if isinstance(given, str) and given not in get_args(Formula):
+        raise ParameterError(
+            f"{name}={given!r} is not known: it can be None, a number from 0 to 1, "
+            "'ledoit_wolf', 'oas' or 'loo'."
+        )
+    return given if given is None or isinstance(given, str) else share(name, given)
+
+
+@dataclass(eq=False, repr=False)
 class LinearOptions:
-    """Checked options."""
+    """The parameters of the linear discriminant."""
 
-    covariance: str = "unbiased"
-    shrinkage: Any = None
-    n_components: Any = None
-    priors: Any = None
-    class_weight: Any = None
-
-    def __post_init__(self) -> None:
-        check_covariance(self.covariance)
-        words = "ledoit_wolf", "oas", "loo"
-        if isinstance(self.shrinkage, str) and self.shrinkage not in words:
-            raise ParameterError(
-                f"shrinkage={self.shrinkage!r} is not known: it can be None, a number from 0 to 1, "
-                "'ledoit_wolf', 'oas' or 'loo'."
-            )
-        if isinstance(self.shrinkage, str):
-            return
-        if self.shrinkage is not None:
-            share("shrinkage", self.shrinkage)
+    covariance: Covariance = one_of(
+        Covariance, "unbiased", "Pooled covariance with divisor N - K or N."
+    )
+    shrinkage: Shrinkage = option(
+        None,
+        'None, float from 0 to 1, "ledoit_wolf", "oas" or "loo"',
+        """λ in (1 - λ) Σ + λ (tr Σ / p) I. The two formulas choose λ for the rows less their class
+        means; "loo" takes that of 14 values under which rows are likeliest when they are left out
+        one by one, which needs all rows at once: `fit` only.""",
+        _read_shrinkage,
+    )
+    n_components: int | None = option(
+        None,
+        "int",
+        "How many canonical directions `transform` keeps; at most one fewer than classes.",
+    )
+    _: KW_ONLY
+    priors: PriorsLike = priors()
+    class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs()
+    categorical_features: CategoricalFeatures = categorical_features(
+        f"{INDICATORS}, with the\nsolution of least norm."
+    )
+    missing: MissingPolicy = missing_policy(INTEGRATED)
+    unknown: UnknownPolicy = unknown_policy()
+    n_jobs: int | None = n_jobs()
 
 
 def build_linear(stats: ClassStatistics, options: LinearOptions) -> LinearModel:
@@ -179,11 +224,6 @@ def nearest(stats: ClassStatistics, root: Float, unit: float) -> Nearest | None:
     return Nearest(stats.exact_means, root)
 
 
-def check_covariance(given: Any) -> None:
-    """What sums of squares are divided by."""
-    choose("covariance", given, ("unbiased", "mle"))
-
-
 def pooled_divisor(stats: ClassStatistics, covariance: str) -> float:
     """N - K or N, in the unit of the weights: of fractional weights, sizes count rows."""
     if covariance == "mle" or stats.exact:
@@ -220,7 +260,7 @@ def shrunk(within: Float, shrinkage: float) -> Float:
     return np.asarray((1 - shrinkage) * within + np.eye(p) * (shrinkage * np.trace(within) / p))
 
 
-def _shrinkage(stats: ClassStatistics, given: Any) -> float:
+def _shrinkage(stats: ClassStatistics, given: Shrinkage) -> float:
     """λ as given, or by one of the two formulas, for rows less their class means."""
     if given is None:
         return 0.0

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sortal.decision.geometry import EPS, survey
-from sortal.discriminants.leave_one_out.downdate import LEAST_LEFT
+from sortal.discriminants.leave_one_out import LEAST_LEFT
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
     from sortal.decision.geometry import Geometry
-    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow
+    from sortal.discriminants.linear.learn import Shrinkage
     from sortal.discriminants.statistics import ClassStatistics
 
 
@@ -70,7 +71,7 @@ class LinearLeaveOut:
     """The kernel of the linear discriminant, for several shrinkages: numbers or words."""
 
     covariance: str
-    shrinkages: tuple[Any, ...]
+    shrinkages: tuple[Shrinkage, ...]
 
     def prepare(self, stats: ClassStatistics) -> LinearBase:
         """The scatter within the classes, whose bases are made when they are needed."""
@@ -84,7 +85,11 @@ class LinearLeaveOut:
         if all(self._is_plain(base, value) for value in self.shrinkages):
             return [_plain(base, g, u, left, divisor) for _ in self.shrinkages]
         h = u @ base.spectrum[1]
-        shares = [float(value) for value in self.shrinkages if self._is_number(base, value)]
+        shares = [
+            float(value)
+            for value in self.shrinkages
+            if not (value is None or isinstance(value, str) or self._is_plain(base, value))
+        ]
         series = _series(base, g, h, left, divisor, np.array(shares))
         expanded = dict(zip(shares, series, strict=True)) if series else {}
         found = []
@@ -94,16 +99,14 @@ class LinearLeaveOut:
             elif value in expanded:
                 found.append(expanded[value])
             else:
-                word = isinstance(value, str)
-                share = _intensity(value, base, g, u, h, left) if word else np.asarray(value)
+                if isinstance(value, str):
+                    share = _intensity(value, base, g, u, h, left)
+                else:
+                    share = np.asarray(value)
                 found.append(_shrunk(base, g, h, left, divisor, share))
         return found
 
-    def _is_number(self, base: LinearBase, value: Any) -> bool:
-        """Whether it is one shrinkage for all rows."""
-        return not self._is_plain(base, value) and not isinstance(value, str)
-
-    def _is_plain(self, base: LinearBase, value: Any) -> bool:
+    def _is_plain(self, base: LinearBase, value: Shrinkage) -> bool:
         """Where there is one term only, the formulas shrink nothing."""
         return (
             value is None or value == 0 or (isinstance(value, str) and len(base.stats.center) == 1)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from sortal.base.save import OptionalAttribute
 from sortal.base.to_sklearn import (
     given_priors,
     refuse_absent,
@@ -16,42 +15,86 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.decision.scores import identity
-from sortal.discriminants.estimator import GaussianDiscriminant, combination, sentence
+from sortal.discriminants.estimator import (
+    DiscriminantClassifier,
+    gaussian_learner,
+    log_priors,
+    note_columns,
+    shift_by_costs,
+)
 from sortal.discriminants.explain import ExplainQuadratic
-from sortal.discriminants.held_out import LeaveOneOutMixin
-from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic, still_columns
+from sortal.discriminants.held_out import HeldOut, read_curve
+from sortal.discriminants.quadratic.learn import (
+    QuadraticModel,
+    QuadraticOptions,
+    build_quadratic,
+    still_columns,
+)
 from sortal.discriminants.quadratic.leave_one_out import QuadraticLeaveOut
-from sortal.discriminants.quadratic.model import QuadraticModel
-from sortal.discriminants.quadratic.working import show_quadratic
+from sortal.discriminants.statistics import combination, sentence
+from sortal.discriminants.working import show_quadratic
 from sortal.errors import (
     CollinearityWarning,
     ColumnError,
-    SortalError,
     agreed,
     counted,
     warn,
 )
-from sortal.modelfile.arrays import OptionsField, RecordField
-from sortal.modelfile.fields import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
-
-    from sortal._typing import Counts, Float
-    from sortal.discriminants.explain import Decided
-    from sortal.discriminants.linear_functions import CenteredRows, QuadraticBoundary
-    from sortal.discriminants.statistics import ClassStatistics
-    from sortal.records.tables import Working
+    from sortal._typing import CostsLike, Counts, Float, Label, PriorsLike, TableLike
+    from sortal.discriminants.linear_functions import QuadraticBoundary
+    from sortal.records.tables import Table, Working
 
 
 # Of classes that do not vary somewhere, so many are named.
 _MOST_NAMED = 5
 
 
-class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
+def _note(model: QuadraticModel) -> list[str]:
+    """Columns, and classes that do not vary where others do."""
+    notes = note_columns(model)
+    if len(model.classes) == 1:
+        return notes
+    still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
+    said = [
+        f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
+        f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
+        "classes together"
+        for k, names in list(still.items())[:_MOST_NAMED]
+    ]
+    if len(still) > _MOST_NAMED:
+        more = len(still) - _MOST_NAMED
+        said.append(
+            f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
+        )
+    if said:
+        warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
+    return notes + said
+
+
+def _kernel(settings: Sequence[QuadraticOptions]) -> QuadraticLeaveOut:
+    pairs = tuple((float(one.pooling), float(one.shrinkage or 0.0)) for one in settings)
+    return QuadraticLeaveOut(settings[0].covariance, pairs)
+
+
+HELD_OUT = HeldOut(build_quadratic, ("pooling", "shrinkage"), _kernel)
+
+QUADRATIC = gaussian_learner(
+    "QuadraticDiscriminant",
+    QuadraticOptions,
+    QuadraticModel,
+    HELD_OUT,
+    notes=_note,
+    explaining=ExplainQuadratic,
+)
+
+
+class QuadraticDiscriminant(
+    QuadraticOptions, DiscriminantClassifier[QuadraticOptions, QuadraticModel]
+):
     """Quadratic discriminant analysis: one Gaussian a class, each with its own covariance.
 
     g_k(x) = ln π_k - ½ ln det Σ_k - ½ (x - μ_k)ᵀΣ_k⁻¹(x - μ_k), the largest wins; two classes meet
@@ -64,38 +107,6 @@ class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
     in part. A combination of columns that is constant in all rows is named and left out, and along
     one that is constant within all classes only, a variance of 1e-9 of the variance over all rows
     is assumed, as in `LinearDiscriminant`.
-
-    Parameters
-    ----------
-    covariance : {"unbiased", "mle"}, default="unbiased"
-        Covariances with divisor N_k - 1 or N_k.
-    pooling : float from 0 to 1 or "loo", default=0.0
-        λ in Σ_k = ((1 - λ) S_k + λ S) / ((1 - λ) D_k + λ D), the scatter S_k of a class mixed with
-        that of all, and the divisors with them (Friedman 1989). 1 is linear discriminant analysis.
-        "loo" takes that of 14 values under which rows are likeliest when they are left out one by
-        one, which needs all rows at once: `fit` only.
-    shrinkage : None, float from 0 to 1 or "loo", default=None
-        γ in (1 - γ) Σ_k + γ (tr Σ_k / p) I. It depends on the units of the columns. "loo" chooses
-        it likewise; where both are "loo", all pairs are tried.
-    priors : array-like of shape (n_classes,) or dict, default=None
-        π in the order of `classes_`, or by label. By default the share of each class.
-    class_weight : dict or "balanced", default=None
-        Factor on the weight of each row by its class; "balanced" gives every class the same total.
-    costs : array-like of shape (n_classes, n_classes), default=None
-        costs[i, j] is the cost of saying class j when class i is true. With costs, `predict` gives
-        the class of least expected cost.
-    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
-        Words, truth values and categorical types are always categories; numbers are categories
-        where named here. A category enters as one indicator for each of its values.
-    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Missing values at fit: the row is left out, the missing value takes the mean of its column
-        (over the rows of the first call), or an error. At predict missing values are integrated out
-        of the Gaussians exactly, except with "error".
-    unknown : {"skip", "error"}, default="skip"
-        A value at predict that was never seen at fit is treated as a missing value, or is an error.
-    n_jobs : int, default=None
-        Threads; None means all cores (one inside a joblib worker). The result does not depend
-        on it.
 
     Attributes
     ----------
@@ -135,45 +146,15 @@ class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
     -0.681 ['virginica']
     """
 
-    _shares = ("pooling", "shrinkage")
-
-    _kept: ClassVar[Layout] = Layout(
-        _model=RecordField(QuadraticModel),
-        _fitted=OptionalAttribute(OptionsField(QuadraticOptions)),
-    )
-
-    def __init__(
-        self,
-        covariance: str = "unbiased",
-        pooling: float | str = 0.0,
-        shrinkage: float | str | None = None,
-        *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        costs: ArrayLike | None = None,
-        categorical_features: Any = "from_dtype",
-        missing: str = "drop_rows",
-        unknown: str = "skip",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.covariance = covariance
-        self.pooling = pooling
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.class_weight = class_weight
-        self.costs = costs
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
+    learner = QUADRATIC
 
     def boundary(
         self,
-        first: Any,
-        second: Any,
+        first: Label,
+        second: Label,
         *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        costs: ArrayLike | None = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
     ) -> QuadraticBoundary:
         """(β_0, β, Γ) of β_0 + xᵀβ + xᵀΓx = 0 between two classes; positive: the first is likelier.
 
@@ -185,9 +166,9 @@ class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
         costs : array-like, default=None
             Where given, what these costs say of the two classes, as if there were no others.
         """
-        model: QuadraticModel = self._fitted_model()
-        found = model.boundary(self._log_prior(priors), first, second)
-        return found._replace(beta0=found.beta0 + self._cost_shift(first, second, costs))
+        found = self._model.boundary(log_priors(self._get_fitted(), priors), first, second)
+        shift = shift_by_costs(self._fitted, first, second, costs)
+        return found._replace(beta0=found.beta0 + shift)
 
     def to_sklearn(self) -> QuadraticDiscriminantAnalysis:
         """The same model as a fitted QuadraticDiscriminantAnalysis of scikit-learn.
@@ -198,71 +179,43 @@ class QuadraticDiscriminant(LeaveOneOutMixin, GaussianDiscriminant):
         """
         return quadratic_as_sklearn(self)
 
-    def working(self, X: Any = None) -> Working:
+    def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: means, Σ_k, functions, boundaries; of rows X, posteriors.
 
         Also Box's M and the numbers of parameters, of the rows as counted.
         """
-        model: QuadraticModel = self._fitted_model()
-        decided = None if X is None else self._decide(self._score_rows(X, model.scores, identity))
-        return show_quadratic(model, self._statistics(), decided, self._backend)
+        model, stats = self._model, self._statistics()
+        return show_quadratic(model, stats, self._decided(X), self._backend)
+
+    @property
+    def priors_(self) -> Float:
+        """π_k."""
+        return self._fitted.over_classes(self._model.prior, axis=0)
+
+    @property
+    def shrinkage_(self) -> float:
+        """The share of the scaled identity in covariances."""
+        return self._model.shrinkage
+
+    @property
+    def loo_curve_(self) -> Table:
+        """The mean of ln P(y|x) without each row, for every setting that was tried."""
+        return read_curve(self._get_fitted(), HELD_OUT.shares)
 
     @property
     def covariances_(self) -> Float:
         """Σ_k, after pooling and shrinkage; NaN for a class without rows."""
-        return self._spread(self._fitted_model().covariances, np.nan, axis=0)
+        return self._fitted.over_classes(self._model.covariances, np.nan, axis=0)
 
     @property
     def ranks_(self) -> Counts:
         """The rank of each class's own matrix."""
-        model: QuadraticModel = self._fitted_model()
-        return self._spread(model.ranks, 0, axis=0)
+        return self._fitted.over_classes(self._model.ranks, 0, axis=0)
 
     @property
     def pooling_(self) -> float:
         """λ."""
-        return float(self._fitted_model().pooling)
-
-    @property
-    def condition_(self) -> float:
-        """The largest condition number of the classes' matrices, scaled to a diagonal of ones."""
-        return float(max(own.condition for own in self._fitted_model().own))
-
-    def _options(self) -> QuadraticOptions:
-        self._policies()
-        return QuadraticOptions(
-            self.covariance, self.pooling, self.shrinkage, self.priors, self.class_weight
-        )
-
-    def _kernel(self, settings: Sequence[QuadraticOptions]) -> QuadraticLeaveOut:
-        pairs = tuple((float(one.pooling), float(one.shrinkage or 0.0)) for one in settings)
-        return QuadraticLeaveOut(settings[0].covariance, pairs)
-
-    def _learn(self, stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:
-        return build_quadratic(stats, options)
-
-    def _explain(self, rows: CenteredRows, decided: Decided) -> ExplainQuadratic:
-        return ExplainQuadratic(self._schema.classes, rows, decided, self._fitted_model().scores)
-
-    def _notes(self, model: Any) -> list[str]:
-        notes = super()._notes(model)
-        if isinstance(model, SortalError) or len(model.classes) == 1:
-            return notes
-        still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
-        said = [
-            f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
-            f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
-            "classes together"
-            for k, names in list(still.items())[:_MOST_NAMED]
-        ]
-        if len(still) > _MOST_NAMED:
-            more = len(still) - _MOST_NAMED
-            said.append(
-                f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
-            )
-        if said:
-            warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
-        return notes + said
+        return self._model.pooling
 
 
 def quadratic_as_sklearn(model: QuadraticDiscriminant) -> QuadraticDiscriminantAnalysis:

@@ -1,61 +1,272 @@
-"""The quadratic discriminant of Gaussian classes with their own covariances, from statistics."""
+"""The quadratic discriminant: one Gaussian a class, each with its own covariance.
+
+From class statistics to the model, and from the model to functions of rows.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from sortal.decision.geometry import EPS, involved, survey
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    one_of,
+    option,
+    priors,
+)
+from sortal.decision.geometry import EPS, Geometry, involved, survey
 from sortal.decision.options import read_priors, share
-from sortal.discriminants.gaussian import GaussianClasses
-from sortal.discriminants.linear.learn import check_covariance, pooled_divisor, shrunk
-from sortal.discriminants.quadratic.model import (
+from sortal.decision.posterior import across, log_of
+from sortal.discriminants.gaussian import (
+    GaussianClasses,
     QuadraticClasses,
-    QuadraticMap,
-    QuadraticModel,
     Roots,
     completed,
+    each_pattern,
     frame_of,
     kept_terms,
+    patterns_of,
 )
-from sortal.discriminants.statistics import columns_of, refuse_constant
+from sortal.discriminants.linear.learn import Covariance, pooled_divisor, shrunk
+from sortal.discriminants.linear_functions import Means, QuadraticBoundary, TermBlock, pair_of
+from sortal.discriminants.statistics import (
+    INDICATORS,
+    INTEGRATED,
+    columns_of,
+    missing_policy,
+    refuse_constant,
+    unknown_policy,
+)
 from sortal.errors import ParameterError
+from sortal.modelfile.arrays import Array, RecordField
+from sortal.modelfile.fields import (
+    FromSchema,
+    Layout,
+    Number,
+    OptionalField,
+    Several,
+    check_prior,
+)
+from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from sortal._typing import Float, Places
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        CostsLike,
+        Counts,
+        Float,
+        Label,
+        Places,
+        PriorsLike,
+    )
+    from sortal.data.columns import Values
     from sortal.data.schema import Design
-    from sortal.decision.geometry import Geometry
-    from sortal.discriminants.quadratic.model import Frame
-    from sortal.discriminants.statistics import ClassStatistics
+    from sortal.data.sources import Batch
+    from sortal.decision.scores import Mapped
+    from sortal.discriminants.gaussian import Frame, QuadraticParts
+    from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
 
 
-@dataclass(frozen=True)
-class QuadraticOptions:
-    """Checked options."""
-
-    covariance: str = "unbiased"
-    pooling: Any = 0.0
-    shrinkage: Any = None
-    priors: Any = None
-    class_weight: Any = None
-
-    def __post_init__(self) -> None:
-        check_covariance(self.covariance)
-        _share_or_loo("pooling", self.pooling, "")
-        if self.shrinkage is not None:
-            _share_or_loo("shrinkage", self.shrinkage, "None, ")
+Chosen = Literal["loo"]
 
 
-def _share_or_loo(name: str, given: Any, none: str) -> None:
+def _share_or_loo(none: str, name: str, given: object) -> object:
     """A number from 0 to 1, or the word by which it is chosen."""
+    if given is None and none:
+        return None
     if isinstance(given, str) and given != "loo":
         raise ParameterError(
             f"{name}={given!r} is not known: it can be {none}a number from 0 to 1, or 'loo'."
         )
-    if not isinstance(given, str):
-        share(name, given)
+    return given if isinstance(given, str) else share(name, given)
+
+
+@dataclass(eq=False, repr=False)
+class QuadraticOptions:
+    """The parameters of the quadratic discriminant."""
+
+    covariance: Covariance = one_of(
+        Covariance, "unbiased", "Covariances with divisor N_k - 1 or N_k."
+    )
+    pooling: float | Chosen = option(
+        0.0,
+        'float from 0 to 1 or "loo"',
+        """λ in Σ_k = ((1 - λ) S_k + λ S) / ((1 - λ) D_k + λ D), the scatter S_k of a class mixed
+        with that of all, and the divisors with them (Friedman 1989). 1 is linear discriminant
+        analysis. "loo" takes that of 14 values under which rows are likeliest when they are left
+        out one by one, which needs all rows at once: `fit` only.""",
+        partial(_share_or_loo, ""),
+    )
+    shrinkage: float | Chosen | None = option(
+        None,
+        'None, float from 0 to 1 or "loo"',
+        """γ in (1 - γ) Σ_k + γ (tr Σ_k / p) I. It depends on the units of the columns. "loo"
+        chooses it likewise; where both are "loo", all pairs are tried.""",
+        partial(_share_or_loo, "None, "),
+    )
+    _: KW_ONLY
+    priors: PriorsLike = priors()
+    class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs()
+    categorical_features: CategoricalFeatures = categorical_features(f"{INDICATORS}.")
+    missing: MissingPolicy = missing_policy(INTEGRATED)
+    unknown: UnknownPolicy = unknown_policy()
+    n_jobs: int | None = n_jobs()
+
+
+# --- ln f_k(x) of Gaussian classes with their own covariances, for rows of a block ---------------
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticMap:
+    """-½ ln det Σ_k - ½ ‖(x - μ_k)ᵀR_k‖², a column a class, up to a term common to all. (Bar qda)
+
+    `missing` gives roots where only some terms are known.
+    """
+
+    design: Design
+    means: Means
+    whole: Roots
+    missing: QuadraticClasses
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        design=FromSchema("design"),
+        means=RecordField(Means),
+        whole=RecordField(Roots, rank="rank"),
+        missing=RecordField(QuadraticClasses, rank="rank"),
+    )
+
+    @property
+    def center(self) -> Float:
+        """What rows are compared with where single ones are looked at."""
+        return self.means.center
+
+    def __call__(self, batch: Batch) -> Mapped:
+        """The functions of a block's rows."""
+        block = TermBlock.of(self.design, batch)
+        values = -0.5 * (self.means.squares(block, self.whole.roots) + self.whole.log_dets)
+        # rows with missing values, and those so far from all classes that their squares are
+        # infinite
+        rows = np.flatnonzero(~(across(np.maximum, values) > -np.inf))
+        missing = block.missing(rows)
+        patterns, places = patterns_of(missing)
+        unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
+        single, cells = self.missing.functions, self.whole.roots.size
+        for i, some in each_pattern(unknown, parts, single, cells):
+            these = rows[places[i]]
+            squares = self.means.some_squares(block, these, some.roots)
+            values[these] = -0.5 * (squares + some.log_dets)
+        return block.mapped(values, rows, missing)
+
+    @cached_property
+    def parts(self) -> QuadraticParts | None:
+        """Roots where terms are not known, for many patterns at a time."""
+        return self.missing.parts(self.design.fewer_terms)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticModel:
+    """Class means center + gap[k], functions by covariances as used, priors.
+
+    `geometry` is that of the pooled covariance; `own` are those of the classes' matrices, which say
+    what each class does not tell by itself. `scores` are ln f_k(x) up to a term common to all
+    classes. `curve` is what was tried where pooling or shrinkage were chosen by leaving out rows.
+    """
+
+    classes: Values
+    geometry: Geometry
+    own: tuple[Geometry, ...]
+    center: Float
+    gap: Float
+    prior: Float
+    pooling: float
+    shrinkage: float
+    scores: QuadraticMap
+    curve: Table | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        geometry=RecordField(Geometry),
+        own=Several(RecordField(Geometry), "classes"),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        prior=Array("f8", "classes", least=0.0),
+        pooling=Number(least=0.0, most=1.0),
+        shrinkage=Number(least=0.0, most=1.0),
+        scores=RecordField(QuadraticMap),
+        curve=OptionalField(RecordField(Table)),
+    )
+
+    def check(self) -> None:
+        """Refuse priors of nothing."""
+        check_prior(self.prior)
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs: K(p + p(p + 1)/2 + 1), a mean, a matrix, a constant."""
+        K, p = self.gap.shape
+        return int(K * (p + p * (p + 1) // 2 + 1))
+
+    @property
+    def covariances(self) -> Float:
+        """Σ_k as used."""
+        return self.scores.missing.sigmas
+
+    @property
+    def log_prior(self) -> Float:
+        """ln π_k."""
+        return log_of(self.prior)
+
+    @property
+    def ranks(self) -> Counts:
+        """The rank of each class's own matrix."""
+        return np.array([own.sphere.shape[1] for own in self.own])
+
+    @property
+    def rank(self) -> int:
+        """The rank of the covariances as used."""
+        return int(self.scores.whole.roots.shape[2])
+
+    @property
+    def log_dets(self) -> Float:
+        """ln det Σ_k as used; where terms are tied, less that of the pooled Σ."""
+        return self.scores.whole.log_dets
+
+    @property
+    def condition(self) -> float:
+        """The largest condition number of the classes' matrices, scaled to a diagonal of ones."""
+        return max(own.condition for own in self.own)
+
+    def inverse(self, k: int) -> Float:
+        """Σ_k⁻¹."""
+        root = self.scores.whole.roots[k]
+        return np.asarray(root @ root.T)
+
+    def functions(self, log_prior: Float) -> tuple[Float, Float, Float]:
+        """(constants, linear weights, matrices) of g_k(x) = c_k + b_kᵀx + xᵀM_kx, a class a row."""
+        means = self.center + self.gap
+        inverses = np.array([self.inverse(k) for k in range(len(means))])
+        linear = np.einsum("kij,kj->ki", inverses, means)
+        size = self.log_dets + np.einsum("ki,ki->k", means, linear)
+        return log_prior - 0.5 * size, linear, -0.5 * inverses
+
+    def boundary(self, log_prior: Float, first: Label, second: Label) -> QuadraticBoundary:
+        """Where g_k = g_l: the log-odds of (Bar qda) as a polynomial in x."""
+        constants, linear, matrices = self.functions(log_prior)
+        k, l = pair_of(self.classes, constants, first, second)  # noqa: E741
+        return QuadraticBoundary(
+            float(constants[k] - constants[l]), linear[k] - linear[l], matrices[k] - matrices[l]
+        )
+
+
+# --- From class statistics ------------------------------------------------------------------------
 
 
 def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:

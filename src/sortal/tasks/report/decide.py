@@ -30,10 +30,10 @@ from sortal.discriminants.browser import (
     describe_linear,
     describe_quadratic,
 )
-from sortal.discriminants.fisher.model import FisherModel
-from sortal.discriminants.indicator.learn import IndicatorModel
+from sortal.discriminants.fisher.learn import FisherModel
+from sortal.discriminants.indicator import IndicatorModel
 from sortal.discriminants.linear.learn import LinearModel
-from sortal.discriminants.quadratic.model import QuadraticModel
+from sortal.discriminants.quadratic.learn import QuadraticModel
 from sortal.errors import ParameterError
 from sortal.plotting.axes import color
 from sortal.records.render import PagePart, plain

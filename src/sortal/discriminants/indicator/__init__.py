@@ -1,1 +1,0 @@
-"""Regression on class indicators."""
