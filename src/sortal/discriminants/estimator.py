@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from sortal.base.labels import class_array
-from sortal.base.ladder import FitReport, counted_cells, refuse_one_class
+from sortal.base.ladder import FitReport, refuse_one_class
 from sortal.base.save import OptionalAttribute
 from sortal.base.summary_classifier import (
     ForgettingClassifier,
@@ -21,9 +21,10 @@ from sortal.decision.options import read_costs
 from sortal.decision.posterior import Decisions, log_of
 from sortal.discriminants.classical.assumptions import Assumptions
 from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
-from sortal.discriminants.linear_functions import CenterBlock, cost_shift, gather_centered
+from sortal.discriminants.linear_functions import cost_shift, read_centered
 from sortal.discriminants.statistics import (
     ClassStatistics,
+    combination,
     describe,
     plan,
     plan_fill,
@@ -32,20 +33,19 @@ from sortal.discriminants.statistics import (
     read_schema,
     read_statistics,
     refuse_no_rows,
+    report_missing,
+    sentence,
     weakest_columns,
     weigh_classes,
 )
+from sortal.engines import gather
 from sortal.errors import (
     CollinearityWarning,
     FormatError,
-    MissingValueWarning,
     ParameterError,
     PerfectSeparationWarning,
     SortalError,
-    agreed,
     choose,
-    counted,
-    listed,
     warn,
 )
 from sortal.modelfile.arrays import Array, RecordField, SummaryField
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
     from sortal.discriminants.linear_functions import CenteredRows
-    from sortal.summaries.counts import ClassCounts, RowCounts
 
 
 # --- What a discriminant keeps in a model file: its summary, or the moments that were given ------
@@ -233,7 +232,7 @@ class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
         """
         model, source = self._fitted_model(), self._open(X)
         refuse_one_class(self._schema.classes, "explain")
-        rows = gather_centered(list(self._engine().map(source, CenterBlock(model.scores))))
+        rows = gather(self._engine().map(source, read_centered(model.scores)))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
         made = self._explain(rows, self._decide(rows.values))
@@ -338,49 +337,6 @@ class DiscriminantClassifier(ScoringClassifier, SavedDiscriminant):
     def _design(self) -> Design:
         design: Design = self._fitted_model().scores.design
         return design
-
-
-class FitCounts(Protocol):
-    """Rows of a fit, as counted."""
-
-    @property
-    def rows(self) -> RowCounts:
-        """All rows and their missing values."""
-
-    @property
-    def sizes(self) -> ClassCounts:
-        """By class, the rows that take part."""
-
-
-def report_missing(summary: FitCounts, schema: Schema) -> tuple[dict[str, int], list[str]]:
-    """Missing values by column, and what became of them; warned of, too."""
-    missing = dict(zip(schema.names, summary.rows.missing.tolist(), strict=True))
-    missing = {name: n for name, n in missing.items() if n}
-    notes = []
-    dropped = summary.rows.rows - int(summary.sizes.units.sum())
-    if dropped:
-        notes.append(
-            f"{dropped} of {counted(summary.rows.rows, 'row')} "
-            f"{agreed(dropped, 'has a missing value and is', 'have a missing value and are')} left "
-            "out"
-        )
-    elif missing:
-        notes.append("missing values are filled with the mean of their column")
-    if missing:
-        warn(
-            f"Missing values: {counted_cells(missing)}. {sentence(notes[0])}.", MissingValueWarning
-        )
-    return missing, notes
-
-
-def combination(names: list[str]) -> str:
-    """Columns in a sentence."""
-    return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
-
-
-def sentence(words: str) -> str:
-    """Words with a capital letter."""
-    return words[0].upper() + words[1:]
 
 
 # --- What the discriminants of Gaussian classes share: statistics, decisions and costs -----------

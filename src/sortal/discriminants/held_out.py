@@ -12,21 +12,20 @@ import numpy as np
 
 from sortal.decision.options import read_priors
 from sortal.discriminants.estimator import DiscriminantClassifier
-from sortal.discriminants.leave_one_out.downdate import (
+from sortal.discriminants.leave_one_out import (
     BLOCK_ROWS,
     GRID,
-    LeaveOneOutBlock,
-    ScoreGridBlock,
     Tiles,
     add_row,
     best,
     curve,
-    gather_leave_one_out,
+    leave_one_out,
     not_fitted,
     read_fitted,
     same_rows,
+    score_grid,
 )
-from sortal.discriminants.leave_one_out.refits import (
+from sortal.discriminants.refits import (
     ReadClasses,
     Refit,
     ScoreFolds,
@@ -37,6 +36,7 @@ from sortal.discriminants.leave_one_out.refits import (
     without_each,
 )
 from sortal.discriminants.statistics import plan, read_statistics, weigh_classes
+from sortal.engines import gather
 from sortal.errors import CollinearityWarning, ParameterError, warn
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.data.schema import Schema
     from sortal.data.sources import TableSource
-    from sortal.discriminants.leave_one_out.downdate import GridScores, LeaveOneOutDensity
-    from sortal.discriminants.leave_one_out.refits import FoldModel
+    from sortal.discriminants.leave_one_out import GridScores, LeaveOneOutDensity
+    from sortal.discriminants.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
@@ -90,7 +90,7 @@ class LeaveOneOutMixin(DiscriminantClassifier):
             raise not_fitted("loo_proba")
         source, options = replace(source, block_rows=BLOCK_ROWS), self._held()
         tiles = self._tiles(self._summary, self._schema, [options])
-        left = gather_leave_one_out(list(self._engine().map(source, LeaveOneOutBlock(tiles))))
+        left = gather(self._engine().map(source, leave_one_out(tiles)))
         refit, judges = self._refit(options), []
         again = np.flatnonzero(left.again)
         for row, batch, summary in leave_out_each(self._engine(), source, summarize, again):
@@ -229,7 +229,7 @@ class LeaveOneOutMixin(DiscriminantClassifier):
         """Every setting on every row, without the row."""
         engine = self._engine()
         tiles = self._tiles(summary, schema, settings)
-        blocks = engine.map(source, ScoreGridBlock(tiles, len(settings)))
+        blocks = engine.map(source, score_grid(tiles, len(settings)))
         tried = next(blocks)
         for block in blocks:
             tried = tried.merge(block)

@@ -30,7 +30,7 @@ from sortal.modelfile.arrays import Array, OneOf, RecordField
 from sortal.modelfile.fields import INF, FromSchema, Layout, OptionalField, check_scatter, need
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -425,15 +425,11 @@ class CenteredRows:
     given: NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class CenterBlock:
-    """Block → Centered, for whoever looks at single rows."""
+def read_centered(function: RowFunctions) -> Callable[[Batch], CenteredRows]:
+    """A pass for whoever looks at single rows."""
 
-    function: RowFunctions
-
-    def __call__(self, batch: Batch) -> CenteredRows:
-        """Read one block."""
-        design, rows = self.function.design, np.arange(batch.n_rows)
+    def read(batch: Batch) -> CenteredRows:
+        design, rows = function.design, np.arange(batch.n_rows)
         block = TermBlock.of(design, batch)
         missing, unknown = block.missing(rows), block.unknown(rows)
         given = np.empty((batch.n_rows, len(design.sizes)), dtype=object)
@@ -442,8 +438,10 @@ class CenterBlock:
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[missing & ~unknown] = None
-        z = block.known_part(rows, self.function.center)
-        return CenteredRows(self.function(batch).values, z, missing, unknown, given)
+        z = block.known_part(rows, function.center)
+        return CenteredRows(function(batch).values, z, missing, unknown, given)
+
+    return read
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,14 +466,3 @@ class ProjectTraining:
                 keep &= ~column.missing()
         codes = batch.labels().recode(place)
         return mapped.values[keep, 0], codes[keep], weights[keep]
-
-
-def gather_centered(blocks: Sequence[CenteredRows]) -> CenteredRows:
-    """Blocks as one."""
-    return CenteredRows(
-        np.concatenate([block.values for block in blocks]),
-        np.concatenate([block.z for block in blocks]),
-        np.concatenate([block.missing for block in blocks]),
-        np.concatenate([block.unknown for block in blocks]),
-        np.concatenate([block.given for block in blocks]),
-    )

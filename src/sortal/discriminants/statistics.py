@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sortal.base.classifier import counted_cells
 from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
 from sortal.data.table import two_sum
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
 from sortal.decision.options import numbers, read_class_weight, read_priors
 from sortal.discriminants.linear_functions import ConditionalMean, Means
-from sortal.errors import InputError, MissingValueError, ParameterError, listed
+from sortal.errors import (
+    InputError,
+    MissingValueError,
+    MissingValueWarning,
+    ParameterError,
+    agreed,
+    counted,
+    listed,
+    warn,
+)
 from sortal.modelfile.fields import check_scatter, check_squares, need
 from sortal.summaries.counts import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float, Mask
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
-    from sortal.summaries.counts import DiscriminantSummary
+    from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts
     from sortal.summaries.value_tables import BayesSummary
 
 
@@ -468,3 +478,49 @@ def within_lengths(directions: Float, eigenvalues: Float, spread: Float) -> Floa
 def oriented(directions: Float, gap: Float) -> Float:
     """Directions that point from the class that sorts last to the first."""
     return np.asarray(directions * np.where((gap[0] - gap[-1]) @ directions < 0, -1.0, 1.0))
+
+
+# --- What a fit met, in sentences -----------------------------------------------------------------
+
+
+class FitCounts(Protocol):
+    """Rows of a fit, as counted."""
+
+    @property
+    def rows(self) -> RowCounts:
+        """All rows and their missing values."""
+
+    @property
+    def sizes(self) -> ClassCounts:
+        """By class, the rows that take part."""
+
+
+def report_missing(summary: FitCounts, schema: Schema) -> tuple[dict[str, int], list[str]]:
+    """Missing values by column, and what became of them; warned of, too."""
+    missing = dict(zip(schema.names, summary.rows.missing.tolist(), strict=True))
+    missing = {name: n for name, n in missing.items() if n}
+    notes = []
+    dropped = summary.rows.rows - int(summary.sizes.units.sum())
+    if dropped:
+        notes.append(
+            f"{dropped} of {counted(summary.rows.rows, 'row')} "
+            f"{agreed(dropped, 'has a missing value and is', 'have a missing value and are')} left "
+            "out"
+        )
+    elif missing:
+        notes.append("missing values are filled with the mean of their column")
+    if missing:
+        warn(
+            f"Missing values: {counted_cells(missing)}. {sentence(notes[0])}.", MissingValueWarning
+        )
+    return missing, notes
+
+
+def combination(names: list[str]) -> str:
+    """Columns in a sentence."""
+    return f"column {names[0]!r}" if len(names) == 1 else f"a combination of {listed(names)}"
+
+
+def sentence(words: str) -> str:
+    """Words with a capital letter."""
+    return words[0].upper() + words[1:]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.decision.posterior import Decisions, difference, posterior
-from sortal.discriminants.linear_functions import CenterBlock
+from sortal.discriminants.linear_functions import read_centered
 from sortal.errors import agreed
 from sortal.records.tables import Table
 
@@ -273,7 +273,7 @@ class ReadKernelRows:
     def __call__(self, batch: Batch) -> KernelRows:
         """Read one block."""
         model = self.model
-        read = CenterBlock(model.coordinates)(batch)
+        read = read_centered(model.coordinates)(batch)
         u, functions = model.inputs(batch).u, model.scores.of(read.values)
         return KernelRows(u, read.values, functions, read.missing, read.unknown, read.given)
 

@@ -10,18 +10,17 @@ import numpy as np
 
 from sortal.base.ladder import FitReport
 from sortal.base.summary_classifier import Posteriors, SummaryClassifier
-from sortal.discriminants.estimator import report_missing, sentence
-from sortal.discriminants.leave_one_out.downdate import (
-    LeaveOneOutBlock,
-    ScoreGridBlock,
+from sortal.discriminants.leave_one_out import (
     Tiles,
     best,
     curve,
-    gather_leave_one_out,
+    leave_one_out,
     not_fitted,
     same_rows,
+    score_grid,
 )
-from sortal.engines import merge_all, n_threads
+from sortal.discriminants.statistics import report_missing, sentence
+from sortal.engines import gather, merge_all, n_threads
 from sortal.errors import (
     ParameterError,
     PerfectSeparationWarning,
@@ -95,7 +94,7 @@ if TYPE_CHECKING:
     from sortal.base.ladder import Training
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
-    from sortal.discriminants.leave_one_out.downdate import GridScores
+    from sortal.discriminants.leave_one_out import GridScores
     from sortal.kernels.basis import BasisRows
     from sortal.kernels.functions import KernelFunction, KernelInputs
     from sortal.kernels.model import KernelModel
@@ -446,10 +445,10 @@ class KernelLeaveOneOut(KernelFitting):
         counts = self._measure(source, self._plan, no_progress)
         if not same_rows(counts, self._summary.counts):
             raise not_fitted("loo_proba")
-        question = LeaveOneOutBlock(self._tiles(problem, (self._model.mu,)))
+        question = leave_one_out(self._tiles(problem, (self._model.mu,)))
         assert self._plan.space is not None  # noqa: S101  (of landmarks)
         blocks = self._on_landmarks(source, self._plan.space, question, no_progress)
-        left = gather_leave_one_out(list(blocks))
+        left = gather(blocks)
         return left.proba, ~left.outside
 
     def _leaving(
@@ -525,7 +524,7 @@ class KernelLeaveOneOut(KernelFitting):
         penalties, space = [mu for _, mu in settings], problem.summary.basis.space
         if space is None:
             return self._leaving(problem, source, tell).tried(penalties)
-        question = ScoreGridBlock(self._tiles(problem, penalties), len(penalties))
+        question = score_grid(self._tiles(problem, penalties), len(penalties))
         blocks = self._on_landmarks(source, space, question, tell)
         tried = next(blocks)
         for block in blocks:

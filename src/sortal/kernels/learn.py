@@ -10,7 +10,7 @@ import numpy as np
 
 from sortal.data.schema import Schema
 from sortal.decision.options import read_class_weight, read_priors
-from sortal.discriminants.leave_one_out.downdate import read_fitted
+from sortal.discriminants.leave_one_out import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless
 from sortal.errors import InputError, ParameterError, brief, counted
@@ -22,7 +22,7 @@ from sortal.kernels.solve import solve_dense
 if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.data.columns import Values
-    from sortal.discriminants.leave_one_out.downdate import FittedStatistics
+    from sortal.discriminants.leave_one_out import FittedStatistics
     from sortal.kernels.basis import BasisRows, KernelSummary
     from sortal.kernels.landmark_space import SpaceStatistics
     from sortal.kernels.options import KernelOptions

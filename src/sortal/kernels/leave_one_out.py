@@ -15,7 +15,7 @@ import numpy as np
 from sortal.data.columns import NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.posterior import posterior
-from sortal.discriminants.leave_one_out.downdate import GridScores, log_share, read_fitted
+from sortal.discriminants.leave_one_out import GridScores, log_share, read_fitted
 from sortal.discriminants.statistics import read_statistics
 from sortal.kernels.primal import Features, Labeled, canonical_directions, solve_features
 from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, weigh
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float, Mask, Places
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow, FittedStatistics
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow, FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.kernels.landmark_space import LandmarkSpace
     from sortal.kernels.primal import ReportProgress

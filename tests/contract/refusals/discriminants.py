@@ -16,7 +16,7 @@ from sortal import IndicatorRegression as Indicator
 from sortal import LinearDiscriminant as Linear
 from sortal import QuadraticDiscriminant as Quadratic
 from sortal import datasets
-from sortal.discriminants.leave_one_out.refits import read_folds
+from sortal.discriminants.refits import read_folds
 from sortal.errors import (
     ColumnError,
     InputError,

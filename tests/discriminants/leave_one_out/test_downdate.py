@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from sortal import LinearDiscriminant
-from sortal.discriminants.leave_one_out.downdate import (
+from sortal.discriminants.leave_one_out import (
     GRID,
     FittedStatistics,
     GridScores,
@@ -18,7 +18,7 @@ from sortal.discriminants.leave_one_out.downdate import (
     read_fitted,
     same_rows,
 )
-from sortal.discriminants.leave_one_out.refits import read_folds, without_each
+from sortal.discriminants.refits import read_folds, without_each
 from sortal.discriminants.linear.leave_one_out import (
     LinearBase,
     _fourth_change,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
-from sortal.discriminants.leave_one_out.downdate import GRID
+from sortal.discriminants.leave_one_out import GRID
 from sortal.errors import CollinearityWarning, MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]

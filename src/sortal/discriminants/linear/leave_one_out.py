@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sortal.decision.geometry import EPS, survey
-from sortal.discriminants.leave_one_out.downdate import LEAST_LEFT
+from sortal.discriminants.leave_one_out import LEAST_LEFT
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
     from sortal.decision.geometry import Geometry
-    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
 

@@ -17,13 +17,14 @@ from sortal.base.to_sklearn import (
     wear_names,
 )
 from sortal.decision.scores import identity
-from sortal.discriminants.estimator import GaussianDiscriminant, combination, sentence
+from sortal.discriminants.estimator import GaussianDiscriminant
 from sortal.discriminants.explain import ExplainQuadratic
 from sortal.discriminants.held_out import LeaveOneOutMixin
 from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic, still_columns
 from sortal.discriminants.quadratic.leave_one_out import QuadraticLeaveOut
 from sortal.discriminants.quadratic.model import QuadraticModel
 from sortal.discriminants.quadratic.working import show_quadratic
+from sortal.discriminants.statistics import combination, sentence
 from sortal.errors import (
     CollinearityWarning,
     ColumnError,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.discriminants.leave_one_out.downdate import LEAST_LEFT
+from sortal.discriminants.leave_one_out import LEAST_LEFT
 from sortal.discriminants.linear.leave_one_out import LEAST_EIGENVALUE, LinearBase
 from sortal.discriminants.quadratic.learn import class_sizes, own_geometry
 from sortal.discriminants.quadratic.model import kept_terms
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
-    from sortal.discriminants.leave_one_out.downdate import ClassesWithoutRow
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
 
 

@@ -21,11 +21,11 @@ from sortal.errors import TrainingRowsError
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.sources import Batch
-    from sortal.discriminants.leave_one_out.refits import FoldModel
+    from sortal.discriminants.refits import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Cell
     from sortal.summaries.counts import DiscriminantSummary
@@ -187,9 +187,7 @@ class Tile:
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Block → tiles. Rows with missing values (if there can be some) or without weight do not
-    come.
-    """
+    """How a block is dealt. Rows with missing values (if there can be some) or no weight stay."""
 
     fitted: FittedStatistics
     kernel: LeaveOneOutDensity
@@ -202,7 +200,7 @@ class Tiles:
         common = None if fitted.by_weight else kernel.prepare(fitted.base(0, 0.0))
         return cls(fitted, kernel, missing, common)
 
-    def __call__(self, batch: Batch) -> Iterator[Tile]:
+    def deal(self, batch: Batch) -> Iterator[Tile]:
         """The tiles of a block."""
         stats = self.fitted.stats
         block = TermBlock.of(stats.design, batch)
@@ -254,18 +252,14 @@ class LeaveOneOutPosteriors:
     outside: Mask
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOutBlock:
-    """Block → LeftOut, by the only setting of a kernel."""
+def leave_one_out(tiles: Tiles) -> Callable[[Batch], LeaveOneOutPosteriors]:
+    """A pass that leaves out every row of a block, by the only setting of a kernel."""
 
-    tiles: Tiles
-
-    def __call__(self, batch: Batch) -> LeaveOneOutPosteriors:
-        """Leave out every row of one block."""
-        proba = np.zeros((batch.n_rows, len(self.tiles.fitted.stats.classes)))
+    def leave(batch: Batch) -> LeaveOneOutPosteriors:
+        proba = np.zeros((batch.n_rows, len(tiles.fitted.stats.classes)))
         again, outside = np.zeros(batch.n_rows, dtype=bool), np.ones(batch.n_rows, dtype=bool)
-        for tile in self.tiles(batch):
-            kernel, left = self.tiles.kernel, tile.left
+        for tile in tiles.deal(batch):
+            kernel, left = tiles.kernel, tile.left
             ((log_density, unsafe),) = kernel.densities(tile.base, tile.g, tile.u, left)
             log_joint, known = (left.log_prior + log_density).T, ~unsafe  # others are learned again
             prior = np.broadcast_to(left.prior.T, log_joint.shape)
@@ -273,14 +267,7 @@ class LeaveOneOutBlock:
             again[tile.rows], outside[tile.rows] = unsafe, False
         return LeaveOneOutPosteriors(proba, again, outside)
 
-
-def gather_leave_one_out(blocks: list[LeaveOneOutPosteriors]) -> LeaveOneOutPosteriors:
-    """Blocks as one."""
-    return LeaveOneOutPosteriors(
-        np.concatenate([block.proba for block in blocks]),
-        np.concatenate([block.again for block in blocks]),
-        np.concatenate([block.outside for block in blocks]),
-    )
+    return leave
 
 
 def same_rows(a: DiscriminantSummary, b: DiscriminantSummary) -> bool:
@@ -339,23 +326,18 @@ class GridScores:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreGridBlock:
-    """Block → Tried, by all settings of a kernel."""
+def score_grid(tiles: Tiles, n_settings: int) -> Callable[[Batch], GridScores]:
+    """A pass that tries all settings of a kernel on the rows of a block."""
 
-    tiles: Tiles
-    n_settings: int
-
-    def __call__(self, batch: Batch) -> GridScores:
-        """Try the rows of one block."""
-        nothing = np.empty(0, dtype=np.intp), np.empty((0, self.n_settings), dtype=bool)
-        tried = GridScores(np.zeros(self.n_settings), 0.0, *nothing)
-        for tile in self.tiles(batch):
+    def score(batch: Batch) -> GridScores:
+        nothing = np.empty(0, dtype=np.intp), np.empty((0, n_settings), dtype=bool)
+        tried = GridScores(np.zeros(n_settings), 0.0, *nothing)
+        for tile in tiles.deal(batch):
             left, g = tile.left, tile.g
             # a class that goes with its only row, or is never expected, says nothing of a setting
             v = np.where(np.isneginf(left.log_prior[g]), 0.0, tile.weight)
             v = np.broadcast_to(v, tile.rows.shape)  # rows of one weight share a number
-            found = self.tiles.kernel.densities(tile.base, g, tile.u, left)
+            found = tiles.kernel.densities(tile.base, g, tile.u, left)
             redo = np.stack([unsafe for _, unsafe in found], axis=1) & (v > 0)[:, None]
             log_p = [log_share(left.log_prior + log_density, g) for log_density, _ in found]
             counts = (v > 0) & ~redo.T  # a setting a row
@@ -364,6 +346,8 @@ class ScoreGridBlock:
             rows = tile.rows[some] + batch.start
             tried = tried.merge(GridScores(sums, float(v.sum()), rows, redo[some]))
         return tried
+
+    return score
 
 
 def log_share(log_joint: Float, g: int) -> Float:

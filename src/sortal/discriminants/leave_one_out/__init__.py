@@ -1,1 +1,0 @@
-"""Leave-one-out for Gaussian classes, computed without refitting."""
