@@ -54,6 +54,7 @@ from sortal.base.learner import (
     offered,
     without_value,
 )
+from sortal.base.learner import counted_cells as counted_cells  # for who still looks here
 from sortal.base.options import with_parameters
 from sortal.base.save import save
 from sortal.data.columns import union

@@ -169,7 +169,8 @@ class Learner(Generic[Opt, S, M]):
     ----------
     options : the dataclass of its parameters (sortal.base.options)
     kept : what a model file holds of it beside what it holds of all; "model" is among it
-    plan : (training, options) → how blocks of a first call are summarized: Batch → summary
+    plan : (training, options) → how blocks of a first call are summarized: Batch → summary, unless
+        `summarize` reads something else
     later_plan : (schema, options, fitted) → the same of rows that come later, or come again
     schema : (declared, summary, options) → the schema of all rows, classes included
     model : (summary, schema, options, training or None) → the model; `training` has all rows again
@@ -202,8 +203,8 @@ class Learner(Generic[Opt, S, M]):
 
     options: type[Opt]
     kept: Layout
-    plan: Callable[[Training, Opt], Callable[[Batch], Any]]
-    later_plan: Callable[[Schema, Opt, Any], Callable[[Batch], Any]]
+    plan: Callable[[Training, Opt], object]
+    later_plan: Callable[[Schema, Opt, Any], object]
     schema: Callable[[Schema, S, Opt], Schema]
     model: Callable[[S, Schema, Opt, Training | None], M]
     report: Callable[[S, Schema, M | None, Opt], FitReport]

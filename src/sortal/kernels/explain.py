@@ -9,15 +9,16 @@ import numpy as np
 
 from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.discriminants.linear_functions import read_centered
+from sortal.engines import total
 from sortal.errors import agreed
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Float, Mask
+    from sortal._typing import Counts, Float, Mask
     from sortal.data.columns import Value, Values
     from sortal.data.sources import Batch
     from sortal.kernels.model import KernelModel
@@ -191,8 +192,8 @@ class ExplainKernel:
         """The columns of a row for which their mean stands."""
         columns = self.model.inputs.design.schema.columns
         found = []
-        for j in np.flatnonzero(self.rows.missing[i]).tolist():
-            mark: Mark = "unknown" if self.rows.unknown[i, j] else "missing"
+        for j in np.flatnonzero(self.rows.filled[i]).tolist():
+            mark: Mark = "unknown" if self.rows.new[i, j] else "missing"
             found.append(ImputedColumn(columns[j].name, self.rows.given[i, j], mark))
         return found
 
@@ -250,41 +251,32 @@ def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> Kern
 class KernelRows:
     """Rows that are looked at one by one: inputs u, projections p, functions ln f_c.
 
-    And which cells have no value, which of these an unknown one, and the cells as they were given.
+    And which cells are `filled`, for want of a value or of a known one, which of these are `new`
+    values, and the cells as they were given; of both the counts by column.
     """
 
     u: Float
     projections: Float
     functions: Float
-    missing: Mask
-    unknown: Mask
-    given: NDArray[Any]
+    filled: Mask
+    new: Mask
+    given: NDArray[np.object_]
+    missing: Counts = total()
+    unknown: Counts = total()
 
     def __len__(self) -> int:
         return len(self.u)
 
 
-@dataclass(frozen=True, eq=False)
-class ReadKernelRows:
-    """Block → KernelRows."""
+def read_kernel_rows(model: KernelModel) -> Callable[[Batch], KernelRows]:
+    """A pass: rows that are looked at one by one."""
+    center = read_centered(model.coordinates)
 
-    model: KernelModel
+    def read(batch: Batch) -> KernelRows:
+        rows, u = center(batch), model.inputs(batch).u
+        functions, unknown = model.scores.of(rows.values), rows.unknown.sum(axis=0)
+        filled = rows.missing, rows.unknown, rows.given
+        missing = rows.missing.sum(axis=0) - unknown
+        return KernelRows(u, rows.values, functions, *filled, missing, unknown)
 
-    def __call__(self, batch: Batch) -> KernelRows:
-        """Read one block."""
-        model = self.model
-        read = read_centered(model.coordinates)(batch)
-        u, functions = model.inputs(batch).u, model.scores.of(read.values)
-        return KernelRows(u, read.values, functions, read.missing, read.unknown, read.given)
-
-
-def gather_kernel_rows(blocks: Sequence[KernelRows]) -> KernelRows:
-    """Blocks as one."""
-    return KernelRows(
-        np.concatenate([block.u for block in blocks]),
-        np.concatenate([block.projections for block in blocks]),
-        np.concatenate([block.functions for block in blocks]),
-        np.concatenate([block.missing for block in blocks]),
-        np.concatenate([block.unknown for block in blocks]),
-        np.concatenate([block.given for block in blocks]),
-    )
+    return read

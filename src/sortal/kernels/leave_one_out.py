@@ -7,17 +7,40 @@ divisor. The scatter loses a matrix of rank one, so that what was calculated for
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from sortal.data.columns import NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.posterior import posterior
-from sortal.discriminants.leave_one_out import GridScores, log_share, read_fitted
+from sortal.discriminants.leave_one_out import (
+    GridScores,
+    Tiles,
+    best,
+    curve,
+    leave_one_out,
+    log_share,
+    not_fitted,
+    read_fitted,
+    same_rows,
+    score_grid,
+)
 from sortal.discriminants.statistics import read_statistics
-from sortal.kernels.primal import Features, Labeled, canonical_directions, solve_features
+from sortal.engines import gather
+from sortal.kernels.basis import count_training, space_features
+from sortal.kernels.first_pass import rows_at, taking_part
+from sortal.kernels.learn import KernelProblem, basis_matrix, ridges
+from sortal.kernels.model import rows_at_a_time
+from sortal.kernels.primal import (
+    Features,
+    Labeled,
+    canonical_directions,
+    each,
+    no_progress,
+    solve_features,
+)
 from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, weigh
 
 if TYPE_CHECKING:
@@ -25,16 +48,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import ClassWeight, Float, Mask, Places
+    from sortal.base.learner import Fitted, Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import ClassesWithoutRow, FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.kernels.landmark_space import LandmarkSpace
-    from sortal.kernels.primal import ReportProgress
+    from sortal.kernels.basis import KernelSummary, LandmarkSpace, Pass
+    from sortal.kernels.learn import KernelOptions
+    from sortal.kernels.model import KernelModel
+    from sortal.kernels.primal import ReportProgress, StagedProgress
+    from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
     Codes = NDArray[np.integer]
+
+T = TypeVar("T")
 
 
 # --- One row less: inner products of what is left, for rows of one class at a time ---------------
@@ -312,8 +341,8 @@ class DenseLeaveOut:
     def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[LeaveOneOutSolver]:
         """Rows weigh otherwise without a row of their class; the penalty stays."""
         features, z = self._fixed
-        fixed = features.ridge, features.to_coefs, features.norm
-        base = DowndatableFeatures(Features.of_rows(z, rows, *fixed, blur=features.blur))
+        fixed = features.ridge, features.to_coefs, features.norm, features.blur
+        base = DowndatableFeatures(Features.of_rows(z, rows, *fixed))
         for mu in penalties:
             yield PrimalLeaveOneOutSolver(base, z, mu)
 
@@ -378,30 +407,25 @@ class LandmarkLeaveOut:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class OnLandmarks:
-    """Block → what `ask` says of the same block with the features of its rows as columns.
+def on_landmarks(space: LandmarkSpace, ask: Pass[T], *, fills: bool) -> Pass[T]:
+    """A pass: what another says of the same block with the features of its rows as columns.
 
-    Rows with missing values become rows of missing values, unless `fill` says that the inputs have
-    means for them.
+    Rows with missing values become rows of missing values, unless the inputs have means for them.
     """
 
-    space: LandmarkSpace
-    fill: bool
-    ask: Callable[[Batch], Any]
-
-    def __call__(self, batch: Batch) -> Any:
-        """Ask one block."""
-        read = self.space.inputs(batch)
-        z = self.space.features(read.u)
-        if not self.fill:
+    def ask_features(batch: Batch) -> T:
+        read = space.inputs(batch)
+        z = space.features(read.u)
+        if not fills:
             z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
         columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
-        return self.ask(replace(batch, columns=columns, matrix=None))
+        return ask(replace(batch, columns=columns, matrix=None))
+
+    return ask_features
 
 
 def space_fitted(
-    summary: DiscriminantSummary, classes: Values, class_weight: Any, prior: Float | None
+    summary: DiscriminantSummary, classes: Values, class_weight: ClassWeight, prior: Float | None
 ) -> FittedStatistics:
     """The statistics of landmark space, without k(x, x), ready to lose a row."""
     m = summary.moments
@@ -417,3 +441,124 @@ def space_fitted(
     schema = Schema(tuple(ColumnSchema(name, "number") for name in short.numbers), classes)
     stats = read_statistics(replace(summary, moments=short), schema)
     return read_fitted(stats, class_weight, prior, summary.exponent)
+
+
+# --- The rows of a fit left out, and the ridge that is chosen by it ------------------------------
+
+# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
+SUMMED = 0.4
+
+
+def leave_out(
+    fitted: Fitted[KernelOptions, KernelSummary, KernelModel], training: Training
+) -> tuple[Float, Mask]:
+    """P(c|x) of each row of the fit by the model without it, and the rows that were not in it.
+
+    Scale, gamma, the weight of the penalty, what stands for missing values, and the basis stay.
+    """
+    model, summary = fitted.model, fitted.summary
+    problem = KernelProblem(summary, fitted.schema.classes, fitted.options)
+    if summary.basis.space is None:
+        return _leave_dense(problem, model, training)
+    fills = fitted.options.missing == "mean"
+    counts = count_training(training, summary.basis, no_progress, fills=fills)
+    if not same_rows(counts, summary.counts):
+        raise not_fitted("loo_proba")
+    leave = leave_one_out(_tiles(problem, (model.mu,)))
+    left = gather(_ask_landmarks(problem, training, leave, no_progress))
+    return left.proba, left.outside
+
+
+def _leave_dense(
+    problem: KernelProblem, model: KernelModel, training: Training
+) -> tuple[Float, Mask]:
+    """The same, where all rows are the basis."""
+    basis, mine = problem.summary.basis, problem.basis
+    rows = rows_at(training, basis.inputs, taking_part(training, problem.options))
+    given = basis.kernel.name == "precomputed"
+    same = np.array_equal(rows.ids, mine.ids) and np.array_equal(rows.weight, mine.weight)
+    same = same and rows.labels.tolist() == mine.labels.tolist()
+    if same and given:
+        same = _same_matrix(rows.u[:, rows.ids], problem, model)
+    if not same or not (given or np.array_equal(rows.u, mine.u)):
+        raise not_fitted("loo_proba")
+    made = np.zeros((training.source.table.n_rows, len(problem.classes)))
+    made[rows.ids] = _dense(problem, training, no_progress).proba(model.mu)
+    outside = np.ones(len(made), dtype=bool)
+    outside[rows.ids] = False
+    return made, outside
+
+
+def _same_matrix(K: Float, problem: KernelProblem, model: KernelModel) -> bool:
+    """Whether a kernel matrix can be that of the fit, which is not kept: it projects as it did."""
+    rows, projected = problem.labeled, K @ model.coefs
+    means = rows.means(projected)
+    spread = np.sqrt(rows.scatters(projected, means)) + np.abs(means)
+    before = np.sqrt(model.scatters) + np.abs(model.means)
+    return bool((np.abs(spread - before) <= 1e-6 * before.max(initial=0.0)).all())
+
+
+def _dense(problem: KernelProblem, training: Training, tell: ReportProgress) -> DenseLeaveOut:
+    rows = problem.basis
+    return DenseLeaveOut(
+        lambda: basis_matrix(problem, training, no_progress),
+        rows.codes(problem.classes),
+        rows.weight,
+        problem.fitted,
+        problem.options.penalty,
+        problem.most,
+        tell,
+    )
+
+
+def _tiles(problem: KernelProblem, penalties: Sequence[float]) -> Tiles:
+    """Rows of landmark space, class by class."""
+    options, basis, counts = problem.options, problem.summary.basis, problem.summary.counts
+    assert basis.space is not None  # noqa: S101  (of landmarks)
+    features = space_features(problem.space, basis.space, options.penalty, problem.labeled.weight)
+    fitted = space_fitted(counts, problem.classes, options.class_weight, problem.given_prior)
+    leave = LandmarkLeaveOut(features, tuple(penalties), problem.most)
+    return Tiles.of(fitted, leave, bool(counts.rows.missing.any()))
+
+
+def _ask_landmarks(
+    problem: KernelProblem, training: Training, ask: Pass[T], tell: ReportProgress
+) -> Iterator[T]:
+    """What a pass over rows of landmark space gives, block by block."""
+    space, source = problem.summary.basis.space, training.source
+    assert space is not None  # noqa: S101  (of landmarks)
+    most = rows_at_a_time(space.n_landmarks)
+    source = replace(source, block_rows=min(most, source.rows_per_block))
+    features = on_landmarks(space, ask, fills=problem.options.missing == "mean")
+    return each(training.engine.map(source, features), source.n_blocks, tell)
+
+
+def choose_ridge(
+    problem: KernelProblem, training: Training, progress: StagedProgress
+) -> tuple[KernelProblem, Table]:
+    """The problem with the ridge under which rows are likeliest without themselves; all tried."""
+    dense = problem.summary.basis.space is None
+    settings = ridges(problem, _diagonal(problem, training))
+    penalties = [mu for _, mu in settings]
+    tell = progress.part(0.2, 0.8) if dense else progress.part(SUMMED, 0.95)
+    if dense:
+        tried = _dense(problem, training, tell).tried(penalties)
+    else:
+        score = score_grid(_tiles(problem, penalties), len(penalties))
+        tried = reduce(GridScores.merge, _ask_landmarks(problem, training, score, tell))
+    values = [(ridge,) for ridge, _ in settings]
+    chosen = best(values, tried)
+    table = curve(("ridge",), values, tried, chosen)
+    return replace(problem, options=replace(problem.options, ridge=chosen[0])), table
+
+
+def _diagonal(problem: KernelProblem, training: Training) -> float:
+    """Σ v_i k(x_i, x_i)."""
+    basis = problem.summary.basis
+    if basis.space is not None:
+        return problem.space.diagonal_sum
+    if basis.kernel.name == "precomputed":
+        own = np.diag(basis_matrix(problem, training, no_progress))
+    else:
+        own = basis.kernel.diagonal(problem.basis.u)
+    return float(problem.labeled.weight @ own)
