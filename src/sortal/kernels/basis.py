@@ -228,10 +228,9 @@ def _sums(units: Counts, by_class: list[Places]) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class SpaceStatistics:
-    """Per class of a schema: weight v, rows, mean features, scatter, and the mean of k(x, x)."""
+    """Per class of a schema: weight v, mean features, scatter, and the mean of k(x, x)."""
 
     weight: Float
-    rows: Float
     means: Float
     scatter: Float
     diagonal: Float
@@ -248,13 +247,11 @@ def read_space(
     """The statistics of a summary, classes weighted."""
     moments = summary.moments.over(classes, ())
     weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
-    sizes = dict(zip(summary.sizes.classes, summary.sizes.units.tolist(), strict=True))
-    rows = np.array([float(sizes.get(label, 0)) for label in classes])
     means = moments.origin + moments.mean
     unit = np.ldexp(1.0, -moments.exponent)
     scatter = moments.scatter[:, :-1, :-1]
     scatter = scatter if unit == 1.0 else unit * scatter
-    made = SpaceStatistics(weight, rows, means[:, :-1], scatter, means[:, -1])
+    made = SpaceStatistics(weight, means[:, :-1], scatter, means[:, -1])
     if class_weight is None:
         return made
     factor = read_class_weight(class_weight, classes, weight)

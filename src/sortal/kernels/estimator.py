@@ -182,7 +182,7 @@ def _few_rows(source: TableSource, fitted: KernelFit) -> TableSource:
 def _answer(fitted: KernelFit, question: Question) -> Callable[[Batch], ScoredTerms]:
     if question.prior is not None and fitted.options.rule == "nearest_mean":
         raise priorless()
-    return ask_densities(fitted.model.scores, fitted.model.prior, question)
+    return ask_densities(fitted.model.score, fitted.model.prior, question)
 
 
 # --- What is kept in a model file: the model, and counts; of landmarks moments in their space ----
@@ -332,8 +332,8 @@ class KernelDiscriminant(
         -------
         ndarray of shape (n_samples, n_directions)
         """
-        model = self._model
-        return self._pass(self._open(X), ask(model.coordinates, lambda projected: projected)).answer
+        project = self._model.project
+        return self._pass(self._open(X), ask(project, lambda projected: projected)).answer
 
     def explain(self, X: TableLike, max_rows: int = 5) -> Explanations[KernelExplanation]:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
@@ -388,22 +388,22 @@ class KernelDiscriminant(
     @property
     def gamma_(self) -> float:
         """γ of the kernel."""
-        return float(self._model.kernel.gamma)
+        return self._model.kernel.gamma
 
     @property
     def ridge_(self) -> float:
         """The ridge, as given or as chosen."""
-        return float(self._model.ridge)
+        return self._model.ridge
 
     @property
     def mu_(self) -> float:
         """The weight of the penalty: μ, or ε with penalty="coefficients"."""
-        return float(self._model.mu)
+        return self._model.mu
 
     @property
     def solver_(self) -> str:
         """Whether all rows are the basis, or landmarks."""
-        return str(self._model.solver)
+        return self._model.solver
 
     @property
     def n_landmarks_(self) -> int:
@@ -416,17 +416,17 @@ class KernelDiscriminant(
     @property
     def basis_ids_(self) -> Counts:
         """The rows of the basis, as places in the table of the fit, or of the first call."""
-        return np.asarray(self._model.ids)
+        return self._model.ids
 
     @property
     def dual_coef_(self) -> Float:
         """The coefficients a, a row a basis row and a column a direction."""
-        return np.asarray(self._model.coefs)
+        return self._model.coefs
 
     @property
     def eigenvalues_(self) -> Float:
         """λ of each direction, falling."""
-        return np.asarray(self._model.eigenvalues)
+        return self._model.eigenvalues
 
     @property
     def projected_means_(self) -> Float:
@@ -443,7 +443,7 @@ class KernelDiscriminant(
     @property
     def condition_(self) -> float:
         """An estimate of the condition number of the matrix that was inverted."""
-        return float(self._model.condition)
+        return self._model.condition
 
     @property
     def loo_curve_(self) -> Table:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sortal.data.columns import as_numbers, given_values
 from sortal.decision.posterior import Decisions, difference, posterior
-from sortal.discriminants.linear_functions import read_centered
 from sortal.engines import total
 from sortal.errors import agreed
 from sortal.records.tables import Table
@@ -166,7 +166,7 @@ class ExplainKernel:
             offset, coefficients = _prior_odds(model, label, against), np.zeros(len(model.ids))
         else:
             offset, coefficients = pulls_between(model, label, against)
-        kernel = model.coordinates.with_basis(self.rows.u[i : i + 1])[0]
+        kernel = model.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
         listed = _strongest(pulls, self.max_rows)
         left, log_odds = np.delete(pulls, listed), offset + float(pulls.sum())
@@ -270,13 +270,17 @@ class KernelRows:
 
 def read_kernel_rows(model: KernelModel) -> Callable[[Batch], KernelRows]:
     """A pass: rows that are looked at one by one."""
-    center = read_centered(model.coordinates)
+    design = model.inputs.design
 
-    def read(batch: Batch) -> KernelRows:
-        rows, u = center(batch), model.inputs(batch).u
-        functions, unknown = model.scores.of(rows.values), rows.unknown.sum(axis=0)
-        filled = rows.missing, rows.unknown, rows.given
-        missing = rows.missing.sum(axis=0) - unknown
-        return KernelRows(u, rows.values, functions, *filled, missing, unknown)
+    def look(batch: Batch) -> KernelRows:
+        read, mapped = model.inputs(batch), model.project(batch)
+        given = np.empty(read.missing.shape, dtype=object)
+        for j in design.numbers:
+            given[:, j] = as_numbers(batch.columns[j])
+        for j in design.categories:
+            given[:, j] = given_values(batch.columns[j])
+        given[read.missing & ~read.unknown] = None
+        functions, cells = model.log_densities(mapped.values), (read.missing, read.unknown, given)
+        return KernelRows(read.u, mapped.values, functions, *cells, mapped.missing, mapped.unknown)
 
-    return read
+    return look

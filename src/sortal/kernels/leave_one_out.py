@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -137,6 +137,12 @@ class PointsWithoutRow:
         return np.asarray(made + factor[:, None, None] * onto[:, :, None] * onto[:, None, :])
 
 
+def spread_over(left: ClassesWithoutRow, n: int) -> ClassesWithoutRow:
+    """c and κ of each of n rows, where one number stands for all."""
+    cut, shift = (np.broadcast_to(part, (n,)) for part in (left.cut, left.shift))
+    return replace(left, cut=cut, shift=shift)
+
+
 @dataclass(frozen=True, eq=False)
 class DowndatableFeatures:
     """Features of all rows, ready to lose one."""
@@ -168,14 +174,13 @@ class DowndatableFeatures:
         `rows` are the places of u among the rows of the features, where these are at hand.
         """
         basis = self._sphere(mu)
-        cut, shift = (np.broadcast_to(part, (len(u),)) for part in (left.cut, left.shift))
-        left = replace(left, cut=cut, shift=shift)
+        left = spread_over(left, len(u))
         if basis is None:
             unsafe, squares = np.ones(len(u), dtype=bool), np.zeros((len(left.weight), len(u)))
         else:
             h, ways = u @ basis, (self.features.means - self.features.means[g]) @ basis
             own = np.einsum("ij,ij->i", h, h)
-            rest = 1.0 - cut * own
+            rest = 1.0 - left.cut * own
             unsafe = rest < _LEAST_LEFT
             rest[unsafe] = 1.0
             points = PointsWithoutRow(own, ways @ h.T, ways @ ways.T, rest, g, left)
@@ -205,35 +210,28 @@ class DowndatableFeatures:
         return replace(others, scatter=scatter[None], blur=blur)
 
 
-class LeaveOneOutSolver(Protocol):
-    """A solved problem that can lose a row."""
-
-    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
-        """Squared distances of rows of class g from all class means without them."""
+# What a solved problem says of rows of class g: their squared distances from all class means without
+# them, a row a class.
+SquaresWithout: TypeAlias = "Callable[[Places, int, ClassesWithoutRow, int | None], Float]"
 
 
-@dataclass(frozen=True, eq=False)
-class DenseLeaveOneOutSolver:
-    """The bordered problem with a ridge. (S 93)
+def from_bordered(bordered: BorderedCholesky, labeled: Labeled, mu: float) -> SquaresWithout:
+    """By the bordered problem with a ridge. (S 93)
 
     A row of class g less its mean is e_i - z_g√(v/n_g) of the orthonormal rows, over √v. By
     (S_w + μI)⁻¹ its squared length is (1 - v/n_g - μP_ii) / v with P = M⁻¹ - RQ⁻¹Rᵀ, M = K + μI,
     and 1 - c‖h‖² is μP_ii n_g / (n_g - v).
     """
+    size = labeled.sizes
+    here = np.flatnonzero(size > 0)
+    inverse = np.linalg.inv(bordered.Q[np.ix_(here, here)])
+    T = inverse / mu - np.eye(len(here))
 
-    bordered: BorderedCholesky
-    labeled: Labeled
-    mu: float
-
-    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
-        """Squared distances of rows of class g from all class means without them."""
-        size, v = self.labeled.sizes, self.labeled.weight[rows]
-        here = np.flatnonzero(size > 0)
-        R = self.bordered.R[np.ix_(rows, here)]
-        inverse = np.linalg.inv(self.bordered.Q[np.ix_(here, here)])
+    def squares(rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+        v, R = labeled.weight[rows], bordered.R[np.ix_(rows, here)]
         turned = R @ inverse
-        assert self.bordered.diagonal is not None  # noqa: S101  (asked for)
-        missed = self.mu * (self.bordered.diagonal[rows] - np.einsum("ij,ij->i", turned, R))
+        assert bordered.diagonal is not None  # noqa: S101  (asked for)
+        missed = mu * (bordered.diagonal[rows] - np.einsum("ij,ij->i", turned, R))
         own = (1.0 - v / size[g] - missed) / v
         alone = v >= size[g]
         rest = np.where(alone, 1.0, missed * size[g] / np.where(alone, 1.0, size[g] - v))
@@ -245,25 +243,21 @@ class DenseLeaveOneOutSolver:
         along = np.zeros((len(size), len(rows)))
         along[here] = -ways @ turned.T / np.sqrt(v)
         inner = np.zeros((len(size), len(size)))
-        T = inverse / self.mu - np.eye(len(here))
         inner[np.ix_(here, here)] = ways @ T @ ways.T
-        cut, shift = (np.broadcast_to(part, (len(rows),)) for part in (left.cut, left.shift))
-        points = PointsWithoutRow(own, along, inner, rest, g, replace(left, cut=cut, shift=shift))
-        return points.squares(most)
+        each_row = spread_over(left, len(rows))
+        return PointsWithoutRow(own, along, inner, rest, g, each_row).squares(most)
+
+    return squares
 
 
-@dataclass(frozen=True, eq=False)
-class PrimalLeaveOneOutSolver:
+def from_features(base: DowndatableFeatures, z: Float, mu: float) -> SquaresWithout:
     """The same in coordinates: without a ridge, or where rows weigh other than coefficients."""
 
-    base: DowndatableFeatures
-    z: Float
-    mu: float
+    def squares(rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+        u = z[rows] - base.features.means[g]
+        return base.squares(u, g, left, mu, most, rows)
 
-    def squares(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
-        """Squared distances of rows of class g from all class means without them."""
-        u = self.z[rows] - self.base.features.means[g]
-        return self.base.squares(u, g, left, self.mu, most, rows)
+    return squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +304,7 @@ class DenseLeaveOut:
                 factor[g] = factor[g] or 1.0
                 yield self._left(rows, int(g), list(self._solve(factor, penalties)))
 
-    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[LeaveOneOutSolver]:
+    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[SquaresWithout]:
         rows = Labeled(self.codes, self.weight * factor[self.codes], len(factor))
         if self.penalty == "coefficients" and self.fitted.by_weight:
             yield from self._reweighed(rows, penalties)
@@ -319,16 +313,16 @@ class DenseLeaveOut:
         if self.penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
             bordered = BorderedCholesky.of(K, rows, penalties[0], self.tell, diagonal=True)
             if bordered is not None:
-                yield DenseLeaveOneOutSolver(bordered, rows, penalties[0])
+                yield from_bordered(bordered, rows, penalties[0])
                 return
             K = weigh(self.matrix(), rows.root)
         centered = CenteredFeatures.of(K, rows, self.penalty)
         for mu in penalties:
             if mu > centered.least_ridge:
-                yield DenseLeaveOneOutSolver(centered.bordered(rows, mu), rows, mu)
+                yield from_bordered(centered.bordered(rows, mu), rows, mu)
             else:
                 features, z = centered.features(rows)
-                yield PrimalLeaveOneOutSolver(DowndatableFeatures(features), z, mu)
+                yield from_features(DowndatableFeatures(features), z, mu)
 
     @cached_property
     def _fixed(self) -> tuple[Features, Float]:
@@ -338,20 +332,20 @@ class DenseLeaveOut:
         K = weigh(self.matrix(), rows.root)
         return CenteredFeatures.of(K, rows, self.penalty).features(rows)
 
-    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[LeaveOneOutSolver]:
+    def _reweighed(self, rows: Labeled, penalties: Sequence[float]) -> Iterator[SquaresWithout]:
         """Rows weigh otherwise without a row of their class; the penalty stays."""
         features, z = self._fixed
         fixed = features.ridge, features.to_coefs, features.norm, features.blur
         base = DowndatableFeatures(Features.of_rows(z, rows, *fixed))
         for mu in penalties:
-            yield PrimalLeaveOneOutSolver(base, z, mu)
+            yield from_features(base, z, mu)
 
     def _left(
-        self, rows: Places, g: int, solved: Sequence[LeaveOneOutSolver]
+        self, rows: Places, g: int, solved: Sequence[SquaresWithout]
     ) -> RowsWithoutThemselves:
         left = self.fitted.without(g, self.weight[rows])
         divisor = left.pooled_divisor("unbiased")
-        squares = (one.squares(rows, g, left, self.most) for one in solved)
+        squares = (squares(rows, g, left, self.most) for squares in solved)
         made = tuple((left.log_prior - 0.5 * divisor * d).T for d in squares)
         return RowsWithoutThemselves(rows, g, left, made)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -29,7 +29,7 @@ from sortal.modelfile.fields import (
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
@@ -261,100 +261,9 @@ def positive(K: Float, what: str) -> Float:
 TILE_CELLS, TILE_ROWS = 1 << 22, 4096
 
 
-@dataclass(frozen=True, eq=False)
-class Projections:
-    """p_q(x) = Σ_j a_jq k(x_j, x) of the rows of a block, a column a direction. (ZM 20.22)"""
-
-    kernel: KernelFunction
-    inputs: KernelInputs
-    basis: Float
-    ids: Counts
-    coefs: Float
-
-    @property
-    def design(self) -> Design:
-        """The terms of a row."""
-        return self.inputs.design
-
-    @property
-    def center(self) -> Float:
-        """What rows are compared with: a row of means."""
-        return self.inputs.fill
-
-    def with_basis(self, u: Float) -> Float:
-        """k(x_j, x), a row for each of inputs u and a column for each row of the basis."""
-        if self.kernel.name == "precomputed":
-            return np.asarray(u[:, self.ids])
-        return self.kernel.matrix(u, self.basis)
-
-    def __call__(self, batch: Batch) -> Mapped:
-        """The projections of a block's rows."""
-        n_columns = len(self.design.sizes)
-        values = np.empty((batch.n_rows, self.coefs.shape[1]))
-        missing, unknown = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
-        for rows in self._tiles(batch.n_rows):
-            read = self.inputs(batch.take(rows))
-            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
-                values[rows] = self.with_basis(read.u) @ self.coefs
-            unknown += read.unknown.sum(axis=0)
-            missing += read.missing.sum(axis=0)
-        if not np.isfinite(values).all():
-            row = batch.start + int((~np.isfinite(values)).any(axis=1).argmax())
-            raise InputError(
-                f"The kernel values of row {row} with those of the fit are beyond what a float64 "
-                "holds: the row is in other units, or the kernel's function does not give numbers."
-            )
-        return Mapped(values, missing - unknown, unknown)
-
-    def _tiles(self, n: int) -> Iterator[Counts]:
-        """Rows of a block, so few at a time that their kernel values fit."""
-        step = rows_at_a_time(max(len(self.ids), self.design.n_terms))
-        for start in range(0, n, step):
-            yield np.arange(start, min(start + step, n))
-
-
 def rows_at_a_time(n_basis: int) -> int:
     """How many rows are asked about at a time."""
     return max(1, min(TILE_ROWS, TILE_CELLS // max(1, n_basis)))
-
-
-@dataclass(frozen=True, eq=False)
-class ProjectedGaussians:
-    """ln f_c(x) = -½ D ‖c(x) - c_c‖² in canonical coordinates c_q = p_q / ℓ_q. (S 92)
-
-    One Gaussian a class with the pooled covariance of the penalized problem, up to a constant that
-    is common to all classes; a class without rows has density 0.
-    """
-
-    projections: Projections
-    lengths: Float
-    means: Float
-    weight: Float
-    divisor: float
-
-    @property
-    def design(self) -> Design:
-        """The terms of a row."""
-        return self.projections.design
-
-    @property
-    def center(self) -> Float:
-        """What rows are compared with: a row of means."""
-        return self.projections.center
-
-    def of(self, projected: Float) -> Float:
-        """The functions of rows that are projected already."""
-        values = np.full((len(projected), len(self.weight)), -np.inf)
-        for c in np.flatnonzero(self.weight > 0).tolist():
-            with np.errstate(over="ignore"):
-                apart = (projected - self.means[c]) / self.lengths
-                values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
-        return values
-
-    def __call__(self, batch: Batch) -> Mapped:
-        """The functions of a block's rows."""
-        found = self.projections(batch)
-        return Mapped(self.of(found.values), found.missing, found.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -432,17 +341,49 @@ class KernelModel:
                 own = self.kernel.diagonal(self.basis)[:, None] * self.coefs
             need(np.isfinite(own).all(), "kernel values that are too large")
 
-    @property
-    def coordinates(self) -> Projections:
-        """p_q(x), not centered."""
-        return Projections(self.kernel, self.inputs, self.basis, self.ids, self.coefs)
+    def with_basis(self, u: Float) -> Float:
+        """k(x_j, x), a row for each of inputs u and a column for each row of the basis."""
+        if self.kernel.name == "precomputed":
+            return np.asarray(u[:, self.ids])
+        return self.kernel.matrix(u, self.basis)
 
-    @property
-    def scores(self) -> ProjectedGaussians:
-        """ln f_c(x) up to a term common to all classes."""
-        return ProjectedGaussians(
-            self.coordinates, self.lengths, self.means, self.weight, self.divisor
-        )
+    def project(self, batch: Batch) -> Mapped:
+        """p_q(x) = Σ_j a_jq k(x_j, x) of a block's rows, a column a direction. (ZM 20.22)"""
+        values = np.empty((batch.n_rows, self.coefs.shape[1]))
+        missing, unknown = np.zeros((2, len(batch.columns)), dtype=np.int64)
+        step = rows_at_a_time(max(len(self.ids), self.inputs.design.n_terms))
+        for start in range(0, batch.n_rows, step):
+            rows = np.arange(start, min(start + step, batch.n_rows))
+            read = self.inputs(batch.take(rows))
+            with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+                values[rows] = self.with_basis(read.u) @ self.coefs
+            unknown += read.unknown.sum(axis=0)
+            missing += read.missing.sum(axis=0)
+        if not np.isfinite(values).all():
+            row = batch.start + int((~np.isfinite(values)).any(axis=1).argmax())
+            raise InputError(
+                f"The kernel values of row {row} with those of the fit are beyond what a float64 "
+                "holds: the row is in other units, or the kernel's function does not give numbers."
+            )
+        return Mapped(values, missing - unknown, unknown)
+
+    def log_densities(self, projected: Float) -> Float:
+        """ln f_c(x) = -½ D ‖c(x) - c_c‖² in canonical coordinates c_q = p_q / ℓ_q. (S 92)
+
+        One Gaussian a class with the pooled covariance of the penalized problem, up to a constant
+        that is common to all classes; a class without rows has density 0.
+        """
+        values = np.full((len(projected), len(self.weight)), -np.inf)
+        for c in np.flatnonzero(self.weight > 0).tolist():
+            with np.errstate(over="ignore"):
+                apart = (projected - self.means[c]) / self.lengths
+                values[:, c] = -0.5 * self.divisor * np.einsum("iq,iq->i", apart, apart)
+        return values
+
+    def score(self, batch: Batch) -> Mapped:
+        """The same of a block's rows."""
+        found = self.project(batch)
+        return replace(found, values=self.log_densities(found.values))
 
     @property
     def log_prior(self) -> Float:

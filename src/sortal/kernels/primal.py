@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -153,14 +153,7 @@ def class_scale(weight: Float) -> float:
 def orient(solution: Solution) -> Solution:
     """Directions that point from the class that sorts last to the first."""
     sign = np.where(solution.means[0] < solution.means[-1], -1.0, 1.0)
-    return Solution(
-        solution.coefs * sign,
-        solution.eigenvalues,
-        solution.lengths,
-        solution.means * sign,
-        solution.scatters,
-        solution.condition,
-    )
+    return replace(solution, coefs=solution.coefs * sign, means=solution.means * sign)
 
 
 # λ is a share of what varies within the classes: below this it says nothing.
