@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from sortal.data.columns import UNKNOWN, CategoryColumn, kept
+from sortal.data.columns import CategoryColumn, kept
 from sortal.decision.options import read_class_weight
 from sortal.engines import merge_all
 from sortal.errors import FormatError, InputError
@@ -318,8 +318,7 @@ def read_rows(inputs: KernelInputs, wanted: Mask) -> Pass[BasisRows]:
         keep = wanted[batch.start : batch.start + batch.n_rows]
         taken = batch.take(keep)
         labels = taken.labels()
-        values = np.empty(len(labels.values), dtype=object)
-        values[:] = labels.values
+        values = np.array(labels.values, dtype=object)
         weight = np.ldexp(taken.row_units().astype(np.float64), -batch.exponent)
         ids = batch.start + np.flatnonzero(keep)
         return BasisRows(inputs(taken).u, ids, values[labels.codes], weight)
@@ -355,11 +354,6 @@ class KernelSummary:
     def rows(self) -> RowCounts:
         """All rows and their missing values."""
         return self.counts.rows
-
-    @property
-    def sizes(self) -> ClassCounts:
-        """By class, the rows that take part."""
-        return self.counts.sizes
 
     @property
     def labels(self) -> Values:
@@ -415,24 +409,11 @@ def count_training(
 
 def basis_of(model: KernelModel, factor: Float, space: LandmarkSpace | None) -> KernelBasis:
     """The basis of a model, whose weights of rows are without those of classes again."""
-    labels = np.empty(len(model.classes), dtype=object)
-    labels[:] = model.classes
+    labels = np.array(model.classes, dtype=object)
     of_rows = factor[model.codes]
     weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
     rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
     return KernelBasis(model.kernel, model.inputs, rows, space, len(model.ids))
-
-
-def count_unknown(inputs: KernelInputs) -> Pass[Counts]:
-    """A pass: by column, values that the inputs do not know."""
-
-    def count(batch: Batch) -> Counts:
-        codes = inputs.design.code_arrays(batch)
-        found = np.zeros(len(batch.columns), dtype=np.int64)
-        found[list(inputs.design.categories)] = (codes == UNKNOWN).sum(axis=1)
-        return found
-
-    return count
 
 
 # --- Landmarks: rows by whose kernel values all others are described -----------------------------

@@ -19,7 +19,6 @@ from sortal.kernels.basis import (
     LandmarkSpace,
     basis_of,
     count_training,
-    count_unknown,
 )
 from sortal.kernels.explain import explain_rows, read_kernel_rows
 from sortal.kernels.first_pass import choose_basis, plan_basis, refuse_hollow
@@ -156,8 +155,8 @@ def _strangers(training: Training, fitted: KernelFit) -> Counts | None:
     inputs = fitted.plan.inputs
     if not inputs.design.categories:
         return None
-    none = np.zeros(len(fitted.schema.columns), dtype=np.int64)
-    return sum(training.engine.map(training.source, count_unknown(inputs)), none)
+    blocks = training.engine.map(training.source, lambda batch: inputs(batch).unknown.sum(axis=0))
+    return np.asarray(np.sum(list(blocks), axis=0))
 
 
 # --- Asking --------------------------------------------------------------------------------------
@@ -350,7 +349,7 @@ class KernelDiscriminant(
         rows, backend = self._read_rows(X)
         refuse_one_class(self._schema.classes, "explain")
         made = explain_rows(self._model, rows, self._fitted.read_costs(self.costs), max_rows)
-        return Explanations(made, range(len(rows)), backend)
+        return Explanations(made, range(len(rows.u)), backend)
 
     def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
         """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -84,24 +84,9 @@ class KernelExplanation:
     costs: float | None
     total: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
-        return {
-            "label": self.label,
-            "against": self.against,
-            "classes": list(self.classes),
-            "posterior": list(self.posterior),
-            "log_odds": _json(self.log_odds),
-            "offset": _json(self.offset),
-            "pulls": [asdict(pull) for pull in self.pulls],
-            "rest": self.rest,
-            "by_class": list(self.by_class),
-            "n_basis": self.n_basis,
-            "basis": self.basis,
-            "filled": [asdict(cell) for cell in self.filled],
-            "costs": None if self.costs is None else _json(self.costs),
-            "total": _json(self.total),
-        }
+        return {name: _plain(value) for name, value in vars(self).items()}
 
     def to_table(self, backend: str = "pandas") -> Table:
         """Offset, pulls, the rest, costs and their total, without digits that are rounding only."""
@@ -140,9 +125,12 @@ def _tidy(value: float) -> float:
     return round(value, 12) + 0.0
 
 
-def _json(value: float) -> float | str:
-    """JSON has no infinity."""
-    return value if np.isfinite(value) else str(value)
+def _plain(value: object) -> object:
+    """JSON has neither tuples nor infinities."""
+    if isinstance(value, tuple):
+        own = KernelContribution | ImputedColumn
+        return [asdict(one) if isinstance(one, own) else one for one in value]
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 # --- Making them ---------------------------------------------------------------------------------
@@ -202,7 +190,7 @@ def explain_rows(
     model: KernelModel, rows: KernelRows, costs: Float | None, max_rows: int
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
-    log_joint = rows.functions + model.log_prior
+    log_joint = model.log_densities(rows.projections) + model.log_prior
     shares, verdicts = (
         posterior(log_joint, model.prior),
         Decisions.of(log_joint, model.prior, costs),
@@ -249,7 +237,7 @@ def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> Kern
 
 @dataclass(frozen=True, eq=False)
 class KernelRows:
-    """Rows that are looked at one by one: inputs u, projections p, functions ln f_c.
+    """Rows that are looked at one by one: inputs u, projections p.
 
     And which cells are `filled`, for want of a value or of a known one, which of these are `new`
     values, and the cells as they were given; of both the counts by column.
@@ -257,15 +245,11 @@ class KernelRows:
 
     u: Float
     projections: Float
-    functions: Float
     filled: Mask
     new: Mask
     given: NDArray[np.object_]
     missing: Counts = total()
     unknown: Counts = total()
-
-    def __len__(self) -> int:
-        return len(self.u)
 
 
 def read_kernel_rows(model: KernelModel) -> Callable[[Batch], KernelRows]:
@@ -280,7 +264,7 @@ def read_kernel_rows(model: KernelModel) -> Callable[[Batch], KernelRows]:
         for j in design.categories:
             given[:, j] = given_values(batch.columns[j])
         given[read.missing & ~read.unknown] = None
-        functions, cells = model.log_densities(mapped.values), (read.missing, read.unknown, given)
-        return KernelRows(read.u, mapped.values, functions, *cells, mapped.missing, mapped.unknown)
+        cells = read.missing, read.unknown, given
+        return KernelRows(read.u, mapped.values, *cells, mapped.missing, mapped.unknown)
 
     return look

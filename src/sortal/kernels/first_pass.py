@@ -49,7 +49,7 @@ from sortal.summaries.counts import count_rows, whole_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sortal._typing import ClassWeight, Float, Label, Places
+    from sortal._typing import Float, Places
     from sortal.base.learner import CellWords, Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
@@ -374,16 +374,11 @@ def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> 
 
 def taking_part(training: Training, options: KernelOptions) -> Places:
     """The places of the rows that take part and whose class has weight."""
-    without = _zero_classes(options.class_weight)
+    given = options.class_weight
+    # classes whose rows are told not to count
+    without = [k for k, factor in given.items() if factor == 0] if isinstance(given, dict) else ()
     select = select_rows(fills=options.missing == "mean", without=without)
     return np.flatnonzero(np.concatenate(list(training.engine.map(training.source, select))))
-
-
-def _zero_classes(class_weight: ClassWeight) -> tuple[Label, ...]:
-    """Classes whose rows are told not to count."""
-    if not isinstance(class_weight, dict):
-        return ()
-    return tuple(label for label, factor in class_weight.items() if factor == 0)
 
 
 def rows_at(training: Training, inputs: KernelInputs, places: Places) -> BasisRows:

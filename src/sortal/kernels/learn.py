@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.discriminants.leave_one_out import FittedStatistics
     from sortal.kernels.basis import BasisRows, KernelSummary, SpaceStatistics
-    from sortal.kernels.primal import ReportProgress, StagedProgress
+    from sortal.kernels.primal import Features, ReportProgress, StagedProgress
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
@@ -312,12 +312,19 @@ class KernelProblem:
         given, (weight, _) = self.given_prior, self.weighed
         return weight / weight.sum() if given is None else given
 
-    @property
+    @cached_property
     def space(self) -> SpaceStatistics:
         """Of landmarks, the moments of the classes in their space."""
         return read_space(self.summary.counts, self.classes, self.options.class_weight)
 
     @property
+    def features(self) -> Features:
+        """What is solved in landmark space."""
+        space = self.summary.basis.space
+        assert space is not None  # noqa: S101  (of landmarks)
+        return space_features(self.space, space, self.options.penalty, self.labeled.weight)
+
+    @cached_property
     def fitted(self) -> FittedStatistics:
         """Counts by class, ready to lose a row."""
         stats = read_statistics(self.summary.counts, Schema((), self.classes))
@@ -352,11 +359,6 @@ def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, F
     return weight, rows
 
 
-def ridges(problem: KernelProblem, diagonal: float) -> list[tuple[float, float]]:
-    """Ridges that are tried, and the weight of the penalty of each."""
-    return [problem.half_point(g, diagonal) for g in RIDGES]
-
-
 # --- The solution --------------------------------------------------------------------------------
 
 
@@ -379,8 +381,7 @@ def build_model(
         stats = problem.space
         refuse_beyond(stats.diagonal, stats.weight)
         ridge, mu = problem.penalty(stats.diagonal_sum)
-        features = space_features(stats, basis.space, penalty, labeled.weight)
-        solution = solve_features(features, mu, most)
+        solution = solve_features(problem.features, mu, most)
     progress.tell(1.0)
     return KernelModel(
         classes=problem.classes,
@@ -437,7 +438,7 @@ def read_schema(declared: Schema, summary: KernelSummary) -> Schema:
 
 def report_fit(summary: KernelSummary, schema: Schema, model: KernelModel | None) -> FitReport:
     """What to know of rows, columns, landmarks and directions; of the last, warned of, too."""
-    missing, notes = report_missing(summary, schema)
+    missing, notes = report_missing(summary.counts, schema)
     basis, n = summary.basis, len(summary.basis.rows.ids)
     notes += [
         f"column {name!r} never varies and is left out" for name in still_columns(basis.inputs)

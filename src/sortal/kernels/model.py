@@ -80,11 +80,6 @@ class KernelFunction:
         coef0=Number(least=0.0),
     )
 
-    @property
-    def stationary(self) -> bool:
-        """Whether only differences of inputs matter, and k(u, u) = 1."""
-        return self.name in STATIONARY
-
     def matrix(self, A: Float, B: Float, out: Float | None = None) -> Float:
         """k(a, b), a row for each of A and a column for each of B; in `out`, if there is one."""
         if self.name == "rbf":
@@ -106,7 +101,7 @@ class KernelFunction:
 
     def diagonal(self, A: Float) -> Float:
         """k(a, a) of each row."""
-        if self.stationary:
+        if self.name in STATIONARY:
             return np.ones(len(A))
         if self.name == "callable":
             return np.array([float(self._asked(a, a)[0, 0]) for a in A[:, None, :]])
